@@ -1,0 +1,2 @@
+//! maxmargin
+pub mod model;

@@ -1,0 +1,267 @@
+//! Labelled sequences in index form: what a chain is trained on and what it predicts.
+
+use thiserror::Error;
+
+/// What is wrong with a sequence that was about to be added.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum SequenceError {
+    /// An attribute value that is NaN or infinite.
+    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
+    Value {
+        /// Index of the attribute.
+        attribute: u32,
+        /// The offending value.
+        value: f64,
+    },
+    /// A sequence that was ended before it got a token.
+    #[error("a sequence needs at least one token")]
+    Empty,
+    /// An example weight that is not a positive finite number.
+    #[error("the example weight is {0}; a positive finite number is needed")]
+    Weight(f64),
+}
+
+/// Sequences of tokens; a token has sparse real-valued attributes and a label.
+///
+/// Everything is stored in a few flat arrays (compressed rows), so that a pass over the data is a
+/// pass over memory. Attributes and labels are plain indices; names are the business of the reader.
+///
+/// An attribute may occur several times in one token; its values then add up, as in CRFsuite.
+///
+/// ```
+/// use maxmargin::model::chain::Sequences;
+///
+/// let mut data = Sequences::new();
+/// data.push_token([(0, 1.0), (3, 0.5)], 1)?;   // attributes 0 and 3, label 1
+/// data.push_token([], 0)?;                     // no attributes at all, label 0
+/// data.end_sequence(1.0)?;                     // example weight 1
+/// assert_eq!(data.len(), 1);
+/// assert_eq!(data.sequence(0).labels(), [1, 0]);
+/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sequences {
+    /// First token of each sequence, and one past the last token.
+    starts: Vec<usize>,
+    /// First attribute entry of each token, and one past the last entry.
+    rows: Vec<usize>,
+    attributes: Vec<u32>,
+    /// Parallel to `attributes`, or empty while every value is 1.
+    values: Vec<f64>,
+    labels: Vec<u32>,
+    /// One weight per sequence, or empty while every weight is 1.
+    weights: Vec<f64>,
+}
+
+impl Sequences {
+    /// An empty collection.
+    pub fn new() -> Self {
+        Self { starts: vec![0], rows: vec![0], ..Self::default() }
+    }
+
+    /// Adds a token with its attributes `(index, value)` and its label to the open sequence.
+    ///
+    /// # Errors
+    /// A value that is NaN or infinite; the token is then not added.
+    pub fn push_token(
+        &mut self,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        label: u32,
+    ) -> Result<(), SequenceError> {
+        let before = self.attributes.len();
+        for (attribute, value) in attributes {
+            if !value.is_finite() {
+                self.attributes.truncate(before);
+                self.values.truncate(before);
+                return Err(SequenceError::Value { attribute, value });
+            }
+            if value != 1.0 && self.values.is_empty() {
+                self.values.resize(self.attributes.len(), 1.0);
+            }
+            // Once there are values they run parallel to the attributes.
+            if value != 1.0 || !self.values.is_empty() {
+                self.values.push(value);
+            }
+            self.attributes.push(attribute);
+        }
+        self.rows.push(self.attributes.len());
+        self.labels.push(label);
+        Ok(())
+    }
+
+    /// Closes the open sequence and gives it an example weight.
+    ///
+    /// # Errors
+    /// No token since the last call, or a weight that is not positive and finite.
+    pub fn end_sequence(&mut self, weight: f64) -> Result<(), SequenceError> {
+        if self.open_tokens() == 0 {
+            return Err(SequenceError::Empty);
+        }
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(SequenceError::Weight(weight));
+        }
+        if weight != 1.0 && self.weights.is_empty() {
+            self.weights.resize(self.len(), 1.0);
+        }
+        if weight != 1.0 || !self.weights.is_empty() {
+            self.weights.push(weight);
+        }
+        self.starts.push(self.labels.len());
+        Ok(())
+    }
+
+    /// Number of tokens pushed since the last sequence was closed.
+    pub fn open_tokens(&self) -> usize {
+        self.labels.len() - self.last_start()
+    }
+
+    fn last_start(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Number of closed sequences.
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Whether there is no closed sequence.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of tokens in all closed sequences.
+    pub fn tokens(&self) -> usize {
+        self.last_start()
+    }
+
+    /// The sequence with index `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below [`len`](Self::len).
+    pub fn sequence(&self, i: usize) -> Sequence<'_> {
+        Sequence { data: self, first: self.starts[i], end: self.starts[i + 1] }
+    }
+
+    /// All sequences in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Sequence<'_>> {
+        (0..self.len()).map(|i| self.sequence(i))
+    }
+
+    /// Example weight of sequence `i`.
+    pub fn weight(&self, i: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[i] }
+    }
+
+    /// One past the largest label, 0 without tokens.
+    pub fn label_bound(&self) -> usize {
+        self.labels.iter().max().map_or(0, |&y| y as usize + 1)
+    }
+
+    /// One past the largest attribute, 0 without attributes.
+    pub fn attribute_bound(&self) -> usize {
+        self.attributes.iter().max().map_or(0, |&a| a as usize + 1)
+    }
+}
+
+/// A view of one sequence of a [`Sequences`].
+#[derive(Debug, Clone, Copy)]
+pub struct Sequence<'a> {
+    data: &'a Sequences,
+    first: usize,
+    end: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// Number of tokens, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "a sequence is never empty")]
+    pub fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// The labels of all tokens.
+    pub fn labels(&self) -> &'a [u32] {
+        &self.data.labels[self.first..self.end]
+    }
+
+    /// The attributes of token `t`.
+    pub fn token(&self, t: usize) -> Token<'a> {
+        let (from, to) = (self.data.rows[self.first + t], self.data.rows[self.first + t + 1]);
+        Token {
+            attributes: &self.data.attributes[from..to],
+            values: if self.data.values.is_empty() { &[] } else { &self.data.values[from..to] },
+        }
+    }
+
+    /// All tokens in order.
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = Token<'a>> + use<'a> {
+        let view = *self;
+        (0..self.len()).map(move |t| view.token(t))
+    }
+
+    /// Number of attribute entries of all tokens together.
+    pub fn entries(&self) -> usize {
+        self.data.rows[self.end] - self.data.rows[self.first]
+    }
+}
+
+/// The attributes of one token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Token<'a> {
+    /// Attribute indices.
+    pub attributes: &'a [u32],
+    /// Their values, parallel to `attributes`; empty if every value is 1.
+    pub values: &'a [f64],
+}
+
+impl Token<'_> {
+    /// The attributes as `(index, value)` pairs.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.attributes
+            .iter()
+            .enumerate()
+            .map(|(at, &a)| (a, self.values.get(at).copied().unwrap_or(1.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_start_to_be_stored_with_the_first_that_is_not_one() {
+        let mut data = Sequences::new();
+        data.push_token([(4, 1.0), (2, 1.0)], 0).unwrap();
+        assert!(data.values.is_empty());
+        data.push_token([(1, 1.0), (0, -2.5)], 1).unwrap();
+        data.end_sequence(1.0).unwrap();
+        let s = data.sequence(0);
+        assert_eq!(s.token(0).pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
+        assert_eq!(s.token(1).pairs().collect::<Vec<_>>(), [(1, 1.0), (0, -2.5)]);
+        assert_eq!((data.attribute_bound(), data.label_bound(), s.entries()), (5, 2, 4));
+    }
+
+    #[test]
+    fn a_refused_token_leaves_no_trace() {
+        let mut data = Sequences::new();
+        data.push_token([(0, 1.0)], 0).unwrap();
+        let before = data.clone();
+        assert!(matches!(
+            data.push_token([(1, 1.0), (2, f64::NAN)], 0),
+            Err(SequenceError::Value { attribute: 2, .. })
+        ));
+        assert_eq!(data, before);
+    }
+
+    #[test]
+    fn weights_and_empty_sequences_are_checked() {
+        let mut data = Sequences::new();
+        assert_eq!(data.end_sequence(1.0), Err(SequenceError::Empty));
+        data.push_token([], 0).unwrap();
+        assert_eq!(data.end_sequence(0.0), Err(SequenceError::Weight(0.0)));
+        assert!(data.end_sequence(f64::INFINITY).is_err());
+        data.end_sequence(1.0).unwrap();
+        data.push_token([], 0).unwrap();
+        data.end_sequence(2.0).unwrap();
+        assert_eq!((data.weight(0), data.weight(1)), (1.0, 2.0));
+    }
+}

@@ -1,0 +1,3 @@
+//! Ready-made structures.
+
+pub mod chain;
