@@ -1,5 +1,25 @@
-//! Chains: label sequences, decoded by Viterbi.
+//! Chains: sequences of labels, decoded by Viterbi.
+//!
+//! The score of a labelling y of tokens x₁ … x_T is
+//!
+//! ```text
+//! ⟨w, φ(x, y)⟩ = Σₜ ⟨w_emission[yₜ], xₜ⟩ + w_bias[yₜ]  +  Σₜ w_transition[yₜ, yₜ₊₁]
+//!              + w_first[y₁] + w_last[y_T]
+//! ```
+//!
+//! Its parts are the nodes (t, yₜ) and the edges (t, yₜ, yₜ₊₁). A block of the dual is kept as the
+//! marginals of these parts, of which few are not zero; the local consistency of node and edge
+//! marginals is all there is to check of a dual point, since a chain is a tree.
 
+mod feasible;
+mod gram;
+mod loss;
+mod parts;
+mod problem;
 mod sequences;
+mod shape;
 
+pub use loss::Hamming;
+pub use problem::{Chain, ChainError, ChainWorkspace};
 pub use sequences::{Sequence, SequenceError, Sequences, Token};
+pub use shape::{ChainScores, ChainShape, FeatureGroups};

@@ -213,13 +213,12 @@ pub struct Token<'a> {
     pub values: &'a [f64],
 }
 
-impl Token<'_> {
+impl<'a> Token<'a> {
     /// The attributes as `(index, value)` pairs.
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.attributes
-            .iter()
-            .enumerate()
-            .map(|(at, &a)| (a, self.values.get(at).copied().unwrap_or(1.0)))
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
+        let values = self.values;
+        let value = move |at: usize| values.get(at).copied().unwrap_or(1.0);
+        self.attributes.iter().enumerate().map(move |(at, &a)| (a, value(at)))
     }
 }
 

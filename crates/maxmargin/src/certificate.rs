@@ -1,0 +1,186 @@
+//! Primal, dual and gap of any solution: the proof that comes with a model.
+
+use crate::crew::{Crew, Scratch};
+use crate::direction::Direction;
+use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value, norm_sq};
+use crate::error::TrainError;
+use crate::problem::Problem;
+use crate::sparse::SparseVec;
+use serde::{Deserialize, Serialize};
+
+/// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// The regularization strength λ it is for.
+    pub lambda: f64,
+    /// The primal objective P(w) = λ/2 ‖w‖² + Σᵢ cᵢ/C max_y Hᵢ(y; w).
+    pub primal: f64,
+    /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖², a lower bound on every primal value.
+    pub dual: f64,
+    /// primal − dual.
+    pub gap: f64,
+}
+
+/// What an exact pass finds out about one block.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct BlockReading {
+    /// max_y Hᵢ(y; w).
+    pub(crate) hinge: f64,
+    /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
+    pub(crate) gap: f64,
+}
+
+/// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
+///
+/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
+pub(crate) fn read_block<P: Problem>(
+    problem: &P,
+    shares: &Shares,
+    blocks: &[Block],
+    w: &[f64],
+    i: usize,
+    scratch: &mut Scratch<P>,
+) -> BlockReading {
+    scratch.find_corner(problem, i, w);
+    scratch.describe_corner(problem, i);
+    let Scratch { workspace, corner, step, parts } = scratch;
+
+    parts.clear();
+    problem.truth_parts(i, parts);
+    step.parts.assign_difference(&corner.parts, parts);
+    let hinge = corner.loss + problem.score(i, w, workspace, &step.parts);
+
+    Direction::FrankWolfe.choose(&blocks[i], corner, step);
+    let ascent = step.loss + problem.score(i, w, workspace, &step.parts);
+    BlockReading { hinge, gap: shares.of(i) * ascent }
+}
+
+/// All blocks at one w, read by exact oracles without any cache.
+pub(crate) fn exact_pass<P: Problem>(
+    problem: &P,
+    crew: &Crew<P>,
+    shares: &Shares,
+    blocks: &[Block],
+    w: &[f64],
+    readings: &mut Vec<BlockReading>,
+) {
+    readings.clear();
+    readings.resize(blocks.len(), BlockReading::default());
+    crew.for_each(readings, |i, scratch, reading| {
+        *reading = read_block(problem, shares, blocks, w, i, scratch);
+    });
+}
+
+/// The certificate of weights `w` and a dual point with the value `dual`, from an exact pass at `w`.
+pub(crate) fn from_readings(
+    shares: &Shares,
+    lambda: f64,
+    w: &[f64],
+    dual: f64,
+    readings: &[BlockReading],
+) -> Result<Certificate, TrainError> {
+    if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
+        return Err(TrainError::NotFinite { example });
+    }
+    let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
+    let primal = 0.5 * lambda * norm_sq(w) + risk;
+    if !(primal + dual).is_finite() {
+        return Err(TrainError::Overflow);
+    }
+    // Rounding alone can make the gap of an optimum a tiny bit negative.
+    Ok(Certificate { lambda, primal, dual, gap: (primal - dual).max(0.0) })
+}
+
+/// What [`audit`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// Primal, dual and gap, recomputed from scratch.
+    pub certificate: Certificate,
+    /// Largest absolute difference between the weights and those that belong to the dual point.
+    pub weight_residual: f64,
+    /// The gap of every block.
+    pub block_gaps: Vec<f64>,
+    /// The first block whose dual variables are not those of a convex combination of outputs.
+    pub infeasible: Option<(usize, String)>,
+}
+
+/// Recomputes a certificate from nothing but the problem, λ, the weights and the dual point.
+///
+/// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α;
+/// feasibility is checked to `slack` in every mass as far as the problem can tell.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, audit, train};
+///
+/// let problem = toy();
+/// let solution = train(&problem, &Settings::default())?;
+/// let audit = audit(&problem, solution.lambda, &solution.weights, &solution.dual, 1e-9, 0)?;
+/// assert!((audit.certificate.gap - solution.certificate.gap).abs() < 1e-12);
+/// assert!(audit.infeasible.is_none() && audit.weight_residual < 1e-12);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+///
+/// # Errors
+/// A dual point or weights of the wrong size, λ ≤ 0, or numbers that are not finite.
+pub fn audit<P: Problem>(
+    problem: &P,
+    lambda: f64,
+    weights: &[f64],
+    dual: &DualPoint,
+    slack: f64,
+    threads: usize,
+) -> Result<Audit, TrainError> {
+    let settings = crate::Settings { lambda: Some(lambda), threads, ..Default::default() };
+    let settings = settings.check()?;
+    crate::error::check_problem(problem)?;
+    if weights.len() != problem.dim() {
+        return Err(TrainError::Size {
+            what: "weights",
+            found: weights.len(),
+            expected: problem.dim(),
+        });
+    }
+    if dual.blocks.len() != problem.examples() {
+        let (found, expected) = (dual.blocks.len(), problem.examples());
+        return Err(TrainError::Size { what: "dual blocks", found, expected });
+    }
+    if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
+        return Err(TrainError::Weight { feature });
+    }
+    let shares = Shares::new(problem);
+    let infeasible = dual.blocks.iter().enumerate().find_map(|(i, block)| {
+        check_block(problem, i, &block.parts, block.loss, slack).err().map(|why| (i, why))
+    });
+
+    let mut own = vec![0.0; problem.dim()];
+    if infeasible.is_none() {
+        add_weights(problem, &shares, lambda, &dual.blocks, &mut own);
+    }
+    let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+
+    let crew = Crew::new(problem, settings.thread_count());
+    let mut readings = Vec::new();
+    exact_pass(problem, &crew, &shares, &dual.blocks, weights, &mut readings);
+    let value = dual_value(&shares, lambda, &dual.blocks, &own);
+    let certificate = from_readings(&shares, lambda, weights, value, &readings)?;
+    let block_gaps = readings.iter().map(|r| r.gap).collect();
+    Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
+}
+
+fn check_block<P: Problem>(
+    problem: &P,
+    i: usize,
+    parts: &SparseVec,
+    loss: f64,
+    slack: f64,
+) -> Result<(), String> {
+    if !loss.is_finite() || !parts.is_finite() {
+        return Err("a number is not finite".to_owned());
+    }
+    if !parts.is_normalised() {
+        return Err("its parts are not sorted".to_owned());
+    }
+    problem.check_point(i, parts, loss, slack)
+}

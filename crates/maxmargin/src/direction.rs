@@ -1,0 +1,50 @@
+//! In which direction a visited block moves.
+
+use crate::dual::Block;
+use crate::names::named_enum;
+use crate::sparse::SparseVec;
+
+named_enum! {
+    /// The direction of a step.
+    #[derive(Default)]
+    Direction("direction") {
+        /// From the block's point towards the corner that the oracle found.
+        #[default]
+        FrankWolfe = "fw",
+    }
+}
+
+/// A point of a block at which the oracle's maximum is taken.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Corner<Y> {
+    pub(crate) y: Y,
+    pub(crate) parts: SparseVec,
+    pub(crate) loss: f64,
+}
+
+/// A direction in which a block can move.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Move {
+    /// Change of the block's part vector for a step of length 1.
+    pub(crate) parts: SparseVec,
+    /// Change of its loss for a step of length 1.
+    pub(crate) loss: f64,
+    /// The longest step that stays in the block.
+    pub(crate) longest: f64,
+    /// Whether a step of length 1 ends at the corner.
+    pub(crate) ends_at_corner: bool,
+}
+
+impl Direction {
+    /// Writes the direction of this kind for `block`, given the oracle's `corner`.
+    pub(crate) fn choose<Y>(self, block: &Block, corner: &Corner<Y>, out: &mut Move) {
+        match self {
+            Self::FrankWolfe => {
+                out.parts.assign_difference(&corner.parts, &block.parts);
+                out.loss = corner.loss - block.loss;
+                out.longest = 1.0;
+                out.ends_at_corner = true;
+            }
+        }
+    }
+}

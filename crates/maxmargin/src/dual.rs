@@ -1,0 +1,219 @@
+//! The dual point, and the weights that belong to it.
+
+use crate::direction::{Corner, Move};
+use crate::problem::Problem;
+use crate::sparse::SparseVec;
+use serde::{Deserialize, Serialize};
+
+/// The dual variables of one block, in part space: μᵢ = Σ_y αᵢ(y) pᵢ(y) and Σ_y αᵢ(y) Lᵢ(y).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Block {
+    /// The expected parts μᵢ.
+    pub parts: SparseVec,
+    /// The expected loss, not divided by n.
+    pub loss: f64,
+}
+
+/// A point of the dual: one [`Block`] per example.
+///
+/// Together with the problem and λ it fixes the weights,
+/// w = Aα = Σᵢ cᵢ/(λC) · Bᵢ(pᵢ(yᵢ) − μᵢ), and the dual value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DualPoint {
+    /// One entry per example.
+    pub blocks: Vec<Block>,
+}
+
+impl DualPoint {
+    /// The point with all mass on the truth: w = 0, ℓ = 0. Every run starts here.
+    pub fn at_truth<P: Problem>(problem: &P) -> Self {
+        let blocks = (0..problem.examples())
+            .map(|i| {
+                let mut block = Block::default();
+                problem.truth_parts(i, &mut block.parts);
+                block
+            })
+            .collect();
+        Self { blocks }
+    }
+
+    /// The weights Aα of this point.
+    pub fn weights<P: Problem>(&self, problem: &P, lambda: f64) -> Vec<f64> {
+        let mut w = vec![0.0; problem.dim()];
+        add_weights(problem, &Shares::new(problem), lambda, &self.blocks, &mut w);
+        w
+    }
+}
+
+/// Each example's share cᵢ/C of the empirical risk: 1/n unless examples are weighted.
+#[derive(Debug, Clone)]
+pub(crate) struct Shares(Vec<f64>);
+
+impl Shares {
+    pub(crate) fn new<P: Problem>(problem: &P) -> Self {
+        let total = problem.total_weight();
+        Self((0..problem.examples()).map(|i| problem.weight(i) / total).collect())
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, i: usize) -> f64 {
+        self.0[i]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = f64> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+/// Adds Aα to `w`, block after block in the order of the examples.
+pub(crate) fn add_weights<P: Problem>(
+    problem: &P,
+    shares: &Shares,
+    lambda: f64,
+    blocks: &[Block],
+    w: &mut [f64],
+) {
+    let (mut truth, mut offset) = (SparseVec::new(), SparseVec::new());
+    for (i, block) in blocks.iter().enumerate() {
+        truth.clear();
+        problem.truth_parts(i, &mut truth);
+        offset.assign_difference(&block.parts, &truth);
+        problem.scatter(i, -shares.of(i) / lambda, &offset, w);
+    }
+}
+
+/// The value D = ℓ − λ/2 ‖w‖² of a dual point with weights w.
+pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], w: &[f64]) -> f64 {
+    let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
+    loss - 0.5 * lambda * norm_sq(w)
+}
+
+/// ‖w‖², summed in a fixed order.
+pub(crate) fn norm_sq(w: &[f64]) -> f64 {
+    w.iter().map(|x| x * x).sum()
+}
+
+/// How far w had drifted from the sum of its blocks when it was rebuilt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Largest absolute change of a weight.
+    pub weights: f64,
+    /// Absolute change of the dual value.
+    pub dual: f64,
+}
+
+impl Drift {
+    /// The larger of two drifts, entry by entry.
+    pub fn max(self, other: Self) -> Self {
+        Self { weights: self.weights.max(other.weights), dual: self.dual.max(other.dual) }
+    }
+}
+
+/// The running state of a dual method: the blocks, and w and D kept in step with them.
+#[derive(Debug)]
+pub(crate) struct DualState<'p, P> {
+    problem: &'p P,
+    pub(crate) lambda: f64,
+    pub(crate) shares: Shares,
+    pub(crate) w: Vec<f64>,
+    pub(crate) blocks: Vec<Block>,
+    /// The dual value, followed step by step.
+    pub(crate) dual: f64,
+    /// Where `rebuild` sums up the new w.
+    spare: Vec<f64>,
+}
+
+/// What one step does to the dual: γ·slope − γ²/2·curvature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ascent {
+    pub(crate) slope: f64,
+    pub(crate) curvature: f64,
+}
+
+impl Ascent {
+    pub(crate) fn is_finite(self) -> bool {
+        self.slope.is_finite() && self.curvature.is_finite()
+    }
+
+    pub(crate) fn gain(self, gamma: f64) -> f64 {
+        gamma * (self.slope - 0.5 * gamma * self.curvature)
+    }
+}
+
+impl<'p, P: Problem> DualState<'p, P> {
+    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint) -> Self {
+        let mut state = Self {
+            problem,
+            lambda,
+            shares: Shares::new(problem),
+            w: vec![0.0; problem.dim()],
+            blocks: point.blocks,
+            dual: 0.0,
+            spare: Vec::new(),
+        };
+        state.rebuild();
+        state
+    }
+
+    /// Slope and curvature of the dual as block `i` moves along `step`.
+    ///
+    /// The workspace must be prepared for block `i` at the current w. The slope is
+    /// cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards the oracle's corner just the block's gap; the
+    /// curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq.
+    pub(crate) fn ascent(&self, i: usize, step: &Move, workspace: &mut P::Workspace) -> Ascent {
+        let share = self.shares.of(i);
+        let slope = share * (step.loss + self.problem.score(i, &self.w, workspace, &step.parts));
+        let curvature = if slope > 0.0 {
+            share * share / self.lambda * self.problem.norm_sq(i, workspace, &step.parts)
+        } else {
+            0.0
+        };
+        Ascent { slope, curvature }
+    }
+
+    /// Moves block `i` by `gamma` along `step`, and w with it.
+    pub(crate) fn apply<Y>(
+        &mut self,
+        i: usize,
+        step: &Move,
+        corner: &Corner<Y>,
+        gamma: f64,
+        ascent: Ascent,
+    ) {
+        self.move_block(i, step, corner, gamma);
+        let scale = -gamma * self.shares.of(i) / self.lambda;
+        self.problem.scatter(i, scale, &step.parts, self.w.as_mut_slice());
+        self.dual += ascent.gain(gamma);
+    }
+
+    /// Moves the block alone; w has to follow.
+    pub(crate) fn move_block<Y>(&mut self, i: usize, step: &Move, corner: &Corner<Y>, gamma: f64) {
+        let block = &mut self.blocks[i];
+        if gamma == 1.0 && step.ends_at_corner {
+            // Exactly the corner, without the dust that a sum would leave behind.
+            block.parts.assign(&corner.parts);
+            block.loss = corner.loss;
+        } else {
+            block.parts.add_scaled(gamma, &step.parts);
+            block.loss += gamma * step.loss;
+        }
+    }
+
+    /// Rebuilds w and D from the blocks, and tells how far they had drifted.
+    pub(crate) fn rebuild(&mut self) -> Drift {
+        self.spare.clear();
+        self.spare.resize(self.w.len(), 0.0);
+        add_weights(self.problem, &self.shares, self.lambda, &self.blocks, &mut self.spare);
+        let weights =
+            self.w.iter().zip(&self.spare).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        std::mem::swap(&mut self.w, &mut self.spare);
+        let dual = dual_value(&self.shares, self.lambda, &self.blocks, &self.w);
+        let drift = Drift { weights, dual: (dual - self.dual).abs() };
+        self.dual = dual;
+        drift
+    }
+
+    pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {
+        (self.w, DualPoint { blocks: self.blocks })
+    }
+}

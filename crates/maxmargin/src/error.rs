@@ -1,0 +1,74 @@
+//! What can go wrong before or during training.
+
+use crate::problem::Problem;
+use crate::settings::SettingsError;
+use thiserror::Error;
+
+/// Why a run could not be carried out. Running out of passes or time is not among these: see
+/// [`Status`](crate::Status).
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum TrainError {
+    /// A setting that makes no sense.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// There is nothing to train on.
+    #[error("the problem has no examples")]
+    NoExamples,
+    /// There is nothing to learn.
+    #[error("the problem has no features")]
+    NoFeatures,
+    /// An example weight that is not a positive finite number.
+    #[error("example {example} has the weight {weight}; a positive finite number is needed")]
+    ExampleWeight {
+        /// Index of the example.
+        example: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// Scores, losses or features of an example that are NaN or infinite, or too large to square.
+    #[error(
+        "the scores, losses or features of example {example} are not finite numbers, or too large"
+    )]
+    NotFinite {
+        /// Index of the example.
+        example: usize,
+    },
+    /// Objective values beyond the range of numbers.
+    #[error(
+        "the objective is too large to be a number; are the features or losses scaled sensibly?"
+    )]
+    Overflow,
+    /// A weight that is NaN or infinite.
+    #[error("weight {feature} is not a finite number")]
+    Weight {
+        /// Index of the feature.
+        feature: usize,
+    },
+    /// Something of the wrong size.
+    #[error("{found} {what} were given, the problem has {expected}")]
+    Size {
+        /// What was given.
+        what: &'static str,
+        /// How many of them.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+}
+
+/// Checks what can be checked of a problem without calling its oracle.
+pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
+    if problem.examples() == 0 {
+        return Err(TrainError::NoExamples);
+    }
+    if problem.dim() == 0 {
+        return Err(TrainError::NoFeatures);
+    }
+    for example in 0..problem.examples() {
+        let weight = problem.weight(example);
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(TrainError::ExampleWeight { example, weight });
+        }
+    }
+    Ok(())
+}

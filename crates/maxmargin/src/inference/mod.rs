@@ -1,0 +1,3 @@
+//! Decoding algorithms, free of features and solvers.
+
+pub mod viterbi;

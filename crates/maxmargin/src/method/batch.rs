@@ -1,0 +1,93 @@
+//! Batch Frank-Wolfe: all oracles at one w, then one step for all blocks together.
+//!
+//! It is the batch subgradient method with step γ/λ, for the direction of w is −1/λ times a
+//! subgradient of the primal; and since all oracles are at one w, every pass knows its exact gap.
+
+use crate::certificate::{BlockReading, from_readings, read_block};
+use crate::direction::{Corner, Move};
+use crate::dual::{Ascent, norm_sq};
+use crate::error::TrainError;
+use crate::problem::Problem;
+use crate::run::{Check, Run};
+use crate::status::Status;
+use crate::trainer::Solution;
+
+/// What one block contributes to a batch step.
+struct Part<Y> {
+    corner: Corner<Y>,
+    step: Move,
+    reading: BlockReading,
+}
+
+/// Trains by batch Frank-Wolfe.
+pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
+    let mut parts: Vec<Part<P::Output>> = Vec::new();
+    parts.resize_with(run.examples(), || Part {
+        corner: Corner::default(),
+        step: Move::default(),
+        reading: BlockReading::default(),
+    });
+    let mut direction = vec![0.0; run.problem.dim()];
+    loop {
+        if let Some(status) = run.limit() {
+            let check = run.check()?;
+            run.end_pass(Some(&check));
+            return Ok(run.finish(status, check, None));
+        }
+        let check = look(&mut run, &mut parts)?;
+        run.totals.passes += 1;
+        let ended = run.end_pass(Some(&check));
+        let last = run.totals.passes >= run.settings.max_passes;
+        if let Some(status) = ended.or(last.then_some(Status::MaxPasses)) {
+            return Ok(run.finish(status, check, None));
+        }
+        step(&mut run, &parts, &mut direction)?;
+    }
+}
+
+/// Calls all oracles at the current w; their corners give the step as well as the exact gap.
+fn look<P: Problem>(
+    run: &mut Run<'_, '_, P>,
+    parts: &mut [Part<P::Output>],
+) -> Result<Check, TrainError> {
+    let drift = run.rebuild();
+    run.all_oracles(parts, |problem, state, i, scratch, part| {
+        part.reading = read_block(problem, &state.shares, &state.blocks, &state.w, i, scratch);
+        std::mem::swap(&mut part.corner, &mut scratch.corner);
+        std::mem::swap(&mut part.step, &mut scratch.step);
+    });
+    run.readings.clear();
+    run.readings.extend(parts.iter().map(|part| part.reading));
+    let state = &run.state;
+    let certificate =
+        from_readings(&state.shares, state.lambda, &state.w, state.dual, &run.readings)?;
+    Ok(Check { certificate, drift: Some(drift) })
+}
+
+/// Moves all blocks by the same γ along their own directions.
+fn step<P: Problem>(
+    run: &mut Run<'_, '_, P>,
+    parts: &[Part<P::Output>],
+    direction: &mut [f64],
+) -> Result<(), TrainError> {
+    direction.fill(0.0);
+    let state = &mut run.state;
+    for (i, part) in parts.iter().enumerate() {
+        let scale = -state.shares.of(i) / state.lambda;
+        run.problem.scatter(i, scale, &part.step.parts, direction);
+    }
+    let slope = parts.iter().map(|part| part.reading.gap).sum();
+    let ascent = Ascent { slope, curvature: state.lambda * norm_sq(direction) };
+    if !ascent.is_finite() {
+        return Err(TrainError::Overflow);
+    }
+    let gamma = run.settings.step.size(slope, ascent.curvature, 1.0, run.totals.passes - 1, 1);
+    for (i, part) in parts.iter().enumerate() {
+        state.move_block(i, &part.step, &part.corner, gamma);
+    }
+    // w itself is rebuilt from the blocks before the next pass.
+    state.dual += ascent.gain(gamma);
+    run.totals.visits += parts.len() as u64;
+    run.note_step(gamma, 1.0);
+    Ok(())
+}

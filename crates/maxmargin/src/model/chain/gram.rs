@@ -1,0 +1,216 @@
+//! Lengths of part vectors in feature space.
+//!
+//! Nodes of the same label share emission weights, so ‖Bp‖² needs the inner products of an example's
+//! tokens with each other. These are few and fixed, so they are computed once; only for examples so
+//! long that their table would dwarf the data itself, features are added up instead.
+
+use super::parts::{Part, decode};
+use super::sequences::{Sequence, Sequences};
+use super::shape::ChainShape;
+use crate::sparse::SparseVec;
+
+/// A table of inner products may have this many entries per attribute entry of its example.
+const ENTRIES_PER_ATTRIBUTE: usize = 4;
+
+/// The inner products of each example's tokens, biases and ends included.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Grams {
+    /// Row by row the lower triangles, one after another.
+    products: Vec<f64>,
+    /// First entry of each example's triangle; an empty range where there is none.
+    starts: Vec<usize>,
+}
+
+/// Scratch memory for [`Grams::norm_sq`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct NormScratch {
+    /// Per label, 1 + the latest node entry with it, or 0.
+    latest: Vec<u32>,
+    nodes: Vec<NodeEntry>,
+    edges: Vec<(u64, f64)>,
+    edge_sums: Vec<f64>,
+    feature_sums: Vec<f64>,
+}
+
+/// A node of a part vector, linked to the node before it with the same label.
+#[derive(Debug, Clone, Copy)]
+struct NodeEntry {
+    t: u32,
+    label: u32,
+    before: u32,
+    value: f64,
+}
+
+/// Up to this many labels, edge sums have a dense table.
+const DENSE_EDGE_LABELS: usize = 256;
+
+impl Grams {
+    pub(super) fn new(shape: &ChainShape, data: &Sequences) -> Self {
+        let mut grams = Self { products: Vec::new(), starts: vec![0] };
+        let mut dense = vec![0.0; shape.attributes];
+        for sequence in data.iter() {
+            let length = sequence.len();
+            if length * (length + 1) / 2 <= ENTRIES_PER_ATTRIBUTE * (sequence.entries() + length) {
+                grams.push(shape, sequence, &mut dense);
+            }
+            grams.starts.push(grams.products.len());
+        }
+        grams
+    }
+
+    /// Adds the table of one example. `dense` is all zeros before and after.
+    fn push(&mut self, shape: &ChainShape, sequence: Sequence<'_>, dense: &mut [f64]) {
+        let ends = |t: usize, at: usize, on: bool| f64::from(on && t == at);
+        for t in 0..sequence.len() {
+            if shape.groups.emission {
+                sequence.token(t).pairs().for_each(|(a, v)| dense[a as usize] += v);
+            }
+            for s in 0..=t {
+                let mut product = f64::from(shape.groups.bias);
+                if shape.groups.emission {
+                    let terms = sequence.token(s).pairs().map(|(a, v)| v * dense[a as usize]);
+                    product += terms.sum::<f64>();
+                }
+                if s == t {
+                    product += ends(t, 0, shape.groups.first);
+                    product += ends(t, sequence.len() - 1, shape.groups.last);
+                }
+                self.products.push(product);
+            }
+            if shape.groups.emission {
+                sequence.token(t).pairs().for_each(|(a, _)| dense[a as usize] = 0.0);
+            }
+        }
+    }
+
+    /// ‖Bᵢp‖² of a part vector of example `i`.
+    pub(super) fn norm_sq(
+        &self,
+        shape: &ChainShape,
+        i: usize,
+        sequence: Sequence<'_>,
+        parts: &SparseVec,
+        scratch: &mut NormScratch,
+    ) -> f64 {
+        scratch.take_apart(shape, parts);
+        let triangle = &self.products[self.starts[i]..self.starts[i + 1]];
+        let nodes = if triangle.is_empty() {
+            scratch.nodes_by_features(shape, sequence)
+        } else {
+            scratch.nodes_by_products(triangle)
+        };
+        for node in &scratch.nodes {
+            scratch.latest[node.label as usize] = 0;
+        }
+        nodes + scratch.edges_norm_sq(shape)
+    }
+}
+
+impl NormScratch {
+    /// Sorts the entries of a part vector into nodes, linked by label, and edges.
+    fn take_apart(&mut self, shape: &ChainShape, parts: &SparseVec) {
+        let k = shape.labels;
+        self.latest.resize(k, 0);
+        self.nodes.clear();
+        self.edges.clear();
+        for &(id, value) in parts.entries() {
+            match decode(id) {
+                Part::Node { t, y } => {
+                    let before = self.latest[y];
+                    self.nodes.push(NodeEntry { t: t as u32, label: y as u32, before, value });
+                    self.latest[y] = self.nodes.len() as u32;
+                }
+                Part::Edge { y, z, .. } => self.edges.push(((y * k + z) as u64, value)),
+            }
+        }
+    }
+
+    /// Σ over pairs of nodes with one label, from the table of inner products.
+    fn nodes_by_products(&self, triangle: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for node in &self.nodes {
+            let t = node.t as usize;
+            let row = &triangle[t * (t + 1) / 2..][..=t];
+            // Nodes come in order of position, so those before have smaller or equal positions.
+            let mut other = node.before;
+            let mut sum = 0.0;
+            while other != 0 {
+                let earlier = self.nodes[other as usize - 1];
+                sum += earlier.value * row[earlier.t as usize];
+                other = earlier.before;
+            }
+            total += node.value * (2.0 * sum + node.value * row[t]);
+        }
+        total
+    }
+
+    /// The same by adding up the features of each label.
+    fn nodes_by_features(&mut self, shape: &ChainShape, sequence: Sequence<'_>) -> f64 {
+        self.feature_sums.resize(shape.attributes, 0.0);
+        let mut total = 0.0;
+        for at in 0..self.nodes.len() {
+            let last = self.nodes[at];
+            if self.latest[last.label as usize] as usize != at + 1 {
+                continue; // a later node with this label takes care of it
+            }
+            total += self.label_norm_sq(shape, sequence, at as u32 + 1);
+        }
+        total
+    }
+
+    /// The squared length of all nodes linked from entry `from` (counted from 1) backwards.
+    fn label_norm_sq(&mut self, shape: &ChainShape, sequence: Sequence<'_>, from: u32) -> f64 {
+        let groups = &shape.groups;
+        let (nodes, sums) = (&self.nodes, &mut self.feature_sums);
+        let linked = || {
+            let entry = |at: u32| (at != 0).then(|| nodes[at as usize - 1]);
+            std::iter::successors(entry(from), move |node| entry(node.before))
+        };
+        let (mut bias, mut total) = (0.0, 0.0);
+        for node in linked() {
+            let t = node.t as usize;
+            bias += node.value;
+            let ends = [groups.first && t == 0, groups.last && t + 1 == sequence.len()];
+            total += ends.map(f64::from).iter().sum::<f64>() * node.value * node.value;
+            if groups.emission {
+                sequence.token(t).pairs().for_each(|(a, v)| sums[a as usize] += v * node.value);
+            }
+        }
+        if groups.bias {
+            total += bias * bias;
+        }
+        if groups.emission {
+            for attribute in linked().flat_map(|node| sequence.token(node.t as usize).attributes) {
+                let sum = std::mem::take(&mut sums[*attribute as usize]);
+                total += sum * sum;
+            }
+        }
+        total
+    }
+
+    /// Edges of the same pair of labels share one weight, wherever they are.
+    fn edges_norm_sq(&mut self, shape: &ChainShape) -> f64 {
+        if !shape.groups.transition {
+            return 0.0;
+        }
+        let k = shape.labels;
+        let mut total = 0.0;
+        if k <= DENSE_EDGE_LABELS {
+            self.edge_sums.resize(k * k, 0.0);
+            for &(pair, value) in &self.edges {
+                self.edge_sums[pair as usize] += value;
+            }
+            for &(pair, _) in &self.edges {
+                let sum = std::mem::take(&mut self.edge_sums[pair as usize]);
+                total += sum * sum;
+            }
+        } else {
+            self.edges.sort_by_key(|&(pair, _)| pair);
+            for same in self.edges.chunk_by(|a, b| a.0 == b.0) {
+                let sum: f64 = same.iter().map(|(_, value)| value).sum();
+                total += sum * sum;
+            }
+        }
+        total
+    }
+}

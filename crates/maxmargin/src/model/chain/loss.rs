@@ -1,0 +1,38 @@
+//! The loss of a chain.
+
+use serde::{Deserialize, Serialize};
+
+/// Hamming loss: the share (or the number) of wrong labels, mistakes weighted by the true label.
+///
+/// ```text
+/// L(y) = 1/T · Σₜ c[true label at t] · [yₜ is wrong]      without the 1/T if not normalised
+/// ```
+///
+/// ```
+/// use maxmargin::model::chain::Hamming;
+/// let loss = Hamming { label_weights: vec![1.0, 5.0], ..Hamming::default() };
+/// assert_eq!(loss.cost(1, 10), 0.5); // label 1 missed at one of ten positions
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hamming {
+    /// Whether the loss is divided by the length of the sequence. Default: yes.
+    pub normalised: bool,
+    /// The cost of missing each label; empty means 1 for all. Default: empty.
+    pub label_weights: Vec<f64>,
+}
+
+impl Default for Hamming {
+    fn default() -> Self {
+        Self { normalised: true, label_weights: Vec::new() }
+    }
+}
+
+impl Hamming {
+    /// The cost of any wrong label at a position whose true label is `truth`, in a sequence of
+    /// `length` tokens.
+    pub fn cost(&self, truth: u32, length: usize) -> f64 {
+        let weight = self.label_weights.get(truth as usize).copied().unwrap_or(1.0);
+        if self.normalised { weight / length as f64 } else { weight }
+    }
+}

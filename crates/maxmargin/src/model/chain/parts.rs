@@ -1,0 +1,73 @@
+//! Coordinates of a chain's part vectors: nodes (t, y) and edges (t, y, z) between t and t + 1.
+//!
+//! Packed so that decoding is a shift and a mask, and so that the parts of a labelling, written down
+//! position by position, are sorted already: the node of a position, then the edge that leaves it.
+
+use crate::sparse::SparseVec;
+
+/// Labels must fit in this many bits.
+const LABEL_BITS: u32 = 16;
+const EDGE: u64 = 1 << (2 * LABEL_BITS);
+const POSITION_SHIFT: u32 = 2 * LABEL_BITS + 1;
+
+/// The largest number of labels a chain can have.
+pub(super) const MOST_LABELS: usize = 1 << LABEL_BITS;
+
+/// A part of a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Node { t: usize, y: usize },
+    Edge { t: usize, y: usize, z: usize },
+}
+
+pub(super) fn node(t: usize, y: u32) -> u64 {
+    (t as u64) << POSITION_SHIFT | u64::from(y)
+}
+
+pub(super) fn edge(t: usize, y: u32, z: u32) -> u64 {
+    (t as u64) << POSITION_SHIFT | EDGE | u64::from(y) << LABEL_BITS | u64::from(z)
+}
+
+#[inline]
+pub(super) fn decode(id: u64) -> Part {
+    const MASK: u64 = (1 << LABEL_BITS) - 1;
+    let t = (id >> POSITION_SHIFT) as usize;
+    if id & EDGE == 0 {
+        Part::Node { t, y: (id & MASK) as usize }
+    } else {
+        Part::Edge { t, y: (id >> LABEL_BITS & MASK) as usize, z: (id & MASK) as usize }
+    }
+}
+
+/// Appends the parts of a labelling; the edges only if transitions matter.
+pub(super) fn push_labelling(labels: &[u32], edges: bool, parts: &mut SparseVec) {
+    for (t, &y) in labels.iter().enumerate() {
+        parts.push(node(t, y), 1.0);
+        if edges && let Some(&z) = labels.get(t + 1) {
+            parts.push(edge(t, y, z), 1.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_labelling_come_sorted_and_decode() {
+        let mut parts = SparseVec::new();
+        push_labelling(&[3, 65_535, 0], true, &mut parts);
+        assert!(parts.is_normalised());
+        let decoded: Vec<_> = parts.entries().iter().map(|&(id, _)| decode(id)).collect();
+        assert_eq!(
+            decoded,
+            [
+                Part::Node { t: 0, y: 3 },
+                Part::Edge { t: 0, y: 3, z: 65_535 },
+                Part::Node { t: 1, y: 65_535 },
+                Part::Edge { t: 1, y: 65_535, z: 0 },
+                Part::Node { t: 2, y: 0 },
+            ]
+        );
+    }
+}

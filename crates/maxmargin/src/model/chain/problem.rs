@@ -1,0 +1,298 @@
+//! The chain as a structured problem.
+
+use super::gram::{Grams, NormScratch};
+use super::loss::Hamming;
+use super::parts::{self, MOST_LABELS, Part, decode};
+use super::sequences::Sequences;
+use super::shape::{ChainScores, ChainShape};
+use crate::problem::Problem;
+use crate::sparse::{Sink, SparseVec};
+use thiserror::Error;
+
+/// Data that do not fit a chain's shape or loss.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum ChainError {
+    /// A number of labels outside the supported range.
+    #[error("a chain needs between 1 and {MOST_LABELS} labels, not {0}")]
+    LabelCount(usize),
+    /// A label that the shape does not have.
+    #[error("sequence {sequence} has the label {label}, but there are only {labels} labels")]
+    Label {
+        /// Index of the sequence.
+        sequence: usize,
+        /// The label.
+        label: u32,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// An attribute that the shape does not have.
+    #[error("sequence {sequence} has the attribute {attribute}, but there are only {attributes}")]
+    Attribute {
+        /// Index of the sequence.
+        sequence: usize,
+        /// The attribute.
+        attribute: u32,
+        /// Number of attributes.
+        attributes: usize,
+    },
+    /// Label weights of the wrong number.
+    #[error("{found} label weights were given for {labels} labels")]
+    LabelWeightCount {
+        /// How many were given.
+        found: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// A label weight that is negative, NaN or infinite.
+    #[error("the loss weight of label {label} is {weight}; a finite number ≥ 0 is needed")]
+    LabelWeight {
+        /// The label.
+        label: usize,
+        /// Its weight.
+        weight: f64,
+    },
+}
+
+/// Chain-structured training data under a Hamming loss.
+///
+/// ```
+/// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+/// use maxmargin::{Settings, train};
+///
+/// let mut data = Sequences::new();
+/// for labels in [[0, 1, 1], [1, 1, 0]] {
+///     for label in labels {
+///         data.push_token([(label, 1.0)], label)?; // one telling attribute per label
+///     }
+///     data.end_sequence(1.0)?;
+/// }
+/// let chain = Chain::new(ChainShape::new(2, 2), data, &Hamming::default())?;
+/// let solution = train(&chain, &Settings { tolerance: 1e-4, ..Settings::default() })?;
+/// assert!(solution.certificate.gap <= 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Chain {
+    shape: ChainShape,
+    data: Sequences,
+    /// The cost of a mistake at each token of all sequences.
+    costs: Vec<f64>,
+    /// First token of each sequence.
+    starts: Vec<usize>,
+    grams: Grams,
+    total_weight: f64,
+}
+
+/// Scratch memory of a [`Chain`].
+#[derive(Debug, Clone, Default)]
+pub struct ChainWorkspace {
+    scores: ChainScores,
+    /// Node scores of the truth, while its loss is taken off them.
+    saved: Vec<f64>,
+    norm: NormScratch,
+}
+
+impl Chain {
+    /// Puts data, shape and loss together.
+    ///
+    /// # Errors
+    /// Labels, attributes or label weights that do not fit.
+    pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
+        check(&shape, &data, loss)?;
+        let mut costs = Vec::with_capacity(data.tokens());
+        let mut starts = Vec::with_capacity(data.len());
+        for sequence in data.iter() {
+            starts.push(costs.len());
+            let length = sequence.len();
+            costs.extend(sequence.labels().iter().map(|&truth| loss.cost(truth, length)));
+        }
+        let grams = Grams::new(&shape, &data);
+        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
+        Ok(Self { shape, data, costs, starts, grams, total_weight })
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &ChainShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &Sequences {
+        &self.data
+    }
+
+    fn costs(&self, i: usize) -> &[f64] {
+        &self.costs[self.starts[i]..][..self.data.sequence(i).len()]
+    }
+
+    /// The loss that one part contributes.
+    pub(super) fn part_loss(&self, i: usize, id: u64) -> f64 {
+        match decode(id) {
+            Part::Node { t, y } if self.data.sequence(i).labels()[t] as usize != y => {
+                self.costs(i)[t]
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn has_edges(&self) -> bool {
+        self.shape.groups.transition
+    }
+}
+
+fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), ChainError> {
+    let labels = shape.labels;
+    if !(1..=MOST_LABELS).contains(&labels) {
+        return Err(ChainError::LabelCount(labels));
+    }
+    if !loss.label_weights.is_empty() && loss.label_weights.len() != labels {
+        return Err(ChainError::LabelWeightCount { found: loss.label_weights.len(), labels });
+    }
+    if let Some(label) = loss.label_weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
+        return Err(ChainError::LabelWeight { label, weight: loss.label_weights[label] });
+    }
+    for (at, sequence) in data.iter().enumerate() {
+        if let Some(&label) = sequence.labels().iter().find(|&&y| y as usize >= labels) {
+            return Err(ChainError::Label { sequence: at, label, labels });
+        }
+        let mut attributes = sequence.tokens().flat_map(|token| token.attributes);
+        if let Some(&attribute) = attributes.find(|&&a| a as usize >= shape.attributes) {
+            let attributes = shape.attributes;
+            return Err(ChainError::Attribute { sequence: at, attribute, attributes });
+        }
+    }
+    Ok(())
+}
+
+impl Problem for Chain {
+    type Output = Vec<u32>;
+    type Workspace = ChainWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> ChainWorkspace {
+        ChainWorkspace::default()
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace) {
+        workspace.scores.fill(&self.shape, w, self.data.sequence(i));
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
+        let ChainWorkspace { scores, saved, .. } = workspace;
+        let (truth, costs, k) = (self.data.sequence(i).labels(), self.costs(i), self.shape.labels);
+        // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
+        // labels it is taken off the right one, and put back afterwards.
+        saved.clear();
+        for ((row, &label), cost) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(costs) {
+            saved.push(row[label as usize]);
+            row[label as usize] -= cost;
+        }
+        scores.decode(&self.shape, w, y);
+        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
+            row[label as usize] = *saved;
+        }
+    }
+
+    fn decode(&self, _i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
+        workspace.scores.decode(&self.shape, w, y);
+    }
+
+    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
+        let truth = self.data.sequence(i).labels();
+        let wrong = truth.iter().zip(y).zip(self.costs(i)).filter(|((a, b), _)| a != b);
+        wrong.map(|(_, cost)| cost).sum()
+    }
+
+    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
+        let (mut truth, mut other, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut other);
+        difference.assign_difference(&truth, &other);
+        self.scatter(i, 1.0, &difference, psi);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn parts(&self, _i: usize, y: &Vec<u32>, parts: &mut SparseVec) {
+        parts::push_labelling(y, self.has_edges(), parts);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        parts::push_labelling(self.data.sequence(i).labels(), self.has_edges(), parts);
+    }
+
+    fn score(&self, _i: usize, w: &[f64], workspace: &ChainWorkspace, parts: &SparseVec) -> f64 {
+        let (k, transition) = (self.shape.labels, &w[self.shape.transition()]);
+        let nodes = &workspace.scores.nodes;
+        let term = |&(id, value): &(u64, f64)| match decode(id) {
+            Part::Node { t, y } => value * nodes[t * k + y],
+            Part::Edge { y, z, .. } => value * transition[y * k + z],
+        };
+        parts.entries().iter().map(term).sum()
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut ChainWorkspace, parts: &SparseVec) -> f64 {
+        let sequence = self.data.sequence(i);
+        self.grams.norm_sq(&self.shape, i, sequence, parts, &mut workspace.norm)
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        let shape = &self.shape;
+        let (k, groups, sequence) = (shape.labels, shape.groups, self.data.sequence(i));
+        let (transition, bias) = (shape.transition().start, shape.bias().start);
+        let (first, last) = (shape.first().start, shape.last().start);
+        for &(id, value) in parts.entries() {
+            let change = scale * value;
+            match decode(id) {
+                Part::Edge { y, z, .. } => sink.add(transition + y * k + z, change),
+                Part::Node { t, y } => {
+                    if groups.emission {
+                        let token = sequence.token(t);
+                        if token.values.is_empty() {
+                            for &a in token.attributes {
+                                sink.add(a as usize * k + y, change);
+                            }
+                        } else {
+                            for (a, v) in token.pairs() {
+                                sink.add(a as usize * k + y, change * v);
+                            }
+                        }
+                    }
+                    if groups.bias {
+                        sink.add(bias + y, change);
+                    }
+                    if groups.first && t == 0 {
+                        sink.add(first + y, change);
+                    }
+                    if groups.last && t + 1 == sequence.len() {
+                        sink.add(last + y, change);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        super::feasible::check(self, i, parts, loss, slack)
+    }
+}

@@ -1,0 +1,191 @@
+//! Which features a chain has, where they lie in w, and how w scores a sequence.
+
+use super::sequences::{Sequence, Token};
+use crate::inference::viterbi::viterbi;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The groups of features of a chain besides the emissions; each can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeatureGroups {
+    /// One weight per attribute and label. Default: yes.
+    pub emission: bool,
+    /// One weight per pair of neighbouring labels. Default: yes.
+    pub transition: bool,
+    /// One weight per label. Default: yes.
+    pub bias: bool,
+    /// One weight per label of the first token. Default: yes.
+    pub first: bool,
+    /// One weight per label of the last token. Default: yes.
+    pub last: bool,
+}
+
+impl Default for FeatureGroups {
+    fn default() -> Self {
+        Self { emission: true, transition: true, bias: true, first: true, last: true }
+    }
+}
+
+/// The shape of a chain's weights: numbers of labels and attributes, and the groups of features.
+///
+/// In w come first the emissions, attribute by attribute with all labels side by side (so that
+/// reading a token's scores is adding up contiguous rows), then transitions (row = the earlier
+/// label), biases, first and last.
+///
+/// ```
+/// use maxmargin::model::chain::ChainShape;
+/// assert_eq!(ChainShape::new(26, 128).dim(), 4082); // OCR: 128·26 + 26·26 + 3·26
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChainShape {
+    /// Number of labels K.
+    pub labels: usize,
+    /// Number of attributes.
+    pub attributes: usize,
+    /// The groups of features.
+    pub groups: FeatureGroups,
+}
+
+impl ChainShape {
+    /// A chain with all groups of features.
+    pub fn new(labels: usize, attributes: usize) -> Self {
+        Self { labels, attributes, groups: FeatureGroups::default() }
+    }
+
+    /// Number of features.
+    pub fn dim(&self) -> usize {
+        self.last().end
+    }
+
+    fn after(&self, before: usize, present: bool, size: usize) -> Range<usize> {
+        before..before + if present { size } else { 0 }
+    }
+
+    /// Where the emission weights lie: attribute `a` with label `y` at `a * labels + y`.
+    pub fn emission(&self) -> Range<usize> {
+        self.after(0, self.groups.emission, self.attributes * self.labels)
+    }
+
+    /// Where the transition weights lie: `y` followed by `z` at `y * labels + z`. Empty if off, as
+    /// are the other groups.
+    pub fn transition(&self) -> Range<usize> {
+        self.after(self.emission().end, self.groups.transition, self.labels * self.labels)
+    }
+
+    /// Where the biases lie.
+    pub fn bias(&self) -> Range<usize> {
+        self.after(self.transition().end, self.groups.bias, self.labels)
+    }
+
+    /// Where the weights of the first label lie.
+    pub fn first(&self) -> Range<usize> {
+        self.after(self.bias().end, self.groups.first, self.labels)
+    }
+
+    /// Where the weights of the last label lie.
+    pub fn last(&self) -> Range<usize> {
+        self.after(self.first().end, self.groups.last, self.labels)
+    }
+
+    /// Fills the node scores of a sequence: one row of K scores per token.
+    pub fn score_nodes(&self, w: &[f64], sequence: Sequence<'_>, scores: &mut Vec<f64>) {
+        let k = self.labels;
+        scores.clear();
+        scores.resize(sequence.len() * k, 0.0);
+        let emission = &w[self.emission()];
+        let bias = &w[self.bias()];
+        for (token, row) in sequence.tokens().zip(scores.chunks_exact_mut(k)) {
+            row[..bias.len()].copy_from_slice(bias);
+            if !emission.is_empty() {
+                add_rows(emission, token, row);
+            }
+        }
+        add(&mut scores[..k], &w[self.first()]);
+        let last = scores.len() - k;
+        add(&mut scores[last..], &w[self.last()]);
+    }
+}
+
+/// Adds `other` to the front of `row`; `other` may be empty.
+fn add(row: &mut [f64], other: &[f64]) {
+    for (x, y) in row.iter_mut().zip(other) {
+        *x += y;
+    }
+}
+
+/// Labels handled together, so that their sums stay in registers.
+const LANES: usize = 8;
+
+/// Adds to `row` the emission scores of a token: its attributes' rows of weights, added up.
+fn add_rows(emission: &[f64], token: Token<'_>, row: &mut [f64]) {
+    let k = row.len();
+    let mut from = 0;
+    while from + LANES <= k {
+        let lanes: &mut [f64] = &mut row[from..from + LANES];
+        let mut sum = [0.0; LANES];
+        sum.copy_from_slice(lanes);
+        if token.values.is_empty() {
+            for &a in token.attributes {
+                let at = a as usize * k + from;
+                for (s, w) in sum.iter_mut().zip(&emission[at..at + LANES]) {
+                    *s += w;
+                }
+            }
+        } else {
+            for (&a, &value) in token.attributes.iter().zip(token.values) {
+                let at = a as usize * k + from;
+                for (s, w) in sum.iter_mut().zip(&emission[at..at + LANES]) {
+                    *s += value * w;
+                }
+            }
+        }
+        lanes.copy_from_slice(&sum);
+        from += LANES;
+    }
+    for (a, value) in token.pairs() {
+        let at = a as usize * k;
+        for (s, w) in row[from..].iter_mut().zip(&emission[at + from..at + k]) {
+            *s += value * w;
+        }
+    }
+}
+
+/// The scores of one sequence, and the memory to decode it: what prediction works with.
+///
+/// ```
+/// use maxmargin::model::chain::{ChainScores, ChainShape, Sequences};
+///
+/// let shape = ChainShape::new(2, 1);
+/// let mut w = vec![0.0; shape.dim()];
+/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 speaks for label 1
+/// let mut data = Sequences::new();
+/// data.push_token([(0, 1.0)], 0)?;
+/// data.push_token([(0, -1.0)], 0)?;
+/// data.end_sequence(1.0)?;
+///
+/// let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
+/// scores.fill(&shape, &w, data.sequence(0));
+/// scores.decode(&shape, &w, &mut labels);
+/// assert_eq!(labels, [1, 0]);
+/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ChainScores {
+    /// Node scores, one row of K per token.
+    pub(super) nodes: Vec<f64>,
+    forward: Vec<f64>,
+}
+
+impl ChainScores {
+    /// Computes the node scores of a sequence under the weights `w`.
+    pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
+        shape.score_nodes(w, sequence, &mut self.nodes);
+    }
+
+    /// Finds the best labelling, and returns its score.
+    pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
+        viterbi(&self.nodes, &w[shape.transition()], shape.labels, &mut self.forward, labels)
+    }
+}

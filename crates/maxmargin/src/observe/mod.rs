@@ -1,0 +1,205 @@
+//! One typed stream of events, from which tables, logs, progress bars and reports are made.
+
+mod jsonl;
+mod table;
+
+pub use jsonl::JsonLines;
+pub use table::Table;
+
+use crate::certificate::Certificate;
+use crate::dual::Drift;
+use crate::settings::Settings;
+use crate::status::Status;
+use serde::{Deserialize, Serialize};
+
+/// What happens in a run.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The run begins.
+    Start(&'a Start),
+    /// A pass is done.
+    Pass {
+        /// The state after it, with the duality gap when that was due.
+        record: &'a Record,
+        /// With the gap, the gap of every block, if the settings ask for it.
+        block_gaps: Option<&'a [f64]>,
+    },
+    /// The run is over.
+    End(&'a End),
+}
+
+/// What is known when a run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// Number of examples.
+    pub n: usize,
+    /// Number of features.
+    pub d: usize,
+    /// The regularization strength in force.
+    pub lambda: f64,
+    /// All settings.
+    pub settings: Settings,
+}
+
+/// One row of the trace: the state after a pass.
+///
+/// `primal` and `gap` are known only where an exact gap pass was due. They belong to the weights that
+/// would be returned at this point, which is the average when there is one; `dual` is that of the
+/// same point then, and that of the current iterate otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Passes done: n block visits each.
+    pub pass: u64,
+    /// Block visits done.
+    pub visits: u64,
+    /// Oracle calls done, those of gap passes included.
+    pub oracle_calls: u64,
+    /// Oracle calls divided by n.
+    pub effective_passes: f64,
+    /// Seconds since the start, observers excluded.
+    pub seconds: f64,
+    /// Seconds of these spent in oracles.
+    pub oracle_seconds: f64,
+    /// Seconds of these spent in exact gap passes, their oracles included.
+    pub gap_seconds: f64,
+    /// The dual objective.
+    pub dual: f64,
+    /// The primal objective, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primal: Option<f64>,
+    /// The duality gap, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
+    /// The step sizes since the last row.
+    pub steps: StepSizes,
+    /// How far w had drifted from the sum of its blocks, where it was rebuilt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// A summary of the step sizes of some visits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepSizes {
+    /// How many there were.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// How many were 0: nothing to gain.
+    pub zero: u64,
+    /// How many went all the way.
+    pub full: u64,
+}
+
+impl StepSizes {
+    /// Takes in another step, of `gamma` where `longest` was possible.
+    pub(crate) fn add(&mut self, gamma: f64, longest: f64) {
+        self.count += 1;
+        self.mean += (gamma - self.mean) / self.count as f64;
+        self.zero += u64::from(gamma == 0.0);
+        self.full += u64::from(gamma == longest);
+    }
+}
+
+/// What is known when a run is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// Why it ended.
+    pub status: Status,
+    /// The certificate of the result.
+    pub certificate: Certificate,
+    /// What it took.
+    pub totals: Totals,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Passes begun: n block visits each.
+    pub passes: u64,
+    /// Block visits.
+    pub visits: u64,
+    /// Oracle calls, those of gap passes included.
+    pub oracle_calls: u64,
+    /// Seconds, observers excluded.
+    pub seconds: f64,
+    /// Seconds of these spent in oracles.
+    pub oracle_seconds: f64,
+    /// Seconds of these spent in exact gap passes, their oracles included.
+    pub gap_seconds: f64,
+    /// Corners that scored below the truth, which an exact oracle never returns.
+    pub oracle_failures: u64,
+    /// The largest drift that was found.
+    pub drift: Drift,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop now, and return the current model with its true gap.
+    Stop,
+}
+
+/// Something that watches a run. Any closure `FnMut(Event<'_>) -> Control` is one.
+///
+/// The time an observer takes does not count as training time.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Status, Trainer};
+///
+/// let mut passes = 0;
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::Pass { .. } = event { passes += 1; }
+///     if passes < 3 { Control::Continue } else { Control::Stop }
+/// };
+/// let settings = Settings { tolerance: 0.0, ..Settings::default() };
+/// let solution = Trainer::new(settings).observe(&mut watch).train(&toy())?;
+/// assert_eq!(solution.status, Status::Stopped);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+pub trait Observer {
+    /// Takes note of an event, and says whether the run goes on.
+    fn event(&mut self, event: Event<'_>) -> Control;
+}
+
+impl<F: FnMut(Event<'_>) -> Control> Observer for F {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        self(event)
+    }
+}
+
+/// Passes only every n-th row on, and every row with a gap; starts and ends always.
+#[derive(Debug, Clone)]
+pub struct Every<O> {
+    n: u64,
+    observer: O,
+}
+
+impl<O: Observer> Every<O> {
+    /// Thins out what `observer` sees. `n` = 0 passes on only the rows with a gap.
+    pub fn new(n: u64, observer: O) -> Self {
+        Self { n, observer }
+    }
+
+    /// The observer inside.
+    pub fn into_inner(self) -> O {
+        self.observer
+    }
+}
+
+impl<O: Observer> Observer for Every<O> {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        match event {
+            Event::Pass { record: row, .. }
+                if row.gap.is_none() && (self.n == 0 || row.pass % self.n != 0) =>
+            {
+                Control::Continue
+            }
+            _ => self.observer.event(event),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The trace as an aligned table.
+
+use super::{Control, Event, Observer, Record};
+use std::io::{self, Write};
+
+/// Prints a banner, one aligned row per gap check and a closing line.
+///
+/// Wrap it in [`Every`](super::Every) with `n = 0` to leave out rows without a gap, as the command
+/// line does.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Every, Table};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut table = Every::new(0, Table::new(Vec::new()));
+/// Trainer::new(Settings::default()).observe(&mut table).train(&toy())?;
+/// let text = String::from_utf8(table.into_inner().finish()?)?;
+/// assert!(text.contains("    primal        dual         gap"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Table<W> {
+    out: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Table<W> {
+    /// Prints to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, error: None }
+    }
+
+    /// Gives the writer back, or the first error that occurred.
+    ///
+    /// # Errors
+    /// The first error of the writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.out.flush().map(|()| self.out),
+        }
+    }
+
+    fn print(&mut self, event: Event<'_>) -> io::Result<()> {
+        let out = &mut self.out;
+        match event {
+            Event::Start(start) => {
+                let s = &start.settings;
+                writeln!(
+                    out,
+                    "{} examples, {} features, lambda {}, solver {}, tolerance {}",
+                    start.n,
+                    start.d,
+                    short(start.lambda),
+                    s.solver,
+                    short(s.tolerance)
+                )?;
+                writeln!(out, "{}", "─".repeat(WIDTH))?;
+                writeln!(
+                    out,
+                    "{:>7} {:>12} {:>12} {:>12} {:>11} {:>7} {:>8} {:>8}",
+                    "pass", "oracle calls", "primal", "dual", "gap", "step", "oracle", "seconds"
+                )?;
+                writeln!(out, "{}", "─".repeat(WIDTH))
+            }
+            Event::Pass { record, .. } => writeln!(out, "{}", line(record)),
+            Event::End(end) => {
+                writeln!(out, "{}", "─".repeat(WIDTH))?;
+                let (c, t) = (&end.certificate, &end.totals);
+                writeln!(
+                    out,
+                    "{}: primal {:.6}, dual {:.6}, gap {} after {} oracle calls in {:.2} s",
+                    end.status,
+                    c.primal,
+                    c.dual,
+                    short(c.gap),
+                    t.oracle_calls,
+                    t.seconds
+                )
+            }
+        }
+    }
+}
+
+const WIDTH: usize = 84;
+
+fn line(row: &Record) -> String {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.6}"));
+    format!(
+        "{:>7} {:>12} {:>12} {:>12} {:>11} {:>7.4} {:>7.2}s {:>7.2}s",
+        row.pass,
+        row.oracle_calls,
+        number(row.primal),
+        number(Some(row.dual)),
+        row.gap.map_or_else(String::new, short),
+        row.steps.mean,
+        row.oracle_seconds,
+        row.seconds
+    )
+}
+
+/// A number with four significant digits, in plain or scientific notation, whichever is shorter to
+/// read.
+fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs();
+    if !(1e-4..1e5).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    let digits = (3 - magnitude.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+impl<W: Write> Observer for Table<W> {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        if self.error.is_none() {
+            self.error = self.print(event).err();
+        }
+        Control::Continue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        assert_eq!(short(0.01), "0.01");
+        assert_eq!(short(0.012_346), "0.01235");
+        assert_eq!(short(1234.56), "1235");
+        assert_eq!(short(1.0 / 626.0), "0.001597");
+        assert_eq!(short(1.5e-9), "1.500e-9");
+        assert_eq!(short(0.0), "0");
+        assert_eq!(short(100.0), "100");
+    }
+}

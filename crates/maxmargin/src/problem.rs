@@ -1,0 +1,167 @@
+//! What a structured problem is.
+
+use crate::sparse::{Sink, SparseVec};
+
+/// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
+/// decoding.
+///
+/// Training minimises, with example weights cᵢ (1 by default) and C = Σ cᵢ,
+///
+/// ```text
+/// P(w) = λ/2 ‖w‖² + Σᵢ cᵢ/C · max_y Hᵢ(y; w)
+/// Hᵢ(y; w) = Lᵢ(y) − ⟨w, ψᵢ(y)⟩        the loss-augmented score
+/// ψᵢ(y)    = φ(xᵢ, yᵢ) − φ(xᵢ, y)      the feature difference
+/// ```
+///
+/// A problem knows nothing of solvers, and a solver asks nothing of a problem but what is here.
+///
+/// # A problem of your own
+///
+/// Seven methods and two types suffice: [`examples`](Self::examples), [`dim`](Self::dim),
+/// [`workspace`](Self::workspace), [`oracle`](Self::oracle), [`decode`](Self::decode),
+/// [`loss`](Self::loss), [`psi`](Self::psi).
+///
+/// ```
+/// use maxmargin::{Problem, Settings, SparseVec, train};
+///
+/// /// Is a number large? One feature per class.
+/// struct Threshold { xs: Vec<f64>, ys: Vec<usize> }
+///
+/// impl Problem for Threshold {
+///     type Output = usize;
+///     type Workspace = ();
+///     fn examples(&self) -> usize { self.xs.len() }
+///     fn dim(&self) -> usize { 4 }
+///     fn workspace(&self) {}
+///     fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+///         let value = |y| self.loss(i, &y) + w[2 * y] * self.xs[i] + w[2 * y + 1];
+///         *y = if value(1) > value(0) { 1 } else { 0 };
+///     }
+///     fn decode(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+///         let value = |y: usize| w[2 * y] * self.xs[i] + w[2 * y + 1];
+///         *y = if value(1) > value(0) { 1 } else { 0 };
+///     }
+///     fn loss(&self, i: usize, y: &usize) -> f64 { if *y == self.ys[i] { 0.0 } else { 1.0 } }
+///     fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+///         for (class, sign) in [(self.ys[i], 1.0), (*y, -1.0)] {
+///             psi.push(2 * class as u64, sign * self.xs[i]);
+///             psi.push(2 * class as u64 + 1, sign);
+///         }
+///     }
+/// }
+///
+/// let problem = Threshold { xs: vec![-2.0, -1.0, 1.0, 3.0], ys: vec![0, 0, 1, 1] };
+/// let settings = Settings { lambda: Some(0.1), tolerance: 1e-6, ..Settings::default() };
+/// let solution = train(&problem, &settings)?;
+/// assert!(solution.certificate.gap <= 1e-6);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+///
+/// # Part space
+///
+/// Where the score of an output is a sum over its *parts* (a node with its label, an edge with its
+/// two labels), a block of the dual is much smaller in parts than in features. Such a problem
+/// overrides the second half of the trait: an output has a sparse part vector pᵢ(y), and a linear
+/// map Bᵢ takes parts to features,
+///
+/// ```text
+/// Bᵢ (pᵢ(y) − pᵢ(yᵢ)) = φ(xᵢ, y) − φ(xᵢ, yᵢ) = −ψᵢ(y)
+/// ```
+///
+/// The engine then needs only three things of a part vector p: its score ⟨w, Bᵢp⟩, which comes from
+/// the tables that the oracle has just filled; its length ‖Bᵢp‖², from a small Gram matrix; and the
+/// terms of Bᵢp themselves, to move w. Without the overrides parts *are* features (pᵢ(y) = −ψᵢ(y),
+/// Bᵢ = I). What a coordinate of a part vector means is the problem's own affair; the engine only
+/// compares coordinates for order and equality.
+pub trait Problem: Sync {
+    /// A structured output: a labelling, a matching, a set of labels.
+    type Output: Clone + Default + Send + Sync;
+
+    /// Scratch memory of one thread, so that oracles allocate nothing.
+    type Workspace: Send;
+
+    /// Number of examples n, which is the number of blocks of the dual.
+    fn examples(&self) -> usize;
+
+    /// Number of features d.
+    fn dim(&self) -> usize;
+
+    /// Makes the scratch memory for one thread.
+    fn workspace(&self) -> Self::Workspace;
+
+    /// The max oracle, loss-augmented decoding: y ← argmax Hᵢ(y; w).
+    ///
+    /// The engine has called [`prepare`](Self::prepare) for the same `i` and `w` just before.
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
+
+    /// Plain decoding, the prediction: y ← argmax ⟨w, φ(xᵢ, y)⟩.
+    ///
+    /// As with [`oracle`](Self::oracle), [`prepare`](Self::prepare) comes first.
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
+
+    /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0.
+    fn loss(&self, i: usize, y: &Self::Output) -> f64;
+
+    /// The feature difference ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
+    ///
+    /// `psi` comes empty. Entries may be pushed in any order and repeatedly.
+    fn psi(&self, i: usize, y: &Self::Output, psi: &mut SparseVec);
+
+    /// The example weight cᵢ > 0, 1 unless overridden.
+    fn weight(&self, _i: usize) -> f64 {
+        1.0
+    }
+
+    /// The sum of all example weights, by which each is divided.
+    fn total_weight(&self) -> f64 {
+        (0..self.examples()).map(|i| self.weight(i)).sum()
+    }
+
+    /// Fills `workspace` with whatever the other methods need of example `i` at `w` (score tables).
+    ///
+    /// The engine calls it before [`oracle`](Self::oracle), [`decode`](Self::decode) and
+    /// [`score`](Self::score), with the same `i` and `w`.
+    fn prepare(&self, _i: usize, _w: &[f64], _workspace: &mut Self::Workspace) {}
+
+    /// The part vector pᵢ(y), normalised. `parts` comes empty.
+    fn parts(&self, i: usize, y: &Self::Output, parts: &mut SparseVec) {
+        self.psi(i, y, parts);
+        parts.normalise();
+        parts.scale(-1.0);
+    }
+
+    /// The part vector pᵢ(yᵢ) of the truth, normalised. `parts` comes empty.
+    fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
+
+    /// The score ⟨w, Bᵢp⟩ of a part vector.
+    fn score(&self, _i: usize, w: &[f64], _workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
+        parts.dot_dense(w)
+    }
+
+    /// The squared length ‖Bᵢp‖² of a part vector.
+    fn norm_sq(&self, _i: usize, _workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
+        parts.norm_sq()
+    }
+
+    /// Adds `scale` · Bᵢp to `sink`, term by term.
+    fn scatter<S: Sink + ?Sized>(&self, _i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        for &(feature, value) in parts.entries() {
+            sink.add(feature as usize, scale * value);
+        }
+    }
+
+    /// Checks that a part vector and a loss are those of a convex combination of outputs of
+    /// example `i`, as far as the problem can tell, up to `slack` in every mass.
+    ///
+    /// # Errors
+    /// What is violated, in words.
+    fn check_point(
+        &self,
+        _i: usize,
+        _parts: &SparseVec,
+        _loss: f64,
+        _slack: f64,
+    ) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! What every method shares: the state, the clock, the limits, the events and the certificate.
+
+use crate::certificate::{BlockReading, Certificate, exact_pass, from_readings};
+use crate::clock::Clock;
+use crate::crew::{Crew, Scratch};
+use crate::dual::{Ascent, Drift, DualPoint, DualState};
+use crate::error::{TrainError, check_problem};
+use crate::observe::{Control, End, Event, Observer, Record, Start, StepSizes, Totals};
+use crate::problem::Problem;
+use crate::settings::CheckedSettings;
+use crate::status::Status;
+use crate::trainer::{Interrupt, Solution};
+use std::time::Instant;
+
+/// A run in progress.
+pub(crate) struct Run<'p, 'o, P: Problem> {
+    pub(crate) problem: &'p P,
+    pub(crate) settings: CheckedSettings,
+    pub(crate) state: DualState<'p, P>,
+    pub(crate) totals: Totals,
+    crew: Crew<P>,
+    clock: Clock,
+    observers: Vec<&'o mut dyn Observer>,
+    interrupt: Interrupt,
+    steps: StepSizes,
+    /// Of the last exact pass.
+    pub(crate) readings: Vec<BlockReading>,
+}
+
+/// An exact reading of the gap, and the drift that the rebuild before it has found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Check {
+    pub(crate) certificate: Certificate,
+    pub(crate) drift: Option<Drift>,
+}
+
+impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
+    pub(crate) fn start(
+        problem: &'p P,
+        settings: CheckedSettings,
+        observers: Vec<&'o mut dyn Observer>,
+        interrupt: Interrupt,
+    ) -> Result<Self, TrainError> {
+        check_problem(problem)?;
+        let clock = Clock::start();
+        let lambda = settings.lambda_for(problem.examples());
+        let mut run = Self {
+            problem,
+            state: DualState::new(problem, lambda, DualPoint::at_truth(problem)),
+            totals: Totals::default(),
+            crew: Crew::new(problem, settings.thread_count()),
+            settings,
+            clock,
+            observers,
+            interrupt,
+            steps: StepSizes::default(),
+            readings: Vec::new(),
+        };
+        let start = Start {
+            n: problem.examples(),
+            d: problem.dim(),
+            lambda,
+            settings: (*run.settings).clone(),
+        };
+        if run.emit(Event::Start(&start)) == Control::Stop {
+            run.interrupt.raise();
+        }
+        Ok(run)
+    }
+
+    pub(crate) fn examples(&self) -> usize {
+        self.problem.examples()
+    }
+
+    /// Calls the oracle of block `i` at the current w, timed and counted, and returns the scratch
+    /// with the corner to step towards: the best of what the oracle found and the truth.
+    pub(crate) fn oracle(&mut self, i: usize) -> &mut Scratch<P> {
+        let begin = Instant::now();
+        let scratch = self.crew.scratch();
+        scratch.find_corner(self.problem, i, &self.state.w);
+        self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
+        self.totals.oracle_calls += 1;
+        scratch.describe_corner(self.problem, i);
+        scratch
+    }
+
+    /// The state and the scratch of the sequential thread, side by side.
+    pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p, P>, &mut Scratch<P>) {
+        (&mut self.state, self.crew.scratch())
+    }
+
+    /// Runs `work` on every block in parallel, counted and timed as oracle calls.
+    pub(crate) fn all_oracles<T: Send>(
+        &mut self,
+        results: &mut [T],
+        work: impl Fn(&P, &DualState<'p, P>, usize, &mut Scratch<P>, &mut T) + Sync,
+    ) {
+        let begin = Instant::now();
+        let (problem, state) = (self.problem, &self.state);
+        self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
+        self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
+        self.totals.oracle_calls += results.len() as u64;
+    }
+
+    /// Refuses an ascent that is not a number, which only bad features, losses or scores can cause.
+    pub(crate) fn require_finite(&self, example: usize, ascent: Ascent) -> Result<(), TrainError> {
+        if ascent.is_finite() { Ok(()) } else { Err(TrainError::NotFinite { example }) }
+    }
+
+    /// Takes note of a step.
+    pub(crate) fn note_step(&mut self, gamma: f64, longest: f64) {
+        self.steps.add(gamma, longest);
+    }
+
+    /// Whether a limit is reached that can end a run in the middle of a pass.
+    pub(crate) fn limit(&self) -> Option<Status> {
+        if self.interrupt.is_raised() {
+            return Some(Status::Interrupted);
+        }
+        if self.settings.max_oracle_calls.is_some_and(|most| self.totals.oracle_calls >= most) {
+            return Some(Status::MaxOracleCalls);
+        }
+        if self.settings.max_seconds.is_some_and(|most| self.clock.seconds() >= most) {
+            return Some(Status::MaxSeconds);
+        }
+        None
+    }
+
+    /// Rebuilds w from its blocks, and takes note of the drift.
+    pub(crate) fn rebuild(&mut self) -> Drift {
+        let drift = self.state.rebuild();
+        self.totals.drift = self.totals.drift.max(drift);
+        drift
+    }
+
+    /// Rebuilds w from its blocks and computes the exact gap of the current iterate.
+    pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
+        let begin = Instant::now();
+        let drift = self.rebuild();
+        let (totals, readings) = (&mut self.totals, &mut self.readings);
+        let certificate = certify(self.problem, &self.crew, &self.state, totals, readings)?;
+        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        Ok(Check { certificate, drift: Some(drift) })
+    }
+
+    /// As [`check`](Self::check), of another dual point (an average).
+    pub(crate) fn check_other(&mut self, other: &DualState<'p, P>) -> Result<Check, TrainError> {
+        let begin = Instant::now();
+        let certificate =
+            certify(self.problem, &self.crew, other, &mut self.totals, &mut self.readings)?;
+        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        Ok(Check { certificate, drift: None })
+    }
+
+    /// Tells the observers about a pass; a status if the run ends with it.
+    pub(crate) fn end_pass(&mut self, check: Option<&Check>) -> Option<Status> {
+        let record = Record {
+            pass: self.totals.passes,
+            visits: self.totals.visits,
+            oracle_calls: self.totals.oracle_calls,
+            effective_passes: self.totals.oracle_calls as f64 / self.examples() as f64,
+            seconds: self.clock.seconds(),
+            oracle_seconds: self.totals.oracle_seconds,
+            gap_seconds: self.totals.gap_seconds,
+            dual: check.map_or(self.state.dual, |c| c.certificate.dual),
+            primal: check.map(|c| c.certificate.primal),
+            gap: check.map(|c| c.certificate.gap),
+            steps: std::mem::take(&mut self.steps),
+            drift: check.and_then(|c| c.drift),
+        };
+        let block_gaps: Option<Vec<f64>> = (check.is_some() && self.settings.block_gaps)
+            .then(|| self.readings.iter().map(|r| r.gap).collect());
+        let control = self.emit(Event::Pass { record: &record, block_gaps: block_gaps.as_deref() });
+        if check.is_some_and(|c| self.is_converged(c)) {
+            return Some(Status::Converged);
+        }
+        (control == Control::Stop).then_some(Status::Stopped)
+    }
+
+    pub(crate) fn is_converged(&self, check: &Check) -> bool {
+        self.settings.tolerance > 0.0 && check.certificate.gap <= self.settings.tolerance
+    }
+
+    /// Ends the run with `result` as its solution, of which `check` is the certificate.
+    pub(crate) fn finish(
+        mut self,
+        status: Status,
+        check: Check,
+        result: Option<DualState<'p, P>>,
+    ) -> Solution {
+        let status = if self.is_converged(&check) { Status::Converged } else { status };
+        self.totals.seconds = self.clock.seconds();
+        let end = End { status, certificate: check.certificate, totals: self.totals };
+        self.emit(Event::End(&end));
+        let lambda = self.state.lambda;
+        let (weights, dual) = result.unwrap_or(self.state).into_point();
+        let (certificate, totals) = (check.certificate, self.totals);
+        Solution { weights, dual, lambda, certificate, status, totals }
+    }
+
+    fn emit(&mut self, event: Event<'_>) -> Control {
+        let observers = &mut self.observers;
+        self.clock.exclude(|| {
+            let mut control = Control::Continue;
+            for observer in observers.iter_mut() {
+                if observer.event(event) == Control::Stop {
+                    control = Control::Stop;
+                }
+            }
+            control
+        })
+    }
+}
+
+/// The certificate of a state, by exact oracles.
+fn certify<P: Problem>(
+    problem: &P,
+    crew: &Crew<P>,
+    state: &DualState<'_, P>,
+    totals: &mut Totals,
+    readings: &mut Vec<BlockReading>,
+) -> Result<Certificate, TrainError> {
+    let begin = Instant::now();
+    exact_pass(problem, crew, &state.shares, &state.blocks, &state.w, readings);
+    totals.oracle_seconds += begin.elapsed().as_secs_f64();
+    totals.oracle_calls += problem.examples() as u64;
+    from_readings(&state.shares, state.lambda, &state.w, state.dual, readings)
+}

@@ -1,0 +1,252 @@
+//! All settings of a run, in one place.
+
+use crate::average::Average;
+use crate::direction::Direction;
+use crate::names::named_enum;
+use crate::order::Order;
+use crate::step::Step;
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+use thiserror::Error;
+
+named_enum! {
+    /// The training method.
+    #[derive(Default)]
+    Solver("solver") {
+        /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks.
+        FrankWolfe = "fw",
+        /// Block-coordinate Frank-Wolfe: a step after every oracle.
+        #[default]
+        BlockCoordinate = "bcfw",
+    }
+}
+
+/// The settings of a training run.
+///
+/// The same struct serves Rust, the command line, settings files and Python. Unknown names in a file
+/// are refused, and [`check`](Self::check) is the one place where values are judged.
+///
+/// ```
+/// use maxmargin::Settings;
+///
+/// let settings = Settings { lambda: Some(0.01), tolerance: 1e-3, ..Settings::default() };
+/// assert!(settings.check().is_ok());
+///
+/// let wrong = Settings { lambda: Some(-1.0), ..Settings::default() };
+/// assert_eq!(wrong.check().unwrap_err().to_string(),
+///            "lambda is -1; it must be a positive finite number");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Regularization strength λ > 0. Default: 1/n.
+    pub lambda: Option<f64>,
+    /// The training method. Default: `bcfw`.
+    pub solver: Solver,
+    /// In which order blocks are visited. Default: `permutation`.
+    pub order: Order,
+    /// In which direction a visited block moves. Default: `fw`.
+    pub direction: Direction,
+    /// How far it moves. Default: `line-search`.
+    pub step: Step,
+    /// Whether the returned weights are an average over all steps. Default: `none`.
+    pub average: Average,
+    /// Stop when the duality gap is at most this (absolute). 0 never stops for it. Default: 0.01.
+    pub tolerance: f64,
+    /// Stop after this many passes (n block visits each). Default: 1000.
+    pub max_passes: u64,
+    /// Stop after this many oracle calls, those of gap passes included. Default: no limit.
+    pub max_oracle_calls: Option<u64>,
+    /// Stop after this many seconds of training. The final certificate still has to be computed
+    /// after that. Default: no limit.
+    pub max_seconds: Option<f64>,
+    /// Compute the exact duality gap every so many passes. Default: 10.
+    pub gap_every: u64,
+    /// Seed of all random choices. Default: 1.
+    pub seed: u64,
+    /// Number of threads for gap passes; 0 means all cores. The result does not depend on it.
+    /// Default: 0.
+    pub threads: usize,
+    /// Whether events of gap passes carry the gap of every block. Default: no.
+    pub block_gaps: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lambda: None,
+            solver: Solver::default(),
+            order: Order::default(),
+            direction: Direction::default(),
+            step: Step::default(),
+            average: Average::default(),
+            tolerance: 0.01,
+            max_passes: 1000,
+            max_oracle_calls: None,
+            max_seconds: None,
+            gap_every: 10,
+            seed: 1,
+            threads: 0,
+            block_gaps: false,
+        }
+    }
+}
+
+/// A setting, or a combination of settings, that makes no sense.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum SettingsError {
+    /// A number outside its range.
+    #[error("{name} is {value}; it must be {expected}")]
+    Range {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would have been accepted.
+        expected: &'static str,
+    },
+    /// Two settings that exclude each other.
+    #[error("{first} cannot be combined with {second}: {why}")]
+    Combination {
+        /// The first setting, with its value.
+        first: String,
+        /// The second setting, with its value.
+        second: String,
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+impl Settings {
+    /// Judges every value; only checked settings can be trained with.
+    ///
+    /// # Errors
+    /// The first setting that is out of range or does not fit another.
+    pub fn check(&self) -> Result<CheckedSettings, SettingsError> {
+        let positive = |name, value: f64| {
+            let expected = "a positive finite number";
+            if value > 0.0 && value.is_finite() {
+                Ok(())
+            } else {
+                Err(SettingsError::Range { name, value, expected })
+            }
+        };
+        let nonzero = |name, value: u64| {
+            let expected = "at least 1";
+            if value > 0 {
+                Ok(())
+            } else {
+                Err(SettingsError::Range { name, value: 0.0, expected })
+            }
+        };
+        if let Some(lambda) = self.lambda {
+            positive("lambda", lambda)?;
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(SettingsError::Range {
+                name: "tolerance",
+                value: self.tolerance,
+                expected: "a finite number, at least 0",
+            });
+        }
+        nonzero("max_passes", self.max_passes)?;
+        nonzero("gap_every", self.gap_every)?;
+        if let Some(calls) = self.max_oracle_calls {
+            nonzero("max_oracle_calls", calls)?;
+        }
+        if let Some(seconds) = self.max_seconds {
+            positive("max_seconds", seconds)?;
+        }
+        self.check_combinations()?;
+        Ok(CheckedSettings(self.clone()))
+    }
+
+    fn check_combinations(&self) -> Result<(), SettingsError> {
+        if self.solver == Solver::FrankWolfe {
+            let refuse = |first: String, why| {
+                Err(SettingsError::Combination { first, second: "solver fw".to_owned(), why })
+            };
+            if self.average != Average::None {
+                return refuse(
+                    format!("average {}", self.average),
+                    "batch Frank-Wolfe has no averaged form",
+                );
+            }
+            if self.order != Order::default() {
+                return refuse(
+                    format!("order {}", self.order),
+                    "batch Frank-Wolfe moves all blocks at once",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Settings that passed [`Settings::check`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedSettings(Settings);
+
+impl Deref for CheckedSettings {
+    type Target = Settings;
+    fn deref(&self) -> &Settings {
+        &self.0
+    }
+}
+
+impl CheckedSettings {
+    /// The λ to train n examples with: the one that was set, or 1/n.
+    pub fn lambda_for(&self, n: usize) -> f64 {
+        self.lambda.unwrap_or(1.0 / n as f64)
+    }
+
+    /// The number of threads to use on this machine.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            t => t,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        for lambda in [0.0, -0.5, f64::NAN, f64::INFINITY] {
+            assert!(refusal(|s| s.lambda = Some(lambda)).starts_with("lambda is "));
+        }
+        assert!(refusal(|s| s.tolerance = f64::NAN).contains("tolerance is NaN"));
+        assert_eq!(refusal(|s| s.max_passes = 0), "max_passes is 0; it must be at least 1");
+        assert!(refusal(|s| s.gap_every = 0).contains("gap_every"));
+        assert!(refusal(|s| s.max_oracle_calls = Some(0)).contains("max_oracle_calls"));
+        assert!(refusal(|s| s.max_seconds = Some(0.0)).contains("max_seconds"));
+    }
+
+    #[test]
+    fn combinations_without_meaning_are_refused() {
+        let text = refusal(|s| (s.solver, s.average) = (Solver::FrankWolfe, Average::Weighted));
+        assert!(text.contains("average weighted cannot be combined with solver fw"), "{text}");
+        let text = refusal(|s| (s.solver, s.order) = (Solver::FrankWolfe, Order::Cyclic));
+        assert!(text.contains("order cyclic cannot be combined"), "{text}");
+    }
+
+    #[test]
+    fn files_round_trip_and_unknown_names_are_refused() {
+        let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+        let text = serde_json::to_string(&settings).unwrap();
+        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);
+        let error = serde_json::from_str::<Settings>(r#"{"lamda": 1}"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `lamda`"), "{error}");
+        let error = serde_json::from_str::<Settings>(r#"{"order": "best"}"#).unwrap_err();
+        assert!(error.to_string().contains("unknown order \"best\"; known are uniform"), "{error}");
+    }
+}

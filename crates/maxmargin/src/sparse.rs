@@ -1,0 +1,253 @@
+//! Sparse vectors, sorted by coordinate: points and directions of one block.
+
+/// Where [`Problem::scatter`](crate::Problem::scatter) puts its terms: a dense vector, a sparse
+/// accumulator, whatever the caller needs.
+///
+/// ```
+/// use maxmargin::Sink;
+/// let mut w = vec![0.0; 3];
+/// w.as_mut_slice().add(2, 0.5);
+/// assert_eq!(w, [0.0, 0.0, 0.5]);
+/// ```
+pub trait Sink {
+    /// Adds `value` to the coordinate `feature`.
+    fn add(&mut self, feature: usize, value: f64);
+}
+
+impl Sink for [f64] {
+    #[inline]
+    fn add(&mut self, feature: usize, value: f64) {
+        self[feature] += value;
+    }
+}
+
+impl Sink for SparseVec {
+    fn add(&mut self, feature: usize, value: f64) {
+        self.push(feature as u64, value);
+    }
+}
+
+/// A sparse vector: pairs of a coordinate and a value.
+///
+/// Anything may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts the
+/// coordinates and adds up repeated ones. All other operations need a normalised vector, which is
+/// what every vector is that the engine holds.
+///
+/// ```
+/// use maxmargin::SparseVec;
+/// let mut v = SparseVec::new();
+/// v.push(7, 1.0);
+/// v.push(2, 3.0);
+/// v.push(7, 0.5);
+/// v.normalise();
+/// assert_eq!(v.entries(), [(2, 3.0), (7, 1.5)]);
+/// assert_eq!(v.norm_sq(), 11.25);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SparseVec {
+    entries: Vec<(u64, f64)>,
+}
+
+impl SparseVec {
+    /// The zero vector.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The entries as they are stored.
+    #[inline]
+    pub fn entries(&self) -> &[(u64, f64)] {
+        &self.entries
+    }
+
+    /// Number of stored entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Removes all entries and keeps the memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Appends an entry. Call [`normalise`](Self::normalise) after the last one, unless the
+    /// coordinates were pushed in strictly ascending order.
+    #[inline]
+    pub fn push(&mut self, coordinate: u64, value: f64) {
+        self.entries.push((coordinate, value));
+    }
+
+    /// Sorts by coordinate and adds up repeated coordinates, in the order they were pushed.
+    pub fn normalise(&mut self) {
+        if self.is_normalised() {
+            return;
+        }
+        self.entries.sort_by_key(|&(id, _)| id);
+        self.entries.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                first.1 += later.1;
+            }
+            same
+        });
+    }
+
+    /// Whether the coordinates ascend strictly.
+    pub fn is_normalised(&self) -> bool {
+        self.entries.windows(2).all(|pair| pair[0].0 < pair[1].0)
+    }
+
+    /// Whether every value is finite.
+    pub fn is_finite(&self) -> bool {
+        self.entries.iter().all(|(_, v)| v.is_finite())
+    }
+
+    /// Multiplies every value by `factor`.
+    pub fn scale(&mut self, factor: f64) {
+        for (_, v) in &mut self.entries {
+            *v *= factor;
+        }
+    }
+
+    /// Becomes a copy of `other`, without giving up its memory.
+    pub fn assign(&mut self, other: &Self) {
+        self.entries.clear();
+        self.entries.extend_from_slice(&other.entries);
+    }
+
+    /// The squared Euclidean norm.
+    pub fn norm_sq(&self) -> f64 {
+        self.entries.iter().map(|(_, v)| v * v).sum()
+    }
+
+    /// The inner product with a dense vector.
+    ///
+    /// # Panics
+    /// If a coordinate is outside `dense`.
+    pub fn dot_dense(&self, dense: &[f64]) -> f64 {
+        self.entries.iter().map(|&(id, v)| dense[id as usize] * v).sum()
+    }
+
+    /// Becomes `to − from`; coordinates where the two agree exactly are left out.
+    pub fn assign_difference(&mut self, to: &Self, from: &Self) {
+        self.entries.clear();
+        let (a, b) = (&to.entries, &from.entries);
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() && j < b.len() {
+            let ((ia, va), (ib, vb)) = (a[i], b[j]);
+            if ia == ib {
+                if va != vb {
+                    self.entries.push((ia, va - vb));
+                }
+                i += 1;
+                j += 1;
+            } else if ia < ib {
+                self.entries.push((ia, va));
+                i += 1;
+            } else {
+                self.entries.push((ib, -vb));
+                j += 1;
+            }
+        }
+        self.entries.extend_from_slice(&a[i..]);
+        self.entries.extend(b[j..].iter().map(|&(id, v)| (id, -v)));
+    }
+
+    /// Adds `factor · other`, in place: new coordinates are merged in from the back, so that no
+    /// second buffer is needed.
+    pub fn add_scaled(&mut self, factor: f64, other: &Self) {
+        let missing = self.add_to_present(factor, other);
+        if missing == 0 {
+            return;
+        }
+        let old = self.entries.len();
+        self.entries.resize(old + missing, (0, 0.0));
+        let (mut read, mut write) = (old, old + missing);
+        for &(id, value) in other.entries.iter().rev() {
+            while read > 0 && self.entries[read - 1].0 > id {
+                read -= 1;
+                write -= 1;
+                self.entries[write] = self.entries[read];
+            }
+            if read > 0 && self.entries[read - 1].0 == id {
+                continue; // already added above
+            }
+            write -= 1;
+            self.entries[write] = (id, factor * value);
+            if write == read {
+                break; // all that was missing is in its place
+            }
+        }
+    }
+
+    /// Adds `factor · other` where this vector has an entry; returns how many coordinates it lacks.
+    fn add_to_present(&mut self, factor: f64, other: &Self) -> usize {
+        let mut missing = 0;
+        let mut at = 0;
+        for &(id, value) in &other.entries {
+            while at < self.entries.len() && self.entries[at].0 < id {
+                at += 1;
+            }
+            match self.entries.get_mut(at) {
+                Some(entry) if entry.0 == id => entry.1 += factor * value,
+                _ => missing += 1,
+            }
+        }
+        missing
+    }
+}
+
+impl FromIterator<(u64, f64)> for SparseVec {
+    fn from_iter<I: IntoIterator<Item = (u64, f64)>>(iter: I) -> Self {
+        let mut v = Self { entries: iter.into_iter().collect() };
+        v.normalise();
+        v
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn sparse() -> impl Strategy<Value = SparseVec> {
+        proptest::collection::vec((0u64..12, -4i32..5), 0..14)
+            .prop_map(|pairs| pairs.into_iter().map(|(i, v)| (i, f64::from(v))).collect())
+    }
+
+    fn dense(v: &SparseVec) -> BTreeMap<u64, f64> {
+        v.entries().iter().copied().filter(|(_, x)| *x != 0.0).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn adding_equals_adding_coordinate_by_coordinate(
+            a in sparse(), b in sparse(), factor in -3i32..4
+        ) {
+            let mut sum = a.clone();
+            sum.add_scaled(f64::from(factor), &b);
+            prop_assert!(sum.is_normalised());
+            let mut expected = BTreeMap::new();
+            for &(id, v) in a.entries() { *expected.entry(id).or_insert(0.0) += v; }
+            for &(id, v) in b.entries() { *expected.entry(id).or_insert(0.0) += f64::from(factor) * v; }
+            expected.retain(|_, v| *v != 0.0);
+            prop_assert_eq!(dense(&sum), expected);
+        }
+
+        #[test]
+        fn difference_is_addition_of_the_negative(a in sparse(), b in sparse()) {
+            let mut difference = SparseVec::new();
+            difference.assign_difference(&a, &b);
+            prop_assert!(difference.is_normalised());
+            let mut sum = a.clone();
+            sum.add_scaled(-1.0, &b);
+            prop_assert_eq!(dense(&difference), dense(&sum));
+        }
+    }
+}

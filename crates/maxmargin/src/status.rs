@@ -1,0 +1,54 @@
+//! How a run ended.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a run ended. None of these is an error: each comes with the current model and its true gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The duality gap is at most the tolerance.
+    Converged,
+    /// The maximum number of passes is done.
+    MaxPasses,
+    /// The maximum number of oracle calls is reached.
+    MaxOracleCalls,
+    /// The wall-clock budget is spent.
+    MaxSeconds,
+    /// An observer asked to stop.
+    Stopped,
+    /// The run was interrupted from outside (ctrl-C).
+    Interrupted,
+}
+
+impl Status {
+    /// The name used in files and machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::MaxPasses => "max-passes",
+            Self::MaxOracleCalls => "max-oracle-calls",
+            Self::MaxSeconds => "max-seconds",
+            Self::Stopped => "stopped",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// A short explanation for people.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Converged => "the duality gap is within the tolerance",
+            Self::MaxPasses => "the maximum number of passes is done",
+            Self::MaxOracleCalls => "the maximum number of oracle calls is reached",
+            Self::MaxSeconds => "the time budget is spent",
+            Self::Stopped => "an observer asked to stop",
+            Self::Interrupted => "the run was interrupted",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
