@@ -186,6 +186,12 @@ impl<'p, P: Problem> DualState<'p, P> {
         self.dual += ascent.gain(gamma);
     }
 
+    /// Brings block `i` and its example near, for a visit soon to come.
+    pub(crate) fn touch(&self, i: usize) {
+        self.problem.touch(i);
+        self.blocks[i].parts.touch();
+    }
+
     /// Moves the block alone; w has to follow.
     pub(crate) fn move_block<Y>(&mut self, i: usize, step: &Move, corner: &Corner<Y>, gamma: f64) {
         let block = &mut self.blocks[i];

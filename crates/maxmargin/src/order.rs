@@ -20,8 +20,10 @@ named_enum! {
 /// An [`Order`] at work.
 #[derive(Debug, Clone)]
 pub(crate) enum Picker {
+    /// `ahead` is drawn one visit early, so that it can be peeked at.
     Uniform {
         n: usize,
+        ahead: Option<usize>,
     },
     /// `order[at..]` is what remains of the current pass.
     Permutation {
@@ -37,16 +39,29 @@ pub(crate) enum Picker {
 impl Picker {
     pub(crate) fn new(order: Order, n: usize) -> Self {
         match order {
-            Order::Uniform => Self::Uniform { n },
+            Order::Uniform => Self::Uniform { n, ahead: None },
             Order::Permutation => Self::Permutation { order: (0..n as u32).collect(), at: n },
             Order::Cyclic => Self::Cyclic { n, at: 0 },
+        }
+    }
+
+    /// The block that [`next`](Self::next) will return, where that is known already.
+    pub(crate) fn peek(&self) -> Option<usize> {
+        match self {
+            Self::Uniform { ahead, .. } => *ahead,
+            Self::Permutation { order, at } => order.get(*at).map(|&i| i as usize),
+            Self::Cyclic { at, .. } => Some(*at),
         }
     }
 
     /// The next block to visit.
     pub(crate) fn next(&mut self, rng: &mut Rng) -> usize {
         match self {
-            Self::Uniform { n } => rng.below(*n),
+            Self::Uniform { n, ahead } => {
+                let i = ahead.take().unwrap_or_else(|| rng.below(*n));
+                *ahead = Some(rng.below(*n));
+                i
+            }
             Self::Permutation { order, at } => {
                 if *at == order.len() {
                     rng.shuffle(order);

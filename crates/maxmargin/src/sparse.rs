@@ -27,6 +27,9 @@ impl Sink for SparseVec {
     }
 }
 
+/// Bytes of a cache line on the machines we know; only speed depends on it.
+pub(crate) const CACHE_LINE: usize = 64;
+
 /// A sparse vector: pairs of a coordinate and a value.
 ///
 /// Anything may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts the
@@ -58,6 +61,12 @@ impl SparseVec {
     #[inline]
     pub fn entries(&self) -> &[(u64, f64)] {
         &self.entries
+    }
+
+    /// Reads one entry of each cache line, so that all are near when they are needed.
+    pub(crate) fn touch(&self) {
+        let lines = self.entries.iter().step_by(CACHE_LINE / size_of::<(u64, f64)>());
+        std::hint::black_box(lines.fold(0, |all, (id, _)| all ^ id));
     }
 
     /// Number of stored entries.
@@ -134,28 +143,26 @@ impl SparseVec {
     }
 
     /// Becomes `to − from`; coordinates where the two agree exactly are left out.
+    ///
+    /// Meant for a `to` that is short beside `from`, as a corner is beside a block's point: `from` is
+    /// copied in one go, and only the entries of `to` have to be looked for.
     pub fn assign_difference(&mut self, to: &Self, from: &Self) {
         self.entries.clear();
-        let (a, b) = (&to.entries, &from.entries);
-        let (mut i, mut j) = (0, 0);
-        while i < a.len() && j < b.len() {
-            let ((ia, va), (ib, vb)) = (a[i], b[j]);
-            if ia == ib {
-                if va != vb {
-                    self.entries.push((ia, va - vb));
-                }
-                i += 1;
-                j += 1;
-            } else if ia < ib {
-                self.entries.push((ia, va));
-                i += 1;
-            } else {
-                self.entries.push((ib, -vb));
-                j += 1;
-            }
+        self.entries.extend(from.entries.iter().map(|&(id, v)| (id, -v)));
+        self.add_scaled(1.0, to);
+        self.drop_zeros();
+    }
+
+    /// Leaves out entries that are exactly zero.
+    fn drop_zeros(&mut self) {
+        let mut end = 0;
+        for at in 0..self.entries.len() {
+            // Written whether it stays or not: cheaper than a branch that is hard to predict.
+            let entry = self.entries[at];
+            self.entries[end] = entry;
+            end += usize::from(entry.1 != 0.0);
         }
-        self.entries.extend_from_slice(&a[i..]);
-        self.entries.extend(b[j..].iter().map(|&(id, v)| (id, -v)));
+        self.entries.truncate(end);
     }
 
     /// Adds `factor · other`, in place: new coordinates are merged in from the back, so that no

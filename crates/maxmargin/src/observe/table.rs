@@ -16,7 +16,7 @@ use std::io::{self, Write};
 /// let mut table = Every::new(0, Table::new(Vec::new()));
 /// Trainer::new(Settings::default()).observe(&mut table).train(&toy())?;
 /// let text = String::from_utf8(table.into_inner().finish()?)?;
-/// assert!(text.contains("    primal        dual         gap"));
+/// assert!(text.contains("primal         dual         gap"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -7,7 +7,7 @@
 use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::ChainShape;
-use crate::sparse::SparseVec;
+use crate::sparse::{CACHE_LINE, SparseVec};
 
 /// A table of inner products may have this many entries per attribute entry of its example.
 const ENTRIES_PER_ATTRIBUTE: usize = 4;
@@ -81,6 +81,13 @@ impl Grams {
                 sequence.token(t).pairs().for_each(|(a, _)| dense[a as usize] = 0.0);
             }
         }
+    }
+
+    /// Reads the table of example `i`, so that it is near when it is needed.
+    pub(super) fn touch(&self, i: usize) {
+        let table = &self.products[self.starts[i]..self.starts[i + 1]];
+        let lines = table.iter().step_by(CACHE_LINE / size_of::<f64>());
+        std::hint::black_box(lines.fold(0, |all, product| all ^ product.to_bits()));
     }
 
     /// ‖Bᵢp‖² of a part vector of example `i`.

@@ -39,6 +39,20 @@ pub(super) fn decode(id: u64) -> Part {
     }
 }
 
+/// The label of a node.
+#[inline]
+pub(super) fn label(node: u64) -> usize {
+    (node & ((1 << LABEL_BITS) - 1)) as usize
+}
+
+/// The nodes of position `t` at the front of `entries`; its edges come after them.
+#[inline]
+pub(super) fn nodes_at(t: usize, entries: &[(u64, f64)]) -> &[(u64, f64)] {
+    let end = (t as u64) << POSITION_SHIFT | EDGE;
+    let count = entries.iter().take_while(|(id, _)| *id < end).count();
+    &entries[..count]
+}
+
 /// Appends the parts of a labelling; the edges only if transitions matter.
 pub(super) fn push_labelling(labels: &[u32], edges: bool, parts: &mut SparseVec) {
     for (t, &y) in labels.iter().enumerate() {

@@ -138,6 +138,7 @@ impl Sequences {
     ///
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
+    #[inline]
     pub fn sequence(&self, i: usize) -> Sequence<'_> {
         Sequence { data: self, first: self.starts[i], end: self.starts[i + 1] }
     }
@@ -184,6 +185,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// The attributes of token `t`.
+    #[inline]
     pub fn token(&self, t: usize) -> Token<'a> {
         let (from, to) = (self.data.rows[self.first + t], self.data.rows[self.first + t + 1]);
         Token {
