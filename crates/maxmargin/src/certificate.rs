@@ -29,7 +29,14 @@ pub(crate) struct BlockReading {
     pub(crate) hinge: f64,
     /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
     pub(crate) gap: f64,
+    /// The loss of the corner that the oracle found.
+    pub(crate) loss: f64,
+    /// Whether that corner scored below the truth, which an exact oracle never allows.
+    pub(crate) failed: bool,
 }
+
+/// Scores may be below zero by this much through rounding alone.
+pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
@@ -53,7 +60,15 @@ pub(crate) fn read_block<P: Problem>(
 
     Direction::FrankWolfe.choose(&blocks[i], corner, step);
     let ascent = step.loss + problem.score(i, w, workspace, &step.parts);
-    BlockReading { hinge, gap: shares.of(i) * ascent }
+    // The truth itself has H = 0, so the maximum is never below.
+    let failed = hinge < -ROUNDING;
+    let shortfall = (-hinge).max(0.0);
+    BlockReading {
+        hinge: hinge + shortfall,
+        gap: shares.of(i) * (ascent + shortfall),
+        loss: corner.loss,
+        failed,
+    }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -82,6 +97,9 @@ pub(crate) fn from_readings(
 ) -> Result<Certificate, TrainError> {
     if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
         return Err(TrainError::NotFinite { example });
+    }
+    if let Some(example) = readings.iter().position(|r| r.loss < 0.0) {
+        return Err(TrainError::Loss { example, loss: readings[example].loss });
     }
     let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
     let primal = 0.5 * lambda * norm_sq(w) + risk;

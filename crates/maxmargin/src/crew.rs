@@ -37,6 +37,13 @@ impl<P: Problem> Scratch<P> {
         problem.parts(i, &self.corner.y, &mut self.corner.parts);
         self.corner.loss = problem.loss(i, &self.corner.y);
     }
+
+    /// Takes the truth for the corner, as when an oracle has found nothing better.
+    pub(crate) fn fall_back_to_truth(&mut self, problem: &P, i: usize) {
+        self.corner.parts.clear();
+        problem.truth_parts(i, &mut self.corner.parts);
+        self.corner.loss = 0.0;
+    }
 }
 
 /// Runs work over all blocks on a fixed number of threads.

@@ -4,7 +4,8 @@
 //! and moves. Each of these is a part of its own; none knows of the others.
 
 use crate::average::{Average, Averager};
-use crate::dual::DualState;
+use crate::certificate::ROUNDING;
+use crate::dual::{Ascent, DualState};
 use crate::error::TrainError;
 use crate::order::Picker;
 use crate::problem::Problem;
@@ -73,22 +74,41 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
         let run = &mut self.run;
         run.oracle(i);
         let (rule, k, n) = (run.settings.step, run.totals.visits, run.examples());
-        let direction = run.settings.direction;
         run.totals.visits += 1;
 
-        let (state, scratch) = run.state_and_scratch();
-        direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
-        let ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
+        let ascent = self.choose(i)?;
+        let (state, scratch) = self.run.state_and_scratch();
         let longest = scratch.step.longest;
         let gamma = rule.size(ascent.slope, ascent.curvature, longest, k, n);
-        if gamma > 0.0 && ascent.is_finite() {
+        if gamma > 0.0 {
             if let Some(averager) = &mut self.averager {
                 averager.before_change(i, k + 1, &state.blocks[i]);
             }
             state.apply(i, &scratch.step, &scratch.corner, gamma, ascent);
         }
-        run.note_step(gamma, longest);
-        run.require_finite(i, ascent)
+        self.run.note_step(gamma, longest);
+        Ok(())
+    }
+
+    /// The direction towards the corner in the scratch, or towards the truth if an inexact oracle
+    /// has found something worse than the block's own point.
+    fn choose(&mut self, i: usize) -> Result<Ascent, TrainError> {
+        let problem = self.run.problem;
+        let direction = self.run.settings.direction;
+        let (state, scratch) = self.run.state_and_scratch();
+        let loss = scratch.corner.loss;
+        if loss < 0.0 {
+            return Err(TrainError::Loss { example: i, loss });
+        }
+        direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
+        let mut ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
+        if ascent.slope < -ROUNDING * state.shares.of(i) {
+            scratch.fall_back_to_truth(problem, i);
+            direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
+            ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
+            self.run.totals.oracle_failures += 1;
+        }
+        if ascent.is_finite() { Ok(ascent) } else { Err(TrainError::NotFinite { example: i }) }
     }
 
     /// The exact gap of what would be returned now: the average if there is one, else the iterate.

@@ -33,6 +33,14 @@ pub enum TrainError {
         /// Index of the example.
         example: usize,
     },
+    /// A negative loss.
+    #[error("an output of example {example} has the loss {loss}; losses must not be negative")]
+    Loss {
+        /// Index of the example.
+        example: usize,
+        /// The loss.
+        loss: f64,
+    },
     /// Objective values beyond the range of numbers.
     #[error(
         "the objective is too large to be a number; are the features or losses scaled sensibly?"

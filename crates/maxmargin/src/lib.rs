@@ -1,5 +1,6 @@
 //! Structured SVMs by Frank-Wolfe methods on the dual, with a certificate of how good the training is.
 
+pub mod evaluate;
 pub mod inference;
 pub mod model;
 pub mod observe;

@@ -3,7 +3,7 @@
 use crate::certificate::{BlockReading, Certificate, exact_pass, from_readings};
 use crate::clock::Clock;
 use crate::crew::{Crew, Scratch};
-use crate::dual::{Ascent, Drift, DualPoint, DualState};
+use crate::dual::{Drift, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
 use crate::observe::{Control, End, Event, Observer, Record, Start, StepSizes, Totals};
 use crate::problem::Problem;
@@ -72,16 +72,15 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.problem.examples()
     }
 
-    /// Calls the oracle of block `i` at the current w, timed and counted, and returns the scratch
-    /// with the corner to step towards: the best of what the oracle found and the truth.
-    pub(crate) fn oracle(&mut self, i: usize) -> &mut Scratch<P> {
+    /// Calls the oracle of block `i` at the current w, timed and counted; the corner is in the
+    /// scratch.
+    pub(crate) fn oracle(&mut self, i: usize) {
         let begin = Instant::now();
         let scratch = self.crew.scratch();
         scratch.find_corner(self.problem, i, &self.state.w);
         self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
         self.totals.oracle_calls += 1;
         scratch.describe_corner(self.problem, i);
-        scratch
     }
 
     /// The state and the scratch of the sequential thread, side by side.
@@ -100,11 +99,6 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
         self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
         self.totals.oracle_calls += results.len() as u64;
-    }
-
-    /// Refuses an ascent that is not a number, which only bad features, losses or scores can cause.
-    pub(crate) fn require_finite(&self, example: usize, ascent: Ascent) -> Result<(), TrainError> {
-        if ascent.is_finite() { Ok(()) } else { Err(TrainError::NotFinite { example }) }
     }
 
     /// Takes note of a step.
@@ -224,5 +218,6 @@ fn certify<P: Problem>(
     exact_pass(problem, crew, &state.shares, &state.blocks, &state.w, readings);
     totals.oracle_seconds += begin.elapsed().as_secs_f64();
     totals.oracle_calls += problem.examples() as u64;
+    totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
     from_readings(&state.shares, state.lambda, &state.w, state.dual, readings)
 }
