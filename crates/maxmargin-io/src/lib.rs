@@ -1,1 +1,64 @@
-//! placeholder
+//! Data in, data out: readers and writers for sequence data, built-in data sets, names,
+//! fingerprints and safe files.
+//!
+//! Data flow one way. A [`Source`] is what the user named; it opens as a [reader](ReadSequences),
+//! which gives one [`RawSequence`] after the other, in *name form*: labels and attributes are text.
+//! From there,
+//!
+//! * [`read_training`] builds the alphabets and gives a [`Dataset`] in index form,
+//! * [`read_with`] looks names up in the alphabets of a trained model and gives [`EvalData`],
+//! * [`Mapping`] does the same for one sequence at a time, so that prediction can follow standard
+//!   input.
+//!
+//! ```
+//! use maxmargin_io::{LabelRule, Source, read_training, read_with};
+//!
+//! let train = read_training(Source::resolve("ocr-small")?.open(None)?)?;
+//! let test = Source::resolve("ocr-small:test")?.open(None)?;
+//! let test = read_with(test, &train.labels, &train.attributes, LabelRule::Count)?;
+//! assert_eq!((train.sequences.len(), test.sequences.len()), (626, 6251));
+//! # Ok::<(), maxmargin_io::DataError>(())
+//! ```
+
+mod atomic;
+mod builtin;
+pub mod chunking;
+mod crfsuite;
+mod dataset;
+mod error;
+mod fields;
+mod fingerprint;
+mod format;
+mod groups;
+mod guess;
+mod lines;
+mod mapping;
+mod model;
+mod names;
+mod number;
+pub mod ocr;
+mod predictions;
+mod reader;
+mod sequence;
+mod source;
+mod svm_hmm;
+mod write_error;
+
+pub use atomic::{SaveError, atomic_write};
+pub use builtin::{Builtin, Part, builtin, builtins};
+pub use crfsuite::{CrfsuiteReader, write_crfsuite};
+pub use dataset::{Dataset, read_training};
+pub use error::{DataError, Place};
+pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
+pub use format::{Format, UnknownFormat};
+pub use guess::guess_format;
+pub use lines::Lines;
+pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_with};
+pub use model::{Model, ModelError, ModelMeta};
+pub use names::Names;
+pub use predictions::write_predictions;
+pub use reader::{ReadSequences, open_reader};
+pub use sequence::{RawSequence, RawToken};
+pub use source::Source;
+pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
+pub use write_error::WriteError;

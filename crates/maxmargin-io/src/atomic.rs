@@ -1,0 +1,164 @@
+//! Files that are either written completely or not at all.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a file was not written.
+///
+/// ```
+/// use maxmargin_io::atomic_write;
+/// let error = atomic_write("/", |to| to.write_all(b"x")).unwrap_err();
+/// assert_eq!(error.to_string(), "/: cannot be written: it is a directory");
+/// ```
+#[derive(Debug, Error)]
+#[error("{path}: cannot be written: {reason}", path = path.display())]
+pub struct SaveError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the operating system says.
+    pub reason: io::Error,
+}
+
+/// Lets closures that do nothing but write have plain [`io::Error`]s.
+impl From<SaveError> for io::Error {
+    fn from(error: SaveError) -> Self {
+        Self::new(error.reason.kind(), error)
+    }
+}
+
+/// How many symbolic links are followed: as many as Linux does.
+const LINKS: usize = 40;
+
+/// Writes a file in one step: readers see the old content or the new, never a part, whatever
+/// happens in between.
+///
+/// `write` fills a temporary file in the same folder, which is then flushed to disk and renamed. If
+/// anything fails, the temporary file is removed, and what was at `path` before stays as it was.
+///
+/// * A new file has the permissions of any other new file (those of the umask); an existing one
+///   keeps its own. A file that is read-only stays as it is.
+/// * If `path` is a symbolic link, the file it points to is written, and the link stays.
+/// * What is no regular file, such as `/dev/stdout` or a pipe, cannot be replaced and is written to
+///   directly.
+///
+/// The result of `write` is passed on.
+///
+/// # Errors
+/// Those of `write`, and a [`SaveError`] that names the file. `path` is a directory, the folder is
+/// missing, the disk is full.
+///
+/// ```
+/// use maxmargin_io::atomic_write;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.txt");
+/// atomic_write(&path, |to| to.write_all(b"first"))?;
+///
+/// let failed = atomic_write(&path, |to| {
+///     to.write_all(b"sec")?;
+///     Err::<(), _>(std::io::Error::other("out of ideas"))
+/// });
+/// assert_eq!(failed.unwrap_err().to_string(), "out of ideas");
+/// assert_eq!(std::fs::read(&path)?, b"first");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn atomic_write<T, E: From<SaveError>>(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<T, E> {
+    let path = path.as_ref();
+    let fail = |reason: io::Error| SaveError { path: path.into(), reason };
+    let target = follow_links(path).map_err(fail)?;
+    let existing = match fs::metadata(&target) {
+        Ok(existing) => Some(existing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(fail(error).into()),
+    };
+    if let Some(existing) = &existing {
+        if existing.is_dir() {
+            let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+            return Err(fail(reason).into());
+        }
+        if !existing.is_file() {
+            let file = File::options().write(true).open(&target).map_err(fail)?;
+            let mut file = BufWriter::new(file);
+            let result = write(&mut file)?;
+            file.flush().map_err(fail)?;
+            return Ok(result);
+        }
+        if existing.permissions().readonly() {
+            let reason = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only");
+            return Err(fail(reason).into());
+        }
+    }
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".maxmargin-").suffix(".tmp");
+    let usual = usual_permissions();
+    if let Some(usual) = &usual {
+        builder.permissions(usual.clone());
+    }
+    // From here on the temporary file is removed when `temporary` goes out of scope.
+    let temporary = builder.tempfile_in(folder).map_err(fail)?;
+    let mut file = BufWriter::new(temporary.as_file());
+    let result = write(&mut file)?;
+    file.flush().map_err(fail)?;
+    drop(file);
+    if let Some(existing) = existing {
+        temporary.as_file().set_permissions(existing.permissions()).map_err(fail)?;
+    }
+    temporary.as_file().sync_all().map_err(fail)?;
+    temporary.persist(&target).map_err(|error| fail(error.error))?;
+    sync_folder(folder);
+    Ok(result)
+}
+
+/// The file that a chain of symbolic links leads to, whether it exists or not.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..LINKS {
+        match fs::symlink_metadata(&target) {
+            Ok(found) if found.is_symlink() => {
+                let to = fs::read_link(&target)?;
+                // A relative link starts from the folder it is in.
+                target = target.parent().unwrap_or(Path::new("")).join(to);
+            }
+            Ok(_) => return Ok(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(target),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// What a new file asks for; the umask takes from it. Temporary files are closed to others unless
+/// told otherwise.
+#[cfg(unix)]
+fn usual_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn usual_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Makes the new name last a power failure. Not every file system can, and the content is safe
+/// already, so that errors are ignored.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) {}
+
+#[cfg(test)]
+mod tests;

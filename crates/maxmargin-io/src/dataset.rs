@@ -1,0 +1,154 @@
+//! Data sets to train on: alphabets are built while reading.
+
+use maxmargin::model::chain::Sequences;
+
+use crate::error::{DataError, Place};
+use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::format::Format;
+use crate::names::Names;
+use crate::reader::ReadSequences;
+use crate::sequence::{RawSequence, RawToken};
+
+/// Sequences in index form together with the names of their labels and attributes.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, open_reader, read_training};
+///
+/// let lines = Lines::from_reader("pets.txt", "noun\tw=cat\nverb\tw=purrs\n".as_bytes())?;
+/// let data = read_training(open_reader(lines, None)?)?;
+/// assert_eq!(data.sequences.sequence(0).labels(), [0, 1]);
+/// assert_eq!(data.labels.name(1), "verb");
+/// assert_eq!(data.attributes.name(0), "w=cat");
+/// assert_eq!(data.format, Format::Crfsuite);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// The sequences.
+    pub sequences: Sequences,
+    /// Names of the labels.
+    pub labels: Names,
+    /// Names of the attributes.
+    pub attributes: Names,
+    /// Fingerprint of the sequences in name form.
+    pub fingerprint: Fingerprint,
+    /// The format they were read from.
+    pub format: Format,
+}
+
+/// Reads all sequences for training.
+///
+/// Labels and attributes are numbered in the order of their first occurrence, with two exceptions:
+/// OCR data always have the labels `a` to `z` and all 128 pixels, and the tags of SVM-HMM files are
+/// put in numeric order.
+///
+/// # Errors
+/// Whatever the reader finds; a token without a label; an input without sequences.
+///
+/// ```
+/// use maxmargin_io::{Lines, open_reader, read_training};
+///
+/// let lines = Lines::from_reader("tags.dat", "10 qid:1 7:1\n9 qid:1 3:1\n".as_bytes())?;
+/// let data = read_training(open_reader(lines, None)?)?;
+/// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["9", "10"]);
+/// assert_eq!(data.attributes.iter().collect::<Vec<_>>(), ["7", "3"]);
+/// assert_eq!(data.sequences.sequence(0).labels(), [1, 0]);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    let format = reader.format();
+    let mut labels = format.fixed_labels();
+    let mut attributes = format.fixed_attributes();
+    let mut sequences = Sequences::new();
+    let mut fingerprinter = Fingerprinter::new();
+    let mut raw = RawSequence::new();
+    let mut row = Vec::new();
+    while reader.read(&mut raw)? {
+        fingerprinter.add(&raw);
+        for token in raw.tokens() {
+            let place = || token_place(reader.file(), &token);
+            let name = token.label().ok_or_else(|| DataError::MissingLabel { place: place() })?;
+            let label = intern(&mut labels, name)
+                .ok_or_else(|| DataError::TooManyNames { place: place(), what: "labels" })?;
+            row.clear();
+            for (name, value) in token.attributes() {
+                let attribute = intern(&mut attributes, name).ok_or_else(|| {
+                    DataError::TooManyNames { place: place(), what: "attributes" }
+                })?;
+                row.push((attribute, value));
+            }
+            push_token(&mut sequences, row.iter().copied(), label, reader.file(), &token)?;
+        }
+        end_sequence(&mut sequences, &raw, reader.file())?;
+    }
+    if sequences.is_empty() {
+        return Err(DataError::Empty { file: reader.file().into(), lines: reader.line_number() });
+    }
+    if format == Format::SvmHmm {
+        (sequences, labels) = in_numeric_order(sequences, labels);
+    }
+    Ok(Dataset { sequences, labels, attributes, fingerprint: fingerprinter.finish(), format })
+}
+
+/// [`Names::intern`] for names that come from outside: running out of numbers is no reason to
+/// panic.
+fn intern(names: &mut Names, name: &str) -> Option<u32> {
+    if names.len() < Names::MOST { Some(names.intern(name)) } else { names.get(name) }
+}
+
+pub(crate) fn token_place(file: &str, token: &RawToken<'_>) -> Place {
+    Place::new(file, token.line(), token.label_column())
+}
+
+/// [`Sequences::push_token`] with errors that name the file.
+pub(crate) fn push_token(
+    to: &mut Sequences,
+    attributes: impl IntoIterator<Item = (u32, f64)>,
+    label: u32,
+    file: &str,
+    token: &RawToken<'_>,
+) -> Result<(), DataError> {
+    to.push_token(attributes, label).map_err(|error| DataError::Sequence {
+        file: file.into(),
+        line: token.line(),
+        error,
+    })
+}
+
+/// [`Sequences::end_sequence`] with errors that name the file.
+pub(crate) fn end_sequence(
+    to: &mut Sequences,
+    raw: &RawSequence,
+    file: &str,
+) -> Result<(), DataError> {
+    to.end_sequence(raw.weight()).map_err(|error| DataError::Sequence {
+        file: file.into(),
+        line: raw.tokens().next().map_or(0, |token| token.line()),
+        error,
+    })
+}
+
+/// Numbers the labels anew, by the numbers that are their names.
+fn in_numeric_order(sequences: Sequences, labels: Names) -> (Sequences, Names) {
+    let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+    // Names have no leading zeros, so that a shorter one is a smaller number.
+    order.sort_by_key(|&label| (labels.name(label).len(), labels.name(label)));
+    if order.is_sorted() {
+        return (sequences, labels);
+    }
+    let mut new = vec![0; order.len()];
+    for (rank, &label) in (0..).zip(&order) {
+        new[label as usize] = rank;
+    }
+    let mut renumbered = Sequences::new();
+    for (i, sequence) in sequences.iter().enumerate() {
+        for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            renumbered.push_token(token.pairs(), new[label as usize]).expect("it was valid before");
+        }
+        renumbered.end_sequence(sequences.weight(i)).expect("it was valid before");
+    }
+    (renumbered, order.into_iter().map(|label| labels.name(label)).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! A short number that stands for a data set.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::sequence::RawSequence;
+
+/// A 128-bit hash (XXH3) of a data set in name form.
+///
+/// It depends on labels, attribute names, values (bit by bit), example weights, and on the order of
+/// all these. It does not depend on the file: compression, line ends, comments, and the way numbers
+/// are written make no difference, and the same sequences in another format have the same
+/// fingerprint. It tells whether data are the ones a model was trained on; it is no protection
+/// against someone who wants to cheat.
+///
+/// Users see 32 hexadecimal digits.
+///
+/// ```
+/// use maxmargin_io::Fingerprint;
+///
+/// let fingerprint: Fingerprint = "00112233445566778899aabbccddeeff".parse()?;
+/// assert_eq!(fingerprint.to_string(), "00112233445566778899aabbccddeeff");
+/// # Ok::<(), maxmargin_io::FingerprintError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    /// The fingerprint as a number.
+    ///
+    /// ```
+    /// let fingerprint: maxmargin_io::Fingerprint = "000000000000000000000000000000ff".parse()?;
+    /// assert_eq!(fingerprint.value(), 255);
+    /// # Ok::<(), maxmargin_io::FingerprintError>(())
+    /// ```
+    pub fn value(self) -> u128 {
+        self.0
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// A text that is no fingerprint.
+///
+/// ```
+/// let error = "xyz".parse::<maxmargin_io::Fingerprint>().unwrap_err();
+/// assert_eq!(error.to_string(), "a fingerprint has 32 hexadecimal digits, unlike `xyz`");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("a fingerprint has 32 hexadecimal digits, unlike {}", crate::error::quote(.0))]
+pub struct FingerprintError(String);
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let wrong = || FingerprintError(text.into());
+        if text.len() != 32 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(wrong());
+        }
+        u128::from_str_radix(text, 16).map(Self).map_err(|_| wrong())
+    }
+}
+
+impl Serialize for Fingerprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fingerprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Computes a [`Fingerprint`] sequence by sequence.
+///
+/// ```
+/// use maxmargin_io::{Fingerprinter, RawSequence};
+///
+/// let mut sequence = RawSequence::new();
+/// sequence.push_token(Some("a"));
+/// let (mut once, mut twice) = (Fingerprinter::new(), Fingerprinter::new());
+/// once.add(&sequence);
+/// twice.add(&sequence);
+/// assert_eq!(once.finish(), twice.finish());
+/// twice.add(&sequence);
+/// assert_ne!(once.finish(), twice.finish());
+/// ```
+pub struct Fingerprinter {
+    hasher: Xxh3,
+    /// The bytes of one sequence: hashing few long pieces is faster than many short ones.
+    bytes: Vec<u8>,
+}
+
+impl Default for Fingerprinter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Fingerprinter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprinter({})", self.finish())
+    }
+}
+
+impl Fingerprinter {
+    /// A start without sequences.
+    ///
+    /// ```
+    /// use maxmargin_io::Fingerprinter;
+    /// assert_eq!(Fingerprinter::new().finish(), Fingerprinter::default().finish());
+    /// ```
+    pub fn new() -> Self {
+        let mut hasher = Xxh3::new();
+        // Should the encoding below ever change, so must this.
+        hasher.update(b"maxmargin sequences 1");
+        Self { hasher, bytes: Vec::new() }
+    }
+
+    /// Adds a sequence.
+    ///
+    /// ```
+    /// let mut fingerprinter = maxmargin_io::Fingerprinter::new();
+    /// let before = fingerprinter.finish();
+    /// fingerprinter.add(&maxmargin_io::RawSequence::new());
+    /// assert_ne!(fingerprinter.finish(), before);
+    /// ```
+    pub fn add(&mut self, sequence: &RawSequence) {
+        // Every text comes after its length, every list after its number of items: different data
+        // give different bytes.
+        self.bytes.clear();
+        self.number(sequence.len() as u64);
+        self.number(sequence.weight().to_bits());
+        for token in sequence.tokens() {
+            self.bytes.push(u8::from(token.label().is_some()));
+            self.text(token.label().unwrap_or(""));
+            let attributes = token.attributes();
+            self.number(attributes.len() as u64);
+            for (name, value) in attributes {
+                self.text(name);
+                self.number(value.to_bits());
+            }
+        }
+        self.hasher.update(&self.bytes);
+    }
+
+    /// The fingerprint of all sequences so far.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Fingerprinter::new().finish().to_string().len(), 32);
+    /// ```
+    pub fn finish(&self) -> Fingerprint {
+        Fingerprint(self.hasher.digest128())
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes.extend(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(build: impl Fn(&mut RawSequence)) -> Fingerprint {
+        let mut sequence = RawSequence::new();
+        build(&mut sequence);
+        let mut fingerprinter = Fingerprinter::new();
+        fingerprinter.add(&sequence);
+        fingerprinter.finish()
+    }
+
+    #[test]
+    fn everything_that_matters_changes_it() {
+        let all = [
+            of(|s| s.push_token(Some("a"))),
+            of(|s| s.push_token(Some("b"))),
+            of(|s| s.push_token(Some(""))),
+            of(|s| s.push_token(None)),
+            of(|s| {
+                s.push_token(Some("a"));
+                s.push_token(Some("a"));
+            }),
+            of(|s| {
+                s.push_token(Some("a"));
+                s.set_weight(2.0);
+            }),
+            of(|s| {
+                s.push_token(Some("a"));
+                s.push_attribute("x", 0.0);
+            }),
+            of(|s| {
+                s.push_token(Some("a"));
+                s.push_attribute("x", -0.0);
+            }),
+            of(|s| {
+                s.push_token(Some("a"));
+                s.push_attribute("y", 0.0);
+            }),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|b| a != b), "{i}");
+        }
+    }
+
+    #[test]
+    fn number_and_comment_do_not_matter() {
+        let plain = of(|s| s.push_token(Some("1")));
+        let adorned = of(|s| {
+            s.push_token(Some("1"));
+            s.set_comment("so so");
+            s.set_id(Some(3));
+            s.set_place(9, 9);
+        });
+        assert_eq!(plain, adorned);
+    }
+
+    #[test]
+    fn it_is_the_same_on_every_machine_and_in_every_version() {
+        let fixed = of(|s| {
+            s.push_token(Some("a"));
+            s.push_attribute("x", 0.5);
+        });
+        // Checked against the Python package xxhash on the same bytes.
+        assert_eq!(fixed.to_string(), "6f72f7bf9b4052af1cdd960becdf413f");
+    }
+
+    #[test]
+    fn text_and_json_go_both_ways() {
+        let fingerprint = of(|s| s.push_token(None));
+        assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+        let json = serde_json::to_string(&fingerprint).unwrap();
+        assert_eq!(json, format!("\"{fingerprint}\""));
+        assert_eq!(serde_json::from_str::<Fingerprint>(&json).unwrap(), fingerprint);
+        assert!(serde_json::from_str::<Fingerprint>("\"12\"").is_err());
+        assert!("+0112233445566778899aabbccddeeff".parse::<Fingerprint>().is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! The layouts of data files that are known.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::names::Names;
+use crate::ocr;
+
+/// A layout of data files.
+///
+/// Names for users and for files are those of [`Display`](fmt::Display), [`FromStr`] and serde,
+/// which agree.
+///
+/// ```
+/// use maxmargin_io::Format;
+///
+/// assert_eq!("svm-hmm".parse::<Format>()?, Format::SvmHmm);
+/// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
+/// assert_eq!(
+///     "xml".parse::<Format>().unwrap_err().to_string(),
+///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll",
+/// );
+/// # Ok::<(), maxmargin_io::UnknownFormat>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Handwritten words, one letter of 16 × 8 pixels per line: see
+    /// [`OcrReader`](crate::ocr::OcrReader).
+    Ocr,
+    /// CRFsuite's items with attributes: see [`CrfsuiteReader`](crate::CrfsuiteReader).
+    Crfsuite,
+    /// SVM-HMM's tags with numbered features: see [`SvmHmmReader`](crate::SvmHmmReader).
+    SvmHmm,
+    /// Columns `word POS chunk`, turned into chunking attributes: see
+    /// [`ConllReader`](crate::chunking::ConllReader).
+    Conll,
+}
+
+impl Format {
+    /// All formats.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Format::ALL.len(), 4);
+    /// ```
+    pub const ALL: [Self; 4] = [Self::Ocr, Self::Crfsuite, Self::SvmHmm, Self::Conll];
+
+    /// The name for users and files.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Format::Ocr.name(), "ocr");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ocr => "ocr",
+            Self::Crfsuite => "crfsuite",
+            Self::SvmHmm => "svm-hmm",
+            Self::Conll => "conll",
+        }
+    }
+
+    /// The names of all formats, separated by commas.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Format::list(), "ocr, crfsuite, svm-hmm, conll");
+    /// ```
+    pub fn list() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// The labels every data set of this format has, seen or not: `a` to `z` in OCR data, otherwise
+    /// none.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert_eq!(Format::Ocr.fixed_labels().len(), 26);
+    /// assert!(Format::Crfsuite.fixed_labels().is_empty());
+    /// ```
+    pub fn fixed_labels(self) -> Names {
+        match self {
+            Self::Ocr => ocr::labels(),
+            _ => Names::new(),
+        }
+    }
+
+    /// The attributes every data set of this format has, seen or not: the 128 pixels in OCR data,
+    /// otherwise none.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert_eq!(Format::Ocr.fixed_attributes().len(), 128);
+    /// ```
+    pub fn fixed_attributes(self) -> Names {
+        match self {
+            Self::Ocr => ocr::attributes(),
+            _ => Names::new(),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| UnknownFormat { name: name.into() })
+    }
+}
+
+/// A format name that means nothing.
+///
+/// ```
+/// let error = "svmhmm".parse::<maxmargin_io::Format>().unwrap_err();
+/// assert_eq!(error.name, "svmhmm");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("unknown format {name}; known are {known}", name = crate::error::quote(.name), known = Format::list())]
+pub struct UnknownFormat {
+    /// The name that was given.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ways_to_name_a_format_agree() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(format));
+            let json = serde_json::to_string(&format).unwrap();
+            assert_eq!(json, format!("\"{format}\""));
+            assert_eq!(serde_json::from_str::<Format>(&json).unwrap(), format);
+        }
+        assert_eq!(format!("{:<8}|", Format::Ocr), "ocr     |");
+    }
+}

@@ -1,0 +1,36 @@
+//! Sequences that are told apart by a number in each of their lines.
+
+use std::collections::HashMap;
+
+use crate::error::DataError;
+use crate::lines::Lines;
+
+/// The numbers of all sequences so far, each with the line in which it began.
+///
+/// A number that comes back after another one means that a sequence was torn apart, by sorting or
+/// shuffling lines perhaps: training on the pieces would go well and be wrong.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    what: &'static str,
+    begun: HashMap<u64, u64>,
+}
+
+impl Groups {
+    /// `what` names the number in messages.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { what, begun: HashMap::new() }
+    }
+
+    /// Notes that a sequence begins in the current line, where its number is at `byte`.
+    pub(crate) fn begin(&mut self, id: u64, lines: &Lines, byte: usize) -> Result<(), DataError> {
+        match self.begun.insert(id, lines.number()) {
+            None => Ok(()),
+            Some(first) => Err(DataError::ScatteredSequence {
+                place: lines.place(byte),
+                what: self.what,
+                id,
+                first,
+            }),
+        }
+    }
+}

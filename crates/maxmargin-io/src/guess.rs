@@ -1,0 +1,159 @@
+//! Which format an input has, where its first lines leave no doubt.
+
+use crate::error::DataError;
+use crate::fields::{blanks, tabs};
+use crate::format::Format;
+use crate::lines::Lines;
+use crate::number::{parse_index, parse_value};
+use crate::ocr::Bitmap;
+
+/// How many lines are looked at. Few, so that someone who types on standard input is answered soon.
+const LOOK: usize = 10;
+
+/// The format of an input by its first lines, which remain to be read.
+///
+/// A wrong guess would train on nonsense, so that only clear cases are decided:
+///
+/// * `ocr`: five columns between tabs, the last with 32 hexadecimal digits; or the header line of
+///   such a file.
+/// * `svm-hmm`: a number and then `qid:` with a number.
+/// * `crfsuite`: a line `@weight:…`; or columns between tabs of which the first is no number and a
+///   later one reads `…=…` or `…:number`. Other columns between tabs might as well be `word TAB
+///   tag`, with the label last.
+/// * `conll`: never.
+///
+/// # Errors
+/// [`DataError::UnclearFormat`], whose message asks for `--format` and lists the names;
+/// [`DataError::Empty`] if there are no lines but blank ones, so that no format would help.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, guess_format};
+///
+/// let mut lines = Lines::from_reader("a.txt", "B-NP\tw[0]=The\n".as_bytes())?;
+/// assert_eq!(guess_format(&mut lines)?, Format::Crfsuite);
+///
+/// let mut lines = Lines::from_reader("b.txt", "The DT B-NP\n".as_bytes())?;
+/// assert_eq!(
+///     guess_format(&mut lines).unwrap_err().to_string(),
+///     "b.txt: its format is not evident from its first lines; give one with --format (ocr, crfsuite, svm-hmm, conll)",
+/// );
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
+    let mut seen = 0;
+    let mut offset = 1;
+    while seen < LOOK {
+        let Some(line) = lines.peek(offset)? else { break };
+        offset += 1;
+        if line.trim().is_empty() {
+            continue;
+        }
+        seen += 1;
+        if let Some(format) = evidence(line) {
+            return Ok(format);
+        }
+    }
+    let file = lines.file().to_owned();
+    if seen == 0 {
+        return Err(DataError::Empty { file, lines: lines.number() + offset as u64 - 1 });
+    }
+    Err(DataError::UnclearFormat { file })
+}
+
+/// What a single line proves.
+fn evidence(line: &str) -> Option<Format> {
+    if line.starts_with("#word_id\t") || looks_like_ocr(line) {
+        Some(Format::Ocr)
+    } else if looks_like_svm_hmm(line) {
+        Some(Format::SvmHmm)
+    } else if looks_like_crfsuite(line) {
+        Some(Format::Crfsuite)
+    } else {
+        None
+    }
+}
+
+fn looks_like_ocr(line: &str) -> bool {
+    let columns: Vec<&str> = line.split('\t').collect();
+    matches!(columns[..], [word, position, _, fold, pixels]
+        if [word, position, fold].into_iter().all(|number| parse_index(number).is_some())
+            && Bitmap::from_hex(pixels).is_some())
+}
+
+fn looks_like_svm_hmm(line: &str) -> bool {
+    let mut fields = blanks(line).map(|(_, field)| field);
+    let tag = fields.next().and_then(parse_index);
+    let qid = fields.next().and_then(|field| field.strip_prefix("qid:")).and_then(parse_index);
+    tag.is_some() && qid.is_some()
+}
+
+fn looks_like_crfsuite(line: &str) -> bool {
+    let named = |field: &str| {
+        // A sign of equality between two other characters, not a column that just is `=`.
+        let equation = field.find('=').is_some_and(|at| at > 0 && at + 1 < field.len());
+        let scaled = field.rsplit_once(':').is_some_and(|(name, value)| {
+            !name.is_empty() && !name.ends_with('\\') && parse_value(value).is_ok()
+        });
+        equation || scaled
+    };
+    if line.starts_with("@weight:") {
+        return true;
+    }
+    let mut columns = tabs(line);
+    match columns.next() {
+        Some((0, label)) => {
+            // Columns that begin with a number are tables of tokens, as in CoNLL-U.
+            !label.starts_with('#')
+                && parse_value(label).is_err()
+                && columns.any(|(_, field)| named(field))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn guess(text: &str) -> Result<Format, String> {
+        let mut lines = Lines::from_reader("f", Cursor::new(text.to_owned())).unwrap();
+        guess_format(&mut lines).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn clear_cases() {
+        assert_eq!(guess("#word_id\tposition\tletter\tfold\tpixels_hex\n"), Ok(Format::Ocr));
+        assert_eq!(guess("1\t1\to\t0\t000000707c46c3818181838ef8000000\n"), Ok(Format::Ocr));
+        assert_eq!(guess("# a comment\n\n3 qid:7 1:0.5 # x\n"), Ok(Format::SvmHmm));
+        assert_eq!(guess("3\tqid:7"), Ok(Format::SvmHmm));
+        assert_eq!(guess("\n\n@weight:0.5\nx\ta\n"), Ok(Format::Crfsuite));
+        assert_eq!(guess("O\tbias\nB\tbias\tw=x\n"), Ok(Format::Crfsuite));
+        assert_eq!(guess("O\tlength:3\n"), Ok(Format::Crfsuite));
+    }
+
+    #[test]
+    fn unclear_cases_are_left_to_the_user() {
+        for text in [
+            "Confidence NN B-NP\nin IN B-PP\n",
+            "Confidence\tNN\tB-NP\nin\tIN\tB-PP\n",
+            "=\t=\tO\n",
+            "time\t10\\:30\tO\n",
+            "1\tThe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_\n",
+            "+1 1:0.5 2:1\n",
+            "O\tbias\n",
+            "\tw=x\n",
+        ] {
+            let error = guess(text).unwrap_err();
+            assert!(error.contains("--format"), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_blank_lines_is_no_matter_of_format() {
+        let error = "f: no sequences in 3 lines";
+        assert_eq!(guess("\n \n\n").unwrap_err(), error);
+        assert_eq!(guess("").unwrap_err(), "f: no sequences (the input is empty)");
+    }
+}

@@ -1,0 +1,205 @@
+//! Model files: weights, dual point and everything one needs to know about them.
+//!
+//! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one
+//! per group of features (`emission`, `transition`, `bias`, `first`, `last`), so that any tool that
+//! knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
+//! byte offsets in `labels.ends` and `attributes.ends`; the dual point, if it is kept, lies in
+//! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
+
+mod tensors;
+
+use crate::atomic::{SaveError, atomic_write};
+use crate::fingerprint::Fingerprint;
+use crate::format::Format;
+use crate::names::Names;
+use maxmargin::model::chain::{ChainShape, Hamming};
+use maxmargin::observe::Totals;
+use maxmargin::{Certificate, DualPoint, Settings, Status};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// The version of the layout; a file with a later one is refused.
+const LAYOUT: u32 = 1;
+
+/// A trained chain with its names, its history and its proof.
+///
+/// ```
+/// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+/// use maxmargin::{Settings, train};
+/// use maxmargin_io::{Lines, Model, open_reader, read_training};
+///
+/// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\nverb\tbarks\n";
+/// let data = read_training(open_reader(Lines::from_reader("pets.txt", text.as_bytes())?, None)?)?;
+/// let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+/// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
+/// let solution = train(&chain, &Settings::default())?;
+///
+/// let model = Model::new(&data, shape, Hamming::default(), Settings::default(), solution);
+/// let bytes = model.to_bytes()?;
+/// assert_eq!(Model::from_bytes(&bytes)?, model); // bit for bit
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What is known of it besides the numbers.
+    pub meta: ModelMeta,
+    /// Names of the labels.
+    pub labels: Names,
+    /// Names of the attributes.
+    pub attributes: Names,
+    /// The weights, laid out as `meta.shape` says.
+    pub weights: Vec<f64>,
+    /// The dual point behind the weights, if it was kept.
+    pub dual: Option<DualPoint>,
+}
+
+/// What a model file knows of a model besides names and numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelMeta {
+    /// Version of the layout.
+    pub layout: u32,
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// The kind of structure: `chain`.
+    pub kind: String,
+    /// The shape of the weights.
+    pub shape: ChainShape,
+    /// The loss it was trained for.
+    pub loss: Hamming,
+    /// The format of the training data.
+    pub format: Format,
+    /// Number of training examples.
+    pub n: usize,
+    /// Number of features.
+    pub d: usize,
+    /// The settings it was trained with.
+    pub settings: Settings,
+    /// Why training ended.
+    pub status: Status,
+    /// The proof.
+    pub certificate: Certificate,
+    /// What training took.
+    pub totals: Totals,
+    /// Fingerprint of the training data.
+    pub fingerprint: Fingerprint,
+}
+
+/// What is wrong with a model file.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// The file cannot be read or written.
+    #[error("{}: {reason}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: std::io::Error,
+    },
+    /// The file cannot be put in place.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// The content is not a model, or a damaged one.
+    #[error("{}not a maxmargin model: {reason}", place(path))]
+    Content {
+        /// The file, if it is one.
+        path: Option<PathBuf>,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+fn place(path: &Option<PathBuf>) -> String {
+    path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display()))
+}
+
+impl ModelError {
+    fn content(reason: impl Into<String>) -> Self {
+        Self::Content { path: None, reason: reason.into() }
+    }
+
+    fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Content { reason, .. } => Self::Content { path: Some(file.into()), reason },
+            other => other,
+        }
+    }
+}
+
+impl Model {
+    /// Puts together what training on `data` has produced.
+    pub fn new(
+        data: &crate::Dataset,
+        shape: ChainShape,
+        loss: Hamming,
+        settings: Settings,
+        solution: maxmargin::Solution,
+    ) -> Self {
+        let meta = ModelMeta {
+            layout: LAYOUT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: "chain".to_owned(),
+            shape,
+            loss,
+            format: data.format,
+            n: data.sequences.len(),
+            d: shape.dim(),
+            settings,
+            status: solution.status,
+            certificate: solution.certificate,
+            totals: solution.totals,
+            fingerprint: data.fingerprint,
+        };
+        Self {
+            meta,
+            labels: data.labels.clone(),
+            attributes: data.attributes.clone(),
+            weights: solution.weights,
+            dual: Some(solution.dual),
+        }
+    }
+
+    /// Writes the model to a file: under a temporary name first, then renamed.
+    ///
+    /// # Errors
+    /// The file cannot be written; what was there before is then untouched.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        let bytes = self.to_bytes()?;
+        let path = path.as_ref();
+        atomic_write(path, |to| {
+            to.write_all(&bytes).map_err(|reason| ModelError::Io { path: path.into(), reason })
+        })
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it is not a model or a damaged one; the message says what is
+    /// wrong with it.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        let bytes =
+            std::fs::read(path).map_err(|reason| ModelError::Io { path: path.into(), reason })?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+    }
+
+    /// The content of a model file.
+    ///
+    /// # Errors
+    /// None that could occur with a model made by [`new`](Self::new).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
+        tensors::write(self)
+    }
+
+    /// Reads the content of a model file.
+    ///
+    /// # Errors
+    /// It is not a model, or a damaged one.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        tensors::read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! A model as tensors and back.
+
+use super::{LAYOUT, Model, ModelError, ModelMeta};
+use crate::names::Names;
+use maxmargin::model::chain::ChainShape;
+use maxmargin::{Block, DualPoint, SparseVec};
+use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Key of our metadata in the header.
+const META: &str = "maxmargin";
+
+/// A tensor about to be written.
+struct Tensor {
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn f64(name: &'static str, shape: Vec<usize>, values: impl IntoIterator<Item = f64>) -> Self {
+        let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
+        Self { name, dtype: Dtype::F64, shape, bytes }
+    }
+
+    fn u64(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
+        let bytes: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
+        Self { name, dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
+    }
+
+    fn text(name: &'static str, text: String) -> Self {
+        Self { name, dtype: Dtype::U8, shape: vec![text.len()], bytes: text.into_bytes() }
+    }
+}
+
+/// The groups of weights: name, place in w, and shape as a tensor.
+fn groups(shape: &ChainShape) -> [(&'static str, Range<usize>, Vec<usize>); 5] {
+    let k = shape.labels;
+    [
+        ("emission", shape.emission(), vec![shape.attributes, k]),
+        ("transition", shape.transition(), vec![k, k]),
+        ("bias", shape.bias(), vec![k]),
+        ("first", shape.first(), vec![k]),
+        ("last", shape.last(), vec![k]),
+    ]
+}
+
+pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
+    let mut tensors = Vec::new();
+    for (name, range, shape) in groups(&model.meta.shape) {
+        if !range.is_empty() {
+            tensors.push(Tensor::f64(name, shape, model.weights[range].iter().copied()));
+        }
+    }
+    push_names("labels", "labels.ends", &model.labels, &mut tensors);
+    push_names("attributes", "attributes.ends", &model.attributes, &mut tensors);
+    if let Some(dual) = &model.dual {
+        push_dual(dual, &mut tensors);
+    }
+    let meta =
+        serde_json::to_string(&model.meta).map_err(|e| ModelError::content(e.to_string()))?;
+    let views = tensors.iter().map(|tensor| {
+        TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
+            .map(|view| (tensor.name, view))
+    });
+    let views = views.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+    let header = HashMap::from([(META.to_owned(), meta)]);
+    safetensors::serialize(views, Some(header)).map_err(damaged)
+}
+
+fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &mut Vec<Tensor>) {
+    let offsets = names.iter().scan(0, |end, name| {
+        *end += name.len() as u64;
+        Some(*end)
+    });
+    tensors.push(Tensor::u64(ends, offsets));
+    tensors.push(Tensor::text(name, names.iter().collect()));
+}
+
+fn push_dual(dual: &DualPoint, tensors: &mut Vec<Tensor>) {
+    let blocks = &dual.blocks;
+    let ends = blocks.iter().scan(0, |end, block| {
+        *end += block.parts.len() as u64;
+        Some(*end)
+    });
+    let entries = || blocks.iter().flat_map(|block| block.parts.entries());
+    tensors.push(Tensor::u64("dual.ends", ends));
+    tensors.push(Tensor::u64("dual.parts", entries().map(|&(id, _)| id)));
+    tensors.push(Tensor::f64(
+        "dual.masses",
+        vec![entries().count()],
+        entries().map(|&(_, mass)| mass),
+    ));
+    let losses = blocks.iter().map(|block| block.loss);
+    tensors.push(Tensor::f64("dual.losses", vec![blocks.len()], losses));
+}
+
+fn damaged(error: impl std::fmt::Display) -> ModelError {
+    ModelError::content(error.to_string())
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
+    let meta = read_meta(bytes)?;
+    let file =
+        File(SafeTensors::deserialize(bytes).map_err(|_| {
+            ModelError::content("the tensors do not fit the file; is it truncated?")
+        })?);
+    let labels = file.names("labels", "labels.ends")?;
+    let attributes = file.names("attributes", "attributes.ends")?;
+    for (what, found, stated) in [
+        ("labels", labels.len(), meta.shape.labels),
+        ("attributes", attributes.len(), meta.shape.attributes),
+        ("features", meta.shape.dim(), meta.d),
+    ] {
+        if found != stated {
+            return Err(ModelError::content(format!("{found} {what}, where {stated} are stated")));
+        }
+    }
+    let mut weights = Vec::with_capacity(meta.d);
+    for (name, range, shape) in groups(&meta.shape) {
+        if !range.is_empty() {
+            weights.extend(file.f64s(name, &shape)?);
+        }
+    }
+    if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
+        return Err(ModelError::content(format!("weight {feature} is not a finite number")));
+    }
+    let dual = file.dual(meta.n)?;
+    Ok(Model { meta, labels, attributes, weights, dual })
+}
+
+/// The metadata, and first of all the question whether this is one of our files.
+fn read_meta(bytes: &[u8]) -> Result<ModelMeta, ModelError> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| match error {
+        _ if bytes.is_empty() => ModelError::content("the file is empty"),
+        SafeTensorError::MetadataIncompleteBuffer | SafeTensorError::InvalidHeaderLength => {
+            ModelError::content("the tensors do not fit the file; is it truncated?")
+        }
+        _ => ModelError::content(format!("it has no safetensors header ({error})")),
+    })?;
+    let text = header.metadata().as_ref().and_then(|map| map.get(META)).ok_or_else(|| {
+        ModelError::content("it is a safetensors file, but without maxmargin's metadata")
+    })?;
+    #[derive(serde::Deserialize)]
+    struct LayoutOnly {
+        layout: u32,
+    }
+    let metadata = |e: serde_json::Error| ModelError::content(format!("its metadata: {e}"));
+    let LayoutOnly { layout } = serde_json::from_str(text).map_err(metadata)?;
+    if layout != LAYOUT {
+        return Err(ModelError::content(format!(
+            "its layout has the version {layout}; this program reads version {LAYOUT}"
+        )));
+    }
+    serde_json::from_str(text).map_err(metadata)
+}
+
+struct File<'a>(SafeTensors<'a>);
+
+impl<'a> File<'a> {
+    fn tensor(&self, name: &str, dtype: Dtype) -> Result<TensorView<'a>, ModelError> {
+        let missing = || ModelError::content(format!("the tensor `{name}` is missing"));
+        let tensor = self.0.tensor(name).map_err(|_| missing())?;
+        if tensor.dtype() != dtype {
+            let found = tensor.dtype();
+            let reason = format!("the tensor `{name}` holds {found:?}, not {dtype:?}");
+            return Err(ModelError::content(reason));
+        }
+        Ok(tensor)
+    }
+
+    fn u64s(&self, name: &str) -> Result<Vec<u64>, ModelError> {
+        let tensor = self.tensor(name, Dtype::U64)?;
+        Ok(tensor.data().as_chunks::<8>().0.iter().map(|&b| u64::from_le_bytes(b)).collect())
+    }
+
+    fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
+        let tensor = self.tensor(name, Dtype::F64)?;
+        if tensor.shape() != shape {
+            let found = tensor.shape();
+            let reason = format!("the tensor `{name}` has the shape {found:?}, not {shape:?}");
+            return Err(ModelError::content(reason));
+        }
+        Ok(tensor.data().as_chunks::<8>().0.iter().map(|&b| f64::from_le_bytes(b)).collect())
+    }
+
+    /// Offsets that ascend from 0 to `total`, as ranges.
+    fn ranges(&self, name: &str, total: usize) -> Result<Vec<Range<usize>>, ModelError> {
+        let mut start = 0;
+        let mut ranges = Vec::new();
+        for end in self.u64s(name)? {
+            let end = usize::try_from(end).unwrap_or(usize::MAX);
+            if end < start || end > total {
+                return Err(ModelError::content(format!("the offsets `{name}` are not in order")));
+            }
+            ranges.push(start..end);
+            start = end;
+        }
+        match start == total {
+            true => Ok(ranges),
+            false => Err(ModelError::content(format!("the offsets `{name}` end too early"))),
+        }
+    }
+
+    fn names(&self, name: &str, ends: &str) -> Result<Names, ModelError> {
+        let text = std::str::from_utf8(self.tensor(name, Dtype::U8)?.data())
+            .map_err(|_| ModelError::content(format!("the names in `{name}` are not UTF-8")))?;
+        let mut names = Names::new();
+        for (at, range) in self.ranges(ends, text.len())?.into_iter().enumerate() {
+            let entry = text.get(range).ok_or_else(|| {
+                ModelError::content(format!("the offsets `{ends}` cut a letter in two"))
+            })?;
+            if names.intern(entry) as usize != at {
+                return Err(ModelError::content(format!("`{entry}` is twice in `{name}`")));
+            }
+        }
+        Ok(names)
+    }
+
+    /// The dual point, if the file has one.
+    fn dual(&self, n: usize) -> Result<Option<DualPoint>, ModelError> {
+        if self.0.tensor("dual.ends").is_err() {
+            return Ok(None);
+        }
+        let parts = self.u64s("dual.parts")?;
+        let masses = self.f64s("dual.masses", &[parts.len()])?;
+        let losses = self.f64s("dual.losses", &[n])?;
+        let ranges = self.ranges("dual.ends", parts.len())?;
+        if ranges.len() != n {
+            let reason = format!("{} dual blocks, where {n} examples are stated", ranges.len());
+            return Err(ModelError::content(reason));
+        }
+        let mut blocks = Vec::with_capacity(n);
+        for (range, loss) in ranges.into_iter().zip(losses) {
+            let mut block = Block { parts: SparseVec::new(), loss };
+            for at in range {
+                block.parts.push(parts[at], masses[at]);
+            }
+            if !block.parts.is_normalised() {
+                return Err(ModelError::content("the parts of a dual block are not in order"));
+            }
+            blocks.push(block);
+        }
+        Ok(Some(DualPoint { blocks }))
+    }
+}

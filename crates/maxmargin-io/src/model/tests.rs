@@ -1,0 +1,101 @@
+use super::*;
+use crate::{Lines, open_reader, read_training};
+use maxmargin::model::chain::Chain;
+use maxmargin::train;
+use safetensors::tensor::{Dtype, TensorView};
+
+fn model() -> Model {
+    let text = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdög\n\n@weight:2\nverb\n";
+    let lines = Lines::from_reader("pets.txt", text.as_bytes()).unwrap();
+    let data = read_training(open_reader(lines, Some(Format::Crfsuite)).unwrap()).unwrap();
+    let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default()).unwrap();
+    let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+    let solution = train(&chain, &settings).unwrap();
+    Model::new(&data, shape, Hamming::default(), settings, solution)
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    Model::from_bytes(bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn a_model_round_trips_bit_for_bit() {
+    let model = model();
+    let bytes = model.to_bytes().unwrap();
+    let back = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(back, model);
+    assert_eq!(back.to_bytes().unwrap(), bytes);
+    let bits = |model: &Model| model.weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&back), bits(&model));
+    assert_eq!(back.meta.certificate.gap.to_bits(), model.meta.certificate.gap.to_bits());
+}
+
+#[test]
+fn a_model_may_leave_out_its_dual_point() {
+    let slim = Model { dual: None, ..model() };
+    assert_eq!(Model::from_bytes(&slim.to_bytes().unwrap()).unwrap(), slim);
+}
+
+#[test]
+fn every_truncation_is_refused_without_panic() {
+    let bytes = model().to_bytes().unwrap();
+    for end in 0..bytes.len() {
+        refusal(&bytes[..end]);
+    }
+    assert_eq!(refusal(b""), "not a maxmargin model: the file is empty");
+    assert!(refusal(&bytes[..bytes.len() - 1]).contains("truncated"));
+}
+
+#[test]
+fn flipped_bytes_never_panic() {
+    let bytes = model().to_bytes().unwrap();
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x55;
+        let _ = Model::from_bytes(&changed);
+    }
+}
+
+#[test]
+fn foreign_files_are_told_apart() {
+    assert!(refusal(b"word POS chunk and other text").contains("no safetensors header"));
+    let view = TensorView::new(Dtype::F64, vec![1], &[0; 8]).unwrap();
+    let foreign = safetensors::serialize([("x", view)], None).unwrap();
+    assert!(refusal(&foreign).contains("without maxmargin's metadata"));
+}
+
+#[test]
+fn later_layouts_are_refused_by_name() {
+    let mut model = model();
+    model.meta.layout = 99;
+    let text = refusal(&model.to_bytes().unwrap());
+    assert!(text.contains("version 99; this program reads version 1"), "{text}");
+}
+
+#[test]
+fn inconsistent_numbers_are_refused() {
+    let mut wrong = model();
+    wrong.weights[3] = f64::NAN;
+    assert!(refusal(&wrong.to_bytes().unwrap()).contains("weight 3 is not a finite number"));
+    let mut wrong = model();
+    wrong.meta.n += 1;
+    assert!(refusal(&wrong.to_bytes().unwrap()).contains("dual.losses"));
+    let mut wrong = model();
+    wrong.labels.intern("adverb");
+    assert!(refusal(&wrong.to_bytes().unwrap()).contains("3 labels, where 2 are stated"));
+}
+
+#[test]
+fn errors_name_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.bin");
+    let missing = Model::load(&path).unwrap_err().to_string();
+    assert!(missing.contains("model.bin"), "{missing}");
+    std::fs::write(&path, b"nonsense that is long enough").unwrap();
+    let foreign = Model::load(&path).unwrap_err().to_string();
+    assert!(foreign.contains("model.bin: not a maxmargin model"), "{foreign}");
+    let model = model();
+    model.save(&path).unwrap();
+    assert_eq!(Model::load(&path).unwrap(), model);
+}

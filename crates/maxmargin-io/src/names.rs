@@ -1,0 +1,273 @@
+//! Names and their indices: the alphabets of labels and attributes.
+
+use std::fmt;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Marks a free slot of the hash table; no name has this index.
+const FREE: u32 = u32::MAX;
+
+/// A set of distinct names, numbered from 0 in the order in which they came.
+///
+/// All names lie one after another in a single string, and the hash table holds nothing but
+/// numbers, so that hundreds of thousands of attribute names cost little more than their letters.
+///
+/// ```
+/// use maxmargin_io::Names;
+///
+/// let mut names = Names::new();
+/// assert_eq!(names.intern("noun"), 0);
+/// assert_eq!(names.intern("verb"), 1);
+/// assert_eq!(names.intern("noun"), 0);
+/// assert_eq!(names.get("verb"), Some(1));
+/// assert_eq!(names.get("adverb"), None);
+/// assert_eq!(names.name(1), "verb");
+/// assert_eq!(names.len(), 2);
+/// ```
+#[derive(Clone, Default)]
+pub struct Names {
+    /// All names, back to back.
+    text: String,
+    /// Where each name ends in `text`; it starts where the one before ends.
+    ends: Vec<usize>,
+    /// Open addressing with linear probing; the length is zero or a power of two.
+    table: Vec<Slot>,
+}
+
+/// The upper half of a name's hash is kept with the index: it rules out nearly every wrong name
+/// without a look at the text, and the table can grow without hashing the names again.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    index: u32,
+}
+
+impl Names {
+    /// The largest number of names a set can hold; larger indices are left for special purposes.
+    ///
+    /// ```
+    /// assert!(maxmargin_io::Names::MOST < u32::MAX as usize);
+    /// ```
+    pub const MOST: usize = FREE as usize - 1;
+
+    /// A set without names.
+    ///
+    /// ```
+    /// assert!(maxmargin_io::Names::new().is_empty());
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The index of `name`, which is added if it is new.
+    ///
+    /// # Panics
+    /// If there would be more than [`MOST`](Self::MOST) names.
+    ///
+    /// ```
+    /// let mut names = maxmargin_io::Names::new();
+    /// assert_eq!((names.intern("a"), names.intern("b"), names.intern("a")), (0, 1, 0));
+    /// ```
+    pub fn intern(&mut self, name: &str) -> u32 {
+        // Three quarters full at most, so that a probe meets a free slot soon.
+        if (self.ends.len() + 1) * 4 > self.table.len() * 3 {
+            self.grow();
+        }
+        let hash = short_hash(name);
+        let at = match self.find(name, hash) {
+            Ok(index) => return index,
+            Err(at) => at,
+        };
+        assert!(self.ends.len() < Self::MOST, "more than {} names", Self::MOST);
+        let index = self.ends.len() as u32;
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        self.table[at] = Slot { hash, index };
+        index
+    }
+
+    /// The index of `name`, if it is known.
+    ///
+    /// ```
+    /// let names = maxmargin_io::Names::from_iter(["a", "b"]);
+    /// assert_eq!((names.get("b"), names.get("c")), (Some(1), None));
+    /// ```
+    pub fn get(&self, name: &str) -> Option<u32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        self.find(name, short_hash(name)).ok()
+    }
+
+    /// The name with the index `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Names::from_iter(["a", "b"]).name(1), "b");
+    /// ```
+    pub fn name(&self, index: u32) -> &str {
+        let index = index as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text[start..self.ends[index]]
+    }
+
+    /// Number of names.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Names::from_iter(["a", "b", "a"]).len(), 2);
+    /// ```
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no name.
+    ///
+    /// ```
+    /// assert!(!maxmargin_io::Names::from_iter(["a"]).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The names in the order of their indices.
+    ///
+    /// ```
+    /// let names = maxmargin_io::Names::from_iter(["b", "a"]);
+    /// assert_eq!(names.iter().collect::<Vec<_>>(), ["b", "a"]);
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+        (0..self.ends.len()).map(|i| self.name(i as u32))
+    }
+
+    /// Memory in use, in bytes.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::Names::new().heap_bytes(), 0);
+    /// ```
+    pub fn heap_bytes(&self) -> usize {
+        self.text.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+            + self.table.capacity() * size_of::<Slot>()
+    }
+
+    /// The index of a known name, or the free slot where a new one belongs. The table is not full.
+    fn find(&self, name: &str, hash: u32) -> Result<u32, usize> {
+        let mask = self.table.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.table[at];
+            if slot.index == FREE {
+                return Err(at);
+            }
+            if slot.hash == hash && self.name(slot.index) == name {
+                return Ok(slot.index);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        let size = (self.table.len() * 2).max(16);
+        let free = Slot { hash: 0, index: FREE };
+        let old = std::mem::replace(&mut self.table, vec![free; size]);
+        for slot in old.into_iter().filter(|slot| slot.index != FREE) {
+            let mut at = slot.hash as usize & (size - 1);
+            while self.table[at].index != FREE {
+                at = (at + 1) & (size - 1);
+            }
+            self.table[at] = slot;
+        }
+    }
+}
+
+fn short_hash(name: &str) -> u32 {
+    (xxh3_64(name.as_bytes()) >> 32) as u32
+}
+
+/// Equal names in equal order; how the table came about does not matter.
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        self.ends == other.ends && self.text == other.text
+    }
+}
+
+impl Eq for Names {}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Interns one name after the other; a name that comes again keeps its first index.
+impl<S: AsRef<str>> FromIterator<S> for Names {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        let mut set = Self::new();
+        for name in names {
+            set.intern(name.as_ref());
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn indices_survive_growth() {
+        let mut names = Names::new();
+        for i in 0..10_000 {
+            assert_eq!(names.intern(&format!("name {i}")), i);
+        }
+        for i in 0..10_000 {
+            let name = format!("name {i}");
+            assert_eq!((names.get(&name), names.name(i)), (Some(i), name.as_str()));
+        }
+        assert_eq!(names.get("name 10000"), None);
+    }
+
+    #[test]
+    fn the_empty_name_is_a_name() {
+        let mut names = Names::new();
+        assert_eq!(names.get(""), None);
+        assert_eq!((names.intern(""), names.intern("a"), names.intern("")), (0, 1, 0));
+        assert_eq!((names.name(0), names.name(1)), ("", "a"));
+    }
+
+    #[test]
+    fn names_with_equal_hashes_are_told_apart() {
+        // Two names in one slot chain: the text decides.
+        let names = Names::from_iter(["a", "b"]);
+        let hash = short_hash("a");
+        assert_eq!(names.find("a", hash), Ok(0));
+        assert!(names.find("b", hash).is_err() || short_hash("b") == hash);
+    }
+
+    #[test]
+    fn a_third_of_a_million_names_take_few_bytes_each() {
+        let names = Names::from_iter((0..335_674).map(|i| format!("w[0]={i:07}")));
+        assert!(names.heap_bytes() < 20_000_000, "{} bytes", names.heap_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_map(list in proptest::collection::vec("[a-cäß\\\\:\\PC]{0,3}", 0..200)) {
+            let mut names = Names::new();
+            let mut map = HashMap::new();
+            for name in &list {
+                let next = map.len() as u32;
+                let expected = *map.entry(name.clone()).or_insert(next);
+                prop_assert_eq!(names.intern(name), expected);
+            }
+            prop_assert_eq!(names.len(), map.len());
+            prop_assert_eq!(&Names::from_iter(names.iter()), &names);
+        }
+    }
+}

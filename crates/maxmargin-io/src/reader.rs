@@ -1,0 +1,110 @@
+//! What every format's reader does.
+
+use crate::chunking::ConllReader;
+use crate::crfsuite::CrfsuiteReader;
+use crate::error::DataError;
+use crate::format::Format;
+use crate::guess::guess_format;
+use crate::lines::Lines;
+use crate::ocr::OcrReader;
+use crate::sequence::RawSequence;
+use crate::svm_hmm::SvmHmmReader;
+
+/// A source of sequences in name form, one at a time.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, RawSequence, open_reader};
+///
+/// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\n";
+/// let lines = Lines::from_reader("pets.txt", text.as_bytes())?;
+/// let mut reader = open_reader(lines, Some(Format::Crfsuite))?;
+/// let mut sequence = RawSequence::new();
+/// let mut lengths = Vec::new();
+/// while reader.read(&mut sequence)? {
+///     lengths.push(sequence.len());
+/// }
+/// assert_eq!(lengths, [2, 1]);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub trait ReadSequences {
+    /// The format of the input.
+    fn format(&self) -> Format;
+
+    /// The input as messages name it.
+    fn file(&self) -> &str;
+
+    /// Number of the line that was read last, from 1; 0 before the first.
+    fn line_number(&self) -> u64;
+
+    /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
+    ///
+    /// A sequence that was read has at least one token, finite values and a positive finite weight.
+    ///
+    /// # Errors
+    /// What is wrong with the input, and where. The content of `into` is then of no use.
+    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError>;
+}
+
+impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
+    fn format(&self) -> Format {
+        (**self).format()
+    }
+
+    fn file(&self) -> &str {
+        (**self).file()
+    }
+
+    fn line_number(&self) -> u64 {
+        (**self).line_number()
+    }
+
+    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        (**self).read(into)
+    }
+}
+
+impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
+    fn format(&self) -> Format {
+        (**self).format()
+    }
+
+    fn file(&self) -> &str {
+        (**self).file()
+    }
+
+    fn line_number(&self) -> u64 {
+        (**self).line_number()
+    }
+
+    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        (**self).read(into)
+    }
+}
+
+/// A reader for `lines` in the given format, or in the one that [`guess_format`] finds.
+///
+/// # Errors
+/// The format is not given and not evident, or the first lines cannot be read.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, ReadSequences, open_reader};
+///
+/// let lines = Lines::from_reader("tags.dat", "3 qid:1 1:0.5\n".as_bytes())?;
+/// assert_eq!(open_reader(lines, None)?.format(), Format::SvmHmm);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn open_reader(
+    mut lines: Lines,
+    format: Option<Format>,
+) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+    let format = match format {
+        Some(format) => format,
+        None => guess_format(&mut lines)?,
+    };
+    Ok(match format {
+        Format::Ocr => Box::new(OcrReader::new(lines)),
+        Format::Crfsuite => Box::new(CrfsuiteReader::new(lines)),
+        Format::SvmHmm => Box::new(SvmHmmReader::new(lines)),
+        Format::Conll => Box::new(ConllReader::new(lines)),
+    })
+}

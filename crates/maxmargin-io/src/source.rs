@@ -1,0 +1,172 @@
+//! What a DATA argument means.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::builtin::{Builtin, Part, builtin, builtins};
+use crate::error::DataError;
+use crate::format::Format;
+use crate::lines::Lines;
+use crate::reader::{ReadSequences, open_reader};
+
+/// Where data come from: a file, standard input, or the program itself.
+///
+/// ```
+/// use maxmargin_io::{Part, Source};
+///
+/// assert_eq!(Source::resolve("-")?, Source::Stdin);
+/// assert!(matches!(Source::resolve("ocr-small")?, Source::Builtin(_, Part::Train)));
+/// assert!(matches!(Source::resolve("ocr-small:test")?, Source::Builtin(_, Part::Test)));
+/// assert!(matches!(Source::resolve("./ocr-small")?, Source::File(_)));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, plain or gzip.
+    File(PathBuf),
+    /// A part of a built-in data set.
+    Builtin(&'static Builtin, Part),
+}
+
+impl Source {
+    /// What the argument `text` means:
+    ///
+    /// 1. `-` is standard input.
+    /// 2. With a path separator in it (as in `./ocr-small`), or if there is such a file (not a
+    ///    folder), it is a file.
+    /// 3. A built-in name, perhaps with `:train` or `:test`, is that part of the built-in data set;
+    ///    without either it is the training part.
+    ///
+    /// So an existing file is never shadowed by a built-in name, and a built-in name can always be
+    /// overruled.
+    ///
+    /// # Errors
+    /// None of these. A file with a path separator may still turn out missing in
+    /// [`open`](Self::open).
+    ///
+    /// ```
+    /// use maxmargin_io::Source;
+    /// assert_eq!(
+    ///     Source::resolve("ocr-smal").unwrap_err().to_string(),
+    ///     "ocr-smal: no such file, and not a built-in data set either \
+    ///      (these are ocr-small, ocr-large, each with :train or :test)",
+    /// );
+    /// ```
+    pub fn resolve(text: &str) -> Result<Self, DataError> {
+        if text == "-" {
+            return Ok(Self::Stdin);
+        }
+        let path = Path::new(text);
+        if text.contains(std::path::is_separator) {
+            return Ok(Self::File(path.into()));
+        }
+        // A folder cannot hold data: one that happens to be called like a built-in data set does
+        // not stand in its way.
+        if let Some(builtin) = Self::builtin(text).filter(|_| !path.exists() || path.is_dir()) {
+            return Ok(builtin);
+        }
+        if path.exists() {
+            return Ok(Self::File(path.into()));
+        }
+        let names: Vec<&str> = builtins().iter().map(|builtin| builtin.name).collect();
+        let known = format!("{}, each with :train or :test", names.join(", "));
+        Err(DataError::NotFound { name: text.into(), known })
+    }
+
+    /// `name`, `name:train` or `name:test`.
+    fn builtin(text: &str) -> Option<Self> {
+        let (name, part) = match text.split_once(':') {
+            None => (text, Part::Train),
+            Some((name, "train")) => (name, Part::Train),
+            Some((name, "test")) => (name, Part::Test),
+            Some(_) => return None,
+        };
+        builtin(name).map(|builtin| Self::Builtin(builtin, part))
+    }
+
+    /// Opens the source in the given format, or in the one that is evident.
+    ///
+    /// # Errors
+    /// The file cannot be read; the format is not given and not evident; a built-in data set has
+    /// another format.
+    ///
+    /// ```
+    /// use maxmargin_io::{Format, ReadSequences, Source};
+    ///
+    /// let source = Source::resolve("ocr-large:test")?;
+    /// assert_eq!(source.open(None)?.format(), Format::Ocr);
+    /// assert_eq!(
+    ///     source.open(Some(Format::Conll)).err().unwrap().to_string(),
+    ///     "ocr-large:test: this built-in data set has the format ocr, not conll; leave out --format",
+    /// );
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open(&self, format: Option<Format>) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        match self {
+            Self::Stdin => open_reader(Lines::stdin()?, format),
+            Self::File(path) => open_reader(Lines::open(path)?, format),
+            Self::Builtin(builtin, part) => {
+                let reader = builtin.part(*part);
+                match format {
+                    Some(asked) if asked != reader.format() => Err(DataError::BuiltinFormat {
+                        name: self.to_string(),
+                        format: reader.format(),
+                        asked,
+                    }),
+                    _ => Ok(Box::new(reader)),
+                }
+            }
+        }
+    }
+}
+
+/// The name of the source in messages.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("<stdin>"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Builtin(builtin, part) => write!(f, "{}:{part}", builtin.name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sequence::RawSequence;
+
+    #[test]
+    fn unknown_parts_and_names_list_what_there_is() {
+        for text in ["ocr-small:dev", "ocr", "ocr-small:", "", "data.txt"] {
+            let error = Source::resolve(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{text}: no such file")), "{error}");
+            assert!(error.contains("ocr-small, ocr-large"), "{error}");
+        }
+    }
+
+    #[test]
+    fn files_are_opened_and_their_format_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.txt");
+        std::fs::write(&path, "O\tw=a\n").unwrap();
+        let source = Source::resolve(path.to_str().unwrap()).unwrap();
+        assert_eq!(source.to_string(), path.to_str().unwrap());
+        let mut reader = source.open(None).unwrap();
+        assert_eq!((reader.format(), reader.file()), (Format::Crfsuite, path.to_str().unwrap()));
+        assert!(reader.read(&mut RawSequence::new()).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        let error = source.open(None).err().unwrap().to_string();
+        assert!(error.starts_with(&format!("{}: cannot be read: ", path.display())), "{error}");
+    }
+
+    #[test]
+    fn a_source_is_shown_as_its_reader_names_itself() {
+        for text in ["ocr-small", "ocr-small:train", "ocr-large:test"] {
+            let source = Source::resolve(text).unwrap();
+            assert_eq!(source.to_string(), source.open(None).unwrap().file());
+        }
+    }
+}
