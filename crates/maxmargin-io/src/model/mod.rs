@@ -27,10 +27,13 @@ const LAYOUT: u32 = 1;
 /// ```
 /// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 /// use maxmargin::{Settings, train};
-/// use maxmargin_io::{Lines, Model, open_reader, read_training};
+/// use maxmargin_io::{Format, Lines, Model, open_reader, read_training};
 ///
 /// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\nverb\tbarks\n";
-/// let data = read_training(open_reader(Lines::from_reader("pets.txt", text.as_bytes())?, None)?)?;
+/// let data = {
+///     let lines = Lines::from_reader("pets.txt", text.as_bytes())?;
+///     read_training(open_reader(lines, Some(Format::Crfsuite))?)?
+/// };
 /// let shape = ChainShape::new(data.labels.len(), data.attributes.len());
 /// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
 /// let solution = train(&chain, &Settings::default())?;

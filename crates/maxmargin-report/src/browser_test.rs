@@ -1,0 +1,245 @@
+//! The page in a real browser, where there is one.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::number::format_number;
+use crate::scale::{Domain, Scale};
+use crate::{
+    Bar, Bars, Bitmap, Heatmap, Letter, Plot, Report, Series, Shade, Table, Tile, Tiles, Word,
+    Words, XAxis, YAxis,
+};
+
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file())
+}
+
+/// The page as the browser has it after its scripts ran, and what the browser said.
+fn dump(browser: &Path, folder: &Path, page: &Path) -> Option<(String, String)> {
+    let (dom, log) = (folder.join("dom.html"), folder.join("log.txt"));
+    let mut child = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--enable-logging=stderr", "--v=0", "--window-size=1400,1000"])
+        .args(["--virtual-time-budget=10000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", page.display()))
+        .stdin(Stdio::null())
+        .stdout(std::fs::File::create(&dom).unwrap())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .ok()?;
+    let start = Instant::now();
+    while child.try_wait().ok()?.is_none() {
+        if start.elapsed() > Duration::from_secs(90) {
+            child.kill().ok();
+            child.wait().ok();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let read = |path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    Some((read(&dom), read(&log)))
+}
+
+fn sample() -> Report {
+    let mut plot = Plot::new("Many </script><b>runs</b>")
+        .x(XAxis::new("pass", "Passes"))
+        .x(XAxis::new("calls", "Calls").log())
+        .y(YAxis::new("gap", "Gap").log().guide("Tolerance", 1e-3))
+        .y(YAxis::together("Both", [("primal", "Primal"), ("dual", "Dual")]));
+    for run in 0..3 {
+        let rows = || (0..4000).map(f64::from);
+        let slow = 1.0 + f64::from(run);
+        plot = plot.series(
+            Series::new(format!("run <{run}>"))
+                .column("pass", rows())
+                .column("calls", rows().map(|row| row * 626.0))
+                .column(
+                    "gap",
+                    rows().map(|row| (row as i32 % 7 == 0).then_some(slow / (1.0 + row))),
+                )
+                .band(
+                    "gap",
+                    rows().map(|row| 0.5 / (1.0 + row)),
+                    rows().map(|row| 9.0 / (1.0 + row)),
+                )
+                .column(
+                    "primal",
+                    rows().map(|row| if row == 9.0 { f64::NAN } else { 1.0 + slow / (1.0 + row) }),
+                )
+                .column("dual", rows().map(|row| 1.0 - slow / (1.0 + row))),
+        );
+    }
+    let names = || (0..26).map(|at| char::from(b'a' + at).to_string());
+    let letter = |truth: &str| Letter::new(Bitmap::new(16, 8, vec![1.0; 128]), truth, "x");
+    Report::new("Sample & <sample>")
+        .with(plot)
+        .with(
+            Plot::new("No points")
+                .x(XAxis::new("x", "x"))
+                .y(YAxis::new("y", "y"))
+                .series(Series::new("")),
+        )
+        .with(Plot::new("No axes"))
+        .with((0..7).fold(Plot::xy("Seven", "x", "y"), |plot, run| {
+            plot.series(Series::xy(format!("{run}"), [(1.0, 1.0), (2.0, f64::from(run))]))
+        }))
+        .with(Heatmap::new(
+            "Matrix",
+            names(),
+            names(),
+            (0..676).map(|at| f64::from(at) - 300.0).collect(),
+        ))
+        .with(Bars::new("Time").unit("s").bar(Bar::new("all").part("a", 3.0).part("b", 1.0)))
+        .with(
+            Table::new("Wide")
+                .text_column("A long name of a column")
+                .number_column("Another long name")
+                .number_column("Anotherlongname")
+                .row(["averyveryverylongname", "1,234,567,890", "1,234,567,890"]),
+        )
+        .with(
+            Tiles::new("Tiles", Shade::Diverging)
+                .tile(Tile::new("wide", Bitmap::new(4, 900, vec![0.5; 3600]))),
+        )
+        .with(
+            Words::new("Words")
+                .word(Word::new((0..14).map(|_| letter("m"))))
+                .word(Word::new((0..40).map(|_| letter("m")))),
+        )
+}
+
+/// Runs in the page after its own script; tells the frame around it what failed.
+const CHECKS: &str = r#"
+const failed = [];
+const check = (name, fine) => fine || failed.push(name);
+const one = (selector) => document.querySelector(selector);
+const press = (key) => one(".canvas").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const images = [...document.images].map((image) => image.decode().catch(() => failed.push("an image is broken")));
+check("no sideways scrolling: " + document.documentElement.scrollWidth + " in " + innerWidth,
+  document.documentElement.scrollWidth <= innerWidth);
+check("three plots are live", document.querySelectorAll(".plot.live").length === 3);
+const seven = document.querySelectorAll(".plot.live")[2];
+const named = (text) => [...seven.querySelectorAll("button")].find((button) => button.textContent === text);
+named("Hide all").click();
+check("all hidden", /Every line is switched off/.test(seven.textContent) && seven.querySelector("[aria-pressed=false]"));
+named("Show all").click();
+check("all shown", seven.querySelectorAll(".canvas .line").length === 7);
+check("labels are text", !one("h2 b") && one("h2").textContent === "Many </scr" + "ipt><b>runs</b>");
+const lines = () => document.querySelectorAll(".plot")[0].querySelectorAll(".canvas .line").length;
+check("three lines", lines() === 3);
+check("three bands", one(".plot").querySelectorAll(".canvas .band").length === 3);
+const legend = one(".legend button");
+check("legend is pressed", legend.getAttribute("aria-pressed") === "true");
+legend.click();
+check("legend switches off", lines() === 2 && legend.getAttribute("aria-pressed") === "false");
+legend.click();
+check("legend switches on", lines() === 3);
+const [y, x] = document.querySelectorAll(".plot select");
+y.value = "1"; y.dispatchEvent(new Event("change"));
+check("six lines", lines() === 6);
+x.value = "1"; x.dispatchEvent(new Event("change"));
+const [logY, logX] = document.querySelectorAll(".plot .switch");
+check("log x by itself", logX.getAttribute("aria-pressed") === "true");
+check("points at zero are counted", /^6 points/.test(one(".dropped").textContent));
+logX.click();
+check("linear again", one(".dropped").hidden);
+logY.click(); logY.click();
+press("Home");
+check("crosshair at the start", /^Calls 0:/.test(one(".readout").textContent) && one(".cross") && one(".spot"));
+press("End");
+check("crosshair at the end", /^Calls 2,503,374:/.test(one(".readout").textContent));
+press("Escape");
+check("no crosshair", !one(".cross"));
+const box = one(".canvas svg").getBoundingClientRect();
+one(".canvas").dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width / 2, clientY: box.top + 50 }));
+check("crosshair under the pointer", one(".cross"));
+const nan = [...document.querySelectorAll("svg *")].some((node) => [...node.attributes].some((a) => /NaN|undefined|Infinity/.test(a.value)));
+check("all coordinates are numbers", !nan);
+one(".heat svg").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+check("matrix reads its cell", /a, a: −300/.test(one(".cell").textContent));
+const saved = [];
+save = (name, kind, content) => saved.push([name, content]);
+document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());
+check("a picture and a table for each plot with points", saved.length === 5);
+check("name of the file: " + saved[0][0], saved[0][0] === "many-script-b-runs-b.svg");
+const picture = new DOMParser().parseFromString(saved[0][1], "image/svg+xml");
+check("the picture is XML", !picture.querySelector("parsererror") && picture.querySelectorAll("path").length > 12);
+const rows = saved[1][1].trim().split("\r\n");
+check("the table has a head: " + rows[0], rows[0] === '"Series","Passes","Calls","Gap","Primal","Dual"');
+check("the table has rows", rows.length > 1000 && rows[1].startsWith('"run <0>",0,0,1,'));
+const cases = JSON.parse(document.getElementById("cases").textContent);
+const labels = cases.domains.map(([log, low, high]) =>
+  ticksOf(domainAround(log, low, high, true), 6).map((tick) => tick.label).join(" "));
+labels.forEach((text, i) => check("ticks " + text + " not " + cases.ticks[i], text === cases.ticks[i]));
+cases.numbers.forEach(([value, text]) => check("number " + text, formatNumber(value) === text));
+Promise.all(images).then(() => parent.postMessage(failed.join("; ") || "fine", "*"));
+"#;
+
+/// Says why the test does nothing, or fails where a browser is demanded (`MAXMARGIN_BROWSER=1`).
+fn skip(reason: &str) {
+    assert!(std::env::var_os("MAXMARGIN_BROWSER").is_none(), "{reason}");
+    eprintln!("skipped: {reason}");
+}
+
+#[test]
+fn works_in_a_browser() {
+    let Some(browser) = browser() else {
+        return skip("there is no chromium on PATH");
+    };
+    let sizes = [1e-290, 3.7e-9, 0.00231, 0.02, 1.0, 17.3, 99.5, 4.4e5, 9.9e17];
+    let mut domains = Vec::new();
+    for low in sizes {
+        for ratio in [1.013, 1.7, 12.3, 1.1e4, 1e9] {
+            domains.push((false, low, low * ratio));
+            domains.push((false, -low, low * ratio));
+            domains.push((true, low, low * ratio));
+        }
+    }
+    let ticks: Vec<String> = domains
+        .iter()
+        .map(|&(log, low, high)| {
+            let scale = if log { Scale::Log } else { Scale::Linear };
+            let ticks = Domain::around(scale, low, high, true).ticks(6);
+            ticks.into_iter().map(|tick| tick.label).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let numbers: Vec<(f64, String)> = sizes
+        .iter()
+        .flat_map(|size| [1.0, -1.2345678, 33.333333, 99999.99].map(|factor| size * factor))
+        .map(|value| (value, format_number(value)))
+        .collect();
+    let cases = serde_json::json!({ "domains": domains, "ticks": ticks, "numbers": numbers });
+    let page = sample().to_html().replace(
+        "</body>",
+        &format!(
+            "<script type=\"application/json\" id=\"cases\">{cases}</script><script>{{{CHECKS}}}</script></body>"
+        ),
+    );
+    let frame = "<!doctype html><pre id=\"said\"></pre><script>addEventListener('message', (event) => {\
+                 said.textContent += '[' + event.data + ']' })</script>\
+                 <iframe src=\"page.html\" style=\"border:0;width:360px;height:800px\"></iframe>\
+                 <iframe src=\"page.html\" style=\"border:0;width:1000px;height:800px\"></iframe>";
+    let folder = std::env::temp_dir().join(format!("maxmargin-report-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("page.html"), page).unwrap();
+    std::fs::write(folder.join("frame.html"), frame).unwrap();
+    let found = dump(&browser, &folder, &folder.join("frame.html"));
+    std::fs::remove_dir_all(&folder).ok();
+    let Some((dom, log)) = found else {
+        return skip(&format!("{} does not run here", browser.display()));
+    };
+    if dom.trim().is_empty() {
+        return skip(&format!("{} shows no page here: {log}", browser.display()));
+    }
+    let said = dom.split("<pre id=\"said\">").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let console: Vec<&str> = log.lines().filter(|line| line.contains(":CONSOLE")).collect();
+    assert!(console.is_empty(), "{console:#?}");
+    assert_eq!(said, Some("[fine][fine]"));
+}
