@@ -131,7 +131,8 @@ impl ModelError {
 }
 
 impl Model {
-    /// Puts together what training on `data` has produced.
+    /// Puts together what training on `data` has produced. Only the names, the format and the
+    /// fingerprint of the data are looked at.
     pub fn new(
         data: &crate::Dataset,
         shape: ChainShape,
@@ -146,7 +147,7 @@ impl Model {
             shape,
             loss,
             format: data.format,
-            n: data.sequences.len(),
+            n: solution.dual.blocks.len(),
             d: shape.dim(),
             settings,
             status: solution.status,

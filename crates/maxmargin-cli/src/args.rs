@@ -1,0 +1,294 @@
+//! The command line as it is written; what it means is decided in `commands`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use maxmargin::{Average, Order, Solver, Step};
+use maxmargin_io::Format;
+use std::path::PathBuf;
+
+/// Structured SVMs by Frank-Wolfe methods, with a certificate of how good the training is.
+///
+/// DATA is a file (gz is fine), `-` for standard input, or a built-in name such as `ocr-small` or
+/// `ocr-small:test`; `maxmargin data` lists those.
+#[derive(Debug, Parser)]
+#[command(name = "maxmargin", version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Trains a handwriting recogniser on built-in data, and shows what it learned
+    Demo(DemoArgs),
+    /// Trains a model
+    Train(Box<TrainArgs>),
+    /// Labels new data with a model
+    Predict(PredictArgs),
+    /// Compares a model's predictions with the labels in the data
+    Evaluate(EvaluateArgs),
+    /// Recomputes a model's certificate from its training data
+    Verify(VerifyArgs),
+    /// Prints what a model file holds
+    Dump(DumpArgs),
+    /// Lists the built-in data sets
+    Data(DataArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Folder for the model, the trace and the report
+    #[arg(long, value_name = "FOLDER", default_value = "maxmargin-demo")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArgs {
+    /// Training data
+    pub(crate) data: String,
+    /// Where to write the model
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+    /// Data to test the model on
+    #[arg(long, value_name = "DATA")]
+    pub(crate) test: Option<String>,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Leave the dual point out of the model: a smaller file that cannot be verified
+    #[arg(long)]
+    pub(crate) no_dual: bool,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Write the trace of the run as JSON lines
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Write a self-contained report with convergence plots
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+/// What is learned.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct ModelArgs {
+    /// Groups of features to leave out
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
+    pub(crate) without: Vec<Group>,
+    /// Loss: the share of wrong labels in a sequence, or their number
+    #[arg(long, value_enum, default_value_t = Loss::NormalisedHamming)]
+    pub(crate) loss: Loss,
+    /// Cost of missing a label, 1 unless given; may be repeated
+    #[arg(long, value_name = "LABEL=COST", value_parser = label_weight)]
+    pub(crate) label_weight: Vec<(String, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Group {
+    Emission,
+    Transition,
+    Bias,
+    First,
+    Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Loss {
+    NormalisedHamming,
+    Hamming,
+}
+
+/// How it is learned. Options left out are taken from `--settings`, then from the defaults.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Training")]
+pub(crate) struct SettingsArgs {
+    /// Read settings from a TOML file; options given here win
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) settings: Option<PathBuf>,
+    /// Regularization strength [default: 1/n]
+    #[arg(long, allow_negative_numbers = true, value_name = "NUMBER")]
+    pub(crate) lambda: Option<f64>,
+    /// Method: batch or block-coordinate Frank-Wolfe [default: bcfw]
+    #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]
+    pub(crate) solver: Option<Solver>,
+    /// Order in which blocks are visited [default: permutation]
+    #[arg(long, value_parser = named::<Order>(Order::NAMES), value_name = "NAME")]
+    pub(crate) order: Option<Order>,
+    /// Step sizes [default: line-search]
+    #[arg(long, value_parser = named::<Step>(Step::NAMES), value_name = "NAME")]
+    pub(crate) step: Option<Step>,
+    /// Return the last weights, or an average of all of them [default: none]
+    #[arg(long, value_parser = named::<Average>(Average::NAMES), value_name = "NAME")]
+    pub(crate) average: Option<Average>,
+    /// Stop when the duality gap is at most this; 0 never does [default: 0.01]
+    #[arg(long, allow_negative_numbers = true, value_name = "GAP")]
+    pub(crate) tolerance: Option<f64>,
+    /// Stop after this many passes over the data [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_passes: Option<u64>,
+    /// Stop after this many oracle calls
+    #[arg(long, value_name = "N")]
+    pub(crate) max_oracle_calls: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
+    pub(crate) max_seconds: Option<f64>,
+    /// Compute the exact gap every so many passes [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) gap_every: Option<u64>,
+    /// Seed of all random choices [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Threads for gap passes, 0 for all cores; the result does not depend on it [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+/// How much is said, and how.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TalkArgs {
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print exactly one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// Data to label; labels in it are not looked at
+    pub(crate) data: String,
+    /// Where to write the labels [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArgs {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// Labelled data
+    pub(crate) data: String,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Print exactly one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// The data it was trained on
+    pub(crate) data: String,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Print exactly one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DumpArgs {
+    /// A model file
+    pub(crate) model: PathBuf,
+    /// How many weights to show per label
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Print exactly one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// Print exactly one JSON object on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A parser that offers `names` in help and errors and gives the value with that name.
+fn named<T>(names: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
+fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn label_weight(text: &str) -> Result<(String, f64), String> {
+    let (label, cost) = text.rsplit_once('=').ok_or("expected LABEL=COST")?;
+    let number: f64 = cost.parse().map_err(|_| format!("`{cost}` is not a number"))?;
+    if !(number >= 0.0 && number.is_finite()) {
+        return Err(format!("the cost is {cost}; a finite number ≥ 0 is needed"));
+    }
+    Ok((label.to_owned(), number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_states_the_true_defaults() {
+        let settings = maxmargin::Settings::default();
+        let help = Cli::command()
+            .find_subcommand_mut("train")
+            .map(|train| train.render_long_help().to_string())
+            .unwrap();
+        for stated in [
+            format!("block-coordinate Frank-Wolfe [default: {}]", settings.solver),
+            format!("blocks are visited [default: {}]", settings.order),
+            format!("Step sizes [default: {}]", settings.step),
+            format!("average of all of them [default: {}]", settings.average),
+            format!("0 never does [default: {}]", settings.tolerance),
+            format!("passes over the data [default: {}]", settings.max_passes),
+            format!("every so many passes [default: {}]", settings.gap_every),
+            format!("random choices [default: {}]", settings.seed),
+            format!("does not depend on it [default: {}]", settings.threads),
+        ] {
+            assert!(help.contains(&stated), "{stated:?} is not in\n{help}");
+        }
+    }
+
+    #[test]
+    fn label_weights_are_parsed_at_the_last_equals_sign() {
+        assert_eq!(label_weight("a=b=2"), Ok(("a=b".to_owned(), 2.0)));
+        assert!(label_weight("a").is_err() && label_weight("a=x").is_err());
+        assert!(label_weight("a=-1").is_err() && label_weight("a=nan").is_err());
+    }
+}

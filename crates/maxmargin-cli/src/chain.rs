@@ -1,0 +1,130 @@
+//! Chains on the command line: from data to a problem, and from a model to predictions.
+
+use anyhow::{Context as _, Result, bail};
+use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::chain::{ChainScores, ChainShape, FeatureGroups, Hamming, Sequence};
+use maxmargin_io::{
+    Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source, UNKNOWN_LABEL,
+    read_training, read_with,
+};
+
+use crate::args::{Group, Loss, ModelArgs};
+
+/// Reads training data.
+pub(crate) fn read_train(data: &str, format: Option<Format>) -> Result<Dataset> {
+    let dataset = read_training(Source::resolve(data)?.open(format)?)?;
+    if dataset.labels.len() < 2 {
+        let label = dataset.labels.name(0);
+        bail!("{data}: all tokens have the label `{label}`; there is nothing to learn");
+    }
+    Ok(dataset)
+}
+
+/// What is needed to read data for a model: its names, and the format it was trained on, which is
+/// taken for granted where neither the user nor the data say otherwise.
+pub(crate) struct Vocabulary<'a> {
+    pub(crate) labels: &'a Names,
+    pub(crate) attributes: &'a Names,
+    pub(crate) format: Format,
+}
+
+impl<'a> Vocabulary<'a> {
+    pub(crate) fn of(model: &'a Model) -> Self {
+        Self { labels: &model.labels, attributes: &model.attributes, format: model.meta.format }
+    }
+
+    /// Opens data: in the format given, or in that of the training data, or, for built-in data, in
+    /// their own.
+    pub(crate) fn open(
+        &self,
+        data: &str,
+        format: Option<Format>,
+    ) -> Result<Box<dyn ReadSequences + Send>> {
+        let source = Source::resolve(data)?;
+        let implied = match source {
+            Source::Builtin(..) => None,
+            _ => Some(self.format),
+        };
+        Ok(source.open(format.or(implied))?)
+    }
+
+    /// Reads data whole.
+    pub(crate) fn read(
+        &self,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<EvalData> {
+        Ok(read_with(self.open(data, format)?, self.labels, self.attributes, rule)?)
+    }
+}
+
+/// The shape of a chain over the names of a data set.
+pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> ChainShape {
+    let has = |group| !args.without.contains(&group);
+    let groups = FeatureGroups {
+        emission: has(Group::Emission),
+        transition: has(Group::Transition),
+        bias: has(Group::Bias),
+        first: has(Group::First),
+        last: has(Group::Last),
+    };
+    ChainShape { labels: data.labels.len(), attributes: data.attributes.len(), groups }
+}
+
+/// The loss over the labels of a data set.
+pub(crate) fn loss(args: &ModelArgs, labels: &Names) -> Result<Hamming> {
+    let mut label_weights = Vec::new();
+    for (name, weight) in &args.label_weight {
+        let label = labels.get(name).with_context(|| {
+            let known: Vec<&str> = labels.iter().take(30).collect();
+            format!(
+                "--label-weight: the data have no label `{name}`\nhint: there are {}{}",
+                known.join(", "),
+                if labels.len() > known.len() { ", …" } else { "" }
+            )
+        })?;
+        label_weights.resize(labels.len(), 1.0);
+        label_weights[label as usize] = *weight;
+    }
+    Ok(Hamming { normalised: args.loss == Loss::NormalisedHamming, label_weights })
+}
+
+/// The name of a label, or a stand-in for a gold label that the model does not know.
+pub(crate) fn label_name(model: &Model, label: u32) -> &str {
+    match label {
+        UNKNOWN_LABEL => "(unknown)",
+        known => model.labels.name(known),
+    }
+}
+
+/// A model at work.
+pub(crate) struct Predictor<'m> {
+    model: &'m Model,
+    scores: ChainScores,
+    labels: Vec<u32>,
+}
+
+impl<'m> Predictor<'m> {
+    pub(crate) fn new(model: &'m Model) -> Self {
+        Self { model, scores: ChainScores::default(), labels: Vec::new() }
+    }
+
+    /// The best labels of a sequence.
+    pub(crate) fn predict(&mut self, sequence: Sequence<'_>) -> &[u32] {
+        let (shape, weights) = (&self.model.meta.shape, &self.model.weights);
+        self.scores.fill(shape, weights, sequence);
+        self.scores.decode(shape, weights, &mut self.labels);
+        &self.labels
+    }
+}
+
+/// The errors of a model on labelled data.
+pub(crate) fn errors(model: &Model, data: &EvalData) -> SequenceErrors {
+    let mut predictor = Predictor::new(model);
+    let mut errors = SequenceErrors::default();
+    for sequence in data.sequences.iter() {
+        errors.add(sequence.labels(), predictor.predict(sequence));
+    }
+    errors
+}

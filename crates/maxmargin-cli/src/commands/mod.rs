@@ -1,0 +1,44 @@
+//! What each verb does.
+
+mod data;
+mod demo;
+mod dump;
+mod evaluate;
+mod predict;
+mod train;
+pub(crate) use train::{Test, certificate_in_words};
+mod verify;
+
+use crate::args::Command;
+use anyhow::Result;
+use serde::Serialize;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+pub(crate) fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Data(args) => data::run(&args),
+    }
+}
+
+/// Prints the one JSON object of a command.
+fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Prints text to standard output.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! `maxmargin train`
+
+use crate::args::{SettingsArgs, TalkArgs, TrainArgs};
+use crate::chain::{self, Vocabulary};
+use crate::report::{self, Trace};
+use crate::screen::Screen;
+use anyhow::{Context as _, Result, bail};
+use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+use maxmargin::observe::{Every, JsonLines, Table};
+use maxmargin::{Interrupt, Settings, Solver, Trainer};
+use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, atomic_write};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
+    let settings = settings(&args.settings)?;
+    for path in [&args.output, &args.trace, &args.report].into_iter().flatten() {
+        check_writable(path)?;
+    }
+    let screen = Screen::new(args.talk.quiet);
+    let mut data = chain::read_train(&args.data, args.format)?;
+    let task = Task {
+        shape: chain::shape(&args.model, &data),
+        loss: chain::loss(&args.model, &data.labels)?,
+    };
+    let test = read_test(args, &data)?;
+    let mut trace = Trace::default();
+    let mut model = match &args.trace {
+        None => task.train(&mut data, &settings, &screen, &mut trace, None)?,
+        Some(path) => atomic_write(path, |to| {
+            task.train(&mut data, &settings, &screen, &mut trace, Some(to))
+                .with_context(|| format!("while writing {}", path.display()))
+        })?,
+    };
+    let test = test.map(|data| Test { errors: chain::errors(&model, &data), data });
+    if args.no_dual {
+        model.dual = None;
+    }
+    if let Some(path) = &args.output {
+        model.save(path)?;
+    }
+    if let Some(path) = &args.report {
+        let page = report::page(&model, &trace, test.as_ref(), &args.data).to_html();
+        write_file(path, page.as_bytes())?;
+    }
+    conclude(&model, test.as_ref(), args.talk)?;
+    match &args.output {
+        Some(path) => screen.say(format!("model written to {}", path.display())),
+        None => screen.say("the model was not kept\nhint: name a file with -o MODEL"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the test data before the training, so that a mistake in them shows at once.
+fn read_test(args: &TrainArgs, data: &Dataset) -> Result<Option<EvalData>> {
+    let names =
+        Vocabulary { labels: &data.labels, attributes: &data.attributes, format: data.format };
+    args.test.as_ref().map(|test| names.read(test, args.format, LabelRule::Count)).transpose()
+}
+
+/// Test data, and how the model does on them.
+pub(crate) struct Test {
+    pub(crate) data: EvalData,
+    pub(crate) errors: SequenceErrors,
+}
+
+/// What is to be learned.
+pub(super) struct Task {
+    pub(super) shape: ChainShape,
+    pub(super) loss: Hamming,
+}
+
+impl Task {
+    /// Trains, watched by the screen, the trace and, if there is one, a file for JSON lines.
+    ///
+    /// Takes the sequences out of `data`, which can be large.
+    pub(super) fn train(
+        &self,
+        data: &mut Dataset,
+        settings: &Settings,
+        screen: &Screen,
+        trace: &mut Trace,
+        lines: Option<&mut dyn Write>,
+    ) -> Result<Model> {
+        let chain = Chain::new(self.shape, std::mem::take(&mut data.sequences), &self.loss)?;
+        let mut table = Every::new(0, Table::new(screen.clone()));
+        let mut bar = screen.clone();
+        let mut lines = lines.map(JsonLines::new);
+        let mut trainer = Trainer::new(settings.clone())
+            .interrupt(on_ctrl_c(screen)?)
+            .observe(trace)
+            .observe(&mut table)
+            .observe(&mut bar);
+        if let Some(lines) = &mut lines {
+            trainer = trainer.observe(lines);
+        }
+        let solution = trainer.train(&chain);
+        screen.done();
+        let solution = solution?;
+        if let Some(lines) = lines {
+            lines.finish().context("the trace could not be written")?;
+        }
+        Ok(Model::new(data, self.shape, self.loss.clone(), settings.clone(), solution))
+    }
+}
+
+/// The settings of the file, if there is one, with the options given on the command line.
+fn settings(args: &SettingsArgs) -> Result<Settings> {
+    let mut settings = match &args.settings {
+        None => Settings::default(),
+        Some(path) => {
+            let name = path.display();
+            let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
+            toml::from_str(&text).with_context(|| format!("{name}: not valid settings"))?
+        }
+    };
+    macro_rules! take {
+        ($($field:ident),*) => { $( if let Some(value) = args.$field { settings.$field = value; } )* };
+    }
+    take!(solver, order, step, average, tolerance, max_passes, gap_every, seed, threads);
+    settings.lambda = args.lambda.or(settings.lambda);
+    settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
+    settings.max_seconds = args.max_seconds.or(settings.max_seconds);
+    if settings.solver == Solver::FrankWolfe {
+        for (given, option) in [
+            (args.order.is_some(), "--order"),
+            (args.average.is_some_and(|a| a != maxmargin::Average::None), "--average"),
+            (args.gap_every.is_some(), "--gap-every"),
+        ] {
+            if given {
+                bail!(
+                    "{option} has no meaning with --solver fw, which moves all blocks at once\n\
+                     hint: leave it out, or use --solver bcfw"
+                );
+            }
+        }
+    }
+    settings.check()?;
+    Ok(settings)
+}
+
+/// Notices before the work, not after it, that the result could not be written.
+fn check_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        bail!("{}: it is a directory", path.display());
+    }
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if !folder.is_dir() => {
+            bail!("{}: there is no folder {}", path.display(), folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+    atomic_write(path, |to| {
+        to.write_all(content).map_err(|reason| SaveError { path: path.into(), reason })
+    })?;
+    Ok(())
+}
+
+/// The first ctrl-C ends the training with a certified model, the second ends the program.
+fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
+    let interrupt = Interrupt::new();
+    let (handle, screen) = (interrupt.clone(), screen.clone());
+    ctrlc::set_handler(move || {
+        if handle.is_raised() {
+            std::process::exit(130);
+        }
+        handle.raise();
+        screen.say("interrupted: computing the certificate (again to quit at once)");
+    })
+    .context("cannot listen for ctrl-C")?;
+    Ok(interrupt)
+}
+
+/// Prints the result: one JSON object, or the certificate in words.
+pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Result<()> {
+    if talk.json {
+        let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
+        let test =
+            test.map(|t| json!({"hamming": t.errors.hamming(), "zero_one": t.errors.zero_one()}));
+        return super::print_json(&json!({
+            "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
+            "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
+            "oracle_calls": t.oracle_calls, "seconds": t.seconds,
+            "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
+        }));
+    }
+    if talk.quiet {
+        return Ok(());
+    }
+    let mut text = certificate_in_words(model);
+    if let Some(test) = test {
+        let e = &test.errors;
+        let _ = writeln!(
+            text,
+            "On the test data {:.2} % of {} labels and {:.2} % of {} sequences are wrong.",
+            100.0 * e.hamming(),
+            e.tokens,
+            100.0 * e.zero_one(),
+            e.sequences
+        );
+        text.push_str(&unknowns(&test.data));
+    }
+    super::print(&text)
+}
+
+/// What the certificate says, for people.
+pub(crate) fn certificate_in_words(model: &Model) -> String {
+    let c = &model.meta.certificate;
+    let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
+    format!(
+        "Training ended because {}.\n\
+         The objective is {:.6}. No weights whatsoever can bring it below {:.6},\n\
+         so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n",
+        model.meta.status.explain(),
+        c.primal,
+        c.dual,
+        c.gap,
+    )
+}
+
+/// What of the data the model did not know, if anything.
+pub(super) fn unknowns(data: &EvalData) -> String {
+    let unknown = &data.unknown;
+    let mut text = String::new();
+    if unknown.attributes > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} attributes are unknown to the model and were ignored.",
+            unknown.attributes, unknown.all_attributes
+        );
+    }
+    if unknown.labels > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} labels are unknown to the model and count as errors.",
+            unknown.labels, unknown.tokens
+        );
+    }
+    text
+}

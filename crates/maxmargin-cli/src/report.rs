@@ -1,0 +1,186 @@
+//! The report of a run.
+
+use crate::chain::{Predictor, label_name};
+use crate::commands::{Test, certificate_in_words};
+use maxmargin::Status;
+use maxmargin::model::chain::Sequence;
+use maxmargin::observe::{Control, Event, Observer, Record};
+use maxmargin_io::ocr::{self, COLUMNS, ROWS};
+use maxmargin_io::{Format, Model};
+use maxmargin_report::{
+    Bar, Bars, Bitmap, Fact, Facts, Heatmap, Letter, Plot, Prose, Report, Series, Shade, Tile,
+    Tiles, Tone, Word, Words, XAxis, YAxis, format_number, format_seconds,
+};
+
+/// Keeps the rows of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    rows: Vec<Record>,
+}
+
+impl Observer for Trace {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        if let Event::Pass { record, .. } = event {
+            self.rows.push(record.clone());
+        }
+        Control::Continue
+    }
+}
+
+/// The page of a run on `data`.
+pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str) -> Report {
+    let meta = &model.meta;
+    let mut report = Report::new(format!("maxmargin on {data}"))
+        .subtitle(format!(
+            "Chain over {} labels, {} features; solver {}, λ = {}",
+            meta.shape.labels,
+            format_number(meta.d as f64),
+            meta.settings.solver,
+            format_number(meta.certificate.lambda)
+        ))
+        .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
+        .with(Prose::new("Certificate").paragraph(certificate_in_words(model)))
+        .with(facts(model, test))
+        .with(convergence(model, trace))
+        .with(time(model));
+    if meta.shape.labels <= MOST_HEATMAP_LABELS && meta.shape.groups.transition {
+        report.push(transitions(model));
+    }
+    if meta.format == Format::Ocr {
+        report.push(templates(model));
+        if let Some(test) = test {
+            report.push(words(model, test));
+        }
+    }
+    report
+}
+
+/// A heat-map of more labels would be unreadable.
+const MOST_HEATMAP_LABELS: usize = 64;
+
+/// Test words in the report.
+const WORDS: usize = 12;
+
+fn facts(model: &Model, test: Option<&Test>) -> Facts {
+    let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
+    let tone = if meta.status == Status::Converged { Tone::Good } else { Tone::Warning };
+    let mut facts = Facts::new("Result")
+        .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone))
+        .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone))
+        .fact(("Primal objective", format_number(c.primal).as_str()))
+        .fact(("Dual objective", format_number(c.dual).as_str()))
+        .fact(("λ", format_number(c.lambda).as_str()))
+        .fact(("Examples", format_number(meta.n as f64).as_str()))
+        .fact(("Features", format_number(meta.d as f64).as_str()))
+        .fact(("Passes", format_number(t.passes as f64).as_str()))
+        .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
+        .fact(("Time", format_seconds(t.seconds).as_str()));
+    if let Some(test) = test {
+        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        facts = facts
+            .fact(("Wrong labels in the test", percent(test.errors.hamming()).as_str()))
+            .fact(("Sequences with a wrong label", percent(test.errors.zero_one()).as_str()));
+    }
+    facts
+}
+
+fn convergence(model: &Model, trace: &Trace) -> Plot {
+    let rows = || trace.rows.iter();
+    let share = |part: fn(&Record) -> u64| {
+        rows().map(move |r| part(r) as f64 / r.steps.count.max(1) as f64)
+    };
+    let series = Series::new(model.meta.settings.solver.name())
+        .column("passes", rows().map(|r| r.effective_passes))
+        .column("calls", rows().map(|r| r.oracle_calls as f64))
+        .column("seconds", rows().map(|r| r.seconds))
+        .column("gap", rows().map(|r| r.gap))
+        .column("primal", rows().map(|r| r.primal))
+        .column("dual", rows().map(|r| r.dual))
+        .column("mean", rows().map(|r| r.steps.mean))
+        .column("zero", share(|r| r.steps.zero))
+        .column("full", share(|r| r.steps.full));
+    let mut gap = YAxis::new("gap", "Duality gap").log();
+    if model.meta.settings.tolerance > 0.0 {
+        gap = gap.guide("Tolerance", model.meta.settings.tolerance);
+    }
+    Plot::new("Convergence")
+        .note("An effective pass is as many oracle calls as there are examples.")
+        .x(XAxis::new("passes", "Effective passes"))
+        .x(XAxis::new("calls", "Oracle calls"))
+        .x(XAxis::new("seconds", "Seconds"))
+        .y(gap)
+        .y(YAxis::together("Primal and dual objective", [("primal", "Primal"), ("dual", "Dual")]))
+        .y(YAxis::together(
+            "Step sizes",
+            [
+                ("mean", "Mean step"),
+                ("zero", "Share without a step"),
+                ("full", "Share of full steps"),
+            ],
+        ))
+        .series(series)
+}
+
+fn time(model: &Model) -> Bars {
+    let t = &model.meta.totals;
+    // Gap passes are oracle calls too; the bar shows each second once.
+    let oracle = (t.oracle_seconds - t.gap_seconds).max(0.0);
+    let rest = (t.seconds - oracle - t.gap_seconds).max(0.0);
+    let bar = Bar::new(model.meta.settings.solver.name())
+        .part("Oracle", oracle)
+        .part("Steps and the rest", rest)
+        .part("Exact gap passes", t.gap_seconds);
+    Bars::new("Where the time went").unit("s").bar(bar)
+}
+
+fn transitions(model: &Model) -> Heatmap {
+    let labels = || model.labels.iter().map(str::to_owned);
+    let weights = model.weights[model.meta.shape.transition()].to_vec();
+    Heatmap::new("Transition weights", labels(), labels(), weights)
+        .axes("label", "next label")
+        .note("Positive: the pair is likelier than the letters alone suggest.")
+}
+
+fn templates(model: &Model) -> Tiles {
+    let shape = &model.meta.shape;
+    let emission = &model.weights[shape.emission()];
+    let mut tiles = Tiles::new("Letter templates", Shade::Diverging)
+        .note("The weight of each pixel for each letter.");
+    for (y, label) in model.labels.iter().enumerate() {
+        let pixels: Vec<f64> = emission.iter().skip(y).step_by(shape.labels).copied().collect();
+        if pixels.len() == ROWS * COLUMNS {
+            tiles = tiles.tile(Tile::new(label, Bitmap::new(ROWS, COLUMNS, pixels)));
+        }
+    }
+    tiles
+}
+
+/// Half of them right and half of them wrong, as far as there are such.
+fn words(model: &Model, test: &Test) -> Words {
+    let mut words =
+        Words::new("Test words").note("Below each letter what it is and what was read.");
+    let mut predictor = Predictor::new(model);
+    let (mut right, mut wrong) = (0, 0);
+    for sequence in test.data.sequences.iter() {
+        let predicted = predictor.predict(sequence);
+        let count = if predicted == sequence.labels() { &mut right } else { &mut wrong };
+        if *count < WORDS / 2 {
+            *count += 1;
+            words = words.word(word(model, sequence, predicted));
+        }
+    }
+    words
+}
+
+fn word(model: &Model, sequence: Sequence<'_>, predicted: &[u32]) -> Word {
+    let name = |label: u32| label_name(model, label);
+    Word::new(sequence.tokens().zip(sequence.labels()).zip(predicted).map(
+        |((token, &truth), &read)| {
+            let pixels = ocr::Bitmap::from_token(&token);
+            let values = (0..ROWS * COLUMNS)
+                .map(|at| f64::from(pixels.is_black(at / COLUMNS, at % COLUMNS)))
+                .collect();
+            Letter::new(Bitmap::new(ROWS, COLUMNS, values), name(truth), name(read))
+        },
+    ))
+}

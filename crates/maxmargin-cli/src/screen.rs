@@ -1,0 +1,75 @@
+//! Talking to a person: the table, with a progress bar below it on a terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use maxmargin::observe::{Control, Event, Observer};
+use std::io::{self, IsTerminal as _, Write};
+
+/// Standard error, with a progress bar that makes way for text.
+#[derive(Clone)]
+pub(crate) struct Screen {
+    bar: ProgressBar,
+    quiet: bool,
+}
+
+impl Screen {
+    /// Quiet says nothing; otherwise a bar is drawn only if a person is watching.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = if quiet || !io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        };
+        Self { bar, quiet }
+    }
+
+    /// Says something on a line of its own.
+    pub(crate) fn say(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            // Nobody is there to be told that standard error is closed.
+            let _ = self.bar.suspend(|| writeln!(io::stderr(), "{}", text.as_ref()));
+        }
+    }
+
+    /// Clears the bar away.
+    pub(crate) fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// For the table: whole lines go above the bar.
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.quiet {
+            self.bar.suspend(|| io::stderr().write_all(bytes))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Moves the bar: along the passes, with the latest gap beside it.
+impl Observer for Screen {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        match event {
+            Event::Start(start) => {
+                let style = ProgressStyle::with_template(
+                    "{spinner} {wide_bar} pass {pos} of at most {len}, {msg} [{elapsed}]",
+                );
+                self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                self.bar.set_length(start.settings.max_passes);
+                self.bar.set_message("gap not known yet");
+            }
+            Event::Pass { record, .. } => {
+                self.bar.set_position(record.pass);
+                if let Some(gap) = record.gap {
+                    self.bar.set_message(format!("gap {gap:.6}"));
+                }
+            }
+            _ => self.done(),
+        }
+        Control::Continue
+    }
+}
