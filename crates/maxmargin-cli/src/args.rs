@@ -130,22 +130,22 @@ pub(crate) struct SettingsArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "GAP")]
     pub(crate) tolerance: Option<f64>,
     /// Stop after this many passes over the data [default: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_passes: Option<u64>,
     /// Stop after this many oracle calls
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_oracle_calls: Option<u64>,
     /// Stop after this many seconds
     #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
     pub(crate) max_seconds: Option<f64>,
     /// Compute the exact gap every so many passes [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) gap_every: Option<u64>,
     /// Seed of all random choices [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Threads for gap passes, 0 for all cores; the result does not depend on it [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! Chains on the command line: from data to a problem, and from a model to predictions.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{ChainScores, ChainShape, FeatureGroups, Hamming, Sequence};
 use maxmargin_io::{
@@ -8,7 +8,16 @@ use maxmargin_io::{
     read_training, read_with,
 };
 
+use std::path::Path;
+
 use crate::args::{Group, Loss, ModelArgs};
+
+/// Reads a model.
+pub(crate) fn load(path: &Path) -> Result<Model> {
+    Model::load(path).map_err(|error| {
+        anyhow!("{error}\nhint: a model is a file that `maxmargin train DATA -o MODEL` has written")
+    })
+}
 
 /// Reads training data.
 pub(crate) fn read_train(data: &str, format: Option<Format>) -> Result<Dataset> {
@@ -60,7 +69,7 @@ impl<'a> Vocabulary<'a> {
 }
 
 /// The shape of a chain over the names of a data set.
-pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> ChainShape {
+pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> Result<ChainShape> {
     let has = |group| !args.without.contains(&group);
     let groups = FeatureGroups {
         emission: has(Group::Emission),
@@ -69,7 +78,11 @@ pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> ChainShape {
         first: has(Group::First),
         last: has(Group::Last),
     };
-    ChainShape { labels: data.labels.len(), attributes: data.attributes.len(), groups }
+    let shape = ChainShape { labels: data.labels.len(), attributes: data.attributes.len(), groups };
+    if shape.dim() == 0 {
+        bail!("--without: no features are left\nhint: leave out fewer groups");
+    }
+    Ok(shape)
 }
 
 /// The loss over the labels of a data set.

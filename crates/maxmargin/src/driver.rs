@@ -60,9 +60,8 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
                 return Ok(Some(status));
             }
             let i = self.picker.next(&mut self.rng);
-            // In random order every block comes from far memory; reading ahead hides the wait.
             if let Some(next) = self.picker.peek() {
-                self.run.state.touch(next);
+                self.run.state.prefetch(next);
             }
             self.visit(i)?;
         }

@@ -1,6 +1,7 @@
 //! The dual point, and the weights that belong to it.
 
 use crate::direction::{Corner, Move};
+use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
@@ -187,9 +188,9 @@ impl<'p, P: Problem> DualState<'p, P> {
     }
 
     /// Brings block `i` and its example near, for a visit soon to come.
-    pub(crate) fn touch(&self, i: usize) {
-        self.problem.touch(i);
-        self.blocks[i].parts.touch();
+    pub(crate) fn prefetch(&self, i: usize) {
+        self.problem.prefetch(i);
+        prefetch(self.blocks[i].parts.entries());
     }
 
     /// Moves the block alone; w has to follow.

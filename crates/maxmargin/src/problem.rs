@@ -123,11 +123,11 @@ pub trait Problem: Sync {
     /// [`score`](Self::score), with the same `i` and `w`.
     fn prepare(&self, _i: usize, _w: &[f64], _workspace: &mut Self::Workspace) {}
 
-    /// Reads the data of example `i`, so that they are near when its turn comes.
+    /// Asks for the memory of example `i` to be brought near, for its turn comes next.
     ///
     /// The engine calls this one visit ahead where it knows the next block. It is only a matter of
     /// speed, for data too large for the nearest caches.
-    fn touch(&self, _i: usize) {}
+    fn prefetch(&self, _i: usize) {}
 
     /// The part vector pᵢ(y), normalised. `parts` comes empty.
     fn parts(&self, i: usize, y: &Self::Output, parts: &mut SparseVec) {

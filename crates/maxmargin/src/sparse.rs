@@ -27,9 +27,6 @@ impl Sink for SparseVec {
     }
 }
 
-/// Bytes of a cache line on the machines we know; only speed depends on it.
-pub(crate) const CACHE_LINE: usize = 64;
-
 /// A sparse vector: pairs of a coordinate and a value.
 ///
 /// Anything may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts the
@@ -61,12 +58,6 @@ impl SparseVec {
     #[inline]
     pub fn entries(&self) -> &[(u64, f64)] {
         &self.entries
-    }
-
-    /// Reads one entry of each cache line, so that all are near when they are needed.
-    pub(crate) fn touch(&self) {
-        let lines = self.entries.iter().step_by(CACHE_LINE / size_of::<(u64, f64)>());
-        std::hint::black_box(lines.fold(0, |all, (id, _)| all ^ id));
     }
 
     /// Number of stored entries.
@@ -144,25 +135,31 @@ impl SparseVec {
 
     /// Becomes `to − from`; coordinates where the two agree exactly are left out.
     ///
-    /// Meant for a `to` that is short beside `from`, as a corner is beside a block's point: `from` is
-    /// copied in one go, and only the entries of `to` have to be looked for.
+    /// Meant for a `to` that is short beside `from`, as a corner is beside a block's point: the
+    /// loop runs over `to`, and copies what lies between.
     pub fn assign_difference(&mut self, to: &Self, from: &Self) {
         self.entries.clear();
-        self.entries.extend(from.entries.iter().map(|&(id, v)| (id, -v)));
-        self.add_scaled(1.0, to);
-        self.drop_zeros();
-    }
-
-    /// Leaves out entries that are exactly zero.
-    fn drop_zeros(&mut self) {
-        let mut end = 0;
-        for at in 0..self.entries.len() {
-            // Written whether it stays or not: cheaper than a branch that is hard to predict.
-            let entry = self.entries[at];
-            self.entries[end] = entry;
-            end += usize::from(entry.1 != 0.0);
+        self.entries.reserve(to.len() + from.len());
+        let mut rest = from.entries.iter();
+        let mut next = rest.next();
+        for &(id, value) in &to.entries {
+            while let Some(&(other, taken)) = next.filter(|entry| entry.0 < id) {
+                self.entries.push((other, -taken));
+                next = rest.next();
+            }
+            let taken = match next {
+                Some(&(other, taken)) if other == id => {
+                    next = rest.next();
+                    taken
+                }
+                _ => 0.0,
+            };
+            if value != taken {
+                self.entries.push((id, value - taken));
+            }
         }
-        self.entries.truncate(end);
+        let rest = next.into_iter().chain(rest);
+        self.entries.extend(rest.map(|&(id, taken)| (id, -taken)));
     }
 
     /// Adds `factor · other`, in place: new coordinates are merged in from the back, so that no

@@ -1,6 +1,7 @@
 //! `maxmargin dump`
 
 use crate::args::DumpArgs;
+use crate::chain;
 use anyhow::Result;
 use maxmargin_io::Model;
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &DumpArgs) -> Result<ExitCode> {
-    let model = Model::load(&args.model)?;
+    let model = chain::load(&args.model)?;
     let weights = LargestWeights::of(&model, args.top);
     match args.json {
         true => super::print_json(&to_json(&model, &weights))?,
@@ -52,7 +53,7 @@ impl<'m> LargestWeights<'m> {
         let pairs = w[shape.transition()].iter().enumerate();
         let pairs = pairs.map(|(at, &weight)| ((at / k, at % k), weight)).collect();
         let name = |y: usize| model.labels.name(y as u32);
-        let transitions = largest(pairs, 2 * top).into_iter();
+        let transitions = largest(pairs, top.saturating_mul(2)).into_iter();
         Self {
             labels: labels.collect(),
             transitions: transitions.map(|((y, z), v)| (name(y), name(z), v)).collect(),

@@ -2,7 +2,7 @@
 
 use super::train::unknowns;
 use crate::args::EvaluateArgs;
-use crate::chain::{Predictor, Vocabulary, label_name};
+use crate::chain::{self, Predictor, Vocabulary, label_name};
 use anyhow::Result;
 use maxmargin::evaluate::{Counts, SequenceErrors, Tally, is_bio};
 use maxmargin_io::{EvalData, LabelRule, Model};
@@ -11,12 +11,12 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
-    let model = Model::load(&args.model)?;
+    let model = chain::load(&args.model)?;
     let data = Vocabulary::of(&model).read(&args.data, args.format, LabelRule::Count)?;
     let measures = Measures::of(&model, &data);
     match args.json {
         true => super::print_json(&measures.to_json(&data))?,
-        false => super::print(&(measures.to_text() + &unknowns(&data)))?,
+        false => super::print(&(measures.to_text() + &unknowns(&data.unknown)))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -29,10 +29,9 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
 
 /// Prints the one JSON object of a command.
 fn print_json(value: &impl Serialize) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    Ok(())
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    print(&text)
 }
 
 /// Prints text to standard output.

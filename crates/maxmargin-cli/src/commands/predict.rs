@@ -1,18 +1,22 @@
 //! `maxmargin predict`
 
+use super::train::unknowns;
 use crate::args::PredictArgs;
-use crate::chain::{Predictor, Vocabulary};
+use crate::chain::{self, Predictor, Vocabulary};
+use crate::output;
 use crate::screen::Screen;
 use anyhow::Result;
 use maxmargin::model::chain::Sequences;
 use maxmargin_io::{
-    LabelRule, Mapping, Model, RawSequence, ReadSequences, atomic_write, write_predictions,
+    LabelRule, Mapping, Model, RawSequence, ReadSequences, Unknown, atomic_write, write_predictions,
 };
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
-    let model = Model::load(&args.model)?;
+    output::check([&args.model, Path::new(&args.data)], args.output.as_deref())?;
+    let model = chain::load(&args.model)?;
     let reader = Vocabulary::of(&model).open(&args.data, args.format)?;
     let unknown = match &args.output {
         Some(path) => atomic_write(path, |to| label(&model, reader, to, false)),
@@ -22,20 +26,20 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
             label(&model, reader, out, args.data == "-")
         }
     }?;
-    if unknown > 0 {
-        let text = format!("{unknown} attributes are unknown to the model and were ignored");
-        Screen::new(args.quiet).say(text);
+    let text = unknowns(&unknown);
+    if !text.is_empty() {
+        Screen::new(args.quiet).say(text.trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Labels one sequence after the other; returns how many attributes were unknown.
+/// Labels one sequence after the other; returns what was not known.
 fn label(
     model: &Model,
     mut reader: impl ReadSequences,
     mut out: impl Write,
     flush: bool,
-) -> Result<u64, anyhow::Error> {
+) -> Result<Unknown> {
     let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
     let mut predictor = Predictor::new(model);
     let (format, mut raw) = (reader.format(), RawSequence::new());
@@ -49,5 +53,5 @@ fn label(
         }
     }
     out.flush()?;
-    Ok(mapping.unknown().attributes)
+    Ok(mapping.unknown())
 }

@@ -2,29 +2,33 @@
 
 use crate::args::{SettingsArgs, TalkArgs, TrainArgs};
 use crate::chain::{self, Vocabulary};
+use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
-use maxmargin::observe::{Every, JsonLines, Table};
-use maxmargin::{Interrupt, Settings, Solver, Trainer};
-use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, atomic_write};
+use maxmargin::observe::{JsonLines, Table, Thinned};
+use maxmargin::{Interrupt, Settings, SettingsError, Solver, Trainer};
+use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let settings = settings(&args.settings)?;
-    for path in [&args.output, &args.trace, &args.report].into_iter().flatten() {
-        check_writable(path)?;
+    let inputs = [Some(&args.data), args.test.as_ref()].into_iter().flatten().map(Path::new);
+    let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
+    output::check(inputs.chain(args.settings.settings.as_deref()), outputs.map(PathBuf::as_path))?;
+    if args.data == "-" && args.test.as_deref() == Some("-") {
+        bail!("training and test data cannot both come from standard input");
     }
     let screen = Screen::new(args.talk.quiet);
     let mut data = chain::read_train(&args.data, args.format)?;
     let task = Task {
-        shape: chain::shape(&args.model, &data),
+        shape: chain::shape(&args.model, &data)?,
         loss: chain::loss(&args.model, &data.labels)?,
     };
     let test = read_test(args, &data)?;
@@ -68,6 +72,9 @@ pub(crate) struct Test {
     pub(crate) errors: SequenceErrors,
 }
 
+/// The table shows a row when the passes have grown by this factor; the trace has them all.
+const TABLE_GROWTH: f64 = 1.25;
+
 /// What is to be learned.
 pub(super) struct Task {
     pub(super) shape: ChainShape,
@@ -87,7 +94,7 @@ impl Task {
         lines: Option<&mut dyn Write>,
     ) -> Result<Model> {
         let chain = Chain::new(self.shape, std::mem::take(&mut data.sequences), &self.loss)?;
-        let mut table = Every::new(0, Table::new(screen.clone()));
+        let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
         let mut lines = lines.map(JsonLines::new);
         let mut trainer = Trainer::new(settings.clone())
@@ -115,7 +122,10 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
-            toml::from_str(&text).with_context(|| format!("{name}: not valid settings"))?
+            let settings: Settings = toml::from_str(&text)
+                .map_err(|error| anyhow!("{name}: {}", error.to_string().trim_end()))?;
+            settings.check().with_context(|| name.to_string())?;
+            settings
         }
     };
     macro_rules! take {
@@ -139,20 +149,17 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
             }
         }
     }
-    settings.check()?;
+    settings.check().map_err(as_option)?;
     Ok(settings)
 }
 
-/// Notices before the work, not after it, that the result could not be written.
-fn check_writable(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        bail!("{}: it is a directory", path.display());
-    }
-    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) if !folder.is_dir() => {
-            bail!("{}: there is no folder {}", path.display(), folder.display())
+/// Names the option as it is written on the command line.
+fn as_option(error: SettingsError) -> anyhow::Error {
+    match error {
+        SettingsError::Range { name, value, expected } => {
+            anyhow!("--{} is {value}; it must be {expected}", name.replace('_', "-"))
         }
-        _ => Ok(()),
+        other => other.into(),
     }
 }
 
@@ -205,7 +212,7 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
             100.0 * e.zero_one(),
             e.sequences
         );
-        text.push_str(&unknowns(&test.data));
+        text.push_str(&unknowns(&test.data.unknown));
     }
     super::print(&text)
 }
@@ -226,8 +233,7 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
 }
 
 /// What of the data the model did not know, if anything.
-pub(super) fn unknowns(data: &EvalData) -> String {
-    let unknown = &data.unknown;
+pub(super) fn unknowns(unknown: &Unknown) -> String {
     let mut text = String::new();
     if unknown.attributes > 0 {
         let _ = writeln!(
@@ -242,6 +248,12 @@ pub(super) fn unknowns(data: &EvalData) -> String {
             "{} of {} labels are unknown to the model and count as errors.",
             unknown.labels, unknown.tokens
         );
+    }
+    let none_of = |unknown, all| all > 0 && unknown == all;
+    if none_of(unknown.attributes, unknown.all_attributes)
+        || none_of(unknown.labels, unknown.tokens)
+    {
+        text.push_str("hint: are these the right data for the model, in the right --format?\n");
     }
     text
 }

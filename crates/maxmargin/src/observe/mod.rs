@@ -203,3 +203,50 @@ impl<O: Observer> Observer for Every<O> {
         }
     }
 }
+
+/// Passes on rows with a gap, ever more seldom: the next one when the passes have grown by `factor`.
+/// Starts and ends always. A long run then makes a short table.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Table, Thinned};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut table = Thinned::new(2.0, Table::new(Vec::new()));
+/// let settings = Settings { tolerance: 0.0, max_passes: 100, gap_every: 1, ..Settings::default() };
+/// Trainer::new(settings).observe(&mut table).train(&toy())?;
+/// let text = String::from_utf8(table.into_inner().finish()?)?;
+/// assert_eq!(text.lines().count(), 4 + 7 + 2); // passes 1, 2, 4, 8, 16, 32, 64
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Thinned<O> {
+    factor: f64,
+    last: u64,
+    observer: O,
+}
+
+impl<O: Observer> Thinned<O> {
+    /// Thins out what `observer` sees; a `factor` of 1 or less passes on every row with a gap.
+    pub fn new(factor: f64, observer: O) -> Self {
+        Self { factor, last: 0, observer }
+    }
+
+    /// The observer inside.
+    pub fn into_inner(self) -> O {
+        self.observer
+    }
+}
+
+impl<O: Observer> Observer for Thinned<O> {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        if let Event::Pass { record, .. } = event {
+            let due = record.pass as f64 >= self.factor * self.last as f64;
+            if record.gap.is_none() || !due {
+                return Control::Continue;
+            }
+            self.last = record.pass;
+        }
+        self.observer.event(event)
+    }
+}

@@ -7,7 +7,8 @@
 use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::ChainShape;
-use crate::sparse::{CACHE_LINE, SparseVec};
+use crate::prefetch::prefetch;
+use crate::sparse::SparseVec;
 
 /// A table of inner products may have this many entries per attribute entry of its example.
 const ENTRIES_PER_ATTRIBUTE: usize = 4;
@@ -83,11 +84,9 @@ impl Grams {
         }
     }
 
-    /// Reads the table of example `i`, so that it is near when it is needed.
-    pub(super) fn touch(&self, i: usize) {
-        let table = &self.products[self.starts[i]..self.starts[i + 1]];
-        let lines = table.iter().step_by(CACHE_LINE / size_of::<f64>());
-        std::hint::black_box(lines.fold(0, |all, product| all ^ product.to_bits()));
+    /// Asks for the table of example `i` to be brought near.
+    pub(super) fn prefetch(&self, i: usize) {
+        prefetch(&self.products[self.starts[i]..self.starts[i + 1]]);
     }
 
     /// ‖Bᵢp‖² of a part vector of example `i`.

@@ -5,8 +5,9 @@ use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequences, Token};
 use super::shape::{ChainScores, ChainShape};
+use crate::prefetch::prefetch;
 use crate::problem::Problem;
-use crate::sparse::{CACHE_LINE, Sink, SparseVec};
+use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data that do not fit a chain's shape or loss.
@@ -77,8 +78,6 @@ pub struct Chain {
     data: Sequences,
     /// The cost of a mistake at each token of all sequences.
     costs: Vec<f64>,
-    /// First token of each sequence.
-    starts: Vec<usize>,
     grams: Grams,
     total_weight: f64,
 }
@@ -100,15 +99,13 @@ impl Chain {
     pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
         check(&shape, &data, loss)?;
         let mut costs = Vec::with_capacity(data.tokens());
-        let mut starts = Vec::with_capacity(data.len());
         for sequence in data.iter() {
-            starts.push(costs.len());
             let length = sequence.len();
             costs.extend(sequence.labels().iter().map(|&truth| loss.cost(truth, length)));
         }
         let grams = Grams::new(&shape, &data);
         let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, costs, starts, grams, total_weight })
+        Ok(Self { shape, data, costs, grams, total_weight })
     }
 
     /// The shape of the weights.
@@ -122,7 +119,8 @@ impl Chain {
     }
 
     fn costs(&self, i: usize) -> &[f64] {
-        &self.costs[self.starts[i]..][..self.data.sequence(i).len()]
+        let sequence = self.data.sequence(i);
+        &self.costs[sequence.first_token()..][..sequence.len()]
     }
 
     /// The loss that one part contributes.
@@ -240,12 +238,10 @@ impl Problem for Chain {
         workspace.scores.fill(&self.shape, w, self.data.sequence(i));
     }
 
-    fn touch(&self, i: usize) {
-        let lines = self.data.sequence(i).tokens().flat_map(|token| {
-            token.attributes.iter().step_by(CACHE_LINE / size_of::<u32>()).copied()
-        });
-        std::hint::black_box(lines.fold(0, |all, attribute| all ^ attribute));
-        self.grams.touch(i);
+    fn prefetch(&self, i: usize) {
+        self.data.sequence(i).prefetch();
+        prefetch(self.costs(i));
+        self.grams.prefetch(i);
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {

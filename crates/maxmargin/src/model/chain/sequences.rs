@@ -1,5 +1,7 @@
 //! Labelled sequences in index form: what a chain is trained on and what it predicts.
 
+use crate::prefetch::prefetch;
+use std::ops::Range;
 use thiserror::Error;
 
 /// What is wrong with a sequence that was about to be added.
@@ -41,8 +43,8 @@ pub enum SequenceError {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sequences {
-    /// First token of each sequence, and one past the last token.
-    starts: Vec<usize>,
+    /// First token and first attribute entry of each sequence, and one past the last of both.
+    starts: Vec<Start>,
     /// First attribute entry of each token, and one past the last entry.
     rows: Vec<usize>,
     attributes: Vec<u32>,
@@ -53,10 +55,17 @@ pub struct Sequences {
     weights: Vec<f64>,
 }
 
+/// Where a sequence begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Start {
+    token: usize,
+    entry: usize,
+}
+
 impl Sequences {
     /// An empty collection.
     pub fn new() -> Self {
-        Self { starts: vec![0], rows: vec![0], ..Self::default() }
+        Self { starts: vec![Start::default()], rows: vec![0], ..Self::default() }
     }
 
     /// Adds a token with its attributes `(index, value)` and its label to the open sequence.
@@ -106,7 +115,8 @@ impl Sequences {
         if weight != 1.0 || !self.weights.is_empty() {
             self.weights.push(weight);
         }
-        self.starts.push(self.labels.len());
+        let (token, entry) = (self.labels.len(), self.attributes.len());
+        self.starts.push(Start { token, entry });
         Ok(())
     }
 
@@ -116,7 +126,7 @@ impl Sequences {
     }
 
     fn last_start(&self) -> usize {
-        self.starts.last().copied().unwrap_or(0)
+        self.starts.last().map_or(0, |start| start.token)
     }
 
     /// Number of closed sequences.
@@ -140,7 +150,7 @@ impl Sequences {
     /// If `i` is not below [`len`](Self::len).
     #[inline]
     pub fn sequence(&self, i: usize) -> Sequence<'_> {
-        Sequence { data: self, first: self.starts[i], end: self.starts[i + 1] }
+        Sequence { data: self, start: self.starts[i], end: self.starts[i + 1] }
     }
 
     /// All sequences in order.
@@ -168,26 +178,27 @@ impl Sequences {
 #[derive(Debug, Clone, Copy)]
 pub struct Sequence<'a> {
     data: &'a Sequences,
-    first: usize,
-    end: usize,
+    start: Start,
+    end: Start,
 }
 
 impl<'a> Sequence<'a> {
     /// Number of tokens, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a sequence is never empty")]
     pub fn len(&self) -> usize {
-        self.end - self.first
+        self.end.token - self.start.token
     }
 
     /// The labels of all tokens.
     pub fn labels(&self) -> &'a [u32] {
-        &self.data.labels[self.first..self.end]
+        &self.data.labels[self.tokens_range()]
     }
 
     /// The attributes of token `t`.
     #[inline]
     pub fn token(&self, t: usize) -> Token<'a> {
-        let (from, to) = (self.data.rows[self.first + t], self.data.rows[self.first + t + 1]);
+        let at = self.start.token + t;
+        let (from, to) = (self.data.rows[at], self.data.rows[at + 1]);
         Token {
             attributes: &self.data.attributes[from..to],
             values: if self.data.values.is_empty() { &[] } else { &self.data.values[from..to] },
@@ -202,7 +213,25 @@ impl<'a> Sequence<'a> {
 
     /// Number of attribute entries of all tokens together.
     pub fn entries(&self) -> usize {
-        self.data.rows[self.end] - self.data.rows[self.first]
+        self.end.entry - self.start.entry
+    }
+
+    /// The index of the first token among those of all sequences.
+    pub(crate) fn first_token(&self) -> usize {
+        self.start.token
+    }
+
+    fn tokens_range(&self) -> Range<usize> {
+        self.start.token..self.end.token
+    }
+
+    /// Asks for the memory of this sequence to be brought near.
+    pub(crate) fn prefetch(&self) {
+        let entries = self.start.entry..self.end.entry;
+        prefetch(&self.data.rows[self.tokens_range()]);
+        prefetch(&self.data.labels[self.tokens_range()]);
+        prefetch(&self.data.attributes[entries.clone()]);
+        prefetch(self.data.values.get(entries).unwrap_or_default());
     }
 }
 

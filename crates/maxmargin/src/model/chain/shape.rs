@@ -115,41 +115,57 @@ fn add(row: &mut [f64], other: &[f64]) {
     }
 }
 
-/// Labels handled together, so that their sums stay in registers.
-const LANES: usize = 8;
+/// The most labels whose sums are kept in registers together.
+const LANES: usize = 32;
 
 /// Adds to `row` the emission scores of a token: its attributes' rows of weights, added up.
+///
+/// Each row of weights is read from end to end with all sums in registers, which is why there is a
+/// version for every small number of labels; larger numbers go in groups.
 fn add_rows(emission: &[f64], token: Token<'_>, row: &mut [f64]) {
     let k = row.len();
-    let mut from = 0;
-    while from + LANES <= k {
-        let lanes: &mut [f64] = &mut row[from..from + LANES];
-        let mut sum = [0.0; LANES];
-        sum.copy_from_slice(lanes);
-        if token.values.is_empty() {
-            for &a in token.attributes {
-                let at = a as usize * k + from;
-                for (s, w) in sum.iter_mut().zip(&emission[at..at + LANES]) {
-                    *s += w;
-                }
+    let odd = k % LANES;
+    macro_rules! add_odd_lanes {
+        ($($n:literal)*) => {
+            match odd {
+                $( $n => add_lanes::<$n>(emission, k, 0, token, row), )*
+                _ => {}
             }
-        } else {
-            for (&a, &value) in token.attributes.iter().zip(token.values) {
-                let at = a as usize * k + from;
-                for (s, w) in sum.iter_mut().zip(&emission[at..at + LANES]) {
-                    *s += value * w;
-                }
+        };
+    }
+    add_odd_lanes!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+    for (group, sums) in row[odd..].chunks_exact_mut(LANES).enumerate() {
+        add_lanes::<LANES>(emission, k, odd + group * LANES, token, sums);
+    }
+}
+
+/// Adds columns `from .. from + K` of the token's rows of weights, `stride` wide each, to `sums`.
+#[inline]
+fn add_lanes<const K: usize>(
+    emission: &[f64],
+    stride: usize,
+    from: usize,
+    token: Token<'_>,
+    sums: &mut [f64],
+) {
+    let mut lanes = [0.0; K];
+    lanes.copy_from_slice(&sums[..K]);
+    if token.values.is_empty() {
+        for &a in token.attributes {
+            let at = a as usize * stride + from;
+            for (s, w) in lanes.iter_mut().zip(&emission[at..at + K]) {
+                *s += w;
             }
         }
-        lanes.copy_from_slice(&sum);
-        from += LANES;
-    }
-    for (a, value) in token.pairs() {
-        let at = a as usize * k;
-        for (s, w) in row[from..].iter_mut().zip(&emission[at + from..at + k]) {
-            *s += value * w;
+    } else {
+        for (&a, &value) in token.attributes.iter().zip(token.values) {
+            let at = a as usize * stride + from;
+            for (s, w) in lanes.iter_mut().zip(&emission[at..at + K]) {
+                *s += value * w;
+            }
         }
     }
+    sums[..K].copy_from_slice(&lanes);
 }
 
 /// The scores of one sequence, and the memory to decode it: what prediction works with.
