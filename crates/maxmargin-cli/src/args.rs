@@ -112,7 +112,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) settings: Option<PathBuf>,
     /// Regularization strength [default: 1/n]
-    #[arg(long, allow_negative_numbers = true, value_name = "NUMBER")]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) lambda: Option<f64>,
     /// Method: batch or block-coordinate Frank-Wolfe [default: bcfw]
     #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]
@@ -127,25 +127,25 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_parser = named::<Average>(Average::NAMES), value_name = "NAME")]
     pub(crate) average: Option<Average>,
     /// Stop when the duality gap is at most this; 0 never does [default: 0.01]
-    #[arg(long, allow_negative_numbers = true, value_name = "GAP")]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "GAP")]
     pub(crate) tolerance: Option<f64>,
     /// Stop after this many passes over the data [default: 1000]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) max_passes: Option<u64>,
     /// Stop after this many oracle calls
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) max_oracle_calls: Option<u64>,
     /// Stop after this many seconds
-    #[arg(long, allow_negative_numbers = true, value_name = "SECONDS")]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "SECONDS")]
     pub(crate) max_seconds: Option<f64>,
     /// Compute the exact gap every so many passes [default: 10]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) gap_every: Option<u64>,
     /// Seed of all random choices [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Threads for gap passes, 0 for all cores; the result does not depend on it [default: 0]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N")]
     pub(crate) threads: Option<usize>,
 }
 
@@ -202,7 +202,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     /// Threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
     /// Print exactly one JSON object on standard output
     #[arg(long)]
@@ -214,7 +214,7 @@ pub(crate) struct DumpArgs {
     /// A model file
     pub(crate) model: PathBuf,
     /// How many weights to show per label
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
     /// Print exactly one JSON object on standard output
     #[arg(long)]
@@ -242,6 +242,14 @@ where
 
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn number(text: &str) -> Result<f64, &'static str> {
+    text.parse().map_err(|_| "a number is needed, such as 0.01 or 1e-2")
+}
+
+fn whole_number<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| "a whole number is needed, neither negative nor astronomical")
 }
 
 fn label_weight(text: &str) -> Result<(String, f64), String> {

@@ -87,11 +87,12 @@ pub(crate) fn exact_pass<P: Problem>(
     });
 }
 
-/// The certificate of weights `w` and a dual point with the value `dual`, from an exact pass at `w`.
+/// The certificate of weights with the squared length `norm_sq` and a dual point with the value
+/// `dual`, from an exact pass at these weights.
 pub(crate) fn from_readings(
     shares: &Shares,
     lambda: f64,
-    w: &[f64],
+    norm_sq: f64,
     dual: f64,
     readings: &[BlockReading],
 ) -> Result<Certificate, TrainError> {
@@ -102,7 +103,7 @@ pub(crate) fn from_readings(
         return Err(TrainError::Loss { example, loss: readings[example].loss });
     }
     let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
-    let primal = 0.5 * lambda * norm_sq(w) + risk;
+    let primal = 0.5 * lambda * norm_sq + risk;
     if !(primal + dual).is_finite() {
         return Err(TrainError::Overflow);
     }
@@ -174,15 +175,16 @@ pub fn audit<P: Problem>(
 
     let mut own = vec![0.0; problem.dim()];
     if infeasible.is_none() {
-        add_weights(problem, &shares, lambda, &dual.blocks, &mut own);
+        let all = 0..dual.blocks.len();
+        add_weights(problem, &shares, lambda, &dual.blocks, all, &mut own);
     }
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
     let crew = Crew::new(problem, settings.thread_count());
     let mut readings = Vec::new();
     exact_pass(problem, &crew, &shares, &dual.blocks, weights, &mut readings);
-    let value = dual_value(&shares, lambda, &dual.blocks, &own);
-    let certificate = from_readings(&shares, lambda, weights, value, &readings)?;
+    let value = dual_value(&shares, lambda, &dual.blocks, norm_sq(&own));
+    let certificate = from_readings(&shares, lambda, norm_sq(weights), value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
 }

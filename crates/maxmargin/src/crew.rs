@@ -70,24 +70,34 @@ impl<P: Problem> Crew<P> {
         Self { pool, scratches }
     }
 
-    /// Calls `work` with every index and its entry of `results`.
+    /// Calls `work` with every index and its entry of `results`, and a scratch to work with.
     pub(crate) fn for_each<T: Send>(
         &self,
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<P>, &mut T) + Sync,
     ) {
-        let chunk_work = |(chunk, results): (usize, &mut [T])| {
+        self.for_each_chunk(results, CHUNK, |first, results| {
             let worker = rayon::current_thread_index().unwrap_or(0).min(self.scratches.len() - 1);
             let mut scratch = self.scratches[worker].lock().unwrap_or_else(PoisonError::into_inner);
             for (offset, result) in results.iter_mut().enumerate() {
-                work(chunk * CHUNK + offset, &mut scratch, result);
+                work(first + offset, &mut scratch, result);
             }
-        };
+        });
+    }
+
+    /// Calls `work` with chunks of `items` and the index of their first item.
+    pub(crate) fn for_each_chunk<T: Send>(
+        &self,
+        items: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let chunk_work = |(chunk, items): (usize, &mut [T])| work(chunk * size, items);
         match &self.pool {
             Some(pool) => {
-                pool.install(|| results.par_chunks_mut(CHUNK).enumerate().for_each(chunk_work));
+                pool.install(|| items.par_chunks_mut(size).enumerate().for_each(chunk_work));
             }
-            None => results.chunks_mut(CHUNK).enumerate().for_each(chunk_work),
+            None => items.chunks_mut(size).enumerate().for_each(chunk_work),
         }
     }
 

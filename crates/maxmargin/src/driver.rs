@@ -117,8 +117,8 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
             Some(averager) => {
                 let run = &mut self.run;
                 let point = averager.point(run.totals.visits, &run.state.blocks);
-                let average = DualState::new(run.problem, run.state.lambda, point);
-                Ok((run.check_other(&average)?, Some(average)))
+                let (check, average) = run.check_other(point)?;
+                Ok((check, Some(average)))
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The dual point, and the weights that belong to it.
 
+use crate::crew::Crew;
 use crate::direction::{Corner, Move};
 use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The dual variables of one block, in part space: μᵢ = Σ_y αᵢ(y) pᵢ(y) and Σ_y αᵢ(y) Lᵢ(y).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,7 +43,8 @@ impl DualPoint {
     /// The weights Aα of this point.
     pub fn weights<P: Problem>(&self, problem: &P, lambda: f64) -> Vec<f64> {
         let mut w = vec![0.0; problem.dim()];
-        add_weights(problem, &Shares::new(problem), lambda, &self.blocks, &mut w);
+        let (shares, all) = (Shares::new(problem), 0..self.blocks.len());
+        add_weights(problem, &shares, lambda, &self.blocks, all, &mut w);
         w
     }
 }
@@ -66,33 +69,52 @@ impl Shares {
     }
 }
 
-/// Adds Aα to `w`, block after block in the order of the examples.
+/// Adds the weights of the blocks in `range` to `w`, in the order of the examples.
 pub(crate) fn add_weights<P: Problem>(
     problem: &P,
     shares: &Shares,
     lambda: f64,
     blocks: &[Block],
+    range: Range<usize>,
     w: &mut [f64],
 ) {
     let (mut truth, mut offset) = (SparseVec::new(), SparseVec::new());
-    for (i, block) in blocks.iter().enumerate() {
+    for i in range {
         truth.clear();
         problem.truth_parts(i, &mut truth);
-        offset.assign_difference(&block.parts, &truth);
+        offset.assign_difference(&blocks[i].parts, &truth);
         problem.scatter(i, -shares.of(i) / lambda, &offset, w);
     }
 }
 
-/// The value D = ℓ − λ/2 ‖w‖² of a dual point with weights w.
-pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], w: &[f64]) -> f64 {
+/// The value D = ℓ − λ/2 ‖w‖² of a dual point whose weights have the squared length `norm_sq`.
+pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], norm_sq: f64) -> f64 {
     let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
-    loss - 0.5 * lambda * norm_sq(w)
+    loss - 0.5 * lambda * norm_sq
 }
 
-/// ‖w‖², summed in a fixed order.
+/// Coordinates whose squares are added up as one term of a norm.
+const NORM_CHUNK: usize = 1 << 15;
+
+/// ‖w‖², summed in a fixed order, whatever the number of threads.
 pub(crate) fn norm_sq(w: &[f64]) -> f64 {
-    w.iter().map(|x| x * x).sum()
+    w.chunks(NORM_CHUNK).map(chunk_norm_sq).sum()
 }
+
+/// Eight sums side by side, which the processor can add at once.
+fn chunk_norm_sq(chunk: &[f64]) -> f64 {
+    let (groups, rest) = chunk.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for group in groups {
+        for (sum, x) in sums.iter_mut().zip(group) {
+            *sum += x * x;
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
+}
+
+/// More partial sums of w than this are of no use.
+const MOST_PARTIAL_SUMS: usize = 16;
 
 /// How far w had drifted from the sum of its blocks when it was rebuilt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -120,8 +142,10 @@ pub(crate) struct DualState<'p, P> {
     pub(crate) blocks: Vec<Block>,
     /// The dual value, followed step by step.
     pub(crate) dual: f64,
-    /// Where `rebuild` sums up the new w.
-    spare: Vec<f64>,
+    /// ‖w‖² when it was rebuilt last.
+    pub(crate) norm_sq: f64,
+    /// Where `rebuild` sums up the new w, in several parts if that pays.
+    spare: Vec<Vec<f64>>,
 }
 
 /// What one step does to the dual: γ·slope − γ²/2·curvature.
@@ -142,7 +166,7 @@ impl Ascent {
 }
 
 impl<'p, P: Problem> DualState<'p, P> {
-    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint) -> Self {
+    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint, crew: &Crew<P>) -> Self {
         let mut state = Self {
             problem,
             lambda,
@@ -150,9 +174,10 @@ impl<'p, P: Problem> DualState<'p, P> {
             w: vec![0.0; problem.dim()],
             blocks: point.blocks,
             dual: 0.0,
+            norm_sq: 0.0,
             spare: Vec::new(),
         };
-        state.rebuild();
+        state.rebuild(crew);
         state
     }
 
@@ -207,17 +232,50 @@ impl<'p, P: Problem> DualState<'p, P> {
     }
 
     /// Rebuilds w and D from the blocks, and tells how far they had drifted.
-    pub(crate) fn rebuild(&mut self) -> Drift {
-        self.spare.clear();
-        self.spare.resize(self.w.len(), 0.0);
-        add_weights(self.problem, &self.shares, self.lambda, &self.blocks, &mut self.spare);
-        let weights =
-            self.w.iter().zip(&self.spare).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        std::mem::swap(&mut self.w, &mut self.spare);
-        let dual = dual_value(&self.shares, self.lambda, &self.blocks, &self.w);
+    pub(crate) fn rebuild(&mut self, crew: &Crew<P>) -> Drift {
+        self.sum_blocks(crew);
+        let [sum, ..] = self.spare.as_mut_slice() else { return Drift::default() };
+        std::mem::swap(&mut self.w, sum);
+
+        let mut terms = vec![(0.0, 0.0); self.w.len().div_ceil(NORM_CHUNK)];
+        let (w, old) = (&self.w, &self.spare[0]);
+        crew.for_each_chunk(&mut terms, 1, |at, term| {
+            let range = at * NORM_CHUNK..w.len().min((at + 1) * NORM_CHUNK);
+            let (w, old) = (&w[range.clone()], &old[range]);
+            let drift = w.iter().zip(old).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            term[0] = (drift, chunk_norm_sq(w));
+        });
+        let weights = terms.iter().map(|term| term.0).fold(0.0, f64::max);
+        self.norm_sq = terms.iter().map(|term| term.1).sum();
+
+        let dual = dual_value(&self.shares, self.lambda, &self.blocks, self.norm_sq);
         let drift = Drift { weights, dual: (dual - self.dual).abs() };
         self.dual = dual;
         drift
+    }
+
+    /// Sums up the weights of all blocks in the first of the spare vectors.
+    ///
+    /// Where there is much to add up in few features, as many partial sums are made as the work
+    /// pays for, in parallel. Their number depends on the data alone, so the result does not depend
+    /// on the threads.
+    fn sum_blocks(&mut self, crew: &Crew<P>) {
+        let (n, d) = (self.blocks.len(), self.w.len());
+        let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
+        let parts = (entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
+        self.spare.resize_with(parts, Vec::new);
+        let (problem, shares, lambda, blocks) =
+            (self.problem, &self.shares, self.lambda, &self.blocks);
+        crew.for_each_chunk(&mut self.spare, 1, |part, sums| {
+            sums[0].clear();
+            sums[0].resize(d, 0.0);
+            let range = part * n / parts..(part + 1) * n / parts;
+            add_weights(problem, shares, lambda, blocks, range, &mut sums[0]);
+        });
+        let [first, others @ ..] = self.spare.as_mut_slice() else { return };
+        for other in others {
+            first.iter_mut().zip(other).for_each(|(sum, term)| *sum += *term);
+        }
     }
 
     pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {

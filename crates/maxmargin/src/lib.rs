@@ -84,3 +84,8 @@ pub use trainer::{Interrupt, Solution, Trainer, train};
 
 #[doc(hidden)]
 pub mod doc;
+
+/// The README's code, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -44,11 +44,12 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         check_problem(problem)?;
         let clock = Clock::start();
         let lambda = settings.lambda_for(problem.examples());
+        let crew = Crew::new(problem, settings.thread_count());
         let mut run = Self {
             problem,
-            state: DualState::new(problem, lambda, DualPoint::at_truth(problem)),
+            state: DualState::new(problem, lambda, DualPoint::at_truth(problem), &crew),
             totals: Totals::default(),
-            crew: Crew::new(problem, settings.thread_count()),
+            crew,
             settings,
             clock,
             observers,
@@ -122,7 +123,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
 
     /// Rebuilds w from its blocks, and takes note of the drift.
     pub(crate) fn rebuild(&mut self) -> Drift {
-        let drift = self.state.rebuild();
+        let drift = self.state.rebuild(&self.crew);
         self.totals.drift = self.totals.drift.max(drift);
         drift
     }
@@ -137,13 +138,17 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         Ok(Check { certificate, drift: Some(drift) })
     }
 
-    /// As [`check`](Self::check), of another dual point (an average).
-    pub(crate) fn check_other(&mut self, other: &DualState<'p, P>) -> Result<Check, TrainError> {
+    /// As [`check`](Self::check), of another dual point (an average), which becomes a state.
+    pub(crate) fn check_other(
+        &mut self,
+        point: DualPoint,
+    ) -> Result<(Check, DualState<'p, P>), TrainError> {
         let begin = Instant::now();
-        let certificate =
-            certify(self.problem, &self.crew, other, &mut self.totals, &mut self.readings)?;
+        let other = DualState::new(self.problem, self.state.lambda, point, &self.crew);
+        let (totals, readings) = (&mut self.totals, &mut self.readings);
+        let certificate = certify(self.problem, &self.crew, &other, totals, readings)?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
-        Ok(Check { certificate, drift: None })
+        Ok((Check { certificate, drift: None }, other))
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.
@@ -219,5 +224,5 @@ fn certify<P: Problem>(
     totals.oracle_seconds += begin.elapsed().as_secs_f64();
     totals.oracle_calls += problem.examples() as u64;
     totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-    from_readings(&state.shares, state.lambda, &state.w, state.dual, readings)
+    from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
 }

@@ -60,7 +60,7 @@ fn look<P: Problem>(
     run.readings.extend(parts.iter().map(|part| part.reading));
     let state = &run.state;
     let certificate =
-        from_readings(&state.shares, state.lambda, &state.w, state.dual, &run.readings)?;
+        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, &run.readings)?;
     Ok(Check { certificate, drift: Some(drift) })
 }
 
