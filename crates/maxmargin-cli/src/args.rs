@@ -249,7 +249,7 @@ fn number(text: &str) -> Result<f64, &'static str> {
 }
 
 fn whole_number<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
-    text.parse().map_err(|_| "a whole number is needed, neither negative nor astronomical")
+    text.parse().map_err(|_| "a whole number is needed, 0 or more")
 }
 
 fn label_weight(text: &str) -> Result<(String, f64), String> {

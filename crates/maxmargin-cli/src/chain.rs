@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{ChainScores, ChainShape, FeatureGroups, Hamming, Sequence};
 use maxmargin_io::{
-    Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source, UNKNOWN_LABEL,
-    read_training, read_with,
+    DataError, Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source,
+    UNKNOWN_LABEL, read_training, read_with,
 };
 
 use std::path::Path;
@@ -42,19 +42,23 @@ impl<'a> Vocabulary<'a> {
         Self { labels: &model.labels, attributes: &model.attributes, format: model.meta.format }
     }
 
-    /// Opens data: in the format given, or in that of the training data, or, for built-in data, in
-    /// their own.
+    /// Opens data: in the format given, or in the one they evidently have, or in that of the
+    /// training data. Standard input cannot be looked at twice, so there the evidence is not asked.
     pub(crate) fn open(
         &self,
         data: &str,
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>> {
         let source = Source::resolve(data)?;
-        let implied = match source {
-            Source::Builtin(..) => None,
-            _ => Some(self.format),
+        let implied = || source.open(Some(self.format));
+        let opened = match (format, &source) {
+            (None, Source::Stdin) => implied(),
+            _ => match source.open(format) {
+                Err(DataError::UnclearFormat { .. }) => implied(),
+                opened => opened,
+            },
         };
-        Ok(source.open(format.or(implied))?)
+        Ok(opened?)
     }
 
     /// Reads data whole.

@@ -71,7 +71,11 @@ pub fn atomic_write<T, E: From<SaveError>>(
 ) -> Result<T, E> {
     let path = path.as_ref();
     let fail = |reason: io::Error| SaveError { path: path.into(), reason };
-    let target = follow_links(path).map_err(fail)?;
+    // A device or a pipe is what it is, even if the links to it lead nowhere (`/dev/stdout`).
+    let target = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => path.to_path_buf(),
+        _ => follow_links(path).map_err(fail)?,
+    };
     let existing = match fs::metadata(&target) {
         Ok(existing) => Some(existing),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

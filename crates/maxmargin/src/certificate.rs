@@ -114,7 +114,8 @@ pub(crate) fn from_readings(
 /// What [`audit`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
-    /// Primal, dual and gap, recomputed from scratch.
+    /// Primal, dual and gap, recomputed from scratch; of an infeasible point, only the primal means
+    /// anything.
     pub certificate: Certificate,
     /// Largest absolute difference between the weights and those that belong to the dual point.
     pub weight_residual: f64,
@@ -182,8 +183,11 @@ pub fn audit<P: Problem>(
 
     let crew = Crew::new(problem, settings.thread_count());
     let mut readings = Vec::new();
-    exact_pass(problem, &crew, &shares, &dual.blocks, weights, &mut readings);
-    let value = dual_value(&shares, lambda, &dual.blocks, norm_sq(&own));
+    // What is no point of the dual may have parts that do not exist; the truth stands in for it.
+    let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
+    let blocks = &truth.as_ref().unwrap_or(dual).blocks;
+    exact_pass(problem, &crew, &shares, blocks, weights, &mut readings);
+    let value = dual_value(&shares, lambda, blocks, norm_sq(&own));
     let certificate = from_readings(&shares, lambda, norm_sq(weights), value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })

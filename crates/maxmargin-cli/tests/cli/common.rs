@@ -1,0 +1,219 @@
+//! A folder to work in, and the command run in it.
+
+use maxmargin_io::Model;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// Three sentences in CRFsuite's layout.
+pub(crate) const PETS: &str = "\
+DT\tw=the\tcap
+NN\tw=dog
+VB\tw=barks
+
+DT\tw=a
+NN\tw=cat
+VB\tw=sleeps
+
+NN\tw=dogs\tlen:0.5
+VB\tw=bark
+";
+
+/// Two sequences in SVM-HMM's layout.
+pub(crate) const TAGS: &str = "\
+1 qid:1 1:1 3:0.5 # the
+2 qid:1 2:1
+1 qid:2 1:1
+3 qid:2 4:-1
+";
+
+/// A folder of its own for a test, with `pets.crf` and `tags.hmm` in it.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+/// What a run of the command has left.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let desk = Self { folder: tempfile::tempdir().unwrap() };
+        desk.write("pets.crf", PETS);
+        desk.write("tags.hmm", TAGS);
+        desk
+    }
+
+    /// A desk with a model of the pets in `pets.model`, trained with `options`.
+    pub(crate) fn with_model(options: &str) -> Self {
+        let desk = Self::new();
+        desk.run(&format!("train pets.crf -o pets.model {options}")).ok();
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn model(&self, name: &str) -> Model {
+        Model::load(self.path(name)).unwrap()
+    }
+
+    /// All names in a folder, hidden ones too, in order.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    /// The command, with arguments that are separated by blanks.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_maxmargin"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.folder.path())
+            .env("NO_COLOR", "1")
+            .env("RUST_BACKTRACE", "0")
+            .env_remove("CLICOLOR_FORCE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &str) -> Run {
+        Run::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs the command with `input` on standard input.
+    pub(crate) fn run_on(&self, input: &str, arguments: &str) -> Run {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Run::of(child.wait_with_output().unwrap())
+    }
+
+    /// A session: commands, one per line, and what each has printed.
+    pub(crate) fn session(&self, commands: &str) -> String {
+        let mut text = String::new();
+        for command in commands.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let run = self.run(command);
+            let _ = writeln!(text, "$ maxmargin {command}\n{}", run.transcript());
+        }
+        text
+    }
+}
+
+impl Run {
+    /// Whatever happens, it must not be a panic.
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let code = output.status.code().unwrap_or_else(|| panic!("killed: {stderr}"));
+        assert!(code != 101 && !stderr.contains("panicked"), "{stderr}");
+        Self { code, stdout, stderr }
+    }
+
+    /// Asserts success.
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}", self.transcript());
+        self
+    }
+
+    /// The one JSON object on standard output.
+    pub(crate) fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stdout).unwrap();
+        assert!(value.is_object(), "{value}");
+        value
+    }
+
+    /// Both streams and the exit code, with times masked.
+    pub(crate) fn transcript(&self) -> String {
+        let mut text = mask(&self.stderr);
+        if !text.is_empty() && !self.stdout.is_empty() {
+            text.push_str("--- stdout\n");
+        }
+        text.push_str(&mask(&self.stdout));
+        if self.code != 0 {
+            let _ = writeln!(text, "[exit code {}]", self.code);
+        }
+        text
+    }
+}
+
+/// Digits after the point that are not left to the moods of rounding.
+const DIGITS: usize = 9;
+
+/// Replaces the number in `1.23s` and `1.23 s` by `#.##`, and shortens numbers with many digits.
+pub(crate) fn mask(text: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let length = number.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let (number, after) = number.split_at(length.unwrap_or(number.len()));
+        let unit = after.strip_prefix(' ').unwrap_or(after).strip_prefix('s');
+        let ends = unit.is_some_and(|next| !next.starts_with(char::is_alphanumeric));
+        masked.push_str(before);
+        match number.split_once('.') {
+            Some(_) if ends => masked.push_str("#.##"),
+            Some((whole, digits)) if digits.len() > DIGITS => {
+                let _ = write!(masked, "{whole}.{}…", &digits[..DIGITS]);
+            }
+            _ => masked.push_str(number),
+        }
+        rest = after;
+    }
+    masked + rest
+}
+
+/// Keeps six significant digits of every number, and hides what depends on the machine.
+pub(crate) fn mask_json(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let short: f64 = format!("{:.5e}", number.as_f64().unwrap()).parse().unwrap();
+            *value = short.into();
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask_json),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match name.as_str() {
+                    name if name.ends_with("seconds") && field.is_f64() => *field = "#".into(),
+                    "drift" => *field = "#".into(),
+                    _ => mask_json(field),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The names in an object, in order.
+pub(crate) fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn seconds_and_long_numbers_are_masked_and_nothing_else() {
+    let text = "10 0.5 w=1.5 12.25s 0.01 s. 3.5 sequences 7s v1.2.3 0.1234567891 8.180e-3\n0.1s";
+    let masked = "10 0.5 w=1.5 #.##s #.## s. 3.5 sequences 7s v1.2.3 0.123456789… 8.180e-3\n#.##s";
+    assert_eq!(mask(text), masked);
+}

@@ -1,0 +1,42 @@
+//! ctrl-C: the run ends with a model that is certified all the same.
+
+use crate::common::{Desk, Run};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Command;
+
+#[test]
+fn ctrl_c_ends_with_a_certified_model() {
+    let desk = Desk::new();
+    let mut child = desk
+        .command(
+            "train ocr-large --tolerance 0 --max-passes 100000 --json \
+             -o ocr.model --trace trace.jsonl",
+        )
+        .spawn()
+        .unwrap();
+    let mut talk = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("oracle calls") {
+        line.clear();
+        assert!(talk.read_line(&mut line).unwrap() > 0, "it ended before it began");
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let mut rest = String::new();
+    talk.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("interrupted: computing the certificate"), "{rest}");
+    assert!(rest.contains("model written to ocr.model"), "{rest}");
+
+    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    assert_eq!(result["status"], "interrupted");
+    assert!(result["gap"].as_f64().unwrap() > 0.0);
+    assert_eq!(desk.files(""), ["ocr.model", "pets.crf", "tags.hmm", "trace.jsonl"]);
+    let trace = desk.read("trace.jsonl");
+    let last: Value = serde_json::from_str(trace.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["status"]), (&"end".into(), &"interrupted".into()));
+
+    let verified = desk.run("verify ocr.model ocr-large --json").ok().json();
+    assert_eq!(verified["holds"], true);
+    assert_eq!(verified["claimed"]["gap"], result["gap"]);
+}

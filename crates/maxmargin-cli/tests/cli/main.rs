@@ -1,0 +1,19 @@
+//! The command as a user meets it: what it prints, what it writes, and what it refuses.
+//!
+//! Transcripts of whole sessions are in `snapshots`; after a change on purpose, run the tests with
+//! `INSTA_UPDATE=always` and look at the difference.
+#![cfg(unix)] // messages of the operating system are part of the transcripts
+#![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
+
+mod common;
+mod demo;
+mod dump_and_data;
+mod evaluate;
+mod interrupt;
+mod options;
+mod outputs;
+mod pipes;
+mod predict;
+mod refusals;
+mod train;
+mod verify;

@@ -1,0 +1,136 @@
+//! The options of `maxmargin train`, and the settings file.
+
+use crate::common::Desk;
+use maxmargin::{Average, Order, Settings, Solver, Status, Step};
+
+/// Trains the pets with `options`; the settings and the status that the model remembers.
+fn settings(desk: &Desk, options: &str) -> (Settings, Status) {
+    desk.run(&format!("train pets.crf -q -o x.model {options}")).ok();
+    let meta = desk.model("x.model").meta;
+    (meta.settings, meta.status)
+}
+
+#[test]
+fn every_option_is_understood() {
+    let desk = Desk::new();
+    let (settings, _) = settings(
+        &desk,
+        "--format crfsuite --test pets.crf --lambda 0.25 --solver bcfw --order uniform \
+         --step fixed --average weighted --tolerance 1e-3 --max-passes 40 --max-oracle-calls 5000 \
+         --max-seconds 60 --gap-every 4 --seed 9 --threads 1 --trace t.jsonl --report r.html \
+         --without first,last --loss hamming --label-weight NN=2 --label-weight VB=0.5",
+    );
+    let expected = Settings {
+        lambda: Some(0.25),
+        solver: Solver::BlockCoordinate,
+        order: Order::Uniform,
+        step: Step::Fixed,
+        average: Average::Weighted,
+        tolerance: 1e-3,
+        max_passes: 40,
+        max_oracle_calls: Some(5000),
+        max_seconds: Some(60.0),
+        gap_every: 4,
+        seed: 9,
+        threads: 1,
+        ..Settings::default()
+    };
+    assert_eq!(settings, expected);
+    let meta = desk.model("x.model").meta;
+    assert!(!meta.shape.groups.first && !meta.shape.groups.last && meta.shape.groups.bias);
+    assert!(!meta.loss.normalised);
+    assert_eq!(meta.loss.label_weights, [1.0, 2.0, 0.5]);
+    assert_eq!(meta.certificate.lambda, 0.25);
+}
+
+#[test]
+fn every_name_of_every_option_gives_a_model_that_verifies() {
+    let desk = Desk::new();
+    for options in [
+        "--solver fw",
+        "--solver fw --step fixed --max-passes 30",
+        "--solver bcfw",
+        "--order uniform",
+        "--order permutation",
+        "--order cyclic",
+        "--step line-search",
+        "--step fixed --max-passes 30",
+        "--average none",
+        "--average weighted --max-passes 30",
+        "--loss hamming",
+        "--label-weight NN=3",
+        "--without emission",
+        "--without transition,bias,first,last",
+    ] {
+        settings(&desk, options);
+        let verified = desk.run("verify x.model pets.crf");
+        assert_eq!(verified.code, 0, "{options}: {}", verified.transcript());
+    }
+}
+
+#[test]
+fn limits_end_the_run_with_a_status() {
+    let desk = Desk::new();
+    for (options, status) in [
+        ("--tolerance 0.5", Status::Converged),
+        ("--tolerance 0 --max-passes 5", Status::MaxPasses),
+        ("--tolerance 0 --max-oracle-calls 10", Status::MaxOracleCalls),
+        ("--tolerance 0 --max-passes 100000000 --max-seconds 0.01", Status::MaxSeconds),
+    ] {
+        assert_eq!(settings(&desk, options).1, status, "{options}");
+        desk.run("verify x.model pets.crf").ok();
+    }
+}
+
+#[test]
+fn a_settings_file_is_read_and_options_win() {
+    let desk = Desk::new();
+    desk.write("s.toml", "lambda = 0.5\norder = \"cyclic\"\nmax_passes = 7\ntolerance = 0\n");
+    let expected = Settings {
+        lambda: Some(0.5),
+        order: Order::Cyclic,
+        max_passes: 7,
+        tolerance: 0.0,
+        ..Settings::default()
+    };
+    assert_eq!(settings(&desk, "--settings s.toml").0, expected);
+    let (both, status) = settings(&desk, "--settings s.toml --max-passes 3 --lambda 2");
+    assert_eq!(both, Settings { lambda: Some(2.0), max_passes: 3, ..expected });
+    assert_eq!(status, Status::MaxPasses);
+}
+
+#[test]
+fn wrong_settings_files_are_refused() {
+    let desk = Desk::new();
+    for (name, text) in [
+        ("misspelt", "lamda = 1\n"),
+        ("solver", "seed = 3\nsolver = \"sgd\"\n"),
+        ("type", "max_passes = \"many\"\n"),
+        ("range", "max_passes = 0\n"),
+        ("syntax", "lambda 1\n"),
+        ("cyclic", "order = \"cyclic\"\n"),
+    ] {
+        desk.write(&format!("{name}.toml"), text);
+    }
+    insta::assert_snapshot!(desk.session(
+        "train pets.crf --settings misspelt.toml -o x.model
+         train pets.crf --settings solver.toml
+         train pets.crf --settings type.toml
+         train pets.crf --settings range.toml --max-passes 3
+         train pets.crf --settings syntax.toml
+         train pets.crf --settings nosuch.toml
+         train pets.crf --settings cyclic.toml --solver fw
+         train pets.crf --settings cyclic.toml --gap-every 0"
+    ));
+    assert!(!desk.path("x.model").exists());
+}
+
+#[test]
+fn help_names_every_verb_and_option() {
+    let desk = Desk::new();
+    insta::assert_snapshot!(desk.session(
+        "--version
+         --help
+         train --help"
+    ));
+}
