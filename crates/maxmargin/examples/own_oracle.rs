@@ -28,7 +28,7 @@ fn best_path(value: impl Fn(usize) -> f64) -> Path {
     let mut best = vec![0.0; SIZE * SIZE];
     let before = |cell: usize, best: &[f64]| {
         let above = (cell >= SIZE).then(|| cell - SIZE);
-        let left = (cell % SIZE > 0).then(|| cell - 1);
+        let left = (!cell.is_multiple_of(SIZE)).then(|| cell - 1);
         above.into_iter().chain(left).max_by(|&a, &b| best[a].total_cmp(&best[b]))
     };
     for cell in 0..SIZE * SIZE {

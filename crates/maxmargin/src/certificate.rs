@@ -35,12 +35,14 @@ pub(crate) struct BlockReading {
     pub(crate) failed: bool,
 }
 
-/// Scores may be below zero by this much through rounding alone.
+/// Rounding errors of scores are below this share of the losses and scores they are made of.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
 /// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
+/// The truth and the block's own point are known to be points of the block too: if an inexact oracle
+/// has found less than the better of these, that one takes its place.
 pub(crate) fn read_block<P: Problem>(
     problem: &P,
     shares: &Shares,
@@ -52,23 +54,28 @@ pub(crate) fn read_block<P: Problem>(
     scratch.find_corner(problem, i, w);
     scratch.describe_corner(problem, i);
     let Scratch { workspace, corner, step, parts } = scratch;
+    let (loss, block) = (corner.loss, &blocks[i]);
 
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);
-    let hinge = corner.loss + problem.score(i, w, workspace, &step.parts);
+    let score = problem.score(i, w, workspace, &step.parts);
+    let mut hinge = loss + score;
 
-    Direction::FrankWolfe.choose(&blocks[i], corner, step);
-    let ascent = step.loss + problem.score(i, w, workspace, &step.parts);
-    // The truth itself has H = 0, so the maximum is never below.
-    let failed = hinge < -ROUNDING;
-    let shortfall = (-hinge).max(0.0);
-    BlockReading {
-        hinge: hinge + shortfall,
-        gap: shares.of(i) * (ascent + shortfall),
-        loss: corner.loss,
-        failed,
+    Direction::FrankWolfe.choose(block, corner, step);
+    let mut ascent = step.loss + problem.score(i, w, workspace, &step.parts);
+
+    let own = hinge - ascent;
+    let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + loss + block.loss + score.abs());
+    if failed && own < 0.0 {
+        scratch.fall_back_to_truth(problem, i);
+        Direction::FrankWolfe.choose(block, &scratch.corner, &mut scratch.step);
+        (hinge, ascent) = (0.0, -own);
+    } else if failed {
+        step.stay();
+        (hinge, ascent) = (own, 0.0);
     }
+    BlockReading { hinge, gap: shares.of(i) * ascent, loss, failed }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -82,7 +89,7 @@ pub(crate) fn exact_pass<P: Problem>(
 ) {
     readings.clear();
     readings.resize(blocks.len(), BlockReading::default());
-    crew.for_each(readings, |i, scratch, reading| {
+    crew.for_each(problem, readings, |i, scratch, reading| {
         *reading = read_block(problem, shares, blocks, w, i, scratch);
     });
 }
@@ -154,6 +161,10 @@ pub fn audit<P: Problem>(
 ) -> Result<Audit, TrainError> {
     let settings = crate::Settings { lambda: Some(lambda), threads, ..Default::default() };
     let settings = settings.check()?;
+    if !(slack >= 0.0 && slack.is_finite()) {
+        let expected = "a finite number, at least 0";
+        return Err(crate::SettingsError::Range { name: "slack", value: slack, expected }.into());
+    }
     crate::error::check_problem(problem)?;
     if weights.len() != problem.dim() {
         return Err(TrainError::Size {

@@ -73,14 +73,22 @@ impl<P: Problem> Crew<P> {
     /// Calls `work` with every index and its entry of `results`, and a scratch to work with.
     pub(crate) fn for_each<T: Send>(
         &self,
+        problem: &P,
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<P>, &mut T) + Sync,
     ) {
         self.for_each_chunk(results, CHUNK, |first, results| {
             let worker = rayon::current_thread_index().unwrap_or(0).min(self.scratches.len() - 1);
-            let mut scratch = self.scratches[worker].lock().unwrap_or_else(PoisonError::into_inner);
+            // An oracle that is parallel inside can start another chunk on a thread that is still
+            // busy with one; that chunk then gets a scratch of its own.
+            let mut free = self.scratches[worker].try_lock();
+            let mut fresh = None;
+            let scratch = match &mut free {
+                Ok(scratch) => &mut **scratch,
+                Err(_) => fresh.insert(Scratch::new(problem)),
+            };
             for (offset, result) in results.iter_mut().enumerate() {
-                work(first + offset, &mut scratch, result);
+                work(first + offset, scratch, result);
             }
         });
     }

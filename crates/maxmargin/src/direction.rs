@@ -35,6 +35,15 @@ pub(crate) struct Move {
     pub(crate) ends_at_corner: bool,
 }
 
+impl Move {
+    /// Becomes the move that changes nothing.
+    pub(crate) fn stay(&mut self) {
+        self.parts.clear();
+        self.loss = 0.0;
+        self.ends_at_corner = false;
+    }
+}
+
 impl Direction {
     /// Writes the direction of this kind for `block`, given the oracle's `corner`.
     pub(crate) fn choose<Y>(self, block: &Block, corner: &Corner<Y>, out: &mut Move) {

@@ -4,7 +4,6 @@
 //! and moves. Each of these is a part of its own; none knows of the others.
 
 use crate::average::{Average, Averager};
-use crate::certificate::ROUNDING;
 use crate::dual::{Ascent, DualState};
 use crate::error::TrainError;
 use crate::order::Picker;
@@ -54,11 +53,11 @@ struct Driver<'p, 'o, P: Problem> {
 impl<'p, P: Problem> Driver<'p, '_, P> {
     /// n visits, unless a limit is reached before.
     fn pass(&mut self) -> Result<Option<Status>, TrainError> {
-        self.run.totals.passes += 1;
-        for _ in 0..self.run.examples() {
+        for visit in 0..self.run.examples() {
             if let Some(status) = self.run.limit() {
                 return Ok(Some(status));
             }
+            self.run.totals.passes += u64::from(visit == 0);
             let i = self.picker.next(&mut self.rng);
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
@@ -101,7 +100,8 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
         }
         direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
         let mut ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
-        if ascent.slope < -ROUNDING * state.shares.of(i) {
+        if ascent.slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, ascent)
+        {
             scratch.fall_back_to_truth(problem, i);
             direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
             ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
@@ -116,9 +116,10 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
             None => Ok((self.run.check()?, None)),
             Some(averager) => {
                 let run = &mut self.run;
+                let drift = run.rebuild();
                 let point = averager.point(run.totals.visits, &run.state.blocks);
                 let (check, average) = run.check_other(point)?;
-                Ok((check, Some(average)))
+                Ok((Check { drift: Some(drift), ..check }, Some(average)))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The dual point, and the weights that belong to it.
 
+use crate::certificate::ROUNDING;
 use crate::crew::Crew;
 use crate::direction::{Corner, Move};
 use crate::prefetch::prefetch;
@@ -195,6 +196,21 @@ impl<'p, P: Problem> DualState<'p, P> {
             0.0
         };
         Ascent { slope, curvature }
+    }
+
+    /// Whether a negative slope towards a corner is more than rounding can explain, so that the
+    /// corner is worse than the block's own point.
+    pub(crate) fn is_below_rounding<Y>(
+        &self,
+        i: usize,
+        corner: &Corner<Y>,
+        step: &Move,
+        ascent: Ascent,
+    ) -> bool {
+        let share = self.shares.of(i);
+        let score = ascent.slope / share - step.loss;
+        let size = 1.0 + corner.loss + self.blocks[i].loss + score.abs();
+        ascent.slope < -ROUNDING * share * size
     }
 
     /// Moves block `i` by `gamma` along `step`, and w with it.

@@ -25,6 +25,9 @@ pub enum TrainError {
         /// Its weight.
         weight: f64,
     },
+    /// Example weights whose sum is not a positive finite number.
+    #[error("the example weights sum to {0}; a positive finite number is needed")]
+    TotalWeight(f64),
     /// Scores, losses or features of an example that are NaN or infinite, or too large to square.
     #[error(
         "the scores, losses or features of example {example} are not finite numbers, or too large"
@@ -77,6 +80,10 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(TrainError::ExampleWeight { example, weight });
         }
+    }
+    let total = problem.total_weight();
+    if !(total > 0.0 && total.is_finite()) {
+        return Err(TrainError::TotalWeight(total));
     }
     Ok(())
 }

@@ -130,9 +130,20 @@ pub trait Problem: Sync {
     fn prefetch(&self, _i: usize) {}
 
     /// The part vector pᵢ(y), normalised. `parts` comes empty.
+    ///
+    /// # Panics
+    /// Unless overridden, if [`psi`](Self::psi) has a coordinate that is not below
+    /// [`dim`](Self::dim).
     fn parts(&self, i: usize, y: &Self::Output, parts: &mut SparseVec) {
         self.psi(i, y, parts);
         parts.normalise();
+        if let Some(&(last, _)) = parts.entries().last() {
+            let d = self.dim();
+            assert!(
+                last < d as u64,
+                "psi of example {i} has the coordinate {last}, but dim is {d}"
+            );
+        }
         parts.scale(-1.0);
     }
 

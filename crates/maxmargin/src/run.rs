@@ -22,6 +22,8 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     clock: Clock,
     observers: Vec<&'o mut dyn Observer>,
     interrupt: Interrupt,
+    /// Whether an observer asked to stop before the first pass.
+    stopped: bool,
     steps: StepSizes,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
@@ -54,6 +56,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             clock,
             observers,
             interrupt,
+            stopped: false,
             steps: StepSizes::default(),
             readings: Vec::new(),
         };
@@ -63,9 +66,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             lambda,
             settings: (*run.settings).clone(),
         };
-        if run.emit(Event::Start(&start)) == Control::Stop {
-            run.interrupt.raise();
-        }
+        run.stopped = run.emit(Event::Start(&start)) == Control::Stop;
         Ok(run)
     }
 
@@ -97,7 +98,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     ) {
         let begin = Instant::now();
         let (problem, state) = (self.problem, &self.state);
-        self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
+        self.crew.for_each(problem, results, |i, scratch, result| {
+            work(problem, state, i, scratch, result);
+        });
         self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
         self.totals.oracle_calls += results.len() as u64;
     }
@@ -109,6 +112,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
 
     /// Whether a limit is reached that can end a run in the middle of a pass.
     pub(crate) fn limit(&self) -> Option<Status> {
+        if self.stopped {
+            return Some(Status::Stopped);
+        }
         if self.interrupt.is_raised() {
             return Some(Status::Interrupted);
         }

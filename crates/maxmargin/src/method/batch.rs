@@ -58,6 +58,7 @@ fn look<P: Problem>(
     });
     run.readings.clear();
     run.readings.extend(parts.iter().map(|part| part.reading));
+    run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
     let state = &run.state;
     let certificate =
         from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, &run.readings)?;

@@ -3,7 +3,7 @@
 use super::parts::{Part, decode};
 use super::problem::Chain;
 use crate::sparse::SparseVec;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Checks that node and edge marginals are non-negative, sum to one at every position and agree with
 /// each other, and that the loss is theirs. For a chain this is enough for them to be the marginals
@@ -21,8 +21,8 @@ pub(super) fn check(
     let mut node_sums = vec![0.0; length];
     let mut edge_sums = vec![0.0; length];
     // What is left of each node's mass after taking off the edges that leave it, and that enter it.
-    let mut leaving: HashMap<(usize, usize), f64> = HashMap::new();
-    let mut entering: HashMap<(usize, usize), f64> = HashMap::new();
+    let mut leaving: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    let mut entering: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for &(id, mass) in parts.entries() {
         if mass < -slack {
             return Err(format!("a mass is negative: {mass:e}"));

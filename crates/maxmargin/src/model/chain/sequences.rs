@@ -41,7 +41,7 @@ pub enum SequenceError {
 /// assert_eq!(data.sequence(0).labels(), [1, 0]);
 /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sequences {
     /// First token and first attribute entry of each sequence, and one past the last of both.
     starts: Vec<Start>,
@@ -55,6 +55,12 @@ pub struct Sequences {
     weights: Vec<f64>,
 }
 
+impl Default for Sequences {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Where a sequence begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Start {
@@ -65,7 +71,14 @@ struct Start {
 impl Sequences {
     /// An empty collection.
     pub fn new() -> Self {
-        Self { starts: vec![Start::default()], rows: vec![0], ..Self::default() }
+        Self {
+            starts: vec![Start::default()],
+            rows: vec![0],
+            attributes: Vec::new(),
+            values: Vec::new(),
+            labels: Vec::new(),
+            weights: Vec::new(),
+        }
     }
 
     /// Adds a token with its attributes `(index, value)` and its label to the open sequence.

@@ -1,0 +1,221 @@
+//! Random small chains, and everything about them written down densely from the formulas.
+
+use super::problems::{Enumerated, EnumeratedBlock};
+use super::{add_scaled, dot, minus};
+use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A chain before it is built, in the plainest form.
+#[derive(Debug, Clone)]
+pub struct ChainCase {
+    pub labels: usize,
+    pub attributes: usize,
+    pub groups: FeatureGroups,
+    pub loss: Hamming,
+    pub sequences: Vec<CaseSequence>,
+}
+
+#[derive(Debug, Clone)]
+pub struct CaseSequence {
+    pub weight: f64,
+    pub tokens: Vec<CaseToken>,
+}
+
+#[derive(Debug, Clone)]
+pub struct CaseToken {
+    pub attributes: Vec<(u32, f64)>,
+    pub label: u32,
+}
+
+impl ChainCase {
+    pub fn build(&self) -> Chain {
+        let mut data = Sequences::new();
+        for sequence in &self.sequences {
+            for token in &sequence.tokens {
+                data.push_token(token.attributes.iter().copied(), token.label).unwrap();
+            }
+            data.end_sequence(sequence.weight).unwrap();
+        }
+        let (labels, attributes, groups) = (self.labels, self.attributes, self.groups);
+        Chain::new(ChainShape { labels, attributes, groups }, data, &self.loss).unwrap()
+    }
+
+    pub fn truth(&self, i: usize) -> Vec<u32> {
+        self.sequences[i].tokens.iter().map(|token| token.label).collect()
+    }
+
+    /// Where each group begins: emission, transition, bias, first, last, and the end of all.
+    pub fn offsets(&self) -> [usize; 6] {
+        let (k, g) = (self.labels, &self.groups);
+        let sizes = [
+            if g.emission { self.attributes * k } else { 0 },
+            if g.transition { k * k } else { 0 },
+            if g.bias { k } else { 0 },
+            if g.first { k } else { 0 },
+            if g.last { k } else { 0 },
+        ];
+        let mut offsets = [0; 6];
+        for (at, size) in sizes.into_iter().enumerate() {
+            offsets[at + 1] = offsets[at] + size;
+        }
+        offsets
+    }
+
+    pub fn dim(&self) -> usize {
+        self.offsets()[5]
+    }
+
+    /// The joint feature map φ(xᵢ, y), term by term from the formula.
+    pub fn phi(&self, i: usize, y: &[u32]) -> Vec<f64> {
+        let [emission, transition, bias, first, last, end] = self.offsets();
+        let (k, g, tokens) = (self.labels, &self.groups, &self.sequences[i].tokens);
+        assert_eq!(tokens.len(), y.len());
+        let mut phi = vec![0.0; end];
+        for (t, token) in tokens.iter().enumerate() {
+            let label = y[t] as usize;
+            if g.emission {
+                for &(a, value) in &token.attributes {
+                    phi[emission + a as usize * k + label] += value;
+                }
+            }
+            if g.bias {
+                phi[bias + label] += 1.0;
+            }
+            if g.transition && t + 1 < y.len() {
+                phi[transition + label * k + y[t + 1] as usize] += 1.0;
+            }
+        }
+        if g.first {
+            phi[first + y[0] as usize] += 1.0;
+        }
+        if g.last {
+            phi[last + y[y.len() - 1] as usize] += 1.0;
+        }
+        phi
+    }
+
+    /// ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
+    pub fn psi(&self, i: usize, y: &[u32]) -> Vec<f64> {
+        minus(&self.phi(i, &self.truth(i)), &self.phi(i, y))
+    }
+
+    /// The loss, from the formula in its documentation.
+    pub fn loss(&self, i: usize, y: &[u32]) -> f64 {
+        let truth = self.truth(i);
+        let cost = |label: u32| match self.loss.label_weights.get(label as usize) {
+            Some(&weight) => weight,
+            None => 1.0,
+        };
+        let wrong = truth.iter().zip(y).filter(|(a, b)| a != b);
+        let sum: f64 = wrong.map(|(&label, _)| cost(label)).sum();
+        if self.loss.normalised { sum / truth.len() as f64 } else { sum }
+    }
+
+    /// Hᵢ(y; w).
+    pub fn augmented(&self, i: usize, y: &[u32], w: &[f64]) -> f64 {
+        self.loss(i, y) - dot(w, &self.psi(i, y))
+    }
+
+    /// All labellings of example `i`: the last label counts slowest, so that the first of several
+    /// equally good ones is the one that decoding promises.
+    pub fn labellings(&self, i: usize) -> Vec<Vec<u32>> {
+        let mut all = vec![Vec::new()];
+        for _ in &self.sequences[i].tokens {
+            let longer = |label: u32| {
+                all.iter().map(move |y| y.iter().copied().chain([label]).collect()).collect()
+            };
+            all = (0..self.labels as u32)
+                .flat_map(|label| -> Vec<Vec<u32>> { longer(label) })
+                .collect();
+        }
+        all
+    }
+
+    /// The same problem with every ψ and loss written out.
+    pub fn enumerate(&self) -> Enumerated {
+        let block = |i: usize| EnumeratedBlock {
+            weight: self.sequences[i].weight,
+            corners: self.labellings(i).iter().map(|y| (self.psi(i, y), self.loss(i, y))).collect(),
+        };
+        Enumerated { dim: self.dim(), blocks: (0..self.sequences.len()).map(block).collect() }
+    }
+
+    /// Σ c · φ(xᵢ, y) over pairs (c, y).
+    pub fn combine(&self, i: usize, terms: &[(f64, Vec<u32>)]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.dim()];
+        for (factor, y) in terms {
+            add_scaled(&mut sum, *factor, &self.phi(i, y));
+        }
+        sum
+    }
+}
+
+fn groups() -> impl Strategy<Value = FeatureGroups> {
+    any::<[bool; 5]>().prop_map(|[emission, transition, bias, first, last]| FeatureGroups {
+        emission,
+        transition,
+        bias,
+        first,
+        last,
+    })
+}
+
+fn loss(labels: usize) -> impl Strategy<Value = Hamming> {
+    let weight = prop_oneof![1 => Just(0.0), 4 => 0.1..3.0f64];
+    let weights = prop_oneof![Just(Vec::new()), vec(weight, labels)];
+    (any::<bool>(), weights)
+        .prop_map(|(normalised, label_weights)| Hamming { normalised, label_weights })
+}
+
+fn value(ones: bool) -> BoxedStrategy<f64> {
+    match ones {
+        true => Just(1.0).boxed(),
+        false => prop_oneof![Just(1.0), Just(-1.0), Just(0.0), -2.0..2.0f64, -2.0..2.0f64].boxed(),
+    }
+}
+
+fn token(labels: usize, attributes: usize, ones: bool) -> impl Strategy<Value = CaseToken> {
+    let list = match attributes {
+        0 => Just(Vec::new()).boxed(),
+        _ => vec((0..attributes as u32, value(ones)), 0..=5).boxed(),
+    };
+    (list, 0..labels as u32).prop_map(|(attributes, label)| CaseToken { attributes, label })
+}
+
+/// Any small chain: short and empty sequences of attributes, repeated attributes, ties, unused
+/// labels, weighted examples, every loss, every group on or off.
+pub fn any_chain() -> impl Strategy<Value = ChainCase> {
+    (2usize..=5, 0usize..=6, groups(), any::<[bool; 2]>())
+        .prop_flat_map(|(labels, attributes, groups, [ones, weighted])| {
+            let weight = if weighted { (0.1..3.0f64).boxed() } else { Just(1.0).boxed() };
+            let sequence = (weight, vec(token(labels, attributes, ones), 1..=5))
+                .prop_map(|(weight, tokens)| CaseSequence { weight, tokens });
+            (Just((labels, attributes, groups)), loss(labels), vec(sequence, 1..=4))
+        })
+        .prop_map(|((labels, attributes, groups), loss, sequences)| {
+            let mut case = ChainCase { labels, attributes, groups, loss, sequences };
+            case.groups.bias |= case.dim() == 0;
+            case
+        })
+}
+
+/// Small chains with real values in every token and a cost on every mistake, in which two labellings
+/// score the same only where labels are interchangeable. For comparing iterates.
+pub fn tieless_chain() -> impl Strategy<Value = ChainCase> {
+    (2usize..=3, 2usize..=4, groups(), any::<bool>())
+        .prop_flat_map(|(labels, attributes, groups, normalised)| {
+            let list = vec((0..attributes as u32, -2.0..2.0f64), 1..=3);
+            let token = (list, 0..labels as u32)
+                .prop_map(|(attributes, label)| CaseToken { attributes, label });
+            let sequence = (0.2..2.0f64, vec(token, 1..=4))
+                .prop_map(|(weight, tokens)| CaseSequence { weight, tokens });
+            let costs = vec(0.5..2.0f64, labels);
+            (Just((labels, attributes, groups, normalised)), costs, vec(sequence, 1..=4))
+        })
+        .prop_map(|((labels, attributes, groups, normalised), label_weights, sequences)| {
+            let groups = FeatureGroups { emission: true, ..groups };
+            let loss = Hamming { normalised, label_weights };
+            ChainCase { labels, attributes, groups, loss, sequences }
+        })
+}

@@ -1,0 +1,304 @@
+//! Problems as a user would write them: the seven required methods, and the weight where needed.
+
+use super::dot;
+use maxmargin::{Problem, Sink, SparseVec};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A problem with every ψᵢ(y) and Lᵢ(y) written out: any polytope at all.
+#[derive(Debug, Clone)]
+pub struct Enumerated {
+    pub dim: usize,
+    pub blocks: Vec<EnumeratedBlock>,
+}
+
+#[derive(Debug, Clone)]
+pub struct EnumeratedBlock {
+    pub weight: f64,
+    /// ψ and loss of every output; one of them is the truth, all zero.
+    pub corners: Vec<(Vec<f64>, f64)>,
+}
+
+impl Enumerated {
+    pub fn share(&self, i: usize) -> f64 {
+        self.blocks[i].weight / self.blocks.iter().map(|block| block.weight).sum::<f64>()
+    }
+
+    /// Hᵢ(y; w).
+    pub fn augmented(&self, i: usize, y: usize, w: &[f64]) -> f64 {
+        let (psi, loss) = &self.blocks[i].corners[y];
+        loss - dot(w, psi)
+    }
+
+    /// The primal objective, straight from its definition.
+    pub fn primal(&self, lambda: f64, w: &[f64]) -> f64 {
+        let hinge = |i: usize| {
+            let all = (0..self.blocks[i].corners.len()).map(|y| self.augmented(i, y, w));
+            all.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let risk: f64 = (0..self.blocks.len()).map(|i| self.share(i) * hinge(i)).sum();
+        0.5 * lambda * dot(w, w) + risk
+    }
+
+    /// The gap of the start: Σ share · the largest loss.
+    pub fn start_gap(&self) -> f64 {
+        let largest =
+            |block: &EnumeratedBlock| block.corners.iter().map(|c| c.1).fold(0.0, f64::max);
+        (0..self.blocks.len()).map(|i| self.share(i) * largest(&self.blocks[i])).sum()
+    }
+}
+
+fn first_best(values: impl Iterator<Item = f64>) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (at, value) in values.enumerate() {
+        if value > best.1 {
+            best = (at, value);
+        }
+    }
+    best.0
+}
+
+impl Problem for Enumerated {
+    type Output = usize;
+    type Workspace = ();
+
+    fn examples(&self) -> usize {
+        self.blocks.len()
+    }
+    fn dim(&self) -> usize {
+        self.dim
+    }
+    fn workspace(&self) {}
+    fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+        *y = first_best((0..self.blocks[i].corners.len()).map(|y| self.augmented(i, y, w)));
+    }
+    fn decode(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+        *y = first_best(self.blocks[i].corners.iter().map(|(psi, _)| -dot(w, psi)));
+    }
+    fn loss(&self, i: usize, y: &usize) -> f64 {
+        self.blocks[i].corners[*y].1
+    }
+    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+        // Backwards and in halves: entries may come in any order and repeatedly.
+        for (feature, &value) in self.blocks[i].corners[*y].0.iter().enumerate().rev() {
+            psi.push(feature as u64, 0.5 * value);
+            psi.push(feature as u64, 0.5 * value);
+        }
+    }
+    fn weight(&self, i: usize) -> f64 {
+        self.blocks[i].weight
+    }
+}
+
+/// Random corners and random losses, without any structure.
+pub fn any_polytope() -> impl Strategy<Value = Enumerated> {
+    (1usize..=5, any::<bool>()).prop_flat_map(|(dim, weighted)| {
+        let weight = if weighted { (0.2..2.0f64).boxed() } else { Just(1.0).boxed() };
+        let corner = (vec(-2.0..2.0f64, dim), 0.05..2.0f64);
+        let block = (weight, vec(corner, 1..=5), any::<prop::sample::Index>());
+        let block = block.prop_map(move |(weight, mut corners, truth)| {
+            let at = truth.index(corners.len());
+            corners[at] = (vec![0.0; dim], 0.0);
+            EnumeratedBlock { weight, corners }
+        });
+        vec(block, 1..=6).prop_map(move |blocks| Enumerated { dim, blocks })
+    })
+}
+
+/// Multiclass classification: φ(x, y) = e_y ⊗ x, and 1 for every mistake.
+#[derive(Debug, Clone)]
+pub struct Multiclass {
+    pub classes: usize,
+    pub xs: Vec<Vec<f64>>,
+    pub ys: Vec<usize>,
+}
+
+impl Problem for Multiclass {
+    type Output = usize;
+    type Workspace = Vec<f64>;
+
+    fn examples(&self) -> usize {
+        self.xs.len()
+    }
+    fn dim(&self) -> usize {
+        self.classes * self.xs[0].len()
+    }
+    fn workspace(&self) -> Vec<f64> {
+        Vec::new()
+    }
+    fn oracle(&self, i: usize, w: &[f64], scores: &mut Vec<f64>, y: &mut usize) {
+        scores.clear();
+        let rows = w.chunks_exact(self.xs[i].len()).enumerate();
+        scores.extend(rows.map(|(y, row)| self.loss(i, &y) + dot(row, &self.xs[i])));
+        *y = first_best(scores.iter().copied());
+    }
+    fn decode(&self, i: usize, w: &[f64], _: &mut Vec<f64>, y: &mut usize) {
+        *y = first_best(w.chunks_exact(self.xs[i].len()).map(|row| dot(row, &self.xs[i])));
+    }
+    fn loss(&self, i: usize, y: &usize) -> f64 {
+        f64::from(*y != self.ys[i])
+    }
+    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+        for (class, sign) in [(self.ys[i], 1.0), (*y, -1.0)] {
+            for (feature, value) in self.xs[i].iter().enumerate() {
+                psi.push((class * self.xs[i].len() + feature) as u64, sign * value);
+            }
+        }
+    }
+}
+
+impl Multiclass {
+    pub fn enumerate(&self) -> Enumerated {
+        let block = |i: usize| {
+            let corner = |y: usize| {
+                let mut psi = vec![0.0; self.dim()];
+                for (feature, value) in self.xs[i].iter().enumerate() {
+                    psi[self.ys[i] * self.xs[i].len() + feature] += value;
+                    psi[y * self.xs[i].len() + feature] -= value;
+                }
+                (psi, self.loss(i, &y))
+            };
+            EnumeratedBlock { weight: 1.0, corners: (0..self.classes).map(corner).collect() }
+        };
+        Enumerated { dim: self.dim(), blocks: (0..self.xs.len()).map(block).collect() }
+    }
+}
+
+pub fn any_multiclass(
+    classes: std::ops::RangeInclusive<usize>,
+) -> impl Strategy<Value = Multiclass> {
+    (classes, 1usize..=4).prop_flat_map(|(classes, features)| {
+        vec((vec(-2.0..2.0f64, features), 0..classes), 1..=8).prop_map(move |examples| {
+            let (xs, ys) = examples.into_iter().unzip();
+            Multiclass { classes, xs, ys }
+        })
+    })
+}
+
+/// A problem seen only through its required methods (and the example weights), so that the engine
+/// works on ψ in place of parts.
+#[derive(Debug, Clone)]
+pub struct ViaPsi<P>(pub P);
+
+impl<P: Problem> Problem for ViaPsi<P> {
+    type Output = P::Output;
+    type Workspace = P::Workspace;
+
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn workspace(&self) -> P::Workspace {
+        self.0.workspace()
+    }
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
+        self.0.prepare(i, w, workspace);
+        self.0.oracle(i, w, workspace, y);
+    }
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
+        self.0.prepare(i, w, workspace);
+        self.0.decode(i, w, workspace, y);
+    }
+    fn loss(&self, i: usize, y: &P::Output) -> f64 {
+        self.0.loss(i, y)
+    }
+    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
+        self.0.psi(i, y, psi);
+    }
+    fn weight(&self, i: usize) -> f64 {
+        self.0.weight(i)
+    }
+}
+
+/// A problem that does something of its own at every oracle call, and is otherwise unchanged.
+pub struct Watched<P, F> {
+    pub inner: P,
+    pub on_oracle: F,
+}
+
+impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
+    type Output = P::Output;
+    type Workspace = P::Workspace;
+
+    fn examples(&self) -> usize {
+        self.inner.examples()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn workspace(&self) -> P::Workspace {
+        self.inner.workspace()
+    }
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
+        (self.on_oracle)(i);
+        self.inner.oracle(i, w, workspace, y);
+    }
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
+        self.inner.decode(i, w, workspace, y);
+    }
+    fn loss(&self, i: usize, y: &P::Output) -> f64 {
+        self.inner.loss(i, y)
+    }
+    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
+        self.inner.psi(i, y, psi);
+    }
+    fn weight(&self, i: usize) -> f64 {
+        self.inner.weight(i)
+    }
+    fn total_weight(&self) -> f64 {
+        self.inner.total_weight()
+    }
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut P::Workspace) {
+        self.inner.prepare(i, w, workspace);
+    }
+    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
+        self.inner.parts(i, y, parts);
+    }
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.inner.truth_parts(i, parts);
+    }
+    fn score(&self, i: usize, w: &[f64], workspace: &P::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.score(i, w, workspace, parts)
+    }
+    fn norm_sq(&self, i: usize, workspace: &mut P::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.norm_sq(i, workspace, parts)
+    }
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        self.inner.scatter(i, scale, parts, sink);
+    }
+    fn check_point(&self, i: usize, p: &SparseVec, loss: f64, slack: f64) -> Result<(), String> {
+        self.inner.check_point(i, p, loss, slack)
+    }
+}
+
+/// An oracle whose answer is fixed, however bad: output 1.
+pub struct Stubborn(pub Enumerated);
+
+impl Problem for Stubborn {
+    type Output = usize;
+    type Workspace = ();
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn workspace(&self) {}
+    fn oracle(&self, _: usize, _: &[f64], _: &mut (), y: &mut usize) {
+        *y = 1;
+    }
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+        self.0.decode(i, w, workspace, y);
+    }
+    fn loss(&self, i: usize, y: &usize) -> f64 {
+        self.0.loss(i, y)
+    }
+    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+        self.0.psi(i, y, psi);
+    }
+    fn weight(&self, i: usize) -> f64 {
+        self.0.weight(i)
+    }
+}

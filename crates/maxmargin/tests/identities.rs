@@ -1,0 +1,153 @@
+//! What always holds between primal, dual, gap, blocks and weights.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
+
+mod common;
+
+use common::chains::any_chain;
+use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
+use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
+use maxmargin::{Average, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step, audit};
+use proptest::prelude::*;
+
+/// Methods with a line search, whose dual never decreases, and others.
+fn settings() -> impl Strategy<Value = Settings> {
+    let method = prop_oneof![
+        Just((Solver::FrankWolfe, Order::default(), Average::None)),
+        Just((Solver::BlockCoordinate, Order::Uniform, Average::None)),
+        Just((Solver::BlockCoordinate, Order::Permutation, Average::None)),
+        Just((Solver::BlockCoordinate, Order::Cyclic, Average::None)),
+        Just((Solver::BlockCoordinate, Order::Permutation, Average::Weighted)),
+    ];
+    let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
+    (method, step, 0.01..2.0f64, 1u64..4, any::<u64>()).prop_map(
+        |((solver, order, average), step, lambda, gap_every, seed)| Settings {
+            lambda: Some(lambda),
+            solver,
+            order,
+            average,
+            step,
+            gap_every,
+            seed,
+            tolerance: 0.0,
+            max_passes: 12,
+            threads: 1,
+            block_gaps: true,
+            ..Settings::default()
+        },
+    )
+}
+
+/// The identities over a whole run.
+fn check_run<P: Problem>(problem: &P, settings: &Settings) -> Solution {
+    let (solution, Rows(rows)) = watch(problem, settings);
+    for (record, block_gaps) in &rows {
+        let Some(gap) = record.gap else {
+            assert!(record.primal.is_none() && block_gaps.is_none());
+            continue;
+        };
+        let (primal, block_gaps) = (record.primal.unwrap(), block_gaps.as_ref().unwrap());
+        assert_eq!(block_gaps.len(), problem.examples());
+        assert_close(primal - record.dual, gap, 1e-12, primal);
+        assert_close(block_gaps.iter().sum(), gap, 1e-10, primal);
+        for &block in block_gaps {
+            assert!(block >= -1e-12 * primal.max(1.0), "a block has the gap {block:e}");
+        }
+    }
+    if settings.step == Step::LineSearch && settings.average == Average::None {
+        let duals: Vec<f64> = rows.iter().map(|(record, _)| record.dual).collect();
+        for pair in duals.windows(2) {
+            assert!(pair[1] >= pair[0] - 1e-12 * pair[0].abs().max(1.0), "{duals:?}");
+        }
+    }
+    assert_eq!(solution.totals.oracle_failures, 0);
+    assert_certified(problem, &solution);
+    let own = solution.dual.weights(problem, solution.lambda);
+    assert_all_close(&solution.weights, &own, 1e-12);
+    let audit = audit_of(problem, &solution);
+    let sum: f64 = audit.block_gaps.iter().sum();
+    assert_close(sum, audit.certificate.gap, 1e-10, audit.certificate.primal);
+    solution
+}
+
+/// The gap of the point with all mass on the truth.
+fn gap_at_truth<P: Problem>(problem: &P, lambda: f64) -> f64 {
+    let (w, truth) = (vec![0.0; problem.dim()], DualPoint::at_truth(problem));
+    assert_eq!(truth.weights(problem, lambda), w);
+    let audit = audit(problem, lambda, &w, &truth, 0.0, 1).unwrap();
+    assert_eq!((audit.infeasible, audit.certificate.dual), (None, 0.0));
+    audit.certificate.gap
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn identities_hold_for_chains(case in any_chain(), settings in settings()) {
+        let chain = case.build();
+        let solution = check_run(&chain, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&chain, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_chains_through_psi(case in any_chain(), settings in settings()) {
+        let chain = ViaPsi(case.build());
+        let solution = check_run(&chain, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&chain, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_any_polytope(problem in any_polytope(), settings in settings()) {
+        let solution = check_run(&problem, &settings);
+        let start = problem.start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+        // The stated primal is the primal, by the definition.
+        let primal = problem.primal(solution.lambda, &solution.weights);
+        assert_close(solution.certificate.primal, primal, 1e-12, primal);
+    }
+
+    #[test]
+    fn identities_hold_for_multiclass(problem in any_multiclass(1..=5), settings in settings()) {
+        let solution = check_run(&problem, &settings);
+        let start = problem.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+    }
+}
+
+/// Rounding is relative to the size of the scores: an exact oracle never fails, at any scale.
+#[test]
+fn exact_oracles_never_count_as_failing() {
+    for (seed, scale) in (0..50).flat_map(|seed| [(seed, 1.0), (seed, 1e6), (seed, 1e9)]) {
+        let mut rng = Rng::new(seed);
+        // Features grow with the root of the loss, so that steps do not depend on the scale.
+        let mut corner = || {
+            let psi = (0..3).map(|_| f64::sqrt(scale) * (4.0 * rng.unit_f64() - 1.0)).collect();
+            (psi, scale * (0.5 + rng.unit_f64()))
+        };
+        let mut block = || {
+            let corners = vec![(vec![0.0; 3], 0.0), corner(), corner()];
+            EnumeratedBlock { weight: 1.0, corners }
+        };
+        let blocks = (0..1 + seed % 3).map(|_| block()).collect();
+        let problem = Enumerated { dim: 3, blocks };
+        for solver in [Solver::BlockCoordinate, Solver::FrankWolfe] {
+            let settings =
+                Settings { solver, tolerance: 0.0, max_passes: 50, ..Settings::default() };
+            let failures = watch(&problem, &settings).0.totals.oracle_failures;
+            assert_eq!(failures, 0, "{solver}, seed {seed}, losses of {scale:e}");
+        }
+    }
+}
+
+/// The drift of w is rounding only, after many passes.
+#[test]
+fn weights_do_not_drift_from_their_blocks() {
+    let chain = maxmargin::doc::toy();
+    let settings = Settings { tolerance: 0.0, max_passes: 2000, ..Settings::default() };
+    let (solution, rows) = watch(&chain, &settings);
+    assert!(solution.totals.drift.weights < 1e-12, "{:?}", solution.totals.drift);
+    assert!(solution.totals.drift.dual < 1e-12, "{:?}", solution.totals.drift);
+    assert!(rows.0.iter().all(|(record, _)| record.drift.is_some() == record.gap.is_some()));
+    assert_certified(&chain, &solution);
+}
