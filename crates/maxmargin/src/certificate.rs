@@ -81,7 +81,7 @@ pub(crate) fn read_block<P: Problem>(
 /// All blocks at one w, read by exact oracles without any cache.
 pub(crate) fn exact_pass<P: Problem>(
     problem: &P,
-    crew: &Crew<P>,
+    crew: &mut Crew<P>,
     shares: &Shares,
     blocks: &[Block],
     w: &[f64],
@@ -89,7 +89,7 @@ pub(crate) fn exact_pass<P: Problem>(
 ) {
     readings.clear();
     readings.resize(blocks.len(), BlockReading::default());
-    crew.for_each(problem, readings, |i, scratch, reading| {
+    crew.for_each(readings, |i, scratch, reading| {
         *reading = read_block(problem, shares, blocks, w, i, scratch);
     });
 }
@@ -192,12 +192,12 @@ pub fn audit<P: Problem>(
     }
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
-    let crew = Crew::new(problem, settings.thread_count());
+    let mut crew = Crew::new(problem, settings.thread_count());
     let mut readings = Vec::new();
     // What is no point of the dual may have parts that do not exist; the truth stands in for it.
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
-    exact_pass(problem, &crew, &shares, blocks, weights, &mut readings);
+    exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
     let value = dual_value(&shares, lambda, blocks, norm_sq(&own));
     let certificate = from_readings(&shares, lambda, norm_sq(weights), value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();

@@ -3,7 +3,6 @@
 use crate::direction::{Corner, Move};
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 /// Everything one thread needs to look at a block; reused from visit to visit.
@@ -48,45 +47,32 @@ impl<P: Problem> Scratch<P> {
 
 /// Runs work over all blocks on a fixed number of threads.
 ///
-/// Each block's result goes to its own place, so nothing depends on which thread did what.
+/// Each block's result goes to its own place, so nothing depends on which thread did what. Threads
+/// are started for each piece of work: that takes some ten microseconds, next to nothing beside an
+/// exact pass, and leaves no pool behind that an oracle with threads of its own could get in the way
+/// of.
 pub(crate) struct Crew<P: Problem> {
-    pool: Option<rayon::ThreadPool>,
-    scratches: Vec<Mutex<Scratch<P>>>,
+    /// One for each thread; the first is the caller's.
+    scratches: Vec<Scratch<P>>,
 }
 
 /// Blocks handed out at once: enough to hide the cost of handing out, few enough to balance.
 const CHUNK: usize = 32;
 
 impl<P: Problem> Crew<P> {
-    /// A crew of at most `threads` threads; where no threads can be had, the caller's own.
+    /// A crew of at most `threads` threads.
     pub(crate) fn new(problem: &P, threads: usize) -> Self {
         let threads = threads.clamp(1, problem.examples().div_ceil(CHUNK).max(1));
-        let pool = match threads {
-            1 => None,
-            _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-        };
-        let workers = pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads);
-        let scratches = (0..workers).map(|_| Mutex::new(Scratch::new(problem))).collect();
-        Self { pool, scratches }
+        Self { scratches: (0..threads).map(|_| Scratch::new(problem)).collect() }
     }
 
     /// Calls `work` with every index and its entry of `results`, and a scratch to work with.
     pub(crate) fn for_each<T: Send>(
-        &self,
-        problem: &P,
+        &mut self,
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<P>, &mut T) + Sync,
     ) {
-        self.for_each_chunk(results, CHUNK, |first, results| {
-            let worker = rayon::current_thread_index().unwrap_or(0).min(self.scratches.len() - 1);
-            // An oracle that is parallel inside can start another chunk on a thread that is still
-            // busy with one; that chunk then gets a scratch of its own.
-            let mut free = self.scratches[worker].try_lock();
-            let mut fresh = None;
-            let scratch = match &mut free {
-                Ok(scratch) => &mut **scratch,
-                Err(_) => fresh.insert(Scratch::new(problem)),
-            };
+        self.for_each_chunk(results, CHUNK, |first, scratch, results| {
             for (offset, result) in results.iter_mut().enumerate() {
                 work(first + offset, scratch, result);
             }
@@ -95,22 +81,30 @@ impl<P: Problem> Crew<P> {
 
     /// Calls `work` with chunks of `items` and the index of their first item.
     pub(crate) fn for_each_chunk<T: Send>(
-        &self,
+        &mut self,
         items: &mut [T],
         size: usize,
-        work: impl Fn(usize, &mut [T]) + Sync,
+        work: impl Fn(usize, &mut Scratch<P>, &mut [T]) + Sync,
     ) {
-        let chunk_work = |(chunk, items): (usize, &mut [T])| work(chunk * size, items);
-        match &self.pool {
-            Some(pool) => {
-                pool.install(|| items.par_chunks_mut(size).enumerate().for_each(chunk_work));
+        let helpers = items.len().div_ceil(size).clamp(1, self.scratches.len()) - 1;
+        let queue = Mutex::new(items.chunks_mut(size).enumerate());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work_off = |scratch: &mut Scratch<P>| {
+            while let Some((chunk, items)) = next() {
+                work(chunk * size, scratch, items);
             }
-            None => items.chunks_mut(size).enumerate().for_each(chunk_work),
-        }
+        };
+        let (own, others) = self.scratches.split_at_mut(1);
+        std::thread::scope(|scope| {
+            for scratch in &mut others[..helpers] {
+                scope.spawn(|| work_off(scratch));
+            }
+            work_off(&mut own[0]);
+        });
     }
 
     /// The scratch of the calling thread, for sequential work.
     pub(crate) fn scratch(&mut self) -> &mut Scratch<P> {
-        self.scratches[0].get_mut().unwrap_or_else(PoisonError::into_inner)
+        &mut self.scratches[0]
     }
 }

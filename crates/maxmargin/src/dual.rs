@@ -167,7 +167,7 @@ impl Ascent {
 }
 
 impl<'p, P: Problem> DualState<'p, P> {
-    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint, crew: &Crew<P>) -> Self {
+    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint, crew: &mut Crew<P>) -> Self {
         let mut state = Self {
             problem,
             lambda,
@@ -248,14 +248,14 @@ impl<'p, P: Problem> DualState<'p, P> {
     }
 
     /// Rebuilds w and D from the blocks, and tells how far they had drifted.
-    pub(crate) fn rebuild(&mut self, crew: &Crew<P>) -> Drift {
+    pub(crate) fn rebuild(&mut self, crew: &mut Crew<P>) -> Drift {
         self.sum_blocks(crew);
         let [sum, ..] = self.spare.as_mut_slice() else { return Drift::default() };
         std::mem::swap(&mut self.w, sum);
 
         let mut terms = vec![(0.0, 0.0); self.w.len().div_ceil(NORM_CHUNK)];
         let (w, old) = (&self.w, &self.spare[0]);
-        crew.for_each_chunk(&mut terms, 1, |at, term| {
+        crew.for_each_chunk(&mut terms, 1, |at, _, term| {
             let range = at * NORM_CHUNK..w.len().min((at + 1) * NORM_CHUNK);
             let (w, old) = (&w[range.clone()], &old[range]);
             let drift = w.iter().zip(old).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -275,16 +275,18 @@ impl<'p, P: Problem> DualState<'p, P> {
     /// Where there is much to add up in few features, as many partial sums are made as the work
     /// pays for, in parallel. Their number depends on the data alone, so the result does not depend
     /// on the threads.
-    fn sum_blocks(&mut self, crew: &Crew<P>) {
+    fn sum_blocks(&mut self, crew: &mut Crew<P>) {
         let (n, d) = (self.blocks.len(), self.w.len());
         let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
         let parts = (entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
         self.spare.resize_with(parts, Vec::new);
+        for spare in &mut self.spare {
+            spare.resize(d, 0.0);
+            crew.for_each_chunk(spare, NORM_CHUNK, |_, _, chunk| chunk.fill(0.0));
+        }
         let (problem, shares, lambda, blocks) =
             (self.problem, &self.shares, self.lambda, &self.blocks);
-        crew.for_each_chunk(&mut self.spare, 1, |part, sums| {
-            sums[0].clear();
-            sums[0].resize(d, 0.0);
+        crew.for_each_chunk(&mut self.spare, 1, |part, _, sums| {
             let range = part * n / parts..(part + 1) * n / parts;
             add_weights(problem, shares, lambda, blocks, range, &mut sums[0]);
         });

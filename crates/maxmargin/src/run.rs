@@ -1,7 +1,7 @@
 //! What every method shares: the state, the clock, the limits, the events and the certificate.
 
 use crate::certificate::{BlockReading, Certificate, exact_pass, from_readings};
-use crate::clock::Clock;
+use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
@@ -20,6 +20,7 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     pub(crate) totals: Totals,
     crew: Crew<P>,
     clock: Clock,
+    oracle_timer: CallTimer,
     observers: Vec<&'o mut dyn Observer>,
     interrupt: Interrupt,
     /// Whether an observer asked to stop before the first pass.
@@ -46,14 +47,15 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         check_problem(problem)?;
         let clock = Clock::start();
         let lambda = settings.lambda_for(problem.examples());
-        let crew = Crew::new(problem, settings.thread_count());
+        let mut crew = Crew::new(problem, settings.thread_count());
         let mut run = Self {
             problem,
-            state: DualState::new(problem, lambda, DualPoint::at_truth(problem), &crew),
+            state: DualState::new(problem, lambda, DualPoint::at_truth(problem), &mut crew),
             totals: Totals::default(),
             crew,
             settings,
             clock,
+            oracle_timer: CallTimer::default(),
             observers,
             interrupt,
             stopped: false,
@@ -77,10 +79,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     /// Calls the oracle of block `i` at the current w, timed and counted; the corner is in the
     /// scratch.
     pub(crate) fn oracle(&mut self, i: usize) {
-        let begin = Instant::now();
         let scratch = self.crew.scratch();
-        scratch.find_corner(self.problem, i, &self.state.w);
-        self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
+        self.oracle_timer.time(|| scratch.find_corner(self.problem, i, &self.state.w));
         self.totals.oracle_calls += 1;
         scratch.describe_corner(self.problem, i);
     }
@@ -98,10 +98,10 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     ) {
         let begin = Instant::now();
         let (problem, state) = (self.problem, &self.state);
-        self.crew.for_each(problem, results, |i, scratch, result| {
+        self.crew.for_each(results, |i, scratch, result| {
             work(problem, state, i, scratch, result);
         });
-        self.totals.oracle_seconds += begin.elapsed().as_secs_f64();
+        self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += results.len() as u64;
     }
 
@@ -129,7 +129,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
 
     /// Rebuilds w from its blocks, and takes note of the drift.
     pub(crate) fn rebuild(&mut self) -> Drift {
-        let drift = self.state.rebuild(&self.crew);
+        let drift = self.state.rebuild(&mut self.crew);
         self.totals.drift = self.totals.drift.max(drift);
         drift
     }
@@ -138,8 +138,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
         let begin = Instant::now();
         let drift = self.rebuild();
-        let (totals, readings) = (&mut self.totals, &mut self.readings);
-        let certificate = certify(self.problem, &self.crew, &self.state, totals, readings)?;
+        let certificate = self.certify(None)?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
         Ok(Check { certificate, drift: Some(drift) })
     }
@@ -150,11 +149,22 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         point: DualPoint,
     ) -> Result<(Check, DualState<'p, P>), TrainError> {
         let begin = Instant::now();
-        let other = DualState::new(self.problem, self.state.lambda, point, &self.crew);
-        let (totals, readings) = (&mut self.totals, &mut self.readings);
-        let certificate = certify(self.problem, &self.crew, &other, totals, readings)?;
+        let other = DualState::new(self.problem, self.state.lambda, point, &mut self.crew);
+        let certificate = self.certify(Some(&other))?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
         Ok((Check { certificate, drift: None }, other))
+    }
+
+    /// The certificate of the current iterate, or of another state, by exact oracles.
+    fn certify(&mut self, other: Option<&DualState<'p, P>>) -> Result<Certificate, TrainError> {
+        let begin = Instant::now();
+        let state = other.unwrap_or(&self.state);
+        let readings = &mut self.readings;
+        exact_pass(self.problem, &mut self.crew, &state.shares, &state.blocks, &state.w, readings);
+        self.oracle_timer.add(begin.elapsed().as_secs_f64());
+        self.totals.oracle_calls += readings.len() as u64;
+        self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
+        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.
@@ -165,7 +175,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             oracle_calls: self.totals.oracle_calls,
             effective_passes: self.totals.oracle_calls as f64 / self.examples() as f64,
             seconds: self.clock.seconds(),
-            oracle_seconds: self.totals.oracle_seconds,
+            oracle_seconds: self.oracle_timer.seconds(),
             gap_seconds: self.totals.gap_seconds,
             dual: check.map_or(self.state.dual, |c| c.certificate.dual),
             primal: check.map(|c| c.certificate.primal),
@@ -195,6 +205,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     ) -> Solution {
         let status = if self.is_converged(&check) { Status::Converged } else { status };
         self.totals.seconds = self.clock.seconds();
+        self.totals.oracle_seconds = self.oracle_timer.seconds();
         let end = End { status, certificate: check.certificate, totals: self.totals };
         self.emit(Event::End(&end));
         let lambda = self.state.lambda;
@@ -215,20 +226,4 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             control
         })
     }
-}
-
-/// The certificate of a state, by exact oracles.
-fn certify<P: Problem>(
-    problem: &P,
-    crew: &Crew<P>,
-    state: &DualState<'_, P>,
-    totals: &mut Totals,
-    readings: &mut Vec<BlockReading>,
-) -> Result<Certificate, TrainError> {
-    let begin = Instant::now();
-    exact_pass(problem, crew, &state.shares, &state.blocks, &state.w, readings);
-    totals.oracle_seconds += begin.elapsed().as_secs_f64();
-    totals.oracle_calls += problem.examples() as u64;
-    totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-    from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
 }

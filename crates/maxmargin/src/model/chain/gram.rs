@@ -28,7 +28,7 @@ pub(super) struct NormScratch {
     /// Per label, 1 + the latest node entry with it, or 0.
     latest: Vec<u32>,
     nodes: Vec<NodeEntry>,
-    edges: Vec<(u64, f64)>,
+    edges: Vec<(usize, f64)>,
     edge_sums: Vec<f64>,
     feature_sums: Vec<f64>,
 }
@@ -84,7 +84,7 @@ impl Grams {
         }
     }
 
-    /// Asks for the table of example `i` to be brought near.
+    /// Brings the table of example `i` near.
     pub(super) fn prefetch(&self, i: usize) {
         prefetch(&self.products[self.starts[i]..self.starts[i + 1]]);
     }
@@ -98,7 +98,7 @@ impl Grams {
         parts: &SparseVec,
         scratch: &mut NormScratch,
     ) -> f64 {
-        scratch.take_apart(shape, parts);
+        scratch.link_nodes(shape, parts);
         let triangle = &self.products[self.starts[i]..self.starts[i + 1]];
         let nodes = if triangle.is_empty() {
             scratch.nodes_by_features(shape, sequence)
@@ -108,25 +108,20 @@ impl Grams {
         for node in &scratch.nodes {
             scratch.latest[node.label as usize] = 0;
         }
-        nodes + scratch.edges_norm_sq(shape)
+        nodes + scratch.edges_norm_sq(shape, parts)
     }
 }
 
 impl NormScratch {
-    /// Sorts the entries of a part vector into nodes, linked by label, and edges.
-    fn take_apart(&mut self, shape: &ChainShape, parts: &SparseVec) {
-        let k = shape.labels;
-        self.latest.resize(k, 0);
+    /// Finds the nodes of a part vector and links those with the same label.
+    fn link_nodes(&mut self, shape: &ChainShape, parts: &SparseVec) {
+        self.latest.resize(shape.labels, 0);
         self.nodes.clear();
-        self.edges.clear();
         for &(id, value) in parts.entries() {
-            match decode(id) {
-                Part::Node { t, y } => {
-                    let before = self.latest[y];
-                    self.nodes.push(NodeEntry { t: t as u32, label: y as u32, before, value });
-                    self.latest[y] = self.nodes.len() as u32;
-                }
-                Part::Edge { y, z, .. } => self.edges.push(((y * k + z) as u64, value)),
+            if let Part::Node { t, y } = decode(id) {
+                let before = self.latest[y];
+                self.nodes.push(NodeEntry { t: t as u32, label: y as u32, before, value });
+                self.latest[y] = self.nodes.len() as u32;
             }
         }
     }
@@ -195,22 +190,27 @@ impl NormScratch {
     }
 
     /// Edges of the same pair of labels share one weight, wherever they are.
-    fn edges_norm_sq(&mut self, shape: &ChainShape) -> f64 {
+    fn edges_norm_sq(&mut self, shape: &ChainShape, parts: &SparseVec) -> f64 {
         if !shape.groups.transition {
             return 0.0;
         }
         let k = shape.labels;
+        let pair = |&(id, value): &(u64, f64)| match decode(id) {
+            Part::Edge { y, z, .. } => Some((y * k + z, value)),
+            Part::Node { .. } => None,
+        };
+        let edges = || parts.entries().iter().filter_map(pair);
         let mut total = 0.0;
         if k <= DENSE_EDGE_LABELS {
             self.edge_sums.resize(k * k, 0.0);
-            for &(pair, value) in &self.edges {
-                self.edge_sums[pair as usize] += value;
-            }
-            for &(pair, _) in &self.edges {
-                let sum = std::mem::take(&mut self.edge_sums[pair as usize]);
+            edges().for_each(|(pair, value)| self.edge_sums[pair] += value);
+            for (pair, _) in edges() {
+                let sum = std::mem::take(&mut self.edge_sums[pair]);
                 total += sum * sum;
             }
         } else {
+            self.edges.clear();
+            self.edges.extend(edges());
             self.edges.sort_by_key(|&(pair, _)| pair);
             for same in self.edges.chunk_by(|a, b| a.0 == b.0) {
                 let sum: f64 = same.iter().map(|(_, value)| value).sum();

@@ -183,8 +183,8 @@ fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), Cha
     Ok(())
 }
 
-/// Adds `scale` · (token ⊗ nodes) to the emissions, two labels at a time so that each attribute is
-/// looked up half as often.
+/// Adds `scale` · (token ⊗ nodes) to the emissions, up to four labels at a time, so that each
+/// attribute is looked up once for all of them.
 #[inline]
 fn scatter_token<S: Sink + ?Sized>(
     k: usize,
@@ -193,27 +193,33 @@ fn scatter_token<S: Sink + ?Sized>(
     nodes: &[(u64, f64)],
     sink: &mut S,
 ) {
-    let node = |&(id, value): &(u64, f64)| (parts::label(id), scale * value);
-    for pair in nodes.chunks(2) {
-        let (y, change) = node(&pair[0]);
-        match pair.get(1).map(node) {
-            Some((z, other)) if token.values.is_empty() => {
-                for &a in token.attributes {
-                    sink.add(a as usize * k + y, change);
-                    sink.add(a as usize * k + z, other);
-                }
-            }
-            None if token.values.is_empty() => {
-                token.attributes.iter().for_each(|&a| sink.add(a as usize * k + y, change));
-            }
-            second => {
-                for (a, v) in token.pairs() {
-                    sink.add(a as usize * k + y, change * v);
-                    if let Some((z, other)) = second {
-                        sink.add(a as usize * k + z, other * v);
-                    }
-                }
-            }
+    for group in nodes.chunks(4) {
+        let node = |at: usize| (parts::label(group[at].0), scale * group[at].1);
+        match group.len() {
+            1 => scatter_labels(k, token, [node(0)], sink),
+            2 => scatter_labels(k, token, [node(0), node(1)], sink),
+            3 => scatter_labels(k, token, [node(0), node(1), node(2)], sink),
+            _ => scatter_labels(k, token, [node(0), node(1), node(2), node(3)], sink),
+        }
+    }
+}
+
+#[inline]
+fn scatter_labels<const M: usize, S: Sink + ?Sized>(
+    k: usize,
+    token: Token<'_>,
+    labels: [(usize, f64); M],
+    sink: &mut S,
+) {
+    if token.values.is_empty() {
+        for &a in token.attributes {
+            let row = a as usize * k;
+            labels.iter().for_each(|&(y, change)| sink.add(row + y, change));
+        }
+    } else {
+        for (&a, value) in token.attributes.iter().zip(token.values) {
+            let row = a as usize * k;
+            labels.iter().for_each(|&(y, change)| sink.add(row + y, change * value));
         }
     }
 }
