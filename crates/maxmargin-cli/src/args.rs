@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use maxmargin::{Average, Order, Solver, Step};
+use maxmargin::{Average, Caching, Direction, Order, Solver, Step};
 use maxmargin_io::Format;
 use std::path::PathBuf;
 
@@ -120,6 +120,18 @@ pub(crate) struct SettingsArgs {
     /// Order in which blocks are visited [default: permutation]
     #[arg(long, value_parser = named::<Order>(Order::NAMES), value_name = "NAME")]
     pub(crate) order: Option<Order>,
+    /// Exponent on block gaps in the orders that follow them [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_name = "NUMBER")]
+    pub(crate) gap_power: Option<f64>,
+    /// Direction of steps [default: fw]
+    #[arg(long, value_parser = named::<Direction>(Direction::NAMES), value_name = "NAME")]
+    pub(crate) direction: Option<Direction>,
+    /// Keep the corners that oracles have found, and use them again [default: off]
+    #[arg(long, value_parser = named::<Caching>(Caching::NAMES), value_name = "NAME")]
+    pub(crate) cache: Option<Caching>,
+    /// Bytes that remembered corners may take [default: 1073741824]
+    #[arg(long, value_name = "N")]
+    pub(crate) cache_bytes: Option<u64>,
     /// Step sizes [default: line-search]
     #[arg(long, value_parser = named::<Step>(Step::NAMES), value_name = "NAME")]
     pub(crate) step: Option<Step>,
@@ -281,6 +293,10 @@ mod tests {
         for stated in [
             format!("block-coordinate Frank-Wolfe [default: {}]", settings.solver),
             format!("blocks are visited [default: {}]", settings.order),
+            format!("follow them [default: {}]", settings.gap_power),
+            format!("Direction of steps [default: {}]", settings.direction),
+            format!("use them again [default: {}]", settings.cache),
+            format!("corners may take [default: {}]", settings.cache_bytes),
             format!("Step sizes [default: {}]", settings.step),
             format!("average of all of them [default: {}]", settings.average),
             format!("0 never does [default: {}]", settings.tolerance),

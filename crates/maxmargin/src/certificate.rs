@@ -1,7 +1,6 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
 
 use crate::crew::{Crew, Scratch};
-use crate::direction::Direction;
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value, norm_sq};
 use crate::error::TrainError;
 use crate::problem::Problem;
@@ -62,14 +61,14 @@ pub(crate) fn read_block<P: Problem>(
     let score = problem.score(i, w, workspace, &step.parts);
     let mut hinge = loss + score;
 
-    Direction::FrankWolfe.choose(block, corner, step);
+    step.go_to(block, corner);
     let mut ascent = step.loss + problem.score(i, w, workspace, &step.parts);
 
     let own = hinge - ascent;
     let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + loss + block.loss + score.abs());
     if failed && own < 0.0 {
         scratch.fall_back_to_truth(problem, i);
-        Direction::FrankWolfe.choose(block, &scratch.corner, &mut scratch.step);
+        scratch.step.go_to(block, &scratch.corner);
         (hinge, ascent) = (0.0, -own);
     } else if failed {
         step.stay();

@@ -11,6 +11,17 @@ named_enum! {
         /// From the block's point towards the corner that the oracle found.
         #[default]
         FrankWolfe = "fw",
+        /// From the worst corner that carries mass towards the best: moves mass between two corners
+        /// only.
+        Pairwise = "pairwise",
+        /// Away from the worst corner that carries mass, where that promises more than a step
+        /// towards the best; else as `fw`.
+        Away = "away",
+        /// Whichever of the three gains most.
+        Best = "best",
+        /// Shifts mass between all corners the block remembers until little is left to gain, so that
+        /// each oracle call is used to the full.
+        Corrective = "corrective",
     }
 }
 
@@ -42,18 +53,12 @@ impl Move {
         self.loss = 0.0;
         self.ends_at_corner = false;
     }
-}
 
-impl Direction {
-    /// Writes the direction of this kind for `block`, given the oracle's `corner`.
-    pub(crate) fn choose<Y>(self, block: &Block, corner: &Corner<Y>, out: &mut Move) {
-        match self {
-            Self::FrankWolfe => {
-                out.parts.assign_difference(&corner.parts, &block.parts);
-                out.loss = corner.loss - block.loss;
-                out.longest = 1.0;
-                out.ends_at_corner = true;
-            }
-        }
+    /// Becomes the move of `block` towards `corner`.
+    pub(crate) fn go_to<Y>(&mut self, block: &Block, corner: &Corner<Y>) {
+        self.parts.assign_difference(&corner.parts, &block.parts);
+        self.loss = corner.loss - block.loss;
+        self.longest = 1.0;
+        self.ends_at_corner = true;
     }
 }

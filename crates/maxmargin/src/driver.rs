@@ -3,7 +3,11 @@
 //! A visit picks a block (order), asks its oracle for a corner, chooses a direction and a step size,
 //! and moves. Each of these is a part of its own; none knows of the others.
 
+use crate::active::Memory;
 use crate::average::{Average, Averager};
+use crate::cache::{Cache, Caching};
+use crate::certificate::ROUNDING;
+use crate::direction::Direction;
 use crate::dual::{Ascent, DualState};
 use crate::error::TrainError;
 use crate::order::Picker;
@@ -15,23 +19,16 @@ use crate::trainer::Solution;
 
 /// Trains by block-coordinate Frank-Wolfe.
 pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
-    let n = run.examples();
-    let settings = &run.settings;
-    let mut driver = Driver {
-        picker: Picker::new(settings.order, n),
-        rng: Rng::new(settings.seed),
-        averager: (settings.average == Average::Weighted).then(|| Averager::new(n)),
-        run,
-    };
+    let mut driver = Driver::new(run);
     loop {
-        let interrupted = driver.pass()?;
-        let run = &mut driver.run;
-        if let Some(status) = interrupted {
+        let end = driver.pass()?;
+        if let PassEnd::Limit(status) = end {
             return driver.finish(status);
         }
+        let run = &mut driver.run;
         let passes = run.totals.passes;
         let last = passes >= run.settings.max_passes;
-        if last || passes.is_multiple_of(run.settings.gap_every) {
+        if last || end == PassEnd::Early || passes.is_multiple_of(run.settings.gap_every) {
             let (check, average) = driver.check()?;
             let ended = driver.run.end_pass(Some(&check));
             if let Some(status) = ended.or(last.then_some(Status::MaxPasses)) {
@@ -43,28 +40,66 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainErro
     }
 }
 
+/// How a pass has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PassEnd {
+    /// After n visits.
+    Full,
+    /// The gaps known so far promise that little is left, which only an exact pass can confirm.
+    Early,
+    /// A limit was reached.
+    Limit(Status),
+}
+
+/// Known gaps that sum to this share of the tolerance are worth an exact pass: they are a little out
+/// of date, so they have to promise more than is asked for.
+const PROMISING: f64 = 0.8;
+
 struct Driver<'p, 'o, P: Problem> {
     run: Run<'p, 'o, P>,
     picker: Picker,
     rng: Rng,
     averager: Option<Averager>,
+    /// Where directions or the cache need to know the corners of blocks.
+    memory: Option<Memory>,
 }
 
-impl<'p, P: Problem> Driver<'p, '_, P> {
-    /// n visits, unless a limit is reached before.
-    fn pass(&mut self) -> Result<Option<Status>, TrainError> {
+impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
+    fn new(run: Run<'p, 'o, P>) -> Self {
+        let (s, n) = (&run.settings, run.examples());
+        let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
+        let bytes = usize::try_from(s.cache_bytes).unwrap_or(usize::MAX);
+        let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, bytes);
+        Self {
+            picker: Picker::new(s.order, n, s.gap_power),
+            rng: Rng::new(s.seed),
+            averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
+            memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
+            run,
+        }
+    }
+
+    /// n visits, unless something ends the pass before.
+    fn pass(&mut self) -> Result<PassEnd, TrainError> {
+        let promising = PROMISING * self.run.settings.tolerance;
         for visit in 0..self.run.examples() {
             if let Some(status) = self.run.limit() {
-                return Ok(Some(status));
+                return Ok(PassEnd::Limit(status));
             }
             self.run.totals.passes += u64::from(visit == 0);
-            let i = self.picker.next(&mut self.rng);
+            let Some(i) = self.picker.next(&mut self.rng) else { return Ok(PassEnd::Early) };
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
             }
-            self.visit(i)?;
+            match self.memory {
+                None => self.visit(i)?,
+                Some(_) => self.visit_remembering(i)?,
+            }
+            if self.picker.known_gap().is_some_and(|gap| gap <= promising) {
+                return Ok(PassEnd::Early);
+            }
         }
-        Ok(None)
+        Ok(PassEnd::Full)
     }
 
     /// One oracle call and one step.
@@ -75,6 +110,7 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
         run.totals.visits += 1;
 
         let ascent = self.choose(i)?;
+        self.picker.update(i, ascent.slope);
         let (state, scratch) = self.run.state_and_scratch();
         let longest = scratch.step.longest;
         let gamma = rule.size(ascent.slope, ascent.curvature, longest, k, n);
@@ -92,31 +128,89 @@ impl<'p, P: Problem> Driver<'p, '_, P> {
     /// has found something worse than the block's own point.
     fn choose(&mut self, i: usize) -> Result<Ascent, TrainError> {
         let problem = self.run.problem;
-        let direction = self.run.settings.direction;
         let (state, scratch) = self.run.state_and_scratch();
         let loss = scratch.corner.loss;
         if loss < 0.0 {
             return Err(TrainError::Loss { example: i, loss });
         }
-        direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
+        scratch.step.go_to(&state.blocks[i], &scratch.corner);
         let mut ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
         if ascent.slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, ascent)
         {
             scratch.fall_back_to_truth(problem, i);
-            direction.choose(&state.blocks[i], &scratch.corner, &mut scratch.step);
+            scratch.step.go_to(&state.blocks[i], &scratch.corner);
             ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
             self.run.totals.oracle_failures += 1;
         }
         if ascent.is_finite() { Ok(ascent) } else { Err(TrainError::NotFinite { example: i }) }
     }
 
+    /// A visit to a block that remembers its corners: a remembered corner if it will do, else the
+    /// oracle's, and a step in a direction that knows all of them.
+    fn visit_remembering(&mut self, i: usize) -> Result<(), TrainError> {
+        let Self { run, picker, averager, memory: Some(memory), .. } = self else { return Ok(()) };
+        let (problem, k) = (run.problem, run.totals.visits);
+        let (direction, rule) = (run.settings.direction, run.settings.step);
+        run.totals.visits += 1;
+        run.prepare(i);
+        let (state, scratch) = run.state_and_scratch();
+        let remembered = memory.look(i, state, problem, &scratch.workspace);
+        if memory.cache.is_hit(i, remembered) {
+            memory.cache.stats.hits += 1;
+        } else {
+            memory.cache.stats.misses += 1;
+            run.oracle_of_prepared(i);
+            let (state, scratch) = run.state_and_scratch();
+            let (parts, loss) = (&scratch.corner.parts, scratch.corner.loss);
+            if loss < 0.0 {
+                return Err(TrainError::Loss { example: i, loss });
+            }
+            let score = problem.score(i, &state.w, &scratch.workspace, parts);
+            let share = state.shares.of(i);
+            let gap = memory.add(i, parts, loss, loss + score, share);
+            let failed = gap < -ROUNDING * share * (1.0 + loss + score.abs());
+            run.totals.oracle_failures += u64::from(failed);
+            picker.update(i, gap.max(remembered));
+            memory.cache.note_oracle(i, gap.max(remembered));
+        }
+        let (state, scratch) = run.state_and_scratch();
+        if let Some(averager) = averager {
+            memory.refresh(i, &mut state.blocks[i]);
+            averager.before_change(i, k + 1, &state.blocks[i]);
+        }
+        let workspace = &mut scratch.workspace;
+        let outcome = memory.step(i, state, problem, workspace, direction, (rule, k));
+        memory.tidy(i);
+        run.totals.cache = Some(memory.cache.stats);
+        let outcome = outcome.ok_or(TrainError::NotFinite { example: i })?;
+        run.note_step(outcome.gamma, outcome.longest);
+        Ok(())
+    }
+
     /// The exact gap of what would be returned now: the average if there is one, else the iterate.
     fn check(&mut self) -> Result<(Check, Option<DualState<'p, P>>), TrainError> {
-        match &self.averager {
-            None => Ok((self.run.check()?, None)),
-            Some(averager) => {
-                let run = &mut self.run;
-                let drift = run.rebuild();
+        let Self { run, picker, memory, averager, .. } = self;
+        if let Some(memory) = memory {
+            memory.refresh_all(&mut run.state.blocks);
+        }
+        let needs_gaps = picker.follows_gaps() || memory.is_some();
+        let mut check = None;
+        let mut drift = None;
+        if averager.is_none() || needs_gaps {
+            let iterate = run.check()?;
+            let gaps = || run.readings.iter().map(|reading| reading.gap);
+            picker.refresh(gaps());
+            if let Some(memory) = memory {
+                memory.cache.note_exact(gaps());
+            }
+            drift = iterate.drift;
+            check = Some(iterate);
+        }
+        match (averager, check) {
+            (None, Some(check)) => Ok((check, None)),
+            (None, None) => Ok((run.check()?, None)),
+            (Some(averager), _) => {
+                let drift = drift.unwrap_or_else(|| run.rebuild());
                 let point = averager.point(run.totals.visits, &run.state.blocks);
                 let (check, average) = run.check_other(point)?;
                 Ok((Check { drift: Some(drift), ..check }, Some(average)))

@@ -234,6 +234,14 @@ impl<'p, P: Problem> DualState<'p, P> {
         prefetch(self.blocks[i].parts.entries());
     }
 
+    /// Lets w and D follow a block that has gone `way`, which gained `gain`; the block itself is
+    /// left behind.
+    pub(crate) fn follow(&mut self, i: usize, way: &SparseVec, gain: f64) {
+        let scale = -self.shares.of(i) / self.lambda;
+        self.problem.scatter(i, scale, way, self.w.as_mut_slice());
+        self.dual += gain;
+    }
+
     /// Moves the block alone; w has to follow.
     pub(crate) fn move_block<Y>(&mut self, i: usize, step: &Move, corner: &Corner<Y>, gamma: f64) {
         let block = &mut self.blocks[i];

@@ -46,7 +46,10 @@ pub mod inference;
 pub mod model;
 pub mod observe;
 
+mod active;
+mod atoms;
 mod average;
+mod cache;
 mod certificate;
 mod clock;
 mod crew;
@@ -66,8 +69,10 @@ mod sparse;
 mod status;
 mod step;
 mod trainer;
+mod tree;
 
 pub use average::Average;
+pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};
 pub use direction::Direction;
 pub use dual::{Block, Drift, DualPoint};

@@ -2,6 +2,7 @@
 
 use crate::names::named_enum;
 use crate::rng::Rng;
+use crate::tree::{Fold, Tree};
 
 named_enum! {
     /// The order in which blocks are visited.
@@ -14,6 +15,10 @@ named_enum! {
         Permutation = "permutation",
         /// Each pass visits every block once, in the order of the data.
         Cyclic = "cyclic",
+        /// Each visit draws a block in proportion to its last known gap, after one visit to each.
+        Gap = "gap",
+        /// Each visit takes the block with the largest last known gap, after one visit to each.
+        MaxGap = "max-gap",
     }
 }
 
@@ -34,14 +39,18 @@ pub(crate) enum Picker {
         n: usize,
         at: usize,
     },
+    Gap(GapPicker),
 }
 
 impl Picker {
-    pub(crate) fn new(order: Order, n: usize) -> Self {
+    /// `power` is the exponent on the gaps, for the orders that follow them.
+    pub(crate) fn new(order: Order, n: usize, power: f64) -> Self {
         match order {
             Order::Uniform => Self::Uniform { n, ahead: None },
             Order::Permutation => Self::Permutation { order: (0..n as u32).collect(), at: n },
             Order::Cyclic => Self::Cyclic { n, at: 0 },
+            Order::Gap => Self::Gap(GapPicker::new(n, Fold::Sum, power)),
+            Order::MaxGap => Self::Gap(GapPicker::new(n, Fold::Max, power)),
         }
     }
 
@@ -51,16 +60,18 @@ impl Picker {
             Self::Uniform { ahead, .. } => *ahead,
             Self::Permutation { order, at } => order.get(*at).map(|&i| i as usize),
             Self::Cyclic { at, .. } => Some(*at),
+            Self::Gap(picker) => picker.unvisited.last().map(|&i| i as usize),
         }
     }
 
-    /// The next block to visit.
-    pub(crate) fn next(&mut self, rng: &mut Rng) -> usize {
+    /// The next block to visit; none if all gaps are thought to be zero, so that only an exact pass
+    /// can tell where there is still something to gain.
+    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<usize> {
         match self {
             Self::Uniform { n, ahead } => {
                 let i = ahead.take().unwrap_or_else(|| rng.below(*n));
                 *ahead = Some(rng.below(*n));
-                i
+                Some(i)
             }
             Self::Permutation { order, at } => {
                 if *at == order.len() {
@@ -68,13 +79,89 @@ impl Picker {
                     *at = 0;
                 }
                 *at += 1;
-                order[*at - 1] as usize
+                Some(order[*at - 1] as usize)
             }
             Self::Cyclic { n, at } => {
                 let i = *at;
                 *at = (i + 1) % *n;
-                i
+                Some(i)
             }
+            Self::Gap(picker) => picker.next(rng),
+        }
+    }
+
+    /// Whether the order follows block gaps.
+    pub(crate) fn follows_gaps(&self) -> bool {
+        matches!(self, Self::Gap(_))
+    }
+
+    /// What is known of the gap of all blocks together, once every block has been visited: the sum
+    /// of the last known gaps, or something larger.
+    pub(crate) fn known_gap(&self) -> Option<f64> {
+        match self {
+            Self::Gap(GapPicker { tree, fold, power, unvisited, n, .. })
+                if unvisited.is_empty() && *power == 1.0 =>
+            {
+                Some(if *fold == Fold::Sum { tree.root() } else { *n as f64 * tree.root() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes note of the gap that an oracle call has found in block `i`.
+    pub(crate) fn update(&mut self, i: usize, gap: f64) {
+        if let Self::Gap(picker) = self {
+            picker.tree.set(i, weight(gap, picker.power));
+        }
+    }
+
+    /// Takes note of the gaps of all blocks, from an exact pass.
+    pub(crate) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        if let Self::Gap(picker) = self {
+            let power = picker.power;
+            picker.unvisited.clear();
+            picker.started = true;
+            picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
+        }
+    }
+}
+
+/// Follows the last known gaps.
+#[derive(Debug, Clone)]
+pub(crate) struct GapPicker {
+    tree: Tree,
+    n: usize,
+    fold: Fold,
+    power: f64,
+    /// Blocks whose gap is not known yet; they come first, from the end.
+    unvisited: Vec<u32>,
+    started: bool,
+}
+
+fn weight(gap: f64, power: f64) -> f64 {
+    // Rounding can make a gap a little negative.
+    let gap = gap.max(0.0);
+    if power == 1.0 { gap } else { gap.powf(power) }
+}
+
+impl GapPicker {
+    fn new(n: usize, fold: Fold, power: f64) -> Self {
+        let unvisited = (0..n as u32).collect();
+        Self { tree: Tree::new(n, fold), n, fold, power, unvisited, started: false }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        if !self.started {
+            rng.shuffle(&mut self.unvisited);
+            self.started = true;
+        }
+        if let Some(i) = self.unvisited.pop() {
+            return Some(i as usize);
+        }
+        match self.fold {
+            _ if self.tree.root() <= 0.0 => None,
+            Fold::Sum => Some(self.tree.draw(rng.unit_f64())),
+            Fold::Max => Some(self.tree.largest()),
         }
     }
 }
@@ -84,8 +171,8 @@ mod tests {
     use super::*;
 
     fn picks(order: Order, n: usize, count: usize) -> Vec<usize> {
-        let (mut picker, mut rng) = (Picker::new(order, n), Rng::new(1));
-        (0..count).map(|_| picker.next(&mut rng)).collect()
+        let (mut picker, mut rng) = (Picker::new(order, n, 1.0), Rng::new(1));
+        (0..count).map(|_| picker.next(&mut rng).unwrap()).collect()
     }
 
     #[test]
@@ -107,5 +194,26 @@ mod tests {
     #[test]
     fn uniform_stays_in_range() {
         assert!(picks(Order::Uniform, 5, 100).iter().all(|&i| i < 5));
+    }
+
+    #[test]
+    fn gap_orders_visit_every_block_first_and_then_follow_the_gaps() {
+        for order in [Order::Gap, Order::MaxGap] {
+            let (mut picker, mut rng) = (Picker::new(order, 4, 1.0), Rng::new(1));
+            let mut seen: Vec<usize> = (0..4)
+                .map(|_| {
+                    let i = picker.next(&mut rng).unwrap();
+                    picker.update(i, if i == 2 { 3.0 } else { 0.0 });
+                    i
+                })
+                .collect();
+            seen.sort_unstable();
+            assert_eq!(seen, [0, 1, 2, 3]);
+            assert!((0..20).all(|_| picker.next(&mut rng) == Some(2)));
+            picker.update(2, -1e-18);
+            assert_eq!(picker.next(&mut rng), None, "nothing is known to be left");
+            picker.refresh([0.0, 5.0, 0.0, 0.0].into_iter());
+            assert_eq!(picker.next(&mut rng), Some(1));
+        }
     }
 }

@@ -85,6 +85,20 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         scratch.describe_corner(self.problem, i);
     }
 
+    /// Prepares the sequential scratch for block `i` at the current w.
+    pub(crate) fn prepare(&mut self, i: usize) {
+        self.problem.prepare(i, &self.state.w, &mut self.crew.scratch().workspace);
+    }
+
+    /// As [`oracle`](Self::oracle), for a block that has been prepared.
+    pub(crate) fn oracle_of_prepared(&mut self, i: usize) {
+        let Scratch { workspace, corner, .. } = self.crew.scratch();
+        let w = &self.state.w;
+        self.oracle_timer.time(|| self.problem.oracle(i, w, workspace, &mut corner.y));
+        self.totals.oracle_calls += 1;
+        self.crew.scratch().describe_corner(self.problem, i);
+    }
+
     /// The state and the scratch of the sequential thread, side by side.
     pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p, P>, &mut Scratch<P>) {
         (&mut self.state, self.crew.scratch())
@@ -182,6 +196,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             gap: check.map(|c| c.certificate.gap),
             steps: std::mem::take(&mut self.steps),
             drift: check.and_then(|c| c.drift),
+            cache: self.totals.cache,
         };
         let block_gaps: Option<Vec<f64>> = (check.is_some() && self.settings.block_gaps)
             .then(|| self.readings.iter().map(|r| r.gap).collect());

@@ -1,6 +1,7 @@
 //! All settings of a run, in one place.
 
 use crate::average::Average;
+use crate::cache::Caching;
 use crate::direction::Direction;
 use crate::names::named_enum;
 use crate::order::Order;
@@ -47,6 +48,19 @@ pub struct Settings {
     pub order: Order,
     /// In which direction a visited block moves. Default: `fw`.
     pub direction: Direction,
+    /// The exponent on block gaps in the orders that follow them. Default: 1.
+    pub gap_power: f64,
+    /// Whether corners that oracles have found are kept and used again. Default: `off`.
+    pub cache: Caching,
+    /// F: a remembered corner must promise this share of the block's gap at its last oracle call.
+    /// Default: 0.25.
+    pub cache_factor: f64,
+    /// ν: a remembered corner must promise this share of the mean block gap at the last exact pass.
+    /// Default: 0.01.
+    pub cache_nu: f64,
+    /// Bytes that remembered corners may take in the whole run; those that carry mass are kept
+    /// whatever they take. Default: 1 GiB.
+    pub cache_bytes: u64,
     /// How far it moves. Default: `line-search`.
     pub step: Step,
     /// Whether the returned weights are an average over all steps. Default: `none`.
@@ -78,6 +92,11 @@ impl Default for Settings {
             solver: Solver::default(),
             order: Order::default(),
             direction: Direction::default(),
+            gap_power: 1.0,
+            cache: Caching::default(),
+            cache_factor: 0.25,
+            cache_nu: 0.01,
+            cache_bytes: 1 << 30,
             step: Step::default(),
             average: Average::default(),
             tolerance: 0.01,
@@ -149,6 +168,16 @@ impl Settings {
                 expected: "a finite number, at least 0",
             });
         }
+        for (name, value) in [
+            ("gap_power", self.gap_power),
+            ("cache_factor", self.cache_factor),
+            ("cache_nu", self.cache_nu),
+        ] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "a finite number, at least 0";
+                return Err(SettingsError::Range { name, value, expected });
+            }
+        }
         nonzero("max_passes", self.max_passes)?;
         nonzero("gap_every", self.gap_every)?;
         if let Some(calls) = self.max_oracle_calls {
@@ -172,12 +201,31 @@ impl Settings {
                     "batch Frank-Wolfe has no averaged form",
                 );
             }
+            if self.direction != Direction::FrankWolfe {
+                return refuse(
+                    format!("direction {}", self.direction),
+                    "batch Frank-Wolfe has only its own direction",
+                );
+            }
+            if self.cache != Caching::Off {
+                return refuse(
+                    format!("cache {}", self.cache),
+                    "batch Frank-Wolfe calls all oracles at every step",
+                );
+            }
             if self.order != Order::default() {
                 return refuse(
                     format!("order {}", self.order),
                     "batch Frank-Wolfe moves all blocks at once",
                 );
             }
+        }
+        if self.step == Step::Fixed && self.direction != Direction::FrankWolfe {
+            return Err(SettingsError::Combination {
+                first: "step fixed".to_owned(),
+                second: format!("direction {}", self.direction),
+                why: "the fixed schedule is one of Frank-Wolfe steps",
+            });
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
-use maxmargin::{Interrupt, Settings, SettingsError, Solver, Trainer};
+use maxmargin::{Caching, Direction, Interrupt, Settings, SettingsError, Solver, Trainer};
 use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -131,7 +131,21 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     macro_rules! take {
         ($($field:ident),*) => { $( if let Some(value) = args.$field { settings.$field = value; } )* };
     }
-    take!(solver, order, step, average, tolerance, max_passes, gap_every, seed, threads);
+    take!(
+        solver,
+        order,
+        gap_power,
+        direction,
+        cache,
+        cache_bytes,
+        step,
+        average,
+        tolerance,
+        max_passes,
+        gap_every,
+        seed,
+        threads
+    );
     settings.lambda = args.lambda.or(settings.lambda);
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
@@ -140,6 +154,10 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
             (args.order.is_some(), "--order"),
             (args.average.is_some_and(|a| a != maxmargin::Average::None), "--average"),
             (args.gap_every.is_some(), "--gap-every"),
+            (args.gap_power.is_some(), "--gap-power"),
+            (args.direction.is_some_and(|d| d != Direction::FrankWolfe), "--direction"),
+            (args.cache.is_some_and(|c| c != Caching::Off), "--cache"),
+            (args.cache_bytes.is_some(), "--cache-bytes"),
         ] {
             if given {
                 bail!(

@@ -6,6 +6,7 @@ mod table;
 pub use jsonl::JsonLines;
 pub use table::Table;
 
+use crate::cache::CacheStats;
 use crate::certificate::Certificate;
 use crate::dual::Drift;
 use crate::settings::Settings;
@@ -76,6 +77,9 @@ pub struct Record {
     /// How far w had drifted from the sum of its blocks, where it was rebuilt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
+    /// How remembered corners have done, where blocks remember them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheStats>,
 }
 
 /// A summary of the step sizes of some visits.
@@ -131,6 +135,9 @@ pub struct Totals {
     pub oracle_failures: u64,
     /// The largest drift that was found.
     pub drift: Drift,
+    /// How remembered corners have done, where blocks remember them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheStats>,
 }
 
 /// Whether a run goes on.

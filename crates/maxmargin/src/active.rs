@@ -1,0 +1,306 @@
+//! Visits to blocks that remember their corners: pairwise, away and corrective steps, and caching.
+
+use crate::atoms::{Atoms, Ruler};
+use crate::cache::Cache;
+use crate::direction::Direction;
+use crate::dual::{Ascent, Block, DualState};
+use crate::problem::Problem;
+use crate::sparse::SparseVec;
+use crate::step::Step;
+
+/// In-block work goes on until the violation has fallen to this share of what it was at first;
+/// going on to the end of one block pays less than going to the next.
+const ENOUGH: f64 = 0.02;
+
+/// Mass is moved at most this often in one visit.
+const MOST_MOVES: usize = 1000;
+
+/// What all blocks remember.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    atoms: Vec<Atoms>,
+    /// Blocks of the state that are behind their atoms.
+    stale: Vec<bool>,
+    pub(crate) cache: Cache,
+    /// The way a block has gone in a visit, and a place for differences.
+    way: SparseVec,
+    difference: SparseVec,
+    masses: Vec<f64>,
+}
+
+/// What a visit has come to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outcome {
+    /// Step size, and the longest that was possible.
+    pub(crate) gamma: f64,
+    pub(crate) longest: f64,
+}
+
+impl Memory {
+    pub(crate) fn new(blocks: &[Block], mut cache: Cache) -> Self {
+        let atoms: Vec<Atoms> = blocks.iter().map(Atoms::at).collect();
+        atoms.iter().for_each(|atoms| cache.note_added(atoms.list[0].bytes()));
+        Self {
+            stale: vec![false; atoms.len()],
+            atoms,
+            cache,
+            way: SparseVec::new(),
+            difference: SparseVec::new(),
+            masses: Vec::new(),
+        }
+    }
+
+    /// Looks at block `i`, whose workspace is prepared: the gap of the best remembered corner.
+    pub(crate) fn look<P: Problem>(
+        &mut self,
+        i: usize,
+        state: &DualState<'_, P>,
+        problem: &P,
+        workspace: &P::Workspace,
+    ) -> f64 {
+        let atoms = &mut self.atoms[i];
+        atoms.evaluate(problem, i, &state.w, workspace);
+        let best = atoms.list[atoms.best()].value;
+        state.shares.of(i) * (best - atoms.own_value())
+    }
+
+    /// Adds the oracle's corner to those of block `i`, after a [look](Self::look); its gap.
+    pub(crate) fn add(
+        &mut self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        value: f64,
+        share: f64,
+    ) -> f64 {
+        let atoms = &mut self.atoms[i];
+        let gap = share * (value - atoms.own_value());
+        let count = atoms.list.len();
+        let at = atoms.insert(parts, loss, value);
+        if at == count {
+            self.cache.note_added(atoms.list[at].bytes());
+        }
+        gap
+    }
+
+    /// Moves block `i` towards its best corner, and w with it.
+    pub(crate) fn step<P: Problem>(
+        &mut self,
+        i: usize,
+        state: &mut DualState<'_, P>,
+        problem: &P,
+        workspace: &mut P::Workspace,
+        direction: Direction,
+        rule: (Step, u64),
+    ) -> Option<Outcome> {
+        match direction {
+            Direction::Corrective => self.shift(i, state, problem, workspace, MOST_MOVES),
+            Direction::Pairwise => self.shift(i, state, problem, workspace, 1),
+            Direction::FrankWolfe | Direction::Away | Direction::Best => {
+                self.refresh(i, &mut state.blocks[i]);
+                self.one_of(i, state, problem, workspace, direction, rule)
+            }
+        }
+    }
+
+    /// Shifts mass from the worst corner to the best, again and again while it pays.
+    ///
+    /// Moving γ from corner b to corner a changes the value of corner c by −γ·cᵢ/(λC)·½(D_cb − D_ca)
+    /// and a constant, with D the squared distances: so all this needs no look at w.
+    fn shift<P: Problem>(
+        &mut self,
+        i: usize,
+        state: &mut DualState<'_, P>,
+        problem: &P,
+        workspace: &mut P::Workspace,
+        most: usize,
+    ) -> Option<Outcome> {
+        let rate = state.shares.of(i) / state.lambda;
+        let atoms = &mut self.atoms[i];
+        self.masses.clear();
+        self.masses.extend(atoms.list.iter().map(|atom| atom.mass));
+        let mut ruler = Ruler { problem, i, workspace, difference: &mut self.difference };
+        let (mut enough, mut gain) = (0.0, 0.0);
+        let mut outcome = None;
+        for round in 0..most {
+            let (to, from) = (atoms.best(), atoms.worst_active());
+            let violation = atoms.list[to].value - atoms.list[from].value;
+            if !violation.is_finite() {
+                return None;
+            }
+            if round == 0 {
+                enough = ENOUGH * violation;
+            }
+            if violation <= enough.max(0.0) {
+                break;
+            }
+            let curvature = rate * atoms.distance(to, from, &mut ruler);
+            let longest = atoms.list[from].mass;
+            let gamma = Step::LineSearch.size(violation, curvature, longest, 0, 1);
+            if !(gamma > 0.0 && curvature.is_finite()) {
+                break;
+            }
+            atoms.list[from].mass = if gamma == longest { 0.0 } else { longest - gamma };
+            atoms.list[to].mass += gamma;
+            gain += Ascent { slope: violation, curvature }.gain(gamma);
+            if round == 0 {
+                outcome = Some(Outcome { gamma, longest });
+            }
+            if most > 1 {
+                for at in 0..atoms.list.len() {
+                    let away = atoms.distance(at, from, &mut ruler);
+                    let near = atoms.distance(at, to, &mut ruler);
+                    atoms.list[at].value -= 0.5 * gamma * rate * (away - near);
+                }
+            }
+        }
+        if outcome.is_some() {
+            atoms.normalise();
+            self.way.clear();
+            for (atom, old) in atoms.list.iter().zip(&self.masses) {
+                let change = atom.mass - old;
+                if change != 0.0 {
+                    self.way.add_scaled(change, &atom.parts);
+                }
+            }
+            state.follow(i, &self.way, state.shares.of(i) * gain);
+            self.stale[i] = true;
+        }
+        Some(outcome.unwrap_or_default())
+    }
+
+    /// One Frank-Wolfe, away or pairwise step, whichever the direction allows and gains most.
+    fn one_of<P: Problem>(
+        &mut self,
+        i: usize,
+        state: &mut DualState<'_, P>,
+        problem: &P,
+        workspace: &mut P::Workspace,
+        direction: Direction,
+        (rule, k): (Step, u64),
+    ) -> Option<Outcome> {
+        let (share, n) = (state.shares.of(i), state.blocks.len());
+        let atoms = &mut self.atoms[i];
+        let (to, from, own) = (atoms.best(), atoms.worst_active(), atoms.own_value());
+        let (best, worst) = (atoms.list[to].value, atoms.list[from].value);
+        let mass = atoms.list[from].mass;
+        let mut ruler = Ruler { problem, i, workspace, difference: &mut self.difference };
+
+        let mut chosen: Option<(Kind, Ascent, f64, f64)> = None;
+        for kind in [Kind::FrankWolfe, Kind::Pairwise, Kind::Away] {
+            let (slope, longest) = match kind {
+                Kind::FrankWolfe => (best - own, 1.0),
+                Kind::Pairwise => (best - worst, mass),
+                // All mass on one corner leaves nowhere to go away to.
+                Kind::Away if mass < 1.0 => (own - worst, mass / (1.0 - mass)),
+                Kind::Away => continue,
+            };
+            let eligible = match direction {
+                Direction::Best => true,
+                Direction::Away => match kind {
+                    Kind::FrankWolfe => mass >= 1.0 || best - own > own - worst,
+                    Kind::Away => best - own <= own - worst,
+                    Kind::Pairwise => false,
+                },
+                _ => kind == Kind::FrankWolfe,
+            };
+            if !eligible {
+                continue;
+            }
+            let length = match kind {
+                Kind::Pairwise => atoms.distance(to, from, &mut ruler),
+                Kind::FrankWolfe => {
+                    ruler
+                        .difference
+                        .assign_difference(&atoms.list[to].parts, &state.blocks[i].parts);
+                    problem.norm_sq(i, ruler.workspace, ruler.difference)
+                }
+                Kind::Away => {
+                    ruler
+                        .difference
+                        .assign_difference(&atoms.list[from].parts, &state.blocks[i].parts);
+                    problem.norm_sq(i, ruler.workspace, ruler.difference)
+                }
+            };
+            let ascent =
+                Ascent { slope: share * slope, curvature: share * share / state.lambda * length };
+            if !ascent.is_finite() {
+                return None;
+            }
+            let gamma = rule.size(ascent.slope, ascent.curvature, longest, k, n);
+            if chosen.is_none_or(|(_, other, step, _)| ascent.gain(gamma) > other.gain(step)) {
+                chosen = Some((kind, ascent, gamma, longest));
+            }
+        }
+        let Some((kind, ascent, gamma, longest)) = chosen.filter(|c| c.2 > 0.0) else {
+            return Some(Outcome::default());
+        };
+        let block = &state.blocks[i];
+        match kind {
+            Kind::FrankWolfe => self.way.assign_difference(&atoms.list[to].parts, &block.parts),
+            Kind::Pairwise => {
+                self.way.assign_difference(&atoms.list[to].parts, &atoms.list[from].parts);
+            }
+            Kind::Away => {
+                self.way.assign_difference(&atoms.list[from].parts, &block.parts);
+                self.way.scale(-1.0);
+            }
+        }
+        self.way.scale(gamma);
+        kind.move_masses(atoms, to, from, gamma, gamma == longest);
+        state.follow(i, &self.way, ascent.gain(gamma));
+        self.stale[i] = true;
+        Some(Outcome { gamma, longest })
+    }
+
+    /// Brings a block of the state up to date with its atoms.
+    pub(crate) fn refresh(&mut self, i: usize, block: &mut Block) {
+        if std::mem::take(&mut self.stale[i]) {
+            self.atoms[i].write_to(block);
+        }
+    }
+
+    /// Brings all blocks of the state up to date.
+    pub(crate) fn refresh_all(&mut self, blocks: &mut [Block]) {
+        blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(i, block));
+    }
+
+    /// Forgets what need not be remembered of block `i`.
+    pub(crate) fn tidy(&mut self, i: usize) {
+        self.cache.tidy(&mut self.atoms[i]);
+    }
+}
+
+/// A kind of step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    FrankWolfe,
+    Pairwise,
+    Away,
+}
+
+impl Kind {
+    /// Moves the masses by a step of size `gamma`; `all_the_way` makes what vanishes exactly zero.
+    fn move_masses(self, atoms: &mut Atoms, to: usize, from: usize, gamma: f64, all_the_way: bool) {
+        let list = &mut atoms.list;
+        match self {
+            Self::FrankWolfe => {
+                list.iter_mut().for_each(|atom| atom.mass *= 1.0 - gamma);
+                list[to].mass += gamma;
+                if all_the_way {
+                    list.iter_mut().for_each(|atom| atom.mass = 0.0);
+                    list[to].mass = 1.0;
+                }
+            }
+            Self::Pairwise => {
+                list[from].mass = if all_the_way { 0.0 } else { list[from].mass - gamma };
+                list[to].mass += gamma;
+            }
+            Self::Away => {
+                list.iter_mut().for_each(|atom| atom.mass *= 1.0 + gamma);
+                list[from].mass = if all_the_way { 0.0 } else { list[from].mass - gamma };
+            }
+        }
+        atoms.normalise();
+    }
+}
