@@ -1,5 +1,6 @@
 //! The page in a real browser, where there is one.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -185,7 +186,8 @@ Promise.all(images).then(() => parent.postMessage(failed.join("; ") || "fine", "
 /// Says why the test does nothing, or fails where a browser is demanded (`MAXMARGIN_BROWSER=1`).
 fn skip(reason: &str) {
     assert!(std::env::var_os("MAXMARGIN_BROWSER").is_none(), "{reason}");
-    eprintln!("skipped: {reason}");
+    // Not eprintln!, which the test harness keeps to itself.
+    writeln!(std::io::stderr(), "skipped: {reason}").ok();
 }
 
 #[test]

@@ -4,29 +4,18 @@ use crate::dual::Block;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 
-/// A corner with its mass αᵢ(y).
-#[derive(Debug, Clone)]
-pub(crate) struct Atom {
-    pub(crate) parts: SparseVec,
-    pub(crate) loss: f64,
-    pub(crate) mass: f64,
-    /// L + ⟨w, Bp⟩ at the current w; differences of these are differences of H.
-    pub(crate) value: f64,
-    /// ‖B(p − p′)‖² to each atom before this one; NaN until it is asked for.
-    distances: Vec<f64>,
-}
-
-impl Atom {
-    /// Memory it takes, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.parts.len() * size_of::<(u64, f64)>() + self.distances.len() * 8
-    }
-}
-
-/// The atoms of one block. Their masses sum to one.
+/// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
+///
+/// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
+/// and again.
 #[derive(Debug, Clone)]
 pub(crate) struct Atoms {
-    pub(crate) list: Vec<Atom>,
+    parts: Vec<SparseVec>,
+    losses: Vec<f64>,
+    pub(crate) masses: Vec<f64>,
+    /// L + ⟨w, Bp⟩ at the current w; differences of these are differences of H.
+    pub(crate) values: Vec<f64>,
+    distances: Distances,
 }
 
 /// What is needed to measure a block's atoms.
@@ -41,8 +30,28 @@ pub(crate) struct Ruler<'a, P: Problem> {
 impl Atoms {
     /// All mass on one point: the truth, or wherever a run starts from.
     pub(crate) fn at(block: &Block) -> Self {
-        let (parts, loss) = (block.parts.clone(), block.loss);
-        Self { list: vec![Atom { parts, loss, mass: 1.0, value: 0.0, distances: Vec::new() }] }
+        Self {
+            parts: vec![block.parts.clone()],
+            losses: vec![block.loss],
+            masses: vec![1.0],
+            values: vec![0.0],
+            distances: Distances::default(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.masses.len()
+    }
+
+    pub(crate) fn parts(&self, at: usize) -> &SparseVec {
+        &self.parts[at]
+    }
+
+    /// Memory they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let parts: usize = self.parts.iter().map(SparseVec::len).sum();
+        let each = size_of::<SparseVec>() + 3 * size_of::<f64>();
+        parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes()
     }
 
     /// Computes the values of all atoms at `w`, for which the workspace has been prepared.
@@ -53,21 +62,21 @@ impl Atoms {
         w: &[f64],
         workspace: &P::Workspace,
     ) {
-        for atom in &mut self.list {
-            atom.value = atom.loss + problem.score(i, w, workspace, &atom.parts);
+        for ((value, parts), loss) in self.values.iter_mut().zip(&self.parts).zip(&self.losses) {
+            *value = loss + problem.score(i, w, workspace, parts);
         }
     }
 
     /// The value of the block's own point.
     pub(crate) fn own_value(&self) -> f64 {
-        self.list.iter().map(|atom| atom.mass * atom.value).sum()
+        self.masses.iter().zip(&self.values).map(|(mass, value)| mass * value).sum()
     }
 
     /// The first atom of the largest value.
     pub(crate) fn best(&self) -> usize {
         let mut best = 0;
-        for (at, atom) in self.list.iter().enumerate() {
-            if atom.value > self.list[best].value {
+        for (at, value) in self.values.iter().enumerate() {
+            if *value > self.values[best] {
                 best = at;
             }
         }
@@ -76,21 +85,41 @@ impl Atoms {
 
     /// The first atom of the smallest value among those with mass.
     pub(crate) fn worst_active(&self) -> usize {
-        let active = self.list.iter().enumerate().filter(|(_, atom)| atom.mass > 0.0);
-        active
-            .reduce(|worst, next| if next.1.value < worst.1.value { next } else { worst })
-            .map_or(0, |(at, _)| at)
+        let (mut worst, mut least) = (0, f64::INFINITY);
+        for (at, (value, mass)) in self.values.iter().zip(&self.masses).enumerate() {
+            if *mass > 0.0 && *value < least {
+                (worst, least) = (at, *value);
+            }
+        }
+        worst
+    }
+
+    /// The idle atom (without mass) of the smallest value, and the number of idle atoms.
+    pub(crate) fn worst_idle(&self) -> (Option<usize>, usize) {
+        let (mut worst, mut least, mut count) = (None, f64::INFINITY, 0);
+        for (at, (value, mass)) in self.values.iter().zip(&self.masses).enumerate() {
+            if *mass == 0.0 {
+                count += 1;
+                if worst.is_none() || *value < least {
+                    (worst, least) = (Some(at), *value);
+                }
+            }
+        }
+        (worst, count)
     }
 
     /// The atom with these parts and this loss, which is added without mass if it is new.
     pub(crate) fn insert(&mut self, parts: &SparseVec, loss: f64, value: f64) -> usize {
-        let same = |atom: &Atom| atom.loss == loss && atom.parts == *parts;
-        if let Some(at) = self.list.iter().position(same) {
+        let mut known = self.parts.iter().zip(&self.losses);
+        if let Some(at) = known.position(|(p, l)| *l == loss && p == parts) {
+            self.values[at] = value;
             return at;
         }
-        let distances = vec![f64::NAN; self.list.len()];
-        self.list.push(Atom { parts: parts.clone(), loss, mass: 0.0, value, distances });
-        self.list.len() - 1
+        self.parts.push(parts.clone());
+        self.losses.push(loss);
+        self.masses.push(0.0);
+        self.values.push(value);
+        self.len() - 1
     }
 
     /// The squared distance of two atoms in feature space, computed once.
@@ -100,41 +129,54 @@ impl Atoms {
         b: usize,
         ruler: &mut Ruler<'_, P>,
     ) -> f64 {
-        let (low, high) = (a.min(b), a.max(b));
-        if low == high {
-            return 0.0;
-        }
-        let known = self.list[high].distances[low];
+        self.distances.make_room(self.len());
+        let known = self.distances.get(a, b);
         if !known.is_nan() {
             return known;
         }
-        ruler.difference.assign_difference(&self.list[low].parts, &self.list[high].parts);
+        ruler.difference.assign_difference(&self.parts[a.min(b)], &self.parts[a.max(b)]);
         let distance = ruler.problem.norm_sq(ruler.i, ruler.workspace, ruler.difference);
-        self.list[high].distances[low] = distance;
+        self.distances.set(a, b, distance);
         distance
     }
 
-    /// Removes an atom, which must not carry mass; the last one takes its place.
-    pub(crate) fn remove(&mut self, at: usize) -> Atom {
-        debug_assert!(self.list[at].mass == 0.0, "an atom with mass cannot be forgotten");
-        let removed = self.list.swap_remove(at);
-        if at < self.list.len() {
-            let moved = std::mem::take(&mut self.list[at].distances);
-            for (later, &distance) in moved.iter().enumerate().skip(at + 1) {
-                self.list[later].distances[at] = distance;
+    /// Takes note in all values that mass `gamma` has moved between two atoms: that of atom c falls by
+    /// ½·`gamma`·`rate`·(D(c, from) − D(c, to)), apart from a constant that is the same for all.
+    pub(crate) fn note_move<P: Problem>(
+        &mut self,
+        from: usize,
+        to: usize,
+        gamma: f64,
+        rate: f64,
+        ruler: &mut Ruler<'_, P>,
+    ) {
+        for row in [from, to] {
+            for at in self.distances.known(row)..self.len() {
+                self.distance(at, row, ruler);
             }
-            self.list[at].distances = moved;
-            self.list[at].distances.truncate(at);
-            // Those between have lost the entry of the removed atom to the moved one's.
+            self.distances.known[row] = self.len();
         }
-        removed
+        let (away, near) = (self.distances.row(from), self.distances.row(to));
+        for ((value, away), near) in self.values.iter_mut().zip(away).zip(near) {
+            *value -= 0.5 * gamma * rate * (away - near);
+        }
+    }
+
+    /// Forgets an atom, which must not carry mass; the last one takes its place.
+    pub(crate) fn remove(&mut self, at: usize) {
+        debug_assert!(self.masses[at] == 0.0, "an atom with mass cannot be forgotten");
+        self.distances.swap_remove(at, self.len());
+        self.parts.swap_remove(at);
+        self.losses.swap_remove(at);
+        self.masses.swap_remove(at);
+        self.values.swap_remove(at);
     }
 
     /// Makes the masses sum to one again if rounding has moved them.
     pub(crate) fn normalise(&mut self) {
-        let sum: f64 = self.list.iter().map(|atom| atom.mass).sum();
+        let sum: f64 = self.masses.iter().sum();
         if (sum - 1.0).abs() > 1e-13 {
-            self.list.iter_mut().for_each(|atom| atom.mass /= sum);
+            self.masses.iter_mut().for_each(|mass| *mass /= sum);
         }
     }
 
@@ -142,10 +184,82 @@ impl Atoms {
     pub(crate) fn write_to(&self, block: &mut Block) {
         block.parts.clear();
         block.loss = 0.0;
-        for atom in self.list.iter().filter(|atom| atom.mass > 0.0) {
-            block.parts.add_scaled(atom.mass, &atom.parts);
-            block.loss += atom.mass * atom.loss;
+        for ((mass, parts), loss) in self.masses.iter().zip(&self.parts).zip(&self.losses) {
+            if *mass > 0.0 {
+                block.parts.add_scaled(*mass, parts);
+                block.loss += mass * loss;
+            }
         }
+    }
+}
+
+/// A symmetric table that grows; NaN where nothing is known yet.
+#[derive(Debug, Clone, Default)]
+struct Distances {
+    stride: usize,
+    table: Vec<f64>,
+    /// In each row, the entries before this one are known.
+    known: Vec<usize>,
+}
+
+impl Distances {
+    fn known(&mut self, row: usize) -> usize {
+        if self.known.len() <= row {
+            self.known.resize(row + 1, 0);
+        }
+        self.known[row]
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.len() * size_of::<f64>()
+    }
+
+    fn make_room(&mut self, n: usize) {
+        if n <= self.stride {
+            return;
+        }
+        let stride = n.next_power_of_two().max(4);
+        let mut table = vec![f64::NAN; stride * stride];
+        for (new, old) in table.chunks_exact_mut(stride).zip(self.table.chunks(self.stride.max(1)))
+        {
+            new[..old.len()].copy_from_slice(old);
+        }
+        (0..stride).for_each(|at| table[at * stride + at] = 0.0);
+        *self = Self { stride, table, known: std::mem::take(&mut self.known) };
+    }
+
+    fn get(&self, a: usize, b: usize) -> f64 {
+        self.table[a * self.stride + b]
+    }
+
+    fn set(&mut self, a: usize, b: usize, distance: f64) {
+        self.table[a * self.stride + b] = distance;
+        self.table[b * self.stride + a] = distance;
+    }
+
+    fn row(&self, a: usize) -> &[f64] {
+        &self.table[a * self.stride..][..self.stride]
+    }
+
+    /// Entry `at` of `n` goes, and the last takes its place.
+    fn swap_remove(&mut self, at: usize, n: usize) {
+        self.known.resize(n, 0);
+        self.known.swap_remove(at);
+        // What was known of all is known of all that are left; else up to the one that has changed.
+        let left = |known: usize| if known == n { n - 1 } else { known.min(at) };
+        self.known.iter_mut().for_each(|known| *known = left(*known));
+        if n > self.stride {
+            // The last was added after the table was made, so nothing is known of it.
+            if at < self.stride {
+                (0..self.stride).filter(|&b| b != at).for_each(|b| self.set(at, b, f64::NAN));
+            }
+            return;
+        }
+        let last = n - 1;
+        for b in (0..last).filter(|&b| b != at) {
+            self.set(at, b, self.get(last, b));
+        }
+        (0..last).for_each(|b| self.set(last, b, f64::NAN));
     }
 }
 
@@ -159,35 +273,35 @@ mod tests {
     }
 
     #[test]
-    fn distances_survive_removals() {
+    fn distances_survive_removals_and_growth() {
         let chain = toy();
         let (mut workspace, mut difference) = (chain.workspace(), SparseVec::new());
-        let labellings = [[0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 0, 0], [0, 1, 1]];
-        let mut atoms = Atoms::at(&Block::default());
-        chain.parts(0, &labellings[0].to_vec(), &mut atoms.list[0].parts);
-        for labels in &labellings[1..] {
+        let labelling = |code: u32| -> SparseVec {
             let mut parts = SparseVec::new();
-            chain.parts(0, &labels.to_vec(), &mut parts);
-            atoms.insert(&parts, 0.0, 0.0);
-        }
+            let labels = [code & 1, code >> 1 & 1, code >> 2 & 1].to_vec();
+            chain.parts(0, &labels, &mut parts);
+            parts
+        };
+        let mut atoms = Atoms::at(&Block { parts: labelling(0), loss: 0.0 });
         let mut ruler =
             Ruler { problem: &chain, i: 0, workspace: &mut workspace, difference: &mut difference };
-        let all = |atoms: &mut Atoms, ruler: &mut Ruler<'_, _>| {
-            let n = atoms.list.len();
-            let mut table = Vec::new();
-            for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
-                let distance = atoms.distance(a, b, ruler);
-                table.push((atoms.list[a].parts.clone(), atoms.list[b].parts.clone(), distance));
+        let check = |atoms: &mut Atoms, ruler: &mut Ruler<'_, _>| {
+            for (a, b) in (0..atoms.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                ruler.difference.assign_difference(&atoms.parts[b], &atoms.parts[a]);
+                let true_one = chain.norm_sq(0, ruler.workspace, ruler.difference);
+                assert!((atoms.distance(a, b, ruler) - true_one).abs() < 1e-12);
             }
-            table
         };
-        let before = all(&mut atoms, &mut ruler);
-        for at in [1, 3, 1] {
-            atoms.remove(at);
-            for (a, b, distance) in all(&mut atoms, &mut ruler) {
-                let old = before.iter().find(|(x, y, _)| *x == a && *y == b).unwrap();
-                assert_eq!(old.2, distance);
+        for (added, removed) in [(1, None), (2, Some(1)), (3, None), (4, Some(2)), (5, Some(1))] {
+            atoms.insert(&labelling(added), 0.0, 0.0);
+            // Removal both before and after the new one has been measured.
+            if added % 2 == 0 {
+                check(&mut atoms, &mut ruler);
             }
+            if let Some(at) = removed {
+                atoms.remove(at);
+            }
+            check(&mut atoms, &mut ruler);
         }
     }
 
@@ -203,7 +317,7 @@ mod tests {
     fn the_point_is_the_mean_of_the_atoms() {
         let mut atoms = Atoms::at(&Block { parts: point(1), loss: 0.0 });
         atoms.insert(&point(2), 0.5, 0.0);
-        (atoms.list[0].mass, atoms.list[1].mass) = (0.25, 0.75);
+        atoms.masses.copy_from_slice(&[0.25, 0.75]);
         let mut block = Block::default();
         atoms.write_to(&mut block);
         assert_eq!(block.parts.entries(), [(1, 0.25), (2, 0.75)]);

@@ -4,14 +4,23 @@ use crate::dual::{Block, DualPoint};
 use crate::names::named_enum;
 
 named_enum! {
-    /// Whether the result is the last iterate or an average of all of them.
+    /// Whether the result is the last iterate or an average of all of them. Either way the
+    /// certificate is that of the result.
+    ///
+    /// ```
+    /// use maxmargin::Average;
+    ///
+    /// assert_eq!("weighted".parse::<Average>()?, Average::Weighted);
+    /// assert_eq!(Average::default().to_string(), "none");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Average("average") {
         /// The last iterate.
         #[default]
         None = "none",
         /// w̄ₖ = 2/(k(k+1)) Σ t·wₜ over the block visits t = 1 … k: later iterates count more.
-        /// Often better at prediction when a run is stopped early.
+        /// Often better at prediction when a run is stopped early. Not for batch Frank-Wolfe.
         Weighted = "weighted",
     }
 }

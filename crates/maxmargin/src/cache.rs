@@ -5,7 +5,16 @@ use crate::names::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
-    /// Whether corners that oracles have found are kept and used again.
+    /// Whether corners that oracles have found are kept and used again. Gaps are computed by exact
+    /// oracles either way.
+    ///
+    /// ```
+    /// use maxmargin::Caching;
+    ///
+    /// assert_eq!("on".parse::<Caching>()?, Caching::On);
+    /// assert_eq!(Caching::default().to_string(), "off");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Caching("cache") {
         /// Every visit calls its oracle.
@@ -18,6 +27,16 @@ named_enum! {
 }
 
 /// How a cache has done so far.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Caching, Settings, train};
+///
+/// let totals = train(&toy(), &Settings { cache: Caching::On, ..Settings::default() })?.totals;
+/// let stats = totals.cache.unwrap();
+/// assert_eq!(stats.hits + stats.misses, totals.visits);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheStats {
     /// Visits that were served by a remembered corner.
@@ -41,7 +60,7 @@ pub(crate) struct Cache {
     enabled: bool,
     factor: f64,
     nu: f64,
-    most_bytes: usize,
+    most_bytes: u64,
     /// The gap that the last oracle call has found in each block.
     last_gaps: Vec<f64>,
     /// The last exact gap of all blocks together.
@@ -50,7 +69,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(caching: Caching, n: usize, factor: f64, nu: f64, most_bytes: usize) -> Self {
+    pub(crate) fn new(caching: Caching, n: usize, factor: f64, nu: f64, most_bytes: u64) -> Self {
         Self {
             enabled: caching == Caching::On,
             factor,
@@ -84,29 +103,36 @@ impl Cache {
         }
     }
 
-    /// Takes note of a corner that was added.
-    pub(crate) fn note_added(&mut self, bytes: usize) {
-        self.stats.corners += 1;
-        self.stats.bytes += bytes as u64;
+    /// Takes note of what a block remembers now, and what it did before.
+    pub(crate) fn note_size(&mut self, before: Size, now: Size) {
+        self.stats.corners = self.stats.corners + now.corners - before.corners;
+        self.stats.bytes = self.stats.bytes + now.bytes - before.bytes;
     }
 
     /// Forgets corners without mass: all of them without a cache, else those of the lowest value
     /// until the bounds are kept. Corners with mass are never touched.
-    pub(crate) fn tidy(&mut self, atoms: &mut Atoms) {
+    pub(crate) fn tidy(&mut self, atoms: &mut Atoms, mut before: Size) {
         loop {
-            let idle = atoms.list.iter().enumerate().filter(|(_, atom)| atom.mass == 0.0);
-            let (mut count, mut lowest): (usize, Option<(usize, f64)>) = (0, None);
-            for (at, atom) in idle {
-                count += 1;
-                if lowest.is_none_or(|(_, value)| atom.value < value) {
-                    lowest = Some((at, atom.value));
-                }
-            }
-            let full = count > MOST_PER_BLOCK || self.stats.bytes > self.most_bytes as u64;
-            let Some((at, _)) = lowest.filter(|_| full || !self.enabled) else { return };
-            let bytes = atoms.remove(at).bytes() as u64;
-            self.stats.corners -= 1;
-            self.stats.bytes = self.stats.bytes.saturating_sub(bytes);
+            let now = Size::of(atoms);
+            self.note_size(before, now);
+            before = now;
+            let (lowest, idle) = atoms.worst_idle();
+            let full = idle > MOST_PER_BLOCK || self.stats.bytes > self.most_bytes;
+            let Some(at) = lowest.filter(|_| full || !self.enabled) else { return };
+            atoms.remove(at);
         }
+    }
+}
+
+/// What a block's memory takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Size {
+    corners: u64,
+    bytes: u64,
+}
+
+impl Size {
+    pub(crate) fn of(atoms: &Atoms) -> Self {
+        Self { corners: atoms.len() as u64, bytes: atoms.bytes() as u64 }
     }
 }

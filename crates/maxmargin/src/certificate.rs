@@ -8,6 +8,19 @@ use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
+///
+/// The proof rests on exact oracles. An inexact one can make the primal, and with it the gap, come
+/// out too small; the dual bounds every primal value from below all the same.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let proof = train(&toy(), &Settings { tolerance: 1e-3, ..Settings::default() })?.certificate;
+/// assert!(proof.gap <= 1e-3);
+/// assert_eq!(proof.gap, proof.primal - proof.dual);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -17,7 +30,7 @@ pub struct Certificate {
     pub primal: f64,
     /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖², a lower bound on every primal value.
     pub dual: f64,
-    /// primal − dual.
+    /// primal − dual, at least 0.
     pub gap: f64,
 }
 
@@ -118,14 +131,28 @@ pub(crate) fn from_readings(
 }
 
 /// What [`audit`] found.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, audit, train};
+///
+/// let problem = toy();
+/// let mut claim = train(&problem, &Settings::default())?;
+/// claim.dual.blocks[2].loss += 1.0; // a dual value that is too good to be true
+/// let audit = audit(&problem, claim.lambda, &claim.weights, &claim.dual, 1e-9, 0)?;
+/// let (block, why) = audit.infeasible.unwrap();
+/// assert!(block == 2 && why.starts_with("its loss is stated as"));
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
     /// Primal, dual and gap, recomputed from scratch; of an infeasible point, only the primal means
     /// anything.
     pub certificate: Certificate,
-    /// Largest absolute difference between the weights and those that belong to the dual point.
+    /// Largest absolute difference between the weights and those that belong to the dual point. Of
+    /// an infeasible point, it means nothing, and neither do the gaps of the blocks.
     pub weight_residual: f64,
-    /// The gap of every block.
+    /// The gap of every block. With weights that belong to the dual point, their sum is the gap.
     pub block_gaps: Vec<f64>,
     /// The first block whose dual variables are not those of a convex combination of outputs.
     pub infeasible: Option<(usize, String)>,

@@ -5,7 +5,16 @@ use crate::names::named_enum;
 use crate::sparse::SparseVec;
 
 named_enum! {
-    /// The direction of a step.
+    /// The direction of a step. All but `fw` have every block remember the corners that carry its
+    /// mass.
+    ///
+    /// ```
+    /// use maxmargin::Direction;
+    ///
+    /// assert_eq!("pairwise".parse::<Direction>()?, Direction::Pairwise);
+    /// assert_eq!(Direction::default().to_string(), "fw");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Direction("direction") {
         /// From the block's point towards the corner that the oracle found.

@@ -68,8 +68,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn new(run: Run<'p, 'o, P>) -> Self {
         let (s, n) = (&run.settings, run.examples());
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
-        let bytes = usize::try_from(s.cache_bytes).unwrap_or(usize::MAX);
-        let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, bytes);
+        let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
         Self {
             picker: Picker::new(s.order, n, s.gap_power),
             rng: Rng::new(s.seed),

@@ -10,18 +10,42 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The dual variables of one block, in part space: μᵢ = Σ_y αᵢ(y) pᵢ(y) and Σ_y αᵢ(y) Lᵢ(y).
+///
+/// αᵢ is a distribution over the outputs of example i: non-negative, with sum 1.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::DualPoint;
+///
+/// // All mass on the true labelling of a chain of three: three nodes and two edges.
+/// let block = &DualPoint::at_truth(&toy()).blocks[0];
+/// assert_eq!((block.parts.len(), block.loss), (5, 0.0));
+/// assert!(block.parts.entries().iter().all(|&(_, mass)| mass == 1.0));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Block {
-    /// The expected parts μᵢ.
+    /// The expected parts μᵢ, normalised.
     pub parts: SparseVec,
-    /// The expected loss, not divided by n.
+    /// The expected loss, at least 0, and not divided by n.
     pub loss: f64,
 }
 
 /// A point of the dual: one [`Block`] per example.
 ///
 /// Together with the problem and λ it fixes the weights,
-/// w = Aα = Σᵢ cᵢ/(λC) · Bᵢ(pᵢ(yᵢ) − μᵢ), and the dual value.
+/// w = Aα = Σᵢ cᵢ/(λC) · Bᵢ(pᵢ(yᵢ) − μᵢ), and the dual value. Any feasible point, optimal or not,
+/// bounds the optimum from below; [`audit`](crate::audit) checks and evaluates one.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{DualPoint, audit};
+///
+/// let (problem, w) = (toy(), [0.0; 18]);
+/// let start = DualPoint::at_truth(&problem);
+/// let proof = audit(&problem, 0.1, &w, &start, 0.0, 1)?.certificate;
+/// assert_eq!((proof.primal, proof.dual), (1.0, 0.0)); // the largest loss, and nothing gained yet
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DualPoint {
     /// One entry per example.
@@ -30,6 +54,16 @@ pub struct DualPoint {
 
 impl DualPoint {
     /// The point with all mass on the truth: w = 0, ℓ = 0. Every run starts here.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::DualPoint;
+    ///
+    /// let problem = toy();
+    /// let start = DualPoint::at_truth(&problem);
+    /// assert_eq!(start.blocks.len(), 4);
+    /// assert!(start.weights(&problem, 0.1).iter().all(|&w| w == 0.0));
+    /// ```
     pub fn at_truth<P: Problem>(problem: &P) -> Self {
         let blocks = (0..problem.examples())
             .map(|i| {
@@ -41,7 +75,22 @@ impl DualPoint {
         Self { blocks }
     }
 
-    /// The weights Aα of this point.
+    /// The weights Aα of this point for λ > 0. It must be a point of this problem's dual: one block
+    /// per example, without parts that do not exist.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let problem = toy();
+    /// let solution = train(&problem, &Settings::default())?;
+    /// let weights = solution.dual.weights(&problem, solution.lambda);
+    /// assert!(weights.iter().zip(&solution.weights).all(|(a, b)| (a - b).abs() < 1e-12));
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are more blocks than examples.
     pub fn weights<P: Problem>(&self, problem: &P, lambda: f64) -> Vec<f64> {
         let mut w = vec![0.0; problem.dim()];
         let (shares, all) = (Shares::new(problem), 0..self.blocks.len());
@@ -118,6 +167,18 @@ fn chunk_norm_sq(chunk: &[f64]) -> f64 {
 const MOST_PARTIAL_SUMS: usize = 16;
 
 /// How far w had drifted from the sum of its blocks when it was rebuilt.
+///
+/// Steps change w and the dual value in place, and rounding errors add up; gap passes rebuild both
+/// from the blocks. A drift that is not tiny is a sign of badly scaled features.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let drift = train(&toy(), &Settings::default())?.totals.drift;
+/// assert!(drift.weights < 1e-12 && drift.dual < 1e-12);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Largest absolute change of a weight.
@@ -128,6 +189,13 @@ pub struct Drift {
 
 impl Drift {
     /// The larger of two drifts, entry by entry.
+    ///
+    /// ```
+    /// use maxmargin::Drift;
+    ///
+    /// let (a, b) = (Drift { weights: 1e-15, dual: 0.0 }, Drift { weights: 0.0, dual: 1e-16 });
+    /// assert_eq!(a.max(b), Drift { weights: 1e-15, dual: 1e-16 });
+    /// ```
     pub fn max(self, other: Self) -> Self {
         Self { weights: self.weights.max(other.weights), dual: self.dual.max(other.dual) }
     }

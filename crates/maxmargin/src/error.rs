@@ -6,6 +6,17 @@ use thiserror::Error;
 
 /// Why a run could not be carried out. Running out of passes or time is not among these: see
 /// [`Status`](crate::Status).
+///
+/// ```
+/// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+/// use maxmargin::{Settings, TrainError, train};
+///
+/// let nothing = Chain::new(ChainShape::new(2, 3), Sequences::new(), &Hamming::default())?;
+/// let error = train(&nothing, &Settings::default()).unwrap_err();
+/// assert_eq!(error, TrainError::NoExamples);
+/// assert_eq!(error.to_string(), "the problem has no examples");
+/// # Ok::<(), maxmargin::model::chain::ChainError>(())
+/// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 pub enum TrainError {
     /// A setting that makes no sense.
@@ -36,7 +47,7 @@ pub enum TrainError {
         /// Index of the example.
         example: usize,
     },
-    /// A negative loss.
+    /// A negative loss of an output that the oracle returned.
     #[error("an output of example {example} has the loss {loss}; losses must not be negative")]
     Loss {
         /// Index of the example.

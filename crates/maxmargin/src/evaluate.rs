@@ -25,7 +25,13 @@ pub struct SequenceErrors {
 }
 
 impl SequenceErrors {
-    /// Takes in one sequence.
+    /// Takes in one sequence: its true and its predicted labels.
+    ///
+    /// ```
+    /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
+    /// errors.add(&["a", "b"], &["a", "c"]);
+    /// assert_eq!((errors.wrong_tokens, errors.wrong_sequences), (1, 1));
+    /// ```
     ///
     /// # Panics
     /// If the two are not of one length.
@@ -38,12 +44,24 @@ impl SequenceErrors {
         self.wrong_sequences += u64::from(wrong > 0);
     }
 
-    /// Share of wrong labels.
+    /// Share of wrong labels, in [0, 1]; 0 without labels.
+    ///
+    /// ```
+    /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
+    /// errors.add(&[1, 2, 3, 4], &[1, 2, 3, 0]);
+    /// assert_eq!(errors.hamming(), 0.25);
+    /// ```
     pub fn hamming(&self) -> f64 {
         ratio(self.wrong_tokens, self.tokens)
     }
 
-    /// Share of sequences with a wrong label.
+    /// Share of sequences with a wrong label, in [0, 1]; 0 without sequences.
+    ///
+    /// ```
+    /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
+    /// errors.add(&[1, 2, 3, 4], &[1, 2, 3, 0]);
+    /// assert_eq!(errors.zero_one(), 1.0);
+    /// ```
     pub fn zero_one(&self) -> f64 {
         ratio(self.wrong_sequences, self.sequences)
     }
@@ -54,6 +72,13 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// Hits, false alarms and misses of one class of things.
+///
+/// ```
+/// use maxmargin::evaluate::Counts;
+///
+/// let counts = Counts { hits: 3, predicted: 4, truth: 6 };
+/// assert_eq!((counts.precision(), counts.recall(), counts.f1()), (0.75, 0.5, 0.6));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// True and predicted.
@@ -75,7 +100,7 @@ impl Counts {
         ratio(self.hits, self.truth)
     }
 
-    /// The harmonic mean of precision and recall.
+    /// The harmonic mean of precision and recall; 0 if nothing is true or predicted.
     pub fn f1(&self) -> f64 {
         ratio(2 * self.hits, self.predicted + self.truth)
     }
@@ -97,7 +122,19 @@ pub struct Tally {
 
 impl Tally {
     /// Takes in the labels of one sequence, each a thing of its own.
+    ///
+    /// # Panics
+    /// If the two are not of one length.
+    ///
+    /// ```
+    /// use maxmargin::evaluate::{Counts, Tally};
+    ///
+    /// let mut labels = Tally::default();
+    /// labels.add_labels(&["a", "b", "b"], &["a", "b", "a"]);
+    /// assert_eq!(labels.of("a"), Counts { hits: 1, predicted: 2, truth: 1 });
+    /// ```
     pub fn add_labels(&mut self, truth: &[&str], predicted: &[&str]) {
+        assert_eq!(truth.len(), predicted.len(), "one prediction per token");
         for (truth, predicted) in truth.iter().zip(predicted) {
             self.entry(truth).truth += 1;
             self.entry(predicted).predicted += 1;
@@ -109,6 +146,9 @@ impl Tally {
 
     /// Takes in the chunks of one sequence of BIO labels; a chunk counts as a hit only if type, start
     /// and end all agree, as in the CoNLL shared tasks.
+    ///
+    /// An `I-` that does not continue a chunk of its type begins one. Labels that are no BIO tags
+    /// count as `O`.
     ///
     /// ```
     /// use maxmargin::evaluate::Tally;
@@ -133,17 +173,35 @@ impl Tally {
         }
     }
 
-    /// The counts of one name.
+    /// The counts of one name; all 0 if it never occurred.
+    ///
+    /// ```
+    /// use maxmargin::evaluate::{Counts, Tally};
+    /// assert_eq!(Tally::default().of("NP"), Counts::default());
+    /// ```
     pub fn of(&self, name: &str) -> Counts {
         self.counts.get(name).copied().unwrap_or_default()
     }
 
-    /// All names in alphabetical order, with their counts.
+    /// All names that occurred, true or predicted, in alphabetical order, with their counts.
+    ///
+    /// ```
+    /// let mut labels = maxmargin::evaluate::Tally::default();
+    /// labels.add_labels(&["b", "b"], &["b", "a"]);
+    /// let recalls: Vec<_> = labels.iter().map(|(name, counts)| (name, counts.recall())).collect();
+    /// assert_eq!(recalls, [("a", 0.0), ("b", 0.5)]);
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = (&str, Counts)> {
         self.counts.iter().map(|(name, counts)| (name.as_str(), *counts))
     }
 
     /// The sum of all counts (micro average).
+    ///
+    /// ```
+    /// let mut labels = maxmargin::evaluate::Tally::default();
+    /// labels.add_labels(&["b", "b"], &["b", "a"]);
+    /// assert_eq!(labels.total().precision(), 0.5);
+    /// ```
     pub fn total(&self) -> Counts {
         self.counts.values().fold(Counts::default(), |sum, c| Counts {
             hits: sum.hits + c.hits,

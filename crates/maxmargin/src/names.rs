@@ -2,7 +2,13 @@
 
 use thiserror::Error;
 
-/// A name that is none of those a setting knows.
+/// A name that is none of those a setting knows. The message lists those it does know.
+///
+/// ```
+/// let error = "random".parse::<maxmargin::Order>().unwrap_err();
+/// assert_eq!((error.what, error.found.as_str()), ("order", "random"));
+/// assert!(error.to_string().starts_with(r#"unknown order "random"; known are uniform, "#));
+/// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 #[error("unknown {what} {found:?}; known are {}", known.join(", "))]
 pub struct UnknownName {
@@ -28,10 +34,11 @@ macro_rules! named_enum {
         pub enum $name { $( $(#[$vmeta])* $variant, )+ }
 
         impl $name {
-            /// The names of all variants, as files and the command line spell them.
+            /// The names of all variants, as files and the command line spell them, in the order
+            /// of their declaration.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// The name of this variant.
+            /// The name of this variant: one of [`NAMES`](Self::NAMES), and what it prints as.
             pub fn name(self) -> &'static str {
                 match self { $( Self::$variant => $text, )+ }
             }

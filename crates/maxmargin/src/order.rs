@@ -5,7 +5,16 @@ use crate::rng::Rng;
 use crate::tree::{Fold, Tree};
 
 named_enum! {
-    /// The order in which blocks are visited.
+    /// The order in which blocks are visited. Random orders depend on the seed alone.
+    ///
+    /// ```
+    /// use maxmargin::Order;
+    ///
+    /// assert_eq!("cyclic".parse::<Order>()?, Order::Cyclic);
+    /// assert_eq!(Order::Cyclic.to_string(), "cyclic");
+    /// assert!(Order::NAMES.contains(&"max-gap"));
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Order("order") {
         /// Each visit draws a block uniformly, with replacement. The convergence theory is for this.

@@ -73,6 +73,30 @@ use crate::sparse::{Sink, SparseVec};
 /// terms of Bᵢp themselves, to move w. Without the overrides parts *are* features (pᵢ(y) = −ψᵢ(y),
 /// Bᵢ = I). What a coordinate of a part vector means is the problem's own affair; the engine only
 /// compares coordinates for order and equality.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Problem, SparseVec};
+///
+/// let chain = toy();
+/// let (i, y) = (1, vec![0, 1]); // the truth is [1, 1]
+/// let (mut psi, mut parts, mut truth) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
+/// chain.psi(i, &y, &mut psi);
+/// psi.normalise();
+/// chain.parts(i, &y, &mut parts);
+/// chain.truth_parts(i, &mut truth);
+/// parts.add_scaled(-1.0, &truth);
+///
+/// // What the engine asks of parts agrees with what features would say.
+/// let w: Vec<f64> = (0..chain.dim()).map(|feature| feature as f64).collect();
+/// let mut workspace = chain.workspace();
+/// chain.prepare(i, &w, &mut workspace);
+/// assert_eq!(chain.score(i, &w, &workspace, &parts), -psi.dot_dense(&w));
+/// assert_eq!(chain.norm_sq(i, &mut workspace, &parts), psi.norm_sq());
+/// let mut dense = vec![0.0; chain.dim()];
+/// chain.scatter(i, -1.0, &parts, dense.as_mut_slice());
+/// assert!(psi.entries().iter().all(|&(feature, value)| dense[feature as usize] == value));
+/// ```
 pub trait Problem: Sync {
     /// A structured output: a labelling, a matching, a set of labels.
     type Output: Clone + Default + Send + Sync;
@@ -91,7 +115,10 @@ pub trait Problem: Sync {
 
     /// The max oracle, loss-augmented decoding: y ← argmax Hᵢ(y; w).
     ///
-    /// The engine has called [`prepare`](Self::prepare) for the same `i` and `w` just before.
+    /// The engine has called [`prepare`](Self::prepare) for the same `i` and `w` just before. `y`
+    /// comes with what it held before, so that its memory can be used again. For runs that repeat
+    /// bit by bit, the answer must depend on `i` and `w` alone. If it is not always the maximum,
+    /// the [`Certificate`](crate::Certificate) may claim too much.
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
     /// Plain decoding, the prediction: y ← argmax ⟨w, φ(xᵢ, y)⟩.
@@ -104,15 +131,17 @@ pub trait Problem: Sync {
 
     /// The feature difference ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
     ///
-    /// `psi` comes empty. Entries may be pushed in any order and repeatedly.
+    /// `psi` comes empty. Entries may be pushed in any order and repeatedly; all coordinates are
+    /// below [`dim`](Self::dim).
     fn psi(&self, i: usize, y: &Self::Output, psi: &mut SparseVec);
 
-    /// The example weight cᵢ > 0, 1 unless overridden.
+    /// The example weight cᵢ, positive and finite; 1 unless overridden.
     fn weight(&self, _i: usize) -> f64 {
         1.0
     }
 
-    /// The sum of all example weights, by which each is divided.
+    /// The sum C of all example weights, by which each is divided. Worth overriding only to save
+    /// the sum.
     fn total_weight(&self) -> f64 {
         (0..self.examples()).map(|i| self.weight(i)).sum()
     }

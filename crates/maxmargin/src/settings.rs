@@ -12,9 +12,18 @@ use thiserror::Error;
 
 named_enum! {
     /// The training method.
+    ///
+    /// ```
+    /// use maxmargin::Solver;
+    ///
+    /// assert_eq!("fw".parse::<Solver>()?, Solver::FrankWolfe);
+    /// assert_eq!(Solver::default().to_string(), "bcfw");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Solver("solver") {
-        /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks.
+        /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks. Every pass knows
+        /// its gap.
         FrankWolfe = "fw",
         /// Block-coordinate Frank-Wolfe: a step after every oracle.
         #[default]
@@ -112,6 +121,17 @@ impl Default for Settings {
 }
 
 /// A setting, or a combination of settings, that makes no sense.
+///
+/// ```
+/// use maxmargin::{Order, Settings, Solver};
+///
+/// let settings =
+///     Settings { solver: Solver::FrankWolfe, order: Order::Cyclic, ..Settings::default() };
+/// assert_eq!(
+///     settings.check().unwrap_err().to_string(),
+///     "order cyclic cannot be combined with solver fw: batch Frank-Wolfe moves all blocks at once"
+/// );
+/// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 pub enum SettingsError {
     /// A number outside its range.
@@ -138,6 +158,14 @@ pub enum SettingsError {
 
 impl Settings {
     /// Judges every value; only checked settings can be trained with.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert!(Settings::default().check().is_ok());
+    /// let error = Settings { max_passes: 0, ..Settings::default() }.check().unwrap_err();
+    /// assert_eq!(error.to_string(), "max_passes is 0; it must be at least 1");
+    /// ```
     ///
     /// # Errors
     /// The first setting that is out of range or does not fit another.
@@ -231,7 +259,15 @@ impl Settings {
     }
 }
 
-/// Settings that passed [`Settings::check`].
+/// Settings that passed [`Settings::check`]; they can be read like [`Settings`], and not changed.
+///
+/// ```
+/// use maxmargin::Settings;
+///
+/// let checked = Settings { tolerance: 1e-3, ..Settings::default() }.check()?;
+/// assert_eq!((checked.tolerance, checked.lambda), (1e-3, None));
+/// # Ok::<(), maxmargin::SettingsError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedSettings(Settings);
 
@@ -243,12 +279,30 @@ impl Deref for CheckedSettings {
 }
 
 impl CheckedSettings {
-    /// The λ to train n examples with: the one that was set, or 1/n.
+    /// The λ to train n ≥ 1 examples with: the one that was set, or 1/n.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert_eq!(Settings::default().check()?.lambda_for(4), 0.25);
+    /// let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+    /// assert_eq!(settings.check()?.lambda_for(4), 0.1);
+    /// # Ok::<(), maxmargin::SettingsError>(())
+    /// ```
     pub fn lambda_for(&self, n: usize) -> f64 {
         self.lambda.unwrap_or(1.0 / n as f64)
     }
 
-    /// The number of threads to use on this machine.
+    /// The number of threads to use on this machine, at least 1. A run uses fewer if there are too
+    /// few examples to keep them busy.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert!(Settings::default().check()?.thread_count() >= 1);
+    /// assert_eq!(Settings { threads: 3, ..Settings::default() }.check()?.thread_count(), 3);
+    /// # Ok::<(), maxmargin::SettingsError>(())
+    /// ```
     pub fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),

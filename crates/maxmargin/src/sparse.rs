@@ -3,6 +3,9 @@
 /// Where [`Problem::scatter`](crate::Problem::scatter) puts its terms: a dense vector, a sparse
 /// accumulator, whatever the caller needs.
 ///
+/// A slice panics at a feature outside it. A [`SparseVec`] takes terms as they come and has to be
+/// [normalised](SparseVec::normalise) afterwards.
+///
 /// ```
 /// use maxmargin::Sink;
 /// let mut w = vec![0.0; 3];
@@ -54,7 +57,7 @@ impl SparseVec {
         Self::default()
     }
 
-    /// The entries as they are stored.
+    /// The entries `(coordinate, value)` as they are stored. Values may be 0.
     #[inline]
     pub fn entries(&self) -> &[(u64, f64)] {
         &self.entries
@@ -70,7 +73,7 @@ impl SparseVec {
         self.entries.is_empty()
     }
 
-    /// Removes all entries and keeps the memory.
+    /// Removes all entries and keeps the memory. What is left is the zero vector.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
@@ -82,7 +85,19 @@ impl SparseVec {
         self.entries.push((coordinate, value));
     }
 
-    /// Sorts by coordinate and adds up repeated coordinates, in the order they were pushed.
+    /// Sorts by coordinate and adds up repeated coordinates, in the order they were pushed. Sums
+    /// that are 0 stay.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// let mut v = SparseVec::new();
+    /// for (coordinate, value) in [(5, 1.0), (3, 2.0), (5, -1.0)] {
+    ///     v.push(coordinate, value);
+    /// }
+    /// v.normalise();
+    /// assert_eq!(v.entries(), [(3, 2.0), (5, 0.0)]);
+    /// ```
     pub fn normalise(&mut self) {
         if self.is_normalised() {
             return;
@@ -98,16 +113,38 @@ impl SparseVec {
     }
 
     /// Whether the coordinates ascend strictly.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// let mut v = SparseVec::from_iter([(3, 2.0)]); // collecting normalises
+    /// assert!(v.is_normalised());
+    /// v.push(1, 1.0);
+    /// assert!(!v.is_normalised());
+    /// ```
     pub fn is_normalised(&self) -> bool {
         self.entries.windows(2).all(|pair| pair[0].0 < pair[1].0)
     }
 
     /// Whether every value is finite.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// assert!(SparseVec::new().is_finite());
+    /// assert!(!SparseVec::from_iter([(0, 1.0), (2, f64::NAN)]).is_finite());
+    /// ```
     pub fn is_finite(&self) -> bool {
         self.entries.iter().all(|(_, v)| v.is_finite())
     }
 
     /// Multiplies every value by `factor`.
+    ///
+    /// ```
+    /// let mut v = maxmargin::SparseVec::from_iter([(0, 1.0), (2, 3.0)]);
+    /// v.scale(-2.0);
+    /// assert_eq!(v.entries(), [(0, -2.0), (2, -6.0)]);
+    /// ```
     pub fn scale(&mut self, factor: f64) {
         for (_, v) in &mut self.entries {
             *v *= factor;
@@ -115,17 +152,34 @@ impl SparseVec {
     }
 
     /// Becomes a copy of `other`, without giving up its memory.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// let (mut a, b) = (SparseVec::from_iter([(0, 1.0)]), SparseVec::from_iter([(2, 3.0)]));
+    /// a.assign(&b);
+    /// assert_eq!(a, b);
+    /// ```
     pub fn assign(&mut self, other: &Self) {
         self.entries.clear();
         self.entries.extend_from_slice(&other.entries);
     }
 
     /// The squared Euclidean norm.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin::SparseVec::from_iter([(1, 3.0), (8, 4.0)]).norm_sq(), 25.0);
+    /// ```
     pub fn norm_sq(&self) -> f64 {
         self.entries.iter().map(|(_, v)| v * v).sum()
     }
 
     /// The inner product with a dense vector.
+    ///
+    /// ```
+    /// let v = maxmargin::SparseVec::from_iter([(0, 2.0), (2, 1.0)]);
+    /// assert_eq!(v.dot_dense(&[10.0, 20.0, 30.0]), 50.0);
+    /// ```
     ///
     /// # Panics
     /// If a coordinate is outside `dense`.
@@ -137,6 +191,16 @@ impl SparseVec {
     ///
     /// Meant for a `to` that is short beside `from`, as a corner is beside a block's point: the
     /// loop runs over `to`, and copies what lies between.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// let to = SparseVec::from_iter([(1, 1.0), (4, 1.0)]);
+    /// let from = SparseVec::from_iter([(1, 1.0), (3, 0.25), (4, 0.75)]);
+    /// let mut difference = SparseVec::new();
+    /// difference.assign_difference(&to, &from);
+    /// assert_eq!(difference.entries(), [(3, -0.25), (4, 0.25)]);
+    /// ```
     pub fn assign_difference(&mut self, to: &Self, from: &Self) {
         self.entries.clear();
         self.entries.reserve(to.len() + from.len());
@@ -163,7 +227,15 @@ impl SparseVec {
     }
 
     /// Adds `factor · other`, in place: new coordinates are merged in from the back, so that no
-    /// second buffer is needed.
+    /// second buffer is needed. Sums that are 0 stay.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    ///
+    /// let mut v = SparseVec::from_iter([(1, 1.0), (4, 1.0)]);
+    /// v.add_scaled(0.5, &SparseVec::from_iter([(0, 2.0), (4, -2.0)]));
+    /// assert_eq!(v.entries(), [(0, 1.0), (1, 1.0), (4, 0.0)]);
+    /// ```
     pub fn add_scaled(&mut self, factor: f64, other: &Self) {
         let missing = self.add_to_present(factor, other);
         if missing == 0 {

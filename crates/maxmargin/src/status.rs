@@ -4,6 +4,18 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a run ended. None of these is an error: each comes with the current model and its true gap.
+///
+/// A run whose final gap is within the tolerance counts as converged, whatever has ended it.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, Status, train};
+///
+/// let short = Settings { max_passes: 1, tolerance: 1e-9, ..Settings::default() };
+/// let status = train(&toy(), &short)?.status;
+/// assert_eq!((status, status.to_string().as_str()), (Status::MaxPasses, "max-passes"));
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -22,7 +34,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The name used in files and machine-readable output.
+    /// The name used in files and machine-readable output, which is also what it prints as.
     pub fn name(self) -> &'static str {
         match self {
             Self::Converged => "converged",
@@ -35,6 +47,10 @@ impl Status {
     }
 
     /// A short explanation for people.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin::Status::MaxSeconds.explain(), "the time budget is spent");
+    /// ```
     pub fn explain(self) -> &'static str {
         match self {
             Self::Converged => "the duality gap is within the tolerance",
@@ -49,6 +65,6 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }

@@ -3,13 +3,23 @@
 use crate::names::named_enum;
 
 named_enum! {
-    /// The step-size rule.
+    /// The step-size rule. Where the dual does not rise at first, neither rule moves.
+    ///
+    /// ```
+    /// use maxmargin::Step;
+    ///
+    /// assert_eq!("fixed".parse::<Step>()?, Step::Fixed);
+    /// assert_eq!(Step::default().name(), "line-search");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
     #[derive(Default)]
     Step("step") {
-        /// The step with the largest dual along the direction, in closed form. Nothing to tune.
+        /// The step with the largest dual along the direction, in closed form. Nothing to tune, and
+        /// the dual never falls.
         #[default]
         LineSearch = "line-search",
-        /// The fixed schedule 2n/(k + 2n) in block visits k, or 2/(k + 2) in batch steps.
+        /// The fixed schedule 2n/(k + 2n) in block visits k, or 2/(k + 2) in batch steps. The dual
+        /// may fall on the way. Only for the direction `fw`.
         Fixed = "fixed",
     }
 }

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A handle that ends a run from outside, from a signal handler or another thread.
 ///
+/// Clones are handles to the same flag, which stays raised once it is.
+///
 /// ```
 /// # use maxmargin::doc::toy;
 /// use maxmargin::{Interrupt, Settings, Status, Trainer};
@@ -35,7 +37,14 @@ impl Interrupt {
         Self::default()
     }
 
-    /// Asks the run to end after the current block.
+    /// Asks the run to end after the current block (after the current pass in batch methods).
+    ///
+    /// ```
+    /// let interrupt = maxmargin::Interrupt::new();
+    /// let handle = interrupt.clone();
+    /// std::thread::spawn(move || handle.raise()).join().unwrap();
+    /// assert!(interrupt.is_raised());
+    /// ```
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -47,9 +56,24 @@ impl Interrupt {
 }
 
 /// A trained model: the weights, the dual point behind them, and the proof.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Problem, Settings, train};
+///
+/// let problem = toy();
+/// let solution = train(&problem, &Settings::default())?;
+///
+/// // The prediction for example 0 is its true labelling.
+/// let (mut workspace, mut labels) = (problem.workspace(), Vec::new());
+/// problem.prepare(0, &solution.weights, &mut workspace);
+/// problem.decode(0, &solution.weights, &mut workspace, &mut labels);
+/// assert_eq!(labels, problem.data().sequence(0).labels());
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// The weights w, which are Aα of the dual point.
+    /// The weights w, one per feature, which are Aα of the dual point.
     pub weights: Vec<f64>,
     /// The dual point α.
     pub dual: DualPoint,
@@ -85,26 +109,50 @@ pub struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
-    /// A run with these settings.
+    /// A run with these settings, which [`train`](Self::train) checks.
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// Adds an observer. All observers see every event, in the order they were added.
+    /// Adds an observer. All observers see every event, in the order they were added; the run stops
+    /// if one of them asks for it.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::observe::{JsonLines, Table};
+    /// use maxmargin::{Settings, Trainer};
+    ///
+    /// let (mut table, mut trace) = (Table::new(Vec::new()), JsonLines::new(Vec::new()));
+    /// Trainer::new(Settings::default()).observe(&mut table).observe(&mut trace).train(&toy())?;
+    /// assert!(!table.finish()?.is_empty() && !trace.finish()?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// Uses `interrupt` to end the run from outside.
+    /// Uses `interrupt` to end the run from outside: keep a clone of it. See [`Interrupt`].
     #[must_use]
     pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
         self.interrupt = interrupt;
         self
     }
 
-    /// Trains.
+    /// Trains, from w = 0, until the gap is within the tolerance or a limit is reached.
+    ///
+    /// The same problem, settings and seed give the same bits, on any number of threads, unless
+    /// time, an observer or an interrupt ends the run.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, Status, Trainer};
+    ///
+    /// let solution = Trainer::new(Settings::default()).train(&toy())?;
+    /// assert_eq!(solution.status, Status::Converged);
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
     ///
     /// # Errors
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
@@ -121,6 +169,15 @@ impl<'a> Trainer<'a> {
 }
 
 /// Trains without observers: the short form of [`Trainer`].
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let solution = train(&toy(), &Settings { lambda: Some(0.1), ..Settings::default() })?;
+/// assert!(solution.certificate.gap <= 0.01); // the default tolerance
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 ///
 /// # Errors
 /// As [`Trainer::train`].

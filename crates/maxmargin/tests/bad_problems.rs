@@ -5,7 +5,10 @@ mod common;
 
 use common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
-use maxmargin::{Average, Order, Problem, Settings, Solution, Solver, Step, TrainError, train};
+use maxmargin::{
+    Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, TrainError,
+    train,
+};
 
 /// Settings of every kind of run.
 fn every_method() -> Vec<Settings> {
@@ -16,6 +19,10 @@ fn every_method() -> Vec<Settings> {
     all.push(Settings { solver: Solver::FrankWolfe, ..base.clone() });
     for at in 0..all.len() {
         all.push(Settings { step: Step::Fixed, ..all[at].clone() });
+    }
+    let (order, cache) = (Order::Gap, Caching::On);
+    for direction in [Direction::Best, Direction::Corrective] {
+        all.push(Settings { order, direction, cache, ..base.clone() });
     }
     all
 }

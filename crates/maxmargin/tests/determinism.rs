@@ -7,7 +7,8 @@ use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::{
-    Average, Order, Problem, Rng, Settings, Solution, Solver, SparseVec, Step, audit, train,
+    Average, Caching, Direction, Order, Problem, Rng, Settings, Solution, Solver, SparseVec, Step,
+    audit, train,
 };
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -39,6 +40,15 @@ fn every_method() -> Vec<Settings> {
             for average in [Average::None, Average::Weighted] {
                 all.push(Settings { order, average, step, ..base.clone() });
             }
+        }
+    }
+    for (direction, cache) in [
+        (Direction::Pairwise, Caching::Off),
+        (Direction::Best, Caching::On),
+        (Direction::Corrective, Caching::On),
+    ] {
+        for order in [Order::Gap, Order::MaxGap] {
+            all.push(Settings { order, direction, cache, ..base.clone() });
         }
     }
     all

@@ -6,26 +6,17 @@ mod common;
 use common::chains::any_chain;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
-use maxmargin::{Average, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step, audit};
+use maxmargin::{
+    Average, Caching, Direction, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step,
+    audit,
+};
 use proptest::prelude::*;
 
 /// Methods with a line search, whose dual never decreases, and others.
 fn settings() -> impl Strategy<Value = Settings> {
-    let method = prop_oneof![
-        Just((Solver::FrankWolfe, Order::default(), Average::None)),
-        Just((Solver::BlockCoordinate, Order::Uniform, Average::None)),
-        Just((Solver::BlockCoordinate, Order::Permutation, Average::None)),
-        Just((Solver::BlockCoordinate, Order::Cyclic, Average::None)),
-        Just((Solver::BlockCoordinate, Order::Permutation, Average::Weighted)),
-    ];
-    let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
-    (method, step, 0.01..2.0f64, 1u64..4, any::<u64>()).prop_map(
-        |((solver, order, average), step, lambda, gap_every, seed)| Settings {
+    let base =
+        (0.01..2.0f64, 1u64..4, any::<u64>()).prop_map(|(lambda, gap_every, seed)| Settings {
             lambda: Some(lambda),
-            solver,
-            order,
-            average,
-            step,
             gap_every,
             seed,
             tolerance: 0.0,
@@ -33,6 +24,27 @@ fn settings() -> impl Strategy<Value = Settings> {
             threads: 1,
             block_gaps: true,
             ..Settings::default()
+        });
+    let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
+    let one = |names: &'static [&'static str]| proptest::sample::select(names);
+    let parts =
+        (one(Order::NAMES), one(Direction::NAMES), one(Caching::NAMES), one(Average::NAMES));
+    let batch = prop_oneof![1 => Just(true), 9 => Just(false)];
+    (base, batch, parts, step).prop_map(
+        |(base, batch, (order, direction, cache, average), step)| {
+            let method = match batch {
+                true => Settings { solver: Solver::FrankWolfe, ..base },
+                false => Settings {
+                    order: order.parse().unwrap(),
+                    direction: direction.parse().unwrap(),
+                    cache: cache.parse().unwrap(),
+                    average: average.parse().unwrap(),
+                    ..base
+                },
+            };
+            // The fixed schedule is one of Frank-Wolfe steps; where it is refused, the line search.
+            let fixed = Settings { step, ..method.clone() };
+            if fixed.check().is_ok() { fixed } else { method }
         },
     )
 }
@@ -79,7 +91,7 @@ fn gap_at_truth<P: Problem>(problem: &P, lambda: f64) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn identities_hold_for_chains(case in any_chain(), settings in settings()) {

@@ -5,7 +5,10 @@ mod common;
 
 use common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use common::{assert_close, watch};
-use maxmargin::{Average, DualPoint, Problem, Settings, Solver, SparseVec, Step, audit, train};
+use maxmargin::{
+    Average, Caching, Direction, DualPoint, Problem, Settings, Solver, SparseVec, Step, audit,
+    train,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Two examples in one dimension, of which the second is easy as soon as the first is learnt.
@@ -30,6 +33,8 @@ fn every_method() -> Vec<Settings> {
         base.clone(),
         Settings { average: Average::Weighted, ..base.clone() },
         Settings { step: Step::Fixed, ..base.clone() },
+        Settings { direction: Direction::Pairwise, ..base.clone() },
+        Settings { direction: Direction::Corrective, cache: Caching::On, ..base.clone() },
         Settings { solver: Solver::FrankWolfe, ..base.clone() },
         Settings { solver: Solver::FrankWolfe, step: Step::Fixed, ..base },
     ]

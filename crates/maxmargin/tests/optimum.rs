@@ -6,7 +6,9 @@ mod common;
 use common::chains::{any_chain, tieless_chain};
 use common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
 use common::{assert_certified, cases, norm_sq, qp};
-use maxmargin::{Average, Order, Problem, Settings, Solution, Solver, Step, train};
+use maxmargin::{
+    Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, train,
+};
 use proptest::prelude::*;
 
 /// Every combination of settings there is.
@@ -24,6 +26,18 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
             for average in [Average::None, Average::Weighted] {
                 all.push(Settings { order, average, step, ..base.clone() });
+            }
+        }
+    }
+    for order in Order::NAMES {
+        for direction in Direction::NAMES {
+            for cache in Caching::NAMES {
+                all.push(Settings {
+                    order: order.parse().unwrap(),
+                    direction: direction.parse().unwrap(),
+                    cache: cache.parse().unwrap(),
+                    ..base.clone()
+                });
             }
         }
     }

@@ -57,7 +57,28 @@ pub struct Model {
     pub dual: Option<DualPoint>,
 }
 
-/// What a model file knows of a model besides names and numbers.
+/// What a model file knows of a model besides names and numbers: enough to tell how it was made,
+/// how good it is, and whether given data are those it was trained on.
+///
+/// ```
+/// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+/// # use maxmargin::{Settings, train};
+/// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+/// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+/// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+/// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+/// # let loss = Hamming::default();
+/// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+/// # let settings = Settings::default();
+/// # let solution = train(&chain, &settings)?;
+/// use maxmargin_io::Model;
+///
+/// let n = data.sequences.len();
+/// let meta = Model::new(&data, shape, loss, settings, solution).meta;
+/// assert_eq!((meta.kind.as_str(), meta.n, meta.d), ("chain", n, shape.dim()));
+/// assert_eq!(meta.fingerprint, data.fingerprint);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelMeta {
@@ -89,7 +110,15 @@ pub struct ModelMeta {
     pub fingerprint: Fingerprint,
 }
 
-/// What is wrong with a model file.
+/// What is wrong with a model file. The message names the file where there is one.
+///
+/// ```
+/// use maxmargin_io::Model;
+///
+/// let error = Model::from_bytes(b"").unwrap_err();
+/// assert_eq!(error.to_string(), "not a maxmargin model: the file is empty");
+/// assert!(Model::load("no/such/file").unwrap_err().to_string().starts_with("no/such/file: "));
+/// ```
 #[derive(Debug, Error)]
 pub enum ModelError {
     /// The file cannot be read or written.
@@ -133,6 +162,28 @@ impl ModelError {
 impl Model {
     /// Puts together what training on `data` has produced. Only the names, the format and the
     /// fingerprint of the data are looked at.
+    ///
+    /// `shape`, `loss` and `settings` must be those of the training. The dual point is kept; set
+    /// [`dual`](Self::dual) to `None` for a smaller file, which can then no longer be verified.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// use maxmargin_io::Model;
+    ///
+    /// let model = Model::new(&data, shape, loss, settings, solution);
+    /// let slim = Model { dual: None, ..model.clone() };
+    /// assert!(slim.to_bytes()?.len() < model.to_bytes()?.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(
         data: &crate::Dataset,
         shape: ChainShape,
@@ -166,6 +217,27 @@ impl Model {
 
     /// Writes the model to a file: under a temporary name first, then renamed.
     ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// use maxmargin_io::Model;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model.safetensors");
+    /// model.save(&path)?;
+    /// assert_eq!(Model::load(&path)?, model);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The file cannot be written; what was there before is then untouched.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
@@ -176,7 +248,18 @@ impl Model {
         })
     }
 
-    /// Reads a model from a file.
+    /// Reads a model from a file. Names and numbers fit the shape, and the weights are finite;
+    /// whether the certificate is true is another matter, which [`maxmargin::audit`] settles.
+    ///
+    /// ```
+    /// use maxmargin_io::Model;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("notes.txt");
+    /// std::fs::write(&path, "just some text, nothing like a model")?;
+    /// assert!(Model::load(&path).unwrap_err().to_string().contains("not a maxmargin model"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The file cannot be read, or it is not a model or a damaged one; the message says what is
@@ -188,15 +271,55 @@ impl Model {
         Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 
-    /// The content of a model file.
+    /// The content of a model file. The same model gives the same bytes.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// let bytes = model.to_bytes()?;
+    /// assert_eq!(bytes, model.clone().to_bytes()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// None that could occur with a model made by [`new`](Self::new).
+    ///
+    /// # Panics
+    /// If there are fewer weights than the shape says.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
         tensors::write(self)
     }
 
-    /// Reads the content of a model file.
+    /// Reads the content of a model file, as [`load`](Self::load) does.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// use maxmargin_io::Model;
+    ///
+    /// let bytes = model.to_bytes()?;
+    /// assert_eq!(Model::from_bytes(&bytes)?, model);
+    /// assert!(Model::from_bytes(&bytes[1..]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// It is not a model, or a damaged one.

@@ -1,3 +1,3 @@
-//! Decoding algorithms, free of features and solvers.
+//! Decoding algorithms, free of features and solvers: scores in, the best structure out.
 
 pub mod viterbi;

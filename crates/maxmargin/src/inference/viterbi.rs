@@ -1,7 +1,17 @@
 //! The best path through a chain.
 //!
 //! The forward recursion only takes maxima, which vectorises over labels; which predecessor gave
-//! the maximum is found again on the way back, for the labels of the best path alone.
+//! the maximum is found again on the way back, for the labels of the best path alone. For T
+//! positions and K labels that takes O(TK²) time, and TK numbers of memory that the caller keeps.
+//!
+//! ```
+//! use maxmargin::inference::viterbi::viterbi;
+//!
+//! // Without transitions each position is on its own.
+//! let (mut forward, mut path) = (Vec::new(), Vec::new());
+//! let score = viterbi(&[1.0, 2.0,  0.5, 0.0], &[], 2, &mut forward, &mut path);
+//! assert_eq!((score, path), (2.5, vec![1, 0]));
+//! ```
 
 /// Columns handled together, so that their running maxima stay in registers.
 const LANES: usize = 8;
@@ -11,7 +21,9 @@ const LANES: usize = 8;
 /// `scores` holds one row of `labels` node scores per position, `transitions` the score of label `a`
 /// followed by label `b` at `a * labels + b`; it may be empty, for none. Writes the labels of the
 /// best path to `path` and returns its score. Of paths with equal scores, the one with the smaller
-/// label is taken at the last position, and then backwards at each before it.
+/// label is taken at the last position, and then backwards at each before it. No score may be NaN.
+///
+/// `forward` is scratch memory; what is in it and in `path` before does not matter.
 ///
 /// ```
 /// use maxmargin::inference::viterbi::viterbi;

@@ -86,7 +86,7 @@ fn step<P: Problem>(
     for (i, part) in parts.iter().enumerate() {
         state.move_block(i, &part.step, &part.corner, gamma);
     }
-    // w itself is rebuilt from the blocks before the next pass.
+    state.w.iter_mut().zip(direction.iter()).for_each(|(w, change)| *w += gamma * change);
     state.dual += ascent.gain(gamma);
     run.totals.visits += parts.len() as u64;
     run.note_step(gamma, 1.0);

@@ -1,3 +1,3 @@
-//! Ready-made structures.
+//! Ready-made structures: [problems](crate::Problem) to train without writing an oracle.
 
 pub mod chain;

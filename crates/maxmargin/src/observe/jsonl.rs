@@ -47,6 +47,18 @@ impl<W: Write> JsonLines<W> {
 
     /// Flushes, and gives the writer back or the first error that occurred.
     ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::observe::JsonLines;
+    /// use maxmargin::{Settings, Trainer};
+    ///
+    /// let mut small = [0; 64];
+    /// let mut lines = JsonLines::new(&mut small[..]);
+    /// Trainer::new(Settings::default()).observe(&mut lines).train(&toy())?; // all the same
+    /// assert!(lines.finish().is_err());
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
     /// # Errors
     /// The first error of the writer.
     pub fn finish(mut self) -> io::Result<W> {

@@ -14,6 +14,31 @@ use crate::status::Status;
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run.
+///
+/// A run sends one `Start`, then a `Pass` after each pass, then one `End`. The last `Pass` carries
+/// the gap of the result; a run that is ended when its gap is not known sends one more row for it.
+/// A run that fails sends no `End`.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut log = Vec::new();
+/// let mut watch = |event: Event<'_>| {
+///     log.push(match event {
+///         Event::Start(start) => format!("{} examples", start.n),
+///         Event::Pass { record, .. } => format!("pass {}", record.pass),
+///         Event::End(end) => end.status.to_string(),
+///         _ => "something new".to_owned(),
+///     });
+///     Control::Continue
+/// };
+/// let settings = Settings { max_passes: 2, tolerance: 0.0, ..Settings::default() };
+/// Trainer::new(settings).observe(&mut watch).train(&toy())?;
+/// assert_eq!(log, ["4 examples", "pass 1", "pass 2", "max-passes"]);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -31,15 +56,30 @@ pub enum Event<'a> {
 }
 
 /// What is known when a run begins.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut lambda = 0.0;
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::Start(start) = event { lambda = start.lambda; }
+///     Control::Continue
+/// };
+/// Trainer::new(Settings::default()).observe(&mut watch).train(&toy())?;
+/// assert_eq!(lambda, 0.25); // 1/n, as none was set
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// Number of examples.
     pub n: usize,
     /// Number of features.
     pub d: usize,
-    /// The regularization strength in force.
+    /// The regularization strength λ in force.
     pub lambda: f64,
-    /// All settings.
+    /// All settings, as they were given.
     pub settings: Settings,
 }
 
@@ -48,9 +88,25 @@ pub struct Start {
 /// `primal` and `gap` are known only where an exact gap pass was due. They belong to the weights that
 /// would be returned at this point, which is the average when there is one; `dual` is that of the
 /// same point then, and that of the current iterate otherwise.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut known = Vec::new();
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::Pass { record, .. } = event { known.push(record.gap.is_some()); }
+///     Control::Continue
+/// };
+/// let settings = Settings { tolerance: 0.0, max_passes: 4, gap_every: 2, ..Settings::default() };
+/// Trainer::new(settings).observe(&mut watch).train(&toy())?;
+/// assert_eq!(known, [false, true, false, true]);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Passes done: n block visits each.
+    /// Passes done: n block visits each, or fewer where a pass was ended early.
     pub pass: u64,
     /// Block visits done.
     pub visits: u64,
@@ -82,16 +138,33 @@ pub struct Record {
     pub cache: Option<CacheStats>,
 }
 
-/// A summary of the step sizes of some visits.
+/// A summary of the step sizes of some visits, or of some steps of a batch method.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::Pass { record, .. } = event {
+///         let steps = record.steps;
+///         assert_eq!(steps.count, 4); // one for each of the four blocks
+///         assert!((0.0..=1.0).contains(&steps.mean) && steps.zero + steps.full <= steps.count);
+///     }
+///     Control::Continue
+/// };
+/// Trainer::new(Settings::default()).observe(&mut watch).train(&toy())?;
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepSizes {
     /// How many there were.
     pub count: u64,
-    /// Their mean.
+    /// Their mean; 0 if there were none.
     pub mean: f64,
     /// How many were 0: nothing to gain.
     pub zero: u64,
-    /// How many went all the way.
+    /// How many went as far as the direction allows.
     pub full: u64,
 }
 
@@ -101,11 +174,27 @@ impl StepSizes {
         self.count += 1;
         self.mean += (gamma - self.mean) / self.count as f64;
         self.zero += u64::from(gamma == 0.0);
-        self.full += u64::from(gamma == longest);
+        self.full += u64::from(gamma > 0.0 && gamma == longest);
     }
 }
 
-/// What is known when a run is over.
+/// What is known when a run is over: the [`Solution`](crate::Solution) without its vectors.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut last = None;
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::End(end) = event { last = Some(end.clone()); }
+///     Control::Continue
+/// };
+/// let solution = Trainer::new(Settings::default()).observe(&mut watch).train(&toy())?;
+/// let end = last.unwrap();
+/// assert_eq!((end.status, end.certificate), (solution.status, solution.certificate));
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct End {
     /// Why it ended.
@@ -116,10 +205,21 @@ pub struct End {
     pub totals: Totals,
 }
 
-/// What a run took.
+/// What a run took. Seconds differ from run to run; the rest does not, unless time ends the run.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let settings = Settings { tolerance: 0.0, max_passes: 20, ..Settings::default() };
+/// let totals = train(&toy(), &settings)?.totals;
+/// assert_eq!((totals.passes, totals.visits), (20, 80));
+/// assert_eq!(totals.oracle_calls, 88); // two gap passes over four examples
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Passes begun: n block visits each.
+    /// Passes begun: n block visits each, or fewer where a pass was ended early.
     pub passes: u64,
     /// Block visits.
     pub visits: u64,
@@ -131,7 +231,8 @@ pub struct Totals {
     pub oracle_seconds: f64,
     /// Seconds of these spent in exact gap passes, their oracles included.
     pub gap_seconds: f64,
-    /// Corners that scored below the truth, which an exact oracle never returns.
+    /// Corners that scored below the truth or the block's own point, which an exact oracle never
+    /// returns.
     pub oracle_failures: u64,
     /// The largest drift that was found.
     pub drift: Drift,
@@ -140,12 +241,29 @@ pub struct Totals {
     pub cache: Option<CacheStats>,
 }
 
-/// Whether a run goes on.
+/// Whether a run goes on: what an [`Observer`] answers to an event.
+///
+/// ```
+/// use maxmargin::observe::{Control, Event};
+///
+/// /// Stops as soon as the primal objective is below 0.5.
+/// fn good_enough(event: Event<'_>) -> Control {
+///     match event {
+///         Event::Pass { record, .. } if record.primal.is_some_and(|p| p < 0.5) => Control::Stop,
+///         _ => Control::Continue,
+///     }
+/// }
+/// # let mut watch = good_enough;
+/// # let settings = maxmargin::Settings { tolerance: 0.0, max_passes: 9, ..Default::default() };
+/// # maxmargin::Trainer::new(settings).observe(&mut watch).train(&maxmargin::doc::toy())?;
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     /// Go on.
     Continue,
-    /// Stop now, and return the current model with its true gap.
+    /// Stop now, and return the current model with its true gap. Without effect once the run is
+    /// over.
     Stop,
 }
 
@@ -169,7 +287,7 @@ pub enum Control {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 pub trait Observer {
-    /// Takes note of an event, and says whether the run goes on.
+    /// Takes note of an event, and says whether the run goes on. Called on the thread that trains.
     fn event(&mut self, event: Event<'_>) -> Control;
 }
 
@@ -180,6 +298,22 @@ impl<F: FnMut(Event<'_>) -> Control> Observer for F {
 }
 
 /// Passes only every n-th row on, and every row with a gap; starts and ends always.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event, Every};
+/// use maxmargin::{Settings, Trainer};
+///
+/// let mut rows = Vec::new();
+/// let mut watch = Every::new(5, |event: Event<'_>| {
+///     if let Event::Pass { record, .. } = event { rows.push(record.pass); }
+///     Control::Continue
+/// });
+/// let settings = Settings { tolerance: 0.0, max_passes: 16, gap_every: 8, ..Settings::default() };
+/// Trainer::new(settings).observe(&mut watch).train(&toy())?;
+/// assert_eq!(rows, [5, 8, 10, 15, 16]);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Every<O> {
     n: u64,

@@ -3,7 +3,9 @@
 use super::{Control, Event, Observer, Record};
 use std::io::{self, Write};
 
-/// Prints a banner, one aligned row per gap check and a closing line.
+/// Prints a banner, one aligned row per pass and a closing line.
+///
+/// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
 /// Wrap it in [`Every`](super::Every) with `n = 0` to leave out rows without a gap, as the command
 /// line does.
@@ -31,7 +33,7 @@ impl<W: Write> Table<W> {
         Self { out, error: None }
     }
 
-    /// Gives the writer back, or the first error that occurred.
+    /// Flushes, and gives the writer back or the first error that occurred.
     ///
     /// # Errors
     /// The first error of the writer.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub struct Hamming {
     /// Whether the loss is divided by the length of the sequence. Default: yes.
     pub normalised: bool,
-    /// The cost of missing each label; empty means 1 for all. Default: empty.
+    /// The cost of missing each label, finite and ≥ 0; empty means 1 for all. Default: empty.
     pub label_weights: Vec<f64>,
 }
 
@@ -30,7 +30,14 @@ impl Default for Hamming {
 
 impl Hamming {
     /// The cost of any wrong label at a position whose true label is `truth`, in a sequence of
-    /// `length` tokens.
+    /// `length` ≥ 1 tokens. Labels without a weight have the weight 1.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Hamming;
+    ///
+    /// assert_eq!(Hamming::default().cost(0, 4), 0.25);
+    /// assert_eq!(Hamming { normalised: false, ..Hamming::default() }.cost(0, 4), 1.0);
+    /// ```
     pub fn cost(&self, truth: u32, length: usize) -> f64 {
         let weight = self.label_weights.get(truth as usize).copied().unwrap_or(1.0);
         if self.normalised { weight / length as f64 } else { weight }

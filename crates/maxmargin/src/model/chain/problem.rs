@@ -11,6 +11,17 @@ use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data that do not fit a chain's shape or loss.
+///
+/// ```
+/// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+///
+/// let mut data = Sequences::new();
+/// data.push_token([], 2)?;
+/// data.end_sequence(1.0)?;
+/// let error = Chain::new(ChainShape::new(2, 0), data, &Hamming::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "sequence 0 has the label 2, but there are only 2 labels");
+/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 pub enum ChainError {
     /// A number of labels outside the supported range.
@@ -82,7 +93,21 @@ pub struct Chain {
     total_weight: f64,
 }
 
-/// Scratch memory of a [`Chain`].
+/// Scratch memory of a [`Chain`], for one thread. It grows to the longest sequence it has seen.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::Problem;
+///
+/// let chain = toy();
+/// let w = vec![0.0; chain.dim()];
+/// let (mut workspace, mut y) = (chain.workspace(), Vec::new());
+/// for i in 0..chain.examples() {
+///     chain.prepare(i, &w, &mut workspace);
+///     chain.oracle(i, &w, &mut workspace, &mut y);
+///     assert_eq!(chain.loss(i, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// }
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChainWorkspace {
     scores: ChainScores,
@@ -92,10 +117,24 @@ pub struct ChainWorkspace {
 }
 
 impl Chain {
-    /// Puts data, shape and loss together.
+    /// Puts data, shape and loss together. Tokens of a sequence that was not ended are left out.
+    ///
+    /// ```
+    /// use maxmargin::Problem;
+    /// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 1.0)], 1)?;
+    /// data.end_sequence(1.0)?;
+    /// let shape = ChainShape::new(data.label_bound(), data.attribute_bound());
+    /// let chain = Chain::new(shape, data, &Hamming::default())?;
+    /// assert_eq!((chain.examples(), chain.dim()), (1, 2 + 4 + 2 + 2 + 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Labels, attributes or label weights that do not fit.
+    /// Labels, attributes or label weights that do not fit, or a number of labels that is not
+    /// supported.
     pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
         check(&shape, &data, loss)?;
         let mut costs = Vec::with_capacity(data.tokens());

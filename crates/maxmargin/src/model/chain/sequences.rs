@@ -5,6 +5,17 @@ use std::ops::Range;
 use thiserror::Error;
 
 /// What is wrong with a sequence that was about to be added.
+///
+/// ```
+/// use maxmargin::model::chain::{SequenceError, Sequences};
+///
+/// let mut data = Sequences::new();
+/// assert_eq!(data.end_sequence(1.0), Err(SequenceError::Empty));
+/// assert_eq!(
+///     data.push_token([(7, f64::INFINITY)], 0).unwrap_err().to_string(),
+///     "attribute 7 has the value inf; a finite number is needed"
+/// );
+/// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 pub enum SequenceError {
     /// An attribute value that is NaN or infinite.
@@ -83,6 +94,19 @@ impl Sequences {
 
     /// Adds a token with its attributes `(index, value)` and its label to the open sequence.
     ///
+    /// Any index will do here; that labels and attributes fit a shape is for
+    /// [`Chain::new`](super::Chain::new) to check.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(2, 1.0), (5, -0.5)], 1)?;
+    /// assert!(data.push_token([(2, f64::NAN)], 0).is_err());
+    /// assert_eq!(data.open_tokens(), 1);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
     /// # Errors
     /// A value that is NaN or infinite; the token is then not added.
     pub fn push_token(
@@ -90,11 +114,11 @@ impl Sequences {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
     ) -> Result<(), SequenceError> {
-        let before = self.attributes.len();
+        let (before, had_values) = (self.attributes.len(), !self.values.is_empty());
         for (attribute, value) in attributes {
             if !value.is_finite() {
                 self.attributes.truncate(before);
-                self.values.truncate(before);
+                self.values.truncate(if had_values { before } else { 0 });
                 return Err(SequenceError::Value { attribute, value });
             }
             if value != 1.0 && self.values.is_empty() {
@@ -113,8 +137,19 @@ impl Sequences {
 
     /// Closes the open sequence and gives it an example weight.
     ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([], 0)?;
+    /// data.end_sequence(2.0)?; // counts twice
+    /// assert_eq!((data.len(), data.weight(0), data.open_tokens()), (1, 2.0, 0));
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
     /// # Errors
-    /// No token since the last call, or a weight that is not positive and finite.
+    /// No token since the last call, or a weight that is not positive and finite; the sequence then
+    /// stays open.
     pub fn end_sequence(&mut self, weight: f64) -> Result<(), SequenceError> {
         if self.open_tokens() == 0 {
             return Err(SequenceError::Empty);
@@ -157,7 +192,13 @@ impl Sequences {
         self.last_start()
     }
 
-    /// The sequence with index `i`.
+    /// The closed sequence with index `i`.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// let chain = toy();
+    /// assert_eq!(chain.data().sequence(1).labels(), [1, 1]);
+    /// ```
     ///
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
@@ -166,28 +207,57 @@ impl Sequences {
         Sequence { data: self, start: self.starts[i], end: self.starts[i + 1] }
     }
 
-    /// All sequences in order.
+    /// All closed sequences in order.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// let chain = toy();
+    /// let lengths: Vec<_> = chain.data().iter().map(|sequence| sequence.len()).collect();
+    /// assert_eq!(lengths, [3, 2, 4, 1]);
+    /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Sequence<'_>> {
         (0..self.len()).map(|i| self.sequence(i))
     }
 
-    /// Example weight of sequence `i`.
+    /// Example weight of sequence `i`, which must be below [`len`](Self::len).
     pub fn weight(&self, i: usize) -> f64 {
         if self.weights.is_empty() { 1.0 } else { self.weights[i] }
     }
 
-    /// One past the largest label, 0 without tokens.
+    /// One past the largest label, 0 without tokens. Open sequences count as well: it is the number
+    /// of labels that a shape needs at least.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// assert_eq!((toy().data().label_bound(), toy().data().attribute_bound()), (2, 4));
+    /// ```
     pub fn label_bound(&self) -> usize {
         self.labels.iter().max().map_or(0, |&y| y as usize + 1)
     }
 
-    /// One past the largest attribute, 0 without attributes.
+    /// One past the largest attribute, 0 without attributes; otherwise as
+    /// [`label_bound`](Self::label_bound).
     pub fn attribute_bound(&self) -> usize {
         self.attributes.iter().max().map_or(0, |&a| a as usize + 1)
     }
 }
 
 /// A view of one sequence of a [`Sequences`].
+///
+/// ```
+/// use maxmargin::model::chain::Sequences;
+///
+/// let mut data = Sequences::new();
+/// data.push_token([(4, 1.0), (2, 0.5)], 1)?;
+/// data.push_token([], 0)?;
+/// data.end_sequence(1.0)?;
+///
+/// let sequence = data.sequence(0);
+/// assert_eq!((sequence.len(), sequence.entries()), (2, 2));
+/// assert_eq!(sequence.labels(), [1, 0]);
+/// assert_eq!(sequence.token(0).attributes, [4, 2]);
+/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sequence<'a> {
     data: &'a Sequences,
@@ -207,7 +277,7 @@ impl<'a> Sequence<'a> {
         &self.data.labels[self.tokens_range()]
     }
 
-    /// The attributes of token `t`.
+    /// The attributes of token `t`, which must be below [`len`](Self::len).
     #[inline]
     pub fn token(&self, t: usize) -> Token<'a> {
         let at = self.start.token + t;
@@ -219,12 +289,19 @@ impl<'a> Sequence<'a> {
     }
 
     /// All tokens in order.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// let chain = toy();
+    /// let tokens = chain.data().sequence(0).tokens();
+    /// assert!(tokens.zip([0, 1, 0]).all(|(token, first)| token.attributes[0] == first));
+    /// ```
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = Token<'a>> + use<'a> {
         let view = *self;
         (0..self.len()).map(move |t| view.token(t))
     }
 
-    /// Number of attribute entries of all tokens together.
+    /// Number of attribute entries of all tokens together, repeated ones included.
     pub fn entries(&self) -> usize {
         self.end.entry - self.start.entry
     }
@@ -248,7 +325,14 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// The attributes of one token.
+/// The attributes of one token, in the order they were given.
+///
+/// ```
+/// use maxmargin::model::chain::Token;
+///
+/// let token = Token { attributes: &[4, 2], values: &[] };
+/// assert_eq!(token.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Token<'a> {
     /// Attribute indices.
@@ -259,6 +343,11 @@ pub struct Token<'a> {
 
 impl<'a> Token<'a> {
     /// The attributes as `(index, value)` pairs.
+    ///
+    /// ```
+    /// let token = maxmargin::model::chain::Token { attributes: &[4, 2], values: &[1.0, 0.5] };
+    /// assert_eq!(token.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 0.5)]);
+    /// ```
     pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
         let values = self.values;
         let value = move |at: usize| values.get(at).copied().unwrap_or(1.0);
@@ -292,6 +381,8 @@ mod tests {
             data.push_token([(1, 1.0), (2, f64::NAN)], 0),
             Err(SequenceError::Value { attribute: 2, .. })
         ));
+        assert_eq!(data, before);
+        assert!(data.push_token([(1, 2.0), (2, f64::NAN)], 0).is_err());
         assert_eq!(data, before);
     }
 

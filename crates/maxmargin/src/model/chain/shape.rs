@@ -5,7 +5,16 @@ use crate::inference::viterbi::viterbi;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The groups of features of a chain besides the emissions; each can be switched off.
+/// The groups of features of a chain; each can be switched off.
+///
+/// ```
+/// use maxmargin::model::chain::{ChainShape, FeatureGroups};
+///
+/// let groups = FeatureGroups { first: false, last: false, ..FeatureGroups::default() };
+/// let shape = ChainShape { labels: 3, attributes: 10, groups };
+/// assert_eq!(shape.dim(), 10 * 3 + 3 * 3 + 3);
+/// assert!(shape.first().is_empty());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureGroups {
@@ -40,7 +49,7 @@ impl Default for FeatureGroups {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainShape {
-    /// Number of labels K.
+    /// Number of labels K ≥ 1.
     pub labels: usize,
     /// Number of attributes.
     pub attributes: usize,
@@ -49,12 +58,12 @@ pub struct ChainShape {
 }
 
 impl ChainShape {
-    /// A chain with all groups of features.
+    /// A chain with all groups of features. Change [`groups`](Self::groups) to leave some out.
     pub fn new(labels: usize, attributes: usize) -> Self {
         Self { labels, attributes, groups: FeatureGroups::default() }
     }
 
-    /// Number of features.
+    /// Number of features, the length of w.
     pub fn dim(&self) -> usize {
         self.last().end
     }
@@ -64,32 +73,72 @@ impl ChainShape {
     }
 
     /// Where the emission weights lie: attribute `a` with label `y` at `a * labels + y`.
+    ///
+    /// ```
+    /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
+    /// assert_eq!(shape.emission(), 0..8);
+    /// ```
     pub fn emission(&self) -> Range<usize> {
         self.after(0, self.groups.emission, self.attributes * self.labels)
     }
 
     /// Where the transition weights lie: `y` followed by `z` at `y * labels + z`. Empty if off, as
     /// are the other groups.
+    ///
+    /// ```
+    /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
+    /// let mut w = vec![0.0; shape.dim()];
+    /// w[shape.transition()][0 * shape.labels + 1] = -1.0; // label 0, then label 1
+    /// assert_eq!((shape.transition(), w[9]), (8..12, -1.0));
+    /// ```
     pub fn transition(&self) -> Range<usize> {
         self.after(self.emission().end, self.groups.transition, self.labels * self.labels)
     }
 
-    /// Where the biases lie.
+    /// Where the biases lie, label by label.
+    ///
+    /// ```
+    /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
+    /// assert_eq!((shape.bias(), shape.first(), shape.last()), (12..14, 14..16, 16..18));
+    /// ```
     pub fn bias(&self) -> Range<usize> {
         self.after(self.transition().end, self.groups.bias, self.labels)
     }
 
-    /// Where the weights of the first label lie.
+    /// Where the weights of the first label lie, label by label.
     pub fn first(&self) -> Range<usize> {
         self.after(self.bias().end, self.groups.first, self.labels)
     }
 
-    /// Where the weights of the last label lie.
+    /// Where the weights of the last label lie, label by label.
     pub fn last(&self) -> Range<usize> {
         self.after(self.first().end, self.groups.last, self.labels)
     }
 
-    /// Fills the node scores of a sequence: one row of K scores per token.
+    /// Fills the node scores of a sequence: one row of K scores per token. The weights of the first
+    /// and the last label are in the first and the last row.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Sequences};
+    ///
+    /// let shape = ChainShape::new(2, 1);
+    /// let mut w = vec![0.0; shape.dim()];
+    /// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]);
+    /// w[shape.last()].copy_from_slice(&[0.5, 0.0]);
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 1.0)], 0)?;
+    /// data.push_token([(0, 3.0)], 0)?;
+    /// data.end_sequence(1.0)?;
+    ///
+    /// let mut scores = Vec::new();
+    /// shape.score_nodes(&w, data.sequence(0), &mut scores);
+    /// assert_eq!(scores, [-1.0, 1.0, -2.5, 3.0]);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `w` has fewer than [`dim`](Self::dim) entries, or an attribute lies beyond the emission
+    /// weights, unless there are none at all.
     pub fn score_nodes(&self, w: &[f64], sequence: Sequence<'_>, scores: &mut Vec<f64>) {
         let k = self.labels;
         scores.clear();
@@ -195,12 +244,33 @@ pub struct ChainScores {
 }
 
 impl ChainScores {
-    /// Computes the node scores of a sequence under the weights `w`.
+    /// Computes the node scores of a sequence under the weights `w`, as
+    /// [`ChainShape::score_nodes`] does.
+    ///
+    /// # Panics
+    /// As [`ChainShape::score_nodes`].
     pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
         shape.score_nodes(w, sequence, &mut self.nodes);
     }
 
-    /// Finds the best labelling, and returns its score.
+    /// Writes the best labelling of the sequence that [`fill`](Self::fill) was called with to
+    /// `labels`, and returns its score. Shape and weights must be the same as there.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::model::chain::ChainScores;
+    ///
+    /// let chain = toy();
+    /// let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
+    /// let mut w = vec![0.0; chain.shape().dim()];
+    /// w[chain.shape().bias()].copy_from_slice(&[0.0, 0.5]); // speaks for label 1
+    /// scores.fill(chain.shape(), &w, chain.data().sequence(0));
+    /// assert_eq!(scores.decode(chain.shape(), &w, &mut labels), 1.5);
+    /// assert_eq!(labels, [1, 1, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// Without a call of [`fill`](Self::fill) before.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
         viterbi(&self.nodes, &w[shape.transition()], shape.labels, &mut self.forward, labels)
     }
