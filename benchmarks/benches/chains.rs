@@ -5,13 +5,14 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use maxmargin::inference::viterbi::viterbi;
 use maxmargin::model::chain::Chain;
-use maxmargin::{Average, Rng, Settings, train};
+use maxmargin::{Average, Direction, Order, Rng, Settings, Solver, train};
 use maxmargin_benchmarks::{chain, conll, decode_all};
 
 /// Settings for `passes` passes and nothing else but the final certificate.
 fn settings(passes: u64) -> Settings {
     Settings {
         lambda: Some(0.01),
+        solver: Solver::BlockCoordinate,
         tolerance: 0.0,
         max_passes: passes,
         gap_every: 1000,
@@ -28,6 +29,9 @@ fn problem(c: &mut Criterion, name: &str, chain: &Chain) {
     group.bench_function("5 passes + gap", |b| b.iter(|| train(chain, &settings(5))));
     let averaged = Settings { average: Average::Weighted, ..settings(5) };
     group.bench_function("5 passes + gap, averaged", |b| b.iter(|| train(chain, &averaged)));
+    let (order, direction) = (Order::Gap, Direction::Corrective);
+    let corrective = Settings { order, direction, ..settings(5) };
+    group.bench_function("5 passes + gap, corrective", |b| b.iter(|| train(chain, &corrective)));
     group.finish();
 }
 

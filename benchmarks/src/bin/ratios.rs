@@ -6,7 +6,7 @@
 
 use anyhow::Result;
 use maxmargin::model::chain::Chain;
-use maxmargin::{Average, Problem as _, Settings};
+use maxmargin::{Average, Problem as _, Settings, Solver};
 use maxmargin_benchmarks::{
     chain, conll, decode_all, fastest, least, median, peak_memory, time_passes,
 };
@@ -29,6 +29,7 @@ const PASSES: u64 = 10;
 fn measure(name: &str, chain: &Chain, lambda: f64) -> Result<()> {
     let settings = |average, gap_every, threads| Settings {
         lambda: Some(lambda),
+        solver: Solver::BlockCoordinate,
         tolerance: 0.0,
         max_passes: PASSES,
         average,

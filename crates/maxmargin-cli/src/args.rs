@@ -114,7 +114,8 @@ pub(crate) struct SettingsArgs {
     /// Regularization strength [default: 1/n]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) lambda: Option<f64>,
-    /// Method: batch or block-coordinate Frank-Wolfe [default: bcfw]
+    /// Method: batch or block-coordinate Frank-Wolfe, or what is best; options for the parts of bcfw
+    /// imply it [default: auto]
     #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]
     pub(crate) solver: Option<Solver>,
     /// Order in which blocks are visited [default: permutation]
@@ -291,7 +292,7 @@ mod tests {
             .map(|train| train.render_long_help().to_string())
             .unwrap();
         for stated in [
-            format!("block-coordinate Frank-Wolfe [default: {}]", settings.solver),
+            format!("imply it [default: {}]", settings.solver),
             format!("blocks are visited [default: {}]", settings.order),
             format!("follow them [default: {}]", settings.gap_power),
             format!("Direction of steps [default: {}]", settings.direction),

@@ -39,7 +39,7 @@ pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str
             format_number(meta.certificate.lambda)
         ))
         .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
-        .with(Prose::new("Certificate").paragraph(certificate_in_words(model)))
+        .with(certificate(model))
         .with(facts(model, test))
         .with(convergence(model, trace))
         .with(time(model));
@@ -53,6 +53,14 @@ pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str
         }
     }
     report
+}
+
+fn certificate(model: &Model) -> Prose {
+    let prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
+    match &model.meta.choice {
+        Some(choice) => prose.paragraph(format!("Chosen by auto: {}.", choice.reason)),
+        None => prose,
+    }
 }
 
 /// A heat-map of more labels would be unreadable.

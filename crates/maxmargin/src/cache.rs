@@ -30,9 +30,10 @@ named_enum! {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Caching, Settings, train};
+/// use maxmargin::{Caching, Settings, Solver, train};
 ///
-/// let totals = train(&toy(), &Settings { cache: Caching::On, ..Settings::default() })?.totals;
+/// let (solver, cache) = (Solver::BlockCoordinate, Caching::On);
+/// let totals = train(&toy(), &Settings { solver, cache, ..Settings::default() })?.totals;
 /// let stats = totals.cache.unwrap();
 /// assert_eq!(stats.hits + stats.misses, totals.visits);
 /// # Ok::<(), maxmargin::TrainError>(())
@@ -80,6 +81,11 @@ impl Cache {
             full_gap: f64::INFINITY,
             stats: CacheStats::default(),
         }
+    }
+
+    /// Begins to keep corners without mass.
+    pub(crate) fn enable(&mut self) {
+        self.enabled = true;
     }
 
     /// Whether a remembered corner with this gap will do for block `i`.

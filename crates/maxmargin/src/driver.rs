@@ -10,10 +10,12 @@ use crate::certificate::ROUNDING;
 use crate::direction::Direction;
 use crate::dual::{Ascent, DualState};
 use crate::error::TrainError;
+use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::{Check, Run};
+use crate::settings::Solver;
 use crate::status::Status;
 use crate::trainer::Solution;
 
@@ -24,6 +26,9 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainErro
         let end = driver.pass()?;
         if let PassEnd::Limit(status) = end {
             return driver.finish(status);
+        }
+        if driver.run.settings.solver == Solver::Auto && driver.run.choice.is_none() {
+            driver.choose_cache();
         }
         let run = &mut driver.run;
         let passes = run.totals.passes;
@@ -55,6 +60,10 @@ enum PassEnd {
 /// of date, so they have to promise more than is asked for.
 const PROMISING: f64 = 0.8;
 
+/// An oracle call that takes longer is worth avoiding, if such calls take this share of the time.
+const DEAR_CALL: f64 = 20e-6;
+const DEAR_SHARE: f64 = 0.5;
+
 struct Driver<'p, 'o, P: Problem> {
     run: Run<'p, 'o, P>,
     picker: Picker,
@@ -76,6 +85,27 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
             run,
         }
+    }
+
+    /// Decides for `auto`, from what the first pass took, whether to keep corners: looking through
+    /// them pays where oracles take most of the time, and more than a moment.
+    fn choose_cache(&mut self) {
+        let Self { run, memory: Some(memory), .. } = self else { return };
+        let (all, oracles) = run.seconds();
+        let call = oracles / run.totals.oracle_calls.max(1) as f64;
+        let share = oracles / all.max(f64::MIN_POSITIVE);
+        let dear = call > DEAR_CALL && share > DEAR_SHARE;
+        if dear {
+            memory.cache.enable();
+        }
+        let (order, direction) = (run.settings.order, run.settings.direction);
+        let cache = if dear { Caching::On } else { Caching::Off };
+        let each =
+            if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
+        let share = format!("{:.0} %", 100.0 * share);
+        let why = format!("oracle calls take {each} each and {share} of the time");
+        let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
+        run.choose(Choice { order, direction, cache, reason });
     }
 
     /// n visits, unless something ends the pass before.

@@ -5,7 +5,7 @@ use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
-use crate::observe::{Control, End, Event, Observer, Record, Start, StepSizes, Totals};
+use crate::observe::{Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals};
 use crate::problem::Problem;
 use crate::settings::CheckedSettings;
 use crate::status::Status;
@@ -23,8 +23,9 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     oracle_timer: CallTimer,
     observers: Vec<&'o mut dyn Observer>,
     interrupt: Interrupt,
-    /// Whether an observer asked to stop before the first pass.
+    /// Whether an observer asked to stop where it was not looked at at once.
     stopped: bool,
+    pub(crate) choice: Option<Choice>,
     steps: StepSizes,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
@@ -59,6 +60,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             observers,
             interrupt,
             stopped: false,
+            choice: None,
             steps: StepSizes::default(),
             readings: Vec::new(),
         };
@@ -122,6 +124,17 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     /// Takes note of a step.
     pub(crate) fn note_step(&mut self, gamma: f64, longest: f64) {
         self.steps.add(gamma, longest);
+    }
+
+    /// Takes note of what `auto` has chosen, and tells the observers.
+    pub(crate) fn choose(&mut self, choice: Choice) {
+        self.stopped |= self.emit(Event::Choice(&choice)) == Control::Stop;
+        self.choice = Some(choice);
+    }
+
+    /// Seconds so far, and those of them in oracles.
+    pub(crate) fn seconds(&self) -> (f64, f64) {
+        (self.clock.seconds(), self.oracle_timer.seconds())
     }
 
     /// Whether a limit is reached that can end a run in the middle of a pass.
@@ -225,8 +238,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.emit(Event::End(&end));
         let lambda = self.state.lambda;
         let (weights, dual) = result.unwrap_or(self.state).into_point();
-        let (certificate, totals) = (check.certificate, self.totals);
-        Solution { weights, dual, lambda, certificate, status, totals }
+        let (certificate, totals, choice) = (check.certificate, self.totals, self.choice);
+        Solution { weights, dual, lambda, certificate, status, totals, choice }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Control {

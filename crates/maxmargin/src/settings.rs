@@ -17,16 +17,20 @@ named_enum! {
     /// use maxmargin::Solver;
     ///
     /// assert_eq!("fw".parse::<Solver>()?, Solver::FrankWolfe);
-    /// assert_eq!(Solver::default().to_string(), "bcfw");
+    /// assert_eq!(Solver::default().to_string(), "auto");
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
     Solver("solver") {
+        /// Block-coordinate Frank-Wolfe with the order `gap`, the direction `corrective`, and a cache
+        /// if the first pass shows that oracles are what takes the time. Right nearly always.
+        #[default]
+        Auto = "auto",
         /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks. Every pass knows
         /// its gap.
         FrankWolfe = "fw",
-        /// Block-coordinate Frank-Wolfe: a step after every oracle.
-        #[default]
+        /// Block-coordinate Frank-Wolfe: a step after every oracle, with the order, the direction and
+        /// the cache that are set.
         BlockCoordinate = "bcfw",
     }
 }
@@ -51,7 +55,7 @@ named_enum! {
 pub struct Settings {
     /// Regularization strength λ > 0. Default: 1/n.
     pub lambda: Option<f64>,
-    /// The training method. Default: `bcfw`.
+    /// The training method. Default: `auto`, which sees to order, direction and cache itself.
     pub solver: Solver,
     /// In which order blocks are visited. Default: `permutation`.
     pub order: Order,
@@ -248,6 +252,18 @@ impl Settings {
                 );
             }
         }
+        if self.solver == Solver::Auto {
+            let own = [
+                (self.order != Order::default(), format!("order {}", self.order)),
+                (self.direction != Direction::default(), format!("direction {}", self.direction)),
+                (self.cache != Caching::default(), format!("cache {}", self.cache)),
+                (self.step != Step::default(), format!("step {}", self.step)),
+            ];
+            if let Some((_, first)) = own.into_iter().find(|(set, _)| *set) {
+                let (second, why) = ("solver auto".to_owned(), "it chooses these itself; use bcfw");
+                return Err(SettingsError::Combination { first, second, why });
+            }
+        }
         if self.step == Step::Fixed && self.direction != Direction::FrankWolfe {
             return Err(SettingsError::Combination {
                 first: "step fixed".to_owned(),
@@ -279,6 +295,14 @@ impl Deref for CheckedSettings {
 }
 
 impl CheckedSettings {
+    /// What `auto` starts with; other solvers stay as they are.
+    pub(crate) fn resolved(mut self) -> Self {
+        if self.solver == Solver::Auto {
+            (self.0.order, self.0.direction) = (Order::Gap, Direction::Corrective);
+        }
+        self
+    }
+
     /// The λ to train n ≥ 1 examples with: the one that was set, or 1/n.
     ///
     /// ```

@@ -5,7 +5,7 @@ use crate::driver;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::method;
-use crate::observe::{Observer, Totals};
+use crate::observe::{Choice, Observer, Totals};
 use crate::problem::Problem;
 use crate::run::Run;
 use crate::settings::{Settings, Solver};
@@ -85,6 +85,8 @@ pub struct Solution {
     pub status: Status,
     /// What it took.
     pub totals: Totals,
+    /// What the solver `auto` has chosen, and why.
+    pub choice: Option<Choice>,
 }
 
 /// A run about to be started.
@@ -158,11 +160,11 @@ impl<'a> Trainer<'a> {
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
     /// passes, calls or time is not an error.
     pub fn train<P: Problem>(self, problem: &P) -> Result<Solution, TrainError> {
-        let settings = self.settings.check()?;
+        let settings = self.settings.check()?.resolved();
         let solver = settings.solver;
         let run = Run::start(problem, settings, self.observers, self.interrupt)?;
         match solver {
-            Solver::BlockCoordinate => driver::run(run),
+            Solver::Auto | Solver::BlockCoordinate => driver::run(run),
             Solver::FrankWolfe => method::batch::run(run),
         }
     }

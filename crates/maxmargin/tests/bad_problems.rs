@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
 use maxmargin::{
@@ -12,7 +13,7 @@ use maxmargin::{
 
 /// Settings of every kind of run.
 fn every_method() -> Vec<Settings> {
-    let base = Settings { max_passes: 20, gap_every: 2, threads: 1, ..Settings::default() };
+    let base = Settings { max_passes: 20, gap_every: 2, threads: 1, ..bcfw() };
     let mut all = vec![base.clone()];
     all.push(Settings { order: Order::Uniform, ..base.clone() });
     all.push(Settings { average: Average::Weighted, ..base.clone() });

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::chains::tieless_chain;
 use common::problems::{Enumerated, ViaPsi, any_polytope};
 use common::reference::batch_subgradient;
@@ -23,7 +24,7 @@ fn compare<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64, step: Step)
             tolerance: 0.0,
             max_passes: passes as u64,
             threads: 1,
-            ..Settings::default()
+            ..bcfw()
         };
         let (solution, Rows(rows)) = watch(problem, &settings);
         assert_eq!(solution.status, Status::MaxPasses);

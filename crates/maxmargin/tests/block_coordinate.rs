@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::chains::tieless_chain;
 use common::problems::{Enumerated, Multiclass, ViaPsi, any_multiclass, any_polytope};
 use common::reference::{BlockCoordinate, visits};
@@ -41,7 +42,7 @@ fn after<P: Problem>(problem: &P, method: Method, average: Average, count: usize
         gap_every: 1_000_000,
         max_oracle_calls: Some(count as u64),
         threads: 1,
-        ..Settings::default()
+        ..bcfw()
     };
     let solution = train(problem, &settings).unwrap();
     assert_eq!((solution.status, solution.totals.visits), (Status::MaxOracleCalls, count as u64));

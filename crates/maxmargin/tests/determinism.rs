@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
@@ -32,7 +33,7 @@ fn chain(sequences: usize, labels: usize, seed: u64) -> Chain {
 }
 
 fn every_method() -> Vec<Settings> {
-    let base = Settings { tolerance: 0.0, max_passes: 7, gap_every: 3, ..Settings::default() };
+    let base = Settings { tolerance: 0.0, max_passes: 7, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
     for step in [Step::LineSearch, Step::Fixed] {
         all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
@@ -99,7 +100,7 @@ fn threads_change_nothing() {
 fn threads_change_nothing_with_many_features() {
     let problem = chain(70, 130, 2);
     assert!(problem.dim() > 1 << 15);
-    let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..Settings::default() };
+    let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
     let batch = Settings { solver: Solver::FrankWolfe, ..base.clone() };
     check_threads(&problem, vec![base, batch]);
 }
@@ -147,7 +148,7 @@ fn pinned_run(order: Order) -> (Vec<usize>, u64) {
         gap_every: 6,
         seed: 1,
         threads: 1,
-        ..Settings::default()
+        ..bcfw()
     };
     let solution = train(&problem, &settings).unwrap();
     let calls = log.into_inner().unwrap();
@@ -201,7 +202,7 @@ fn an_oracle_may_be_parallel_inside() {
             max_passes: 10,
             tolerance: 0.0,
             threads: 4,
-            ..Settings::default()
+            ..bcfw()
         };
         let many = train(&problem, &settings).unwrap();
         let one = train(&ViaPsi(problem.0), &Settings { threads: 1, ..settings }).unwrap();

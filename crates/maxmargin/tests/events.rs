@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::watch;
 use maxmargin::observe::{Every, JsonLines, Record, Table};
 use maxmargin::{Average, Order, Problem, Settings, Solver, Trainer};
@@ -16,7 +17,7 @@ fn settings() -> Settings {
         max_passes: 5,
         gap_every: 2,
         threads: 1,
-        ..Settings::default()
+        ..bcfw()
     }
 }
 

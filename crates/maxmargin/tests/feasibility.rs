@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use common::{audit_of, cases};
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming};
@@ -26,7 +27,7 @@ fn case(transition: bool) -> ChainCase {
 }
 
 fn solved(chain: &Chain) -> Solution {
-    train(chain, &Settings { max_passes: 5, tolerance: 0.0, ..Settings::default() }).unwrap()
+    train(chain, &Settings { max_passes: 5, tolerance: 0.0, ..bcfw() }).unwrap()
 }
 
 fn parts(chain: &Chain, i: usize, y: &[u32]) -> SparseVec {

@@ -4,6 +4,7 @@
 mod common;
 
 use common::assert_certified;
+use common::bcfw;
 use common::problems::{Enumerated, EnumeratedBlock};
 use maxmargin::{Caching, Direction, Order, Settings, Status, train};
 
@@ -31,8 +32,7 @@ fn toy() -> Enumerated {
 }
 
 fn oracle_calls(order: Order, tolerance: f64) -> u64 {
-    let settings =
-        Settings { order, tolerance, max_passes: 100_000, threads: 1, ..Settings::default() };
+    let settings = Settings { order, tolerance, max_passes: 100_000, threads: 1, ..bcfw() };
     let solution = train(&toy(), &settings).unwrap();
     assert_eq!(solution.status, Status::Converged);
     solution.totals.oracle_calls
@@ -63,7 +63,7 @@ fn the_known_solution_is_reached() {
                 tolerance: 1e-13,
                 max_passes: 10_000,
                 threads: 1,
-                ..Settings::default()
+                ..bcfw()
             };
             let solution = train(&problem, &settings).unwrap();
             assert_eq!(solution.status, Status::Converged, "{direction}, cache {cache}");
@@ -85,7 +85,7 @@ fn a_cache_keeps_to_its_bounds() {
         tolerance: 1e-9,
         max_passes: 500,
         threads: 1,
-        ..Settings::default()
+        ..bcfw()
     };
     let roomy = train(&toy(), &base).unwrap().totals;
     let tight = train(&toy(), &Settings { cache_bytes: 1, ..base.clone() }).unwrap().totals;

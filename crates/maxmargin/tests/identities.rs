@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::chains::any_chain;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
@@ -23,7 +24,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             max_passes: 12,
             threads: 1,
             block_gaps: true,
-            ..Settings::default()
+            ..bcfw()
         });
     let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
     let one = |names: &'static [&'static str]| proptest::sample::select(names);
@@ -144,8 +145,7 @@ fn exact_oracles_never_count_as_failing() {
         let blocks = (0..1 + seed % 3).map(|_| block()).collect();
         let problem = Enumerated { dim: 3, blocks };
         for solver in [Solver::BlockCoordinate, Solver::FrankWolfe] {
-            let settings =
-                Settings { solver, tolerance: 0.0, max_passes: 50, ..Settings::default() };
+            let settings = Settings { solver, tolerance: 0.0, max_passes: 50, ..bcfw() };
             let failures = watch(&problem, &settings).0.totals.oracle_failures;
             assert_eq!(failures, 0, "{solver}, seed {seed}, losses of {scale:e}");
         }
@@ -156,7 +156,7 @@ fn exact_oracles_never_count_as_failing() {
 #[test]
 fn weights_do_not_drift_from_their_blocks() {
     let chain = maxmargin::doc::toy();
-    let settings = Settings { tolerance: 0.0, max_passes: 2000, ..Settings::default() };
+    let settings = Settings { tolerance: 0.0, max_passes: 2000, ..bcfw() };
     let (solution, rows) = watch(&chain, &settings);
     assert!(solution.totals.drift.weights < 1e-12, "{:?}", solution.totals.drift);
     assert!(solution.totals.drift.dual < 1e-12, "{:?}", solution.totals.drift);

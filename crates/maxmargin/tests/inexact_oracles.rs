@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use common::{assert_close, watch};
 use maxmargin::{
@@ -27,7 +28,7 @@ fn every_method() -> Vec<Settings> {
         max_passes: 20,
         gap_every: 1,
         threads: 1,
-        ..Settings::default()
+        ..bcfw()
     };
     vec![
         base.clone(),

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::chains::{any_chain, tieless_chain};
 use common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
 use common::{assert_certified, cases, norm_sq, qp};
@@ -13,13 +14,7 @@ use proptest::prelude::*;
 
 /// Every combination of settings there is.
 fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
-    let base = Settings {
-        lambda: Some(lambda),
-        max_passes,
-        tolerance: 1e-9,
-        threads: 1,
-        ..Settings::default()
-    };
+    let base = Settings { lambda: Some(lambda), max_passes, tolerance: 1e-9, threads: 1, ..bcfw() };
     let mut all = Vec::new();
     for step in [Step::LineSearch, Step::Fixed] {
         all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
@@ -124,7 +119,7 @@ proptest! {
 fn a_tiny_gap_is_the_optimum() {
     let chain = maxmargin::doc::toy();
     let reach = |settings: Settings| train(&chain, &settings).unwrap().certificate;
-    let base = Settings { tolerance: 1e-4, max_passes: 100_000, ..Settings::default() };
+    let base = Settings { tolerance: 1e-4, max_passes: 100_000, ..bcfw() };
     let a = reach(base.clone());
     let b = reach(Settings { solver: Solver::FrankWolfe, ..base });
     assert!(a.gap <= 1e-4 && b.gap <= 1e-4, "{a:?} {b:?}");

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::bcfw;
 use common::problems::Watched;
 use common::{Rows, assert_certified, watch};
 use maxmargin::model::chain::Chain;
@@ -17,8 +18,7 @@ fn toy() -> Chain {
 
 /// Settings of every method, with a limit that is never reached in these tests.
 fn every_method(tolerance: f64) -> Vec<Settings> {
-    let base =
-        Settings { tolerance, max_passes: 40, gap_every: 3, threads: 1, ..Settings::default() };
+    let base = Settings { tolerance, max_passes: 40, gap_every: 3, threads: 1, ..bcfw() };
     vec![
         base.clone(),
         Settings { average: Average::Weighted, ..base.clone() },
@@ -93,7 +93,7 @@ fn max_oracle_calls_also_in_the_middle_of_a_pass() {
 #[test]
 fn a_pass_without_a_visit_has_not_begun() {
     let n = toy().examples() as u64;
-    let settings = Settings { tolerance: 0.0, gap_every: 100, threads: 1, ..Settings::default() };
+    let settings = Settings { tolerance: 0.0, gap_every: 100, threads: 1, ..bcfw() };
     for most in 1..=3 * n {
         let settings = Settings { max_oracle_calls: Some(most), ..settings.clone() };
         let (solution, Rows(rows)) = watch(&toy(), &settings);
@@ -160,7 +160,7 @@ fn every_observer_sees_the_end() {
         ends += u32::from(matches!(event, Event::End(_)));
         Control::Continue
     };
-    let trainer = Trainer::new(Settings { tolerance: 0.0, ..Settings::default() });
+    let trainer = Trainer::new(Settings { tolerance: 0.0, ..bcfw() });
     trainer.observe(&mut stop).observe(&mut count).train(&toy()).unwrap();
     assert_eq!((starts, ends), (1, 1));
 }
@@ -193,7 +193,7 @@ fn interrupted_before_and_in_the_middle() {
 fn within_the_tolerance_is_converged() {
     let interrupt = Interrupt::new();
     interrupt.raise();
-    let settings = Settings { tolerance: 1e3, ..Settings::default() };
+    let settings = Settings { tolerance: 1e3, ..bcfw() };
     let solution = Trainer::new(settings).interrupt(interrupt).train(&toy()).unwrap();
     expect(&toy(), &solution, Status::Converged);
 }

@@ -24,7 +24,7 @@ const SHOWN_LENGTHS: RangeInclusive<usize> = 4..=8;
 
 /// What a newcomer should see: a good recogniser, trained to a proven accuracy in a few seconds.
 fn settings() -> Settings {
-    Settings { lambda: Some(0.1), tolerance: 0.001, max_passes: 2000, ..Settings::default() }
+    Settings { lambda: Some(0.1), tolerance: 1e-4, ..Settings::default() }
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {

@@ -3,6 +3,7 @@
 use crate::args::DumpArgs;
 use crate::chain;
 use anyhow::Result;
+use maxmargin::Solver;
 use maxmargin_io::Model;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -103,10 +104,24 @@ fn to_text(model: &Model, weights: &LargestWeights<'_>) -> String {
     row(
         "settings",
         format!(
-            "solver {}, order {}, step {}, average {}, tolerance {}, seed {}",
-            s.solver, s.order, s.step, s.average, s.tolerance, s.seed
+            "solver {}{}, average {}, tolerance {}, seed {}",
+            s.solver,
+            match s.solver {
+                Solver::BlockCoordinate => format!(
+                    ", order {}, direction {}, cache {}, step {}",
+                    s.order, s.direction, s.cache, s.step
+                ),
+                Solver::FrankWolfe => format!(", step {}", s.step),
+                Solver::Auto => String::new(),
+            },
+            s.average,
+            s.tolerance,
+            s.seed
         ),
     );
+    if let Some(choice) = &meta.choice {
+        let _ = writeln!(text, "{:<14}{}", "chosen", choice.reason);
+    }
     for (label, features) in &weights.labels {
         let _ = writeln!(text, "\nlabel {label}");
         for (name, weight) in features {

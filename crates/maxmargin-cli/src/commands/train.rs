@@ -115,6 +115,10 @@ impl Task {
     }
 }
 
+/// The parts of the block-coordinate loop. Who sets one of them wants that loop, and not `auto`, which
+/// would choose them.
+const PARTS: [&str; 4] = ["order", "direction", "cache", "step"];
+
 /// The settings of the file, if there is one, with the options given on the command line.
 fn settings(args: &SettingsArgs) -> Result<Settings> {
     let mut settings = match &args.settings {
@@ -122,8 +126,12 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
-            let settings: Settings = toml::from_str(&text)
+            let mut settings: Settings = toml::from_str(&text)
                 .map_err(|error| anyhow!("{name}: {}", error.to_string().trim_end()))?;
+            let given: toml::Table = toml::from_str(&text)?;
+            if !given.contains_key("solver") && PARTS.iter().any(|part| given.contains_key(*part)) {
+                settings.solver = Solver::BlockCoordinate;
+            }
             settings.check().with_context(|| name.to_string())?;
             settings
         }
@@ -146,6 +154,11 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         seed,
         threads
     );
+    let parts =
+        [args.order.is_some(), args.direction.is_some(), args.cache.is_some(), args.step.is_some()];
+    if parts.contains(&true) && args.solver.is_none() && settings.solver == Solver::Auto {
+        settings.solver = Solver::BlockCoordinate;
+    }
     settings.lambda = args.lambda.or(settings.lambda);
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);

@@ -17,7 +17,8 @@ fn shows_and_keeps_everything() {
         trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events[0]["event"], "start");
     assert_eq!(events.last().unwrap()["event"], "end");
-    assert!(events[1..events.len() - 1].iter().all(|event| event["event"] == "pass"));
+    assert_eq!(events[1]["event"], "choice");
+    assert!(events[2..events.len() - 1].iter().all(|event| event["event"] == "pass"));
 
     let report = desk.read("maxmargin-demo/report.html");
     assert!(report.starts_with("<!") && report.contains("Convergence"), "{}", &report[..80]);

@@ -91,6 +91,7 @@ fn a_settings_file_is_read_and_options_win() {
         order: Order::Cyclic,
         max_passes: 7,
         tolerance: 0.0,
+        solver: Solver::BlockCoordinate, // for one of its parts is set
         ..Settings::default()
     };
     assert_eq!(settings(&desk, "--settings s.toml").0, expected);

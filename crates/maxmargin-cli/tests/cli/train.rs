@@ -84,7 +84,9 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn writes_a_trace_and_a_report() {
     let desk = Desk::new();
-    desk.run("train pets.crf -q --max-passes 25 --tolerance 0 --trace t.jsonl --report r.html")
+    desk.run(
+        "train pets.crf -q --solver bcfw --max-passes 25 --tolerance 0 --trace t.jsonl --report r.html",
+    )
         .ok();
     assert_eq!(desk.files(""), ["pets.crf", "r.html", "t.jsonl", "tags.hmm"]);
     let trace = desk.read("t.jsonl");

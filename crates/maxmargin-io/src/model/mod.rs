@@ -13,7 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::names::Names;
 use maxmargin::model::chain::{ChainShape, Hamming};
-use maxmargin::observe::Totals;
+use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, Settings, Status};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -108,6 +108,9 @@ pub struct ModelMeta {
     pub totals: Totals,
     /// Fingerprint of the training data.
     pub fingerprint: Fingerprint,
+    /// What the solver `auto` has chosen, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
 }
 
 /// What is wrong with a model file. The message names the file where there is one.
@@ -205,6 +208,7 @@ impl Model {
             certificate: solution.certificate,
             totals: solution.totals,
             fingerprint: data.fingerprint,
+            choice: solution.choice,
         };
         Self {
             meta,

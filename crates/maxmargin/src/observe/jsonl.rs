@@ -1,6 +1,6 @@
 //! The trace as JSON lines.
 
-use super::{Control, End, Event, Observer, Record, Start};
+use super::{Choice, Control, End, Event, Observer, Record, Start};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -36,6 +36,7 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         block_gaps: Option<&'a [f64]>,
     },
+    Choice(&'a Choice),
     End(&'a End),
 }
 
@@ -80,6 +81,7 @@ impl<W: Write> Observer for JsonLines<W> {
             let line = match event {
                 Event::Start(start) => Line::Start(start),
                 Event::Pass { record, block_gaps } => Line::Pass { record, block_gaps },
+                Event::Choice(choice) => Line::Choice(choice),
                 Event::End(end) => Line::End(end),
             };
             self.error = self.write(&line).err();

@@ -67,6 +67,7 @@ impl<W: Write> Table<W> {
                 writeln!(out, "{}", "─".repeat(WIDTH))
             }
             Event::Pass { record, .. } => writeln!(out, "{}", line(record)),
+            Event::Choice(choice) => writeln!(out, "auto: {}", choice.reason),
             Event::End(end) => {
                 writeln!(out, "{}", "─".repeat(WIDTH))?;
                 let (c, t) = (&end.certificate, &end.totals);

@@ -102,3 +102,8 @@ pub fn assert_certified<P: Problem>(problem: &P, solution: &Solution) {
     let largest = solution.weights.iter().fold(0.0f64, |m, w| m.max(w.abs()));
     assert!(found.weight_residual <= 1e-12 * largest.max(1.0), "{:e}", found.weight_residual);
 }
+
+/// The defaults, with the solver whose parts can be set one by one.
+pub fn bcfw() -> Settings {
+    Settings { solver: maxmargin::Solver::BlockCoordinate, ..Settings::default() }
+}
