@@ -230,6 +230,22 @@ pub fn audit<P: Problem>(
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
 }
 
+/// Refuses a point to start from that is none of the problem's.
+pub(crate) fn check_start<P: Problem>(
+    problem: &P,
+    point: DualPoint,
+) -> Result<DualPoint, TrainError> {
+    if point.blocks.len() != problem.examples() {
+        let (found, expected) = (point.blocks.len(), problem.examples());
+        return Err(TrainError::Size { what: "dual blocks", found, expected });
+    }
+    for (example, block) in point.blocks.iter().enumerate() {
+        check_block(problem, example, &block.parts, block.loss, ROUNDING)
+            .map_err(|why| TrainError::Start { example, why })?;
+    }
+    Ok(point)
+}
+
 fn check_block<P: Problem>(
     problem: &P,
     i: usize,

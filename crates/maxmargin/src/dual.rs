@@ -75,6 +75,38 @@ impl DualPoint {
         Self { blocks }
     }
 
+    /// The point with the same weights at λ′ = `ratio`·λ, for a `ratio` of at most 1: the mass on
+    /// other outputs than the truth is scaled by it.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let problem = toy();
+    /// let solution = train(&problem, &Settings::default())?;
+    /// let smaller = solution.dual.rescaled(&problem, 0.5);
+    /// let w = smaller.weights(&problem, 0.5 * solution.lambda);
+    /// assert!(w.iter().zip(&solution.weights).all(|(a, b)| (a - b).abs() < 1e-12));
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `ratio` is not in [0, 1].
+    #[must_use]
+    pub fn rescaled<P: Problem>(&self, problem: &P, ratio: f64) -> Self {
+        assert!((0.0..=1.0).contains(&ratio), "{ratio} is not in [0, 1]");
+        let mut truth = SparseVec::new();
+        let blocks = self.blocks.iter().enumerate().map(|(i, block)| {
+            truth.clear();
+            problem.truth_parts(i, &mut truth);
+            let mut parts = block.parts.clone();
+            parts.scale(ratio);
+            parts.add_scaled(1.0 - ratio, &truth);
+            Block { parts, loss: ratio * block.loss }
+        });
+        Self { blocks: blocks.collect() }
+    }
+
     /// The weights Aα of this point for λ > 0. It must be a point of this problem's dual: one block
     /// per example, without parts that do not exist.
     ///

@@ -66,6 +66,14 @@ pub enum TrainError {
         /// Index of the feature.
         feature: usize,
     },
+    /// A point to start from that is none of the dual.
+    #[error("the point to start from is not feasible: in example {example}, {why}")]
+    Start {
+        /// Index of the example.
+        example: usize,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Something of the wrong size.
     #[error("{found} {what} were given, the problem has {expected}")]
     Size {

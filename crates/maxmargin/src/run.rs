@@ -1,6 +1,6 @@
 //! What every method shares: the state, the clock, the limits, the events and the certificate.
 
-use crate::certificate::{BlockReading, Certificate, exact_pass, from_readings};
+use crate::certificate::{BlockReading, Certificate, check_start, exact_pass, from_readings};
 use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
@@ -44,14 +44,19 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         settings: CheckedSettings,
         observers: Vec<&'o mut dyn Observer>,
         interrupt: Interrupt,
+        start: Option<DualPoint>,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
+        let point = match start {
+            None => DualPoint::at_truth(problem),
+            Some(point) => check_start(problem, point)?,
+        };
         let clock = Clock::start();
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
         let mut run = Self {
             problem,
-            state: DualState::new(problem, lambda, DualPoint::at_truth(problem), &mut crew),
+            state: DualState::new(problem, lambda, point, &mut crew),
             totals: Totals::default(),
             crew,
             settings,

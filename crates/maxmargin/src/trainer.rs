@@ -108,6 +108,7 @@ pub struct Trainer<'a> {
     settings: Settings,
     observers: Vec<&'a mut dyn Observer>,
     interrupt: Interrupt,
+    start: Option<DualPoint>,
 }
 
 impl<'a> Trainer<'a> {
@@ -142,7 +143,28 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Trains, from w = 0, until the gap is within the tolerance or a limit is reached.
+    /// Starts from a dual point instead of the truth: that of an earlier solution, at the same λ or,
+    /// [rescaled](DualPoint::rescaled), at a smaller one. At a larger λ the point can be taken as it
+    /// is, and its weights shrink.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, Trainer, train};
+    ///
+    /// let problem = toy();
+    /// let settings = Settings { tolerance: 0.001, ..Settings::default() };
+    /// let first = train(&problem, &settings)?;
+    /// let again = Trainer::new(settings).start_from(first.dual).train(&problem)?;
+    /// assert!(again.totals.oracle_calls <= first.totals.oracle_calls);
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    #[must_use]
+    pub fn start_from(mut self, point: DualPoint) -> Self {
+        self.start = Some(point);
+        self
+    }
+
+    /// Trains, from w = 0 unless it [starts elsewhere](Self::start_from), until the gap is within the tolerance or a limit is reached.
     ///
     /// The same problem, settings and seed give the same bits, on any number of threads, unless
     /// time, an observer or an interrupt ends the run.
@@ -162,7 +184,7 @@ impl<'a> Trainer<'a> {
     pub fn train<P: Problem>(self, problem: &P) -> Result<Solution, TrainError> {
         let settings = self.settings.check()?.resolved();
         let solver = settings.solver;
-        let run = Run::start(problem, settings, self.observers, self.interrupt)?;
+        let run = Run::start(problem, settings, self.observers, self.interrupt, self.start)?;
         match solver {
             Solver::Auto | Solver::BlockCoordinate => driver::run(run),
             Solver::FrankWolfe => method::batch::run(run),
