@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Trains a model
     Train(Box<TrainArgs>),
+    /// Follows the regularization path: good weights for every lambda
+    Path(Box<PathArgs>),
     /// Labels new data with a model
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data
@@ -57,6 +59,9 @@ pub(crate) struct TrainArgs {
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    /// Start from a model trained on the same data, at this or another lambda
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) warm_start: Option<PathBuf>,
     /// Leave the dual point out of the model: a smaller file that cannot be verified
     #[arg(long)]
     pub(crate) no_dual: bool,
@@ -70,6 +75,43 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArgs {
+    /// Training data
+    pub(crate) data: String,
+    /// The duality gap that is guaranteed at every lambda
+    #[arg(long, allow_negative_numbers = true, value_name = "GAP", default_value_t = 0.1)]
+    pub(crate) epsilon: f64,
+    /// The share of epsilon to which each breakpoint is solved
+    #[arg(long, allow_negative_numbers = true, value_name = "SHARE", default_value_t = 0.9)]
+    pub(crate) kappa: f64,
+    /// Where the path may end
+    #[arg(long, allow_negative_numbers = true, value_name = "NUMBER", default_value_t = 1e-5)]
+    pub(crate) lambda_min: f64,
+    /// Data to measure the error of each breakpoint on, and to find the best lambda by
+    #[arg(long, value_name = "DATA")]
+    pub(crate) validation: Option<String>,
+    /// Where to write the model with the least validation error, or the last one
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Write a self-contained report with plots against lambda
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads for exact passes, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }

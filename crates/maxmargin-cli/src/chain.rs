@@ -138,10 +138,17 @@ impl<'m> Predictor<'m> {
 
 /// The errors of a model on labelled data.
 pub(crate) fn errors(model: &Model, data: &EvalData) -> SequenceErrors {
-    let mut predictor = Predictor::new(model);
+    errors_of(&model.meta.shape, &model.weights, data)
+}
+
+/// The errors of weights on labelled data.
+pub(crate) fn errors_of(shape: &ChainShape, weights: &[f64], data: &EvalData) -> SequenceErrors {
+    let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
     let mut errors = SequenceErrors::default();
     for sequence in data.sequences.iter() {
-        errors.add(sequence.labels(), predictor.predict(sequence));
+        scores.fill(shape, weights, sequence);
+        scores.decode(shape, weights, &mut labels);
+        errors.add(sequence.labels(), &labels);
     }
     errors
 }

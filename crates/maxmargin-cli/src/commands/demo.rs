@@ -42,6 +42,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let task = Task {
         shape: ChainShape::new(data.labels.len(), data.attributes.len()),
         loss: Hamming::default(),
+        start: None,
     };
     let mut trace = Trace::default();
     let model = atomic_write(folder.join("trace.jsonl"), |to| {

@@ -4,6 +4,7 @@ mod data;
 mod demo;
 mod dump;
 mod evaluate;
+mod path;
 mod predict;
 mod train;
 pub(crate) use train::{Test, certificate_in_words};
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Path(args) => path::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),

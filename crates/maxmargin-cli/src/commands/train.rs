@@ -9,7 +9,9 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
-use maxmargin::{Caching, Direction, Interrupt, Settings, SettingsError, Solver, Trainer};
+use maxmargin::{
+    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Trainer,
+};
 use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -20,6 +22,7 @@ use std::process::ExitCode;
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let settings = settings(&args.settings)?;
     let inputs = [Some(&args.data), args.test.as_ref()].into_iter().flatten().map(Path::new);
+    let inputs = inputs.chain(args.warm_start.as_deref());
     let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
     output::check(inputs.chain(args.settings.settings.as_deref()), outputs.map(PathBuf::as_path))?;
     if args.data == "-" && args.test.as_deref() == Some("-") {
@@ -30,6 +33,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let task = Task {
         shape: chain::shape(&args.model, &data)?,
         loss: chain::loss(&args.model, &data.labels)?,
+        start: args.warm_start.as_deref().map(|path| read_start(path, &data)).transpose()?,
     };
     let test = read_test(args, &data)?;
     let mut trace = Trace::default();
@@ -66,6 +70,22 @@ fn read_test(args: &TrainArgs, data: &Dataset) -> Result<Option<EvalData>> {
     args.test.as_ref().map(|test| names.read(test, args.format, LabelRule::Count)).transpose()
 }
 
+/// Reads a model to start from, and makes sure that it was trained on the same data.
+fn read_start(path: &Path, data: &Dataset) -> Result<(f64, DualPoint)> {
+    let model = Model::load(path)?;
+    let name = path.display();
+    if model.meta.fingerprint != data.fingerprint || model.attributes != data.attributes {
+        bail!(
+            "{name}: the model was trained on other data\n\
+             hint: a warm start goes on from the dual point, which belongs to the training data"
+        );
+    }
+    let Some(dual) = model.dual else {
+        bail!("{name}: the model was saved without its dual point\nhint: train without --no-dual");
+    };
+    Ok((model.meta.certificate.lambda, dual))
+}
+
 /// Test data, and how the model does on them.
 pub(crate) struct Test {
     pub(crate) data: EvalData,
@@ -79,6 +99,8 @@ const TABLE_GROWTH: f64 = 1.25;
 pub(super) struct Task {
     pub(super) shape: ChainShape,
     pub(super) loss: Hamming,
+    /// The λ and the dual point of a model to start from.
+    pub(super) start: Option<(f64, DualPoint)>,
 }
 
 impl Task {
@@ -104,6 +126,15 @@ impl Task {
             .observe(&mut bar);
         if let Some(lines) = &mut lines {
             trainer = trainer.observe(lines);
+        }
+        if let Some((old, point)) = &self.start {
+            // At a smaller λ the weights are kept, at a larger one the dual variables.
+            let lambda = settings.lambda.unwrap_or(1.0 / chain.data().len() as f64);
+            let start = match lambda < *old {
+                true => point.rescaled(&chain, lambda / old),
+                false => point.clone(),
+            };
+            trainer = trainer.start_from(start);
         }
         let solution = trainer.train(&chain);
         screen.done();
@@ -202,7 +233,7 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// The first ctrl-C ends the training with a certified model, the second ends the program.
-fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
+pub(super) fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
     let interrupt = Interrupt::new();
     let (handle, screen) = (interrupt.clone(), screen.clone());
     ctrlc::set_handler(move || {

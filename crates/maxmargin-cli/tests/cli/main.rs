@@ -12,6 +12,7 @@ mod evaluate;
 mod interrupt;
 mod options;
 mod outputs;
+mod path;
 mod pipes;
 mod predict;
 mod refusals;
