@@ -59,6 +59,9 @@ pub(crate) struct TrainArgs {
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    /// Data to choose lambda by with `--lambda auto` [default: a tenth of the training data]
+    #[arg(long, value_name = "DATA")]
+    pub(crate) validation: Option<String>,
     /// Start from a model trained on the same data, at this or another lambda
     #[arg(long, value_name = "MODEL")]
     pub(crate) warm_start: Option<PathBuf>,
@@ -131,6 +134,20 @@ pub(crate) struct ModelArgs {
     pub(crate) label_weight: Vec<(String, f64)>,
 }
 
+/// A regularization strength as it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Lambda {
+    Value(f64),
+    Auto,
+}
+
+fn lambda(text: &str) -> Result<Lambda, String> {
+    match text {
+        "auto" => Ok(Lambda::Auto),
+        text => number(text).map(Lambda::Value).map_err(|error| format!("{error}, or `auto`")),
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Group {
     Emission,
@@ -153,9 +170,10 @@ pub(crate) struct SettingsArgs {
     /// Read settings from a TOML file; options given here win
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) settings: Option<PathBuf>,
-    /// Regularization strength [default: 1/n]
-    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
-    pub(crate) lambda: Option<f64>,
+    /// Regularization strength, or `auto`: the one with the least error on held-out data
+    /// [default: 1/n]
+    #[arg(long, allow_negative_numbers = true, value_parser = lambda, value_name = "NUMBER|auto")]
+    pub(crate) lambda: Option<Lambda>,
     /// Method: batch or block-coordinate Frank-Wolfe, or what is best; options for the parts of bcfw
     /// imply it [default: auto]
     #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]

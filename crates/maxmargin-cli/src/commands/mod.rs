@@ -4,6 +4,7 @@ mod data;
 mod demo;
 mod dump;
 mod evaluate;
+mod lambda;
 mod path;
 mod predict;
 mod train;

@@ -1,6 +1,7 @@
 //! `maxmargin train`
 
-use crate::args::{SettingsArgs, TalkArgs, TrainArgs};
+use super::lambda;
+use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
 use crate::chain::{self, Vocabulary};
 use crate::output;
 use crate::report::{self, Trace};
@@ -18,9 +19,10 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
-    let settings = settings(&args.settings)?;
+    let mut settings = settings(&args.settings)?;
     let inputs = [Some(&args.data), args.test.as_ref()].into_iter().flatten().map(Path::new);
     let inputs = inputs.chain(args.warm_start.as_deref());
     let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
@@ -36,6 +38,15 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
         start: args.warm_start.as_deref().map(|path| read_start(path, &data)).transpose()?,
     };
     let test = read_test(args, &data)?;
+    if args.settings.lambda == Some(Lambda::Auto) {
+        let validation = read_other(args.validation.as_ref(), args, &data)?;
+        let choice = lambda::choose(&task, &data, validation, &settings, &screen)?;
+        settings.lambda = Some(choice);
+    } else if args.validation.is_some() {
+        bail!(
+            "--validation has no meaning without --lambda auto\nhint: to test the model, use --test"
+        );
+    }
     let mut trace = Trace::default();
     let mut model = match &args.trace {
         None => task.train(&mut data, &settings, &screen, &mut trace, None)?,
@@ -65,9 +76,18 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
 
 /// Reads the test data before the training, so that a mistake in them shows at once.
 fn read_test(args: &TrainArgs, data: &Dataset) -> Result<Option<EvalData>> {
+    read_other(args.test.as_ref(), args, data)
+}
+
+/// Reads other labelled data than the training data, if they are named.
+fn read_other(
+    other: Option<&String>,
+    args: &TrainArgs,
+    data: &Dataset,
+) -> Result<Option<EvalData>> {
     let names =
         Vocabulary { labels: &data.labels, attributes: &data.attributes, format: data.format };
-    args.test.as_ref().map(|test| names.read(test, args.format, LabelRule::Count)).transpose()
+    other.map(|other| names.read(other, args.format, LabelRule::Count)).transpose()
 }
 
 /// Reads a model to start from, and makes sure that it was trained on the same data.
@@ -190,7 +210,12 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     if parts.contains(&true) && args.solver.is_none() && settings.solver == Solver::Auto {
         settings.solver = Solver::BlockCoordinate;
     }
-    settings.lambda = args.lambda.or(settings.lambda);
+    match args.lambda {
+        Some(Lambda::Value(lambda)) => settings.lambda = Some(lambda),
+        // Chosen later, when the data are there.
+        Some(Lambda::Auto) => settings.lambda = None,
+        None => {}
+    }
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
     if settings.solver == Solver::FrankWolfe {
@@ -234,7 +259,12 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 
 /// The first ctrl-C ends the training with a certified model, the second ends the program.
 pub(super) fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
-    let interrupt = Interrupt::new();
+    // There is one ctrl-C for the whole program, whoever asks for it.
+    static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+    if let Some(interrupt) = INTERRUPT.get() {
+        return Ok(interrupt.clone());
+    }
+    let interrupt = INTERRUPT.get_or_init(Interrupt::new).clone();
     let (handle, screen) = (interrupt.clone(), screen.clone());
     ctrlc::set_handler(move || {
         if handle.is_raised() {

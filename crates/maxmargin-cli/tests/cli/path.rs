@@ -63,3 +63,17 @@ fn a_warm_start_goes_on_from_a_model_of_the_same_data() {
     let run = desk.run("train pets.crf --warm-start slim.model");
     assert!(run.stderr.contains("without its dual point"), "{}", run.stderr);
 }
+
+#[test]
+fn lambda_is_chosen_on_data_held_out() {
+    let desk = Desk::new();
+    let run = desk.run("train ocr-small --lambda auto --max-passes 1 -o a.model").ok();
+    assert!(run.stderr.contains("labels held out"));
+    assert!(run.stderr.contains("lambda auto: "), "{}", run.stderr);
+    let lambda = desk.model("a.model").meta.certificate.lambda;
+    assert!((1e-3..1.0).contains(&lambda), "{lambda}");
+    let run = desk.run("train pets.crf -q --lambda auto --validation pets.crf --json").ok();
+    assert!(run.json()["lambda"].as_f64().unwrap() > 0.0);
+    let run = desk.run("train pets.crf --validation pets.crf");
+    assert!(run.stderr.contains("--validation has no meaning without --lambda auto"));
+}

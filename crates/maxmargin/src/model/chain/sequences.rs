@@ -224,6 +224,28 @@ impl Sequences {
         if self.weights.is_empty() { 1.0 } else { self.weights[i] }
     }
 
+    /// The sequences whose index is to be kept, in the same order.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// let all = toy().data().clone();
+    /// let some = all.select(|i| i != 1);
+    /// assert_eq!(some.len(), 3);
+    /// assert_eq!(some.sequence(1).labels(), all.sequence(2).labels());
+    /// ```
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut selected = Self::new();
+        for (i, sequence) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
+            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+                // What is in here was checked when it came in.
+                let _ = selected.push_token(token.pairs(), label);
+            }
+            let _ = selected.end_sequence(self.weight(i));
+        }
+        selected
+    }
+
     /// One past the largest label, 0 without tokens. Open sequences count as well: it is the number
     /// of labels that a shape needs at least.
     ///

@@ -1,0 +1,109 @@
+//! Choosing λ: the one with the least error on data held out, of a grid from strong to weak
+//! regularization, each trained from the one before.
+//!
+//! The regularization path with its guarantee would do as well, but its ε is absolute: where the
+//! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
+//! on, with an accuracy relative to the objective.
+
+use super::train::{Task, on_ctrl_c};
+use crate::chain;
+use crate::screen::Screen;
+use anyhow::{Context as _, Result, bail};
+use maxmargin::model::chain::{Chain, Sequences};
+use maxmargin::observe::Control;
+use maxmargin::{PathSettings, Rng, Settings, Trainer, regularization_path_with};
+use maxmargin_io::{Dataset, EvalData, Unknown};
+
+/// One sequence in this many is held out.
+const HELD_OUT: usize = 10;
+
+/// From each λ to the next.
+const FACTOR: f64 = 0.5;
+
+/// The gap of each solution, as a share of the objective: enough to tell a good λ from a bad one.
+const ACCURACY: f64 = 0.05;
+
+/// The search ends when so many in a row have not been better,
+const PATIENCE: usize = 5;
+
+/// once the objective has fallen below this share of what it is without any learning: before that,
+/// regularization is so strong that errors change by chance only.
+const LEARNING: f64 = 0.9;
+
+/// Chooses λ by the error on `validation`, or on a random tenth of the data.
+pub(super) fn choose(
+    task: &Task,
+    data: &Dataset,
+    validation: Option<EvalData>,
+    settings: &Settings,
+    screen: &Screen,
+) -> Result<f64> {
+    let lowest = 0.1 / data.sequences.len() as f64;
+    let (train, held_out) = match validation {
+        Some(held_out) => (data.sequences.clone(), held_out),
+        None => split(data, settings.seed)?,
+    };
+    let chain = Chain::new(task.shape, train, &task.loss)?;
+    let training = Settings {
+        seed: settings.seed,
+        threads: settings.threads,
+        max_passes: u64::MAX,
+        ..Settings::default()
+    };
+    // The path begins where regularization is so strong that hardly anything is learned.
+    let mut start = None;
+    let interrupt = on_ctrl_c(screen)?;
+    let path = PathSettings { training: training.clone(), ..PathSettings::default() };
+    regularization_path_with(&chain, &path, &interrupt, |breakpoint, _, point| {
+        start = Some((breakpoint.lambda, point.clone()));
+        Control::Stop
+    })?;
+    let (mut lambda, mut point) = start.context("the path has no beginning")?;
+
+    let (mut best, mut chosen, mut tried, mut since) = (f64::INFINITY, lambda, 0, 0);
+    let (mut primal, mut without) = (1.0, None);
+    let tokens = held_out.sequences.tokens();
+    while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
+        lambda *= FACTOR;
+        let (at, tolerance) = (Some(lambda), ACCURACY * primal);
+        let solution = Trainer::new(Settings { lambda: at, tolerance, ..training.clone() })
+            .start_from(point.rescaled(&chain, FACTOR))
+            .interrupt(interrupt.clone())
+            .train(&chain)?;
+        let error = chain::errors_of(&task.shape, &solution.weights, &held_out).hamming();
+        tried += 1;
+        screen
+            .say(format!("lambda {lambda:>10.3e}   error {error:.4} on {tokens} labels held out"));
+        (point, primal) = (solution.dual, solution.certificate.primal);
+        let learning = primal < LEARNING * *without.get_or_insert(primal);
+        if error < best {
+            (best, chosen, since) = (error, lambda, 0);
+        } else if learning {
+            since += 1;
+        }
+    }
+    if interrupt.is_raised() {
+        bail!("interrupted while lambda was being chosen");
+    }
+    screen.say(format!("lambda auto: {chosen:.4e}, the best of {tried}"));
+    Ok(chosen)
+}
+
+/// A random tenth of the sequences, and the rest.
+fn split(data: &Dataset, seed: u64) -> Result<(Sequences, EvalData)> {
+    let n = data.sequences.len();
+    if n < 2 {
+        bail!("--lambda auto needs at least two sequences, or --validation DATA");
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    Rng::new(seed).shuffle(&mut order);
+    let mut out = vec![false; n];
+    order[..n.div_ceil(HELD_OUT)].iter().for_each(|&i| out[i] = true);
+    let held_out = EvalData {
+        sequences: data.sequences.select(|i| out[i]),
+        unknown: Unknown::default(),
+        fingerprint: data.fingerprint,
+        format: data.format,
+    };
+    Ok((data.sequences.select(|i| !out[i]), held_out))
+}
