@@ -110,13 +110,18 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
 
     /// n visits, unless something ends the pass before.
     fn pass(&mut self) -> Result<PassEnd, TrainError> {
-        let promising = PROMISING * self.run.settings.tolerance;
-        for visit in 0..self.run.examples() {
+        let (n, averaging) = (self.run.examples(), self.averager.is_some());
+        // The gaps of blocks are those of the iterate, and promise nothing of an average.
+        let promising = if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance };
+        for visit in 0..n {
             if let Some(status) = self.run.limit() {
                 return Ok(PassEnd::Limit(status));
             }
             self.run.totals.passes += u64::from(visit == 0);
-            let Some(i) = self.picker.next(&mut self.rng) else { return Ok(PassEnd::Early) };
+            let next = self.picker.next(&mut self.rng);
+            // Where the iterate is at its end, the average still moves towards it with every visit.
+            let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
+            let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
             }
@@ -124,7 +129,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 None => self.visit(i)?,
                 Some(_) => self.visit_remembering(i)?,
             }
-            if self.picker.known_gap().is_some_and(|gap| gap <= promising) {
+            if self.picker.known_gap().is_some_and(|gap| gap < promising) {
                 return Ok(PassEnd::Early);
             }
         }
@@ -218,33 +223,32 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
 
     /// The exact gap of what would be returned now: the average if there is one, else the iterate.
     fn check(&mut self) -> Result<(Check, Option<DualState<'p, P>>), TrainError> {
-        let Self { run, picker, memory, averager, .. } = self;
+        let Some(averager) = self.averager.take() else {
+            return Ok((self.check_iterate()?, None));
+        };
+        let drift = match self.picker.follows_gaps() || self.memory.is_some() {
+            true => self.check_iterate()?.drift,
+            false => Some(self.run.rebuild()),
+        };
+        let point = averager.point(self.run.totals.visits, &self.run.state.blocks);
+        let (check, average) = self.run.check_other(point)?;
+        self.averager = Some(averager);
+        Ok((Check { drift, ..check }, Some(average)))
+    }
+
+    /// The exact gap of the iterate, of which all that follow gaps take note.
+    fn check_iterate(&mut self) -> Result<Check, TrainError> {
+        let Self { run, picker, memory, .. } = self;
         if let Some(memory) = memory {
             memory.refresh_all(&mut run.state.blocks);
         }
-        let needs_gaps = picker.follows_gaps() || memory.is_some();
-        let mut check = None;
-        let mut drift = None;
-        if averager.is_none() || needs_gaps {
-            let iterate = run.check()?;
-            let gaps = || run.readings.iter().map(|reading| reading.gap);
-            picker.refresh(gaps());
-            if let Some(memory) = memory {
-                memory.cache.note_exact(gaps());
-            }
-            drift = iterate.drift;
-            check = Some(iterate);
+        let check = run.check()?;
+        let gaps = || run.readings.iter().map(|reading| reading.gap);
+        picker.refresh(gaps());
+        if let Some(memory) = memory {
+            memory.cache.note_exact(gaps());
         }
-        match (averager, check) {
-            (None, Some(check)) => Ok((check, None)),
-            (None, None) => Ok((run.check()?, None)),
-            (Some(averager), _) => {
-                let drift = drift.unwrap_or_else(|| run.rebuild());
-                let point = averager.point(run.totals.visits, &run.state.blocks);
-                let (check, average) = run.check_other(point)?;
-                Ok((Check { drift: Some(drift), ..check }, Some(average)))
-            }
-        }
+        Ok(check)
     }
 
     /// Ends a run whose gap is not known yet.

@@ -6,7 +6,7 @@ mod common;
 use common::assert_certified;
 use common::bcfw;
 use common::problems::{Enumerated, EnumeratedBlock};
-use maxmargin::{Caching, Direction, Order, Settings, Status, train};
+use maxmargin::{Average, Caching, Direction, Order, Settings, Status, train};
 
 const EASY: usize = 59;
 const LABELS: usize = 60;
@@ -94,4 +94,26 @@ fn a_cache_keeps_to_its_bounds() {
     assert!(roomy.hits > 0 && off.hits == 0);
     assert!(tight.bytes <= roomy.bytes && tight.corners <= roomy.corners);
     assert!(off.misses > 0 && roomy.corners >= (EASY + 1) as u64);
+}
+
+/// The gaps of the iterate promise nothing of the average: they must not call for exact passes.
+#[test]
+fn an_average_is_checked_no_more_often_than_asked() {
+    let n = (EASY + 1) as u64;
+    for order in [Order::Gap, Order::MaxGap, Order::Permutation] {
+        let settings = Settings {
+            order,
+            direction: Direction::Corrective,
+            average: Average::Weighted,
+            tolerance: 1e-4,
+            max_passes: 5000,
+            threads: 1,
+            ..bcfw()
+        };
+        let solution = train(&toy(), &settings).unwrap();
+        assert_eq!(solution.status, Status::Converged, "{order}");
+        let totals = solution.totals;
+        let checks = totals.passes / settings.gap_every + 1;
+        assert!(totals.oracle_calls <= totals.visits + checks * 2 * n, "{order}: {totals:?}");
+    }
 }
