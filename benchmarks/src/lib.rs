@@ -48,9 +48,14 @@ pub fn fastest(repeats: usize, mut work: impl FnMut()) -> f64 {
 
 /// Decodes every example in order: the least work a pass of any method has to do.
 pub fn decode_all<P: Problem>(problem: &P, w: &[f64]) {
+    decode_in_order(problem, w, 0..problem.examples());
+}
+
+/// Decodes examples in a given order.
+pub fn decode_in_order<P: Problem>(problem: &P, w: &[f64], order: impl IntoIterator<Item = usize>) {
     let mut workspace = problem.workspace();
     let mut y = P::Output::default();
-    for i in 0..problem.examples() {
+    for i in order {
         problem.prepare(i, w, &mut workspace);
         problem.decode(i, w, &mut workspace, &mut y);
     }

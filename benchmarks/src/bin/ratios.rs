@@ -6,9 +6,9 @@
 
 use anyhow::Result;
 use maxmargin::model::chain::Chain;
-use maxmargin::{Average, Problem as _, Settings, Solver};
+use maxmargin::{Average, Problem as _, Rng, Settings, Solver};
 use maxmargin_benchmarks::{
-    chain, conll, decode_all, fastest, least, median, peak_memory, time_passes,
+    chain, conll, decode_all, decode_in_order, fastest, least, median, peak_memory, time_passes,
 };
 
 fn main() -> Result<()> {
@@ -50,6 +50,10 @@ fn measure(name: &str, chain: &Chain, lambda: f64) -> Result<()> {
     let averaged = time_passes(chain, &settings(Average::Weighted, 1000, 1))?;
 
     row("decoding all examples, one thread (fastest of 20)", decode, 1.0);
+    let mut order: Vec<usize> = (0..chain.examples()).collect();
+    Rng::new(1).shuffle(&mut order);
+    let shuffled = fastest(10, || decode_in_order(chain, w, order.iter().copied()));
+    row("the same in random order (fastest of 10)", shuffled, shuffled / decode);
     let fast = least(&plain.passes).min(least(&again.passes));
     row("BCFW pass (fastest of 20)", fast, fast / decode);
     let middle = median(&plain.passes).min(median(&again.passes));
