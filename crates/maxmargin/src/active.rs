@@ -31,6 +31,14 @@ pub(crate) struct Memory {
     masses: Vec<f64>,
 }
 
+/// A block that is being visited: its workspace is prepared for it at the state's w.
+pub(crate) struct Place<'a, 'p, P: Problem> {
+    pub(crate) i: usize,
+    pub(crate) state: &'a mut DualState<'p, P>,
+    pub(crate) problem: &'a P,
+    pub(crate) workspace: &'a mut P::Workspace,
+}
+
 /// What a visit has come to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
@@ -86,19 +94,16 @@ impl Memory {
     /// Moves block `i` towards its best corner, and w with it.
     pub(crate) fn step<P: Problem>(
         &mut self,
-        i: usize,
-        state: &mut DualState<'_, P>,
-        problem: &P,
-        workspace: &mut P::Workspace,
+        at: Place<'_, '_, P>,
         direction: Direction,
         rule: (Step, u64),
     ) -> Option<Outcome> {
         match direction {
-            Direction::Corrective => self.shift(i, state, problem, workspace, MOST_MOVES),
-            Direction::Pairwise => self.shift(i, state, problem, workspace, 1),
+            Direction::Corrective => self.shift(at, MOST_MOVES),
+            Direction::Pairwise => self.shift(at, 1),
             Direction::FrankWolfe | Direction::Away | Direction::Best => {
-                self.refresh(i, &mut state.blocks[i]);
-                self.one_of(i, state, problem, workspace, direction, rule)
+                self.refresh(at.i, &mut at.state.blocks[at.i]);
+                self.one_of(at, direction, rule)
             }
         }
     }
@@ -109,10 +114,7 @@ impl Memory {
     /// and a constant, with D the squared distances: so all this needs no look at w.
     fn shift<P: Problem>(
         &mut self,
-        i: usize,
-        state: &mut DualState<'_, P>,
-        problem: &P,
-        workspace: &mut P::Workspace,
+        Place { i, state, problem, workspace }: Place<'_, '_, P>,
         most: usize,
     ) -> Option<Outcome> {
         let rate = state.shares.of(i) / state.lambda;
@@ -170,10 +172,7 @@ impl Memory {
     /// One Frank-Wolfe, away or pairwise step, whichever the direction allows and gains most.
     fn one_of<P: Problem>(
         &mut self,
-        i: usize,
-        state: &mut DualState<'_, P>,
-        problem: &P,
-        workspace: &mut P::Workspace,
+        Place { i, state, problem, workspace }: Place<'_, '_, P>,
         direction: Direction,
         (rule, k): (Step, u64),
     ) -> Option<Outcome> {

@@ -3,7 +3,7 @@
 //! A visit picks a block (order), asks its oracle for a corner, chooses a direction and a step size,
 //! and moves. Each of these is a part of its own; none knows of the others.
 
-use crate::active::Memory;
+use crate::active::{Memory, Place};
 use crate::average::{Average, Averager};
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
@@ -212,8 +212,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             memory.refresh(i, &mut state.blocks[i]);
             averager.before_change(i, k + 1, &state.blocks[i]);
         }
-        let workspace = &mut scratch.workspace;
-        let outcome = memory.step(i, state, problem, workspace, direction, (rule, k));
+        let at = Place { i, state, problem, workspace: &mut scratch.workspace };
+        let outcome = memory.step(at, direction, (rule, k));
         memory.tidy(i);
         run.totals.cache = Some(memory.cache.stats);
         let outcome = outcome.ok_or(TrainError::NotFinite { example: i })?;
