@@ -3,10 +3,10 @@
 use crate::atoms::{Atoms, Ruler};
 use crate::cache::{Cache, Size};
 use crate::direction::Direction;
-use crate::dual::{Ascent, Block, DualState};
+use crate::dual::{Block, DualState, Stride};
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
-use crate::step::Step;
+use crate::step::Pace;
 
 /// In-block work goes on until the violation has fallen to this share of what it was at first;
 /// going on to the end of one block pays less than going to the next. (On OCR, 0.02 takes as many
@@ -96,14 +96,17 @@ impl Memory {
         &mut self,
         at: Place<'_, '_, P>,
         direction: Direction,
-        rule: (Step, u64),
+        pace: Pace,
     ) -> Option<Outcome> {
+        let most = if direction == Direction::Corrective { MOST_MOVES } else { 1 };
         match direction {
-            Direction::Corrective => self.shift(at, MOST_MOVES),
-            Direction::Pairwise => self.shift(at, 1),
+            Direction::Corrective | Direction::Pairwise if at.state.clipped.is_some() => {
+                self.shift_within_bounds(at, most)
+            }
+            Direction::Corrective | Direction::Pairwise => self.shift(at, most),
             Direction::FrankWolfe | Direction::Away | Direction::Best => {
                 self.refresh(at.i, &mut at.state.blocks[at.i]);
-                self.one_of(at, direction, rule)
+                self.one_of(at, direction, pace)
             }
         }
     }
@@ -138,16 +141,13 @@ impl Memory {
             }
             let curvature = rate * atoms.distance(to, from, &mut ruler);
             let longest = atoms.masses[from];
-            let gamma = Step::LineSearch.size(violation, curvature, longest, 0, 1);
-            if !curvature.is_finite() {
-                return None;
-            }
+            let stride = Pace::EXACT.stride(violation, curvature, longest)?;
+            let gamma = stride.gamma;
             if gamma == 0.0 {
                 break;
             }
-            atoms.masses[from] = if gamma == longest { 0.0 } else { longest - gamma };
-            atoms.masses[to] += gamma;
-            gain += Ascent { slope: violation, curvature }.gain(gamma);
+            Kind::Pairwise.move_masses(atoms, to, from, gamma);
+            gain += stride.gain;
             if round == 0 {
                 outcome = Some(Outcome { gamma, longest });
             }
@@ -163,9 +163,54 @@ impl Memory {
                     self.way.add_scaled(mass - old, atoms.parts(at));
                 }
             }
-            state.follow(i, &self.way, state.shares.of(i) * gain);
+            let gain = state.shares.of(i) * gain;
+            state.follow(i, &self.way, Stride { gamma: 1.0, gain });
             self.stale[i] = true;
         }
+        Some(outcome.unwrap_or_default())
+    }
+
+    /// As [`shift`](Self::shift) where weights have bounds: what a move does to the values depends on
+    /// which weights are at their bounds, so w follows every move, and all is evaluated again.
+    fn shift_within_bounds<P: Problem>(
+        &mut self,
+        Place { i, state, problem, workspace }: Place<'_, '_, P>,
+        most: usize,
+    ) -> Option<Outcome> {
+        let share = state.shares.of(i);
+        let atoms = &mut self.atoms[i];
+        let mut enough = 0.0;
+        let mut outcome = None;
+        for round in 0..most {
+            if round > 0 {
+                problem.prepare(i, &state.w, workspace);
+                atoms.evaluate(problem, i, &state.w, workspace);
+            }
+            let (to, from) = (atoms.best(), atoms.worst_active());
+            let violation = atoms.values[to] - atoms.values[from];
+            if !violation.is_finite() {
+                return None;
+            }
+            if round == 0 {
+                enough = ENOUGH * violation;
+            }
+            if violation <= enough.max(0.0) {
+                break;
+            }
+            self.way.assign_difference(atoms.parts(to), atoms.parts(from));
+            let longest = atoms.masses[from];
+            let slope = share * violation;
+            let length = || problem.norm_sq(i, workspace, &self.way);
+            let stride = state.stride(i, &self.way, slope, longest, Pace::EXACT, length)?;
+            if stride.gamma == 0.0 {
+                break;
+            }
+            Kind::Pairwise.move_masses(atoms, to, from, stride.gamma);
+            state.follow(i, &self.way, stride);
+            self.stale[i] = true;
+            outcome = outcome.or(Some(Outcome { gamma: stride.gamma, longest }));
+        }
+        atoms.normalise();
         Some(outcome.unwrap_or_default())
     }
 
@@ -174,9 +219,9 @@ impl Memory {
         &mut self,
         Place { i, state, problem, workspace }: Place<'_, '_, P>,
         direction: Direction,
-        (rule, k): (Step, u64),
+        pace: Pace,
     ) -> Option<Outcome> {
-        let (share, n) = (state.shares.of(i), state.blocks.len());
+        let share = state.shares.of(i);
         let atoms = &mut self.atoms[i];
         let (to, from, own) = (atoms.best(), atoms.worst_active(), atoms.own_value());
         let (best, worst) = (atoms.values[to], atoms.values[from]);
@@ -184,68 +229,44 @@ impl Memory {
         // With all mass on one corner there is nowhere to go away to, and with nearly all of it the
         // way would be made of rounding errors.
         let can_leave = 1.0 - mass > 1e-8;
-        let mut ruler = Ruler { problem, i, workspace, difference: &mut self.difference };
+        let away_promises = can_leave && own - worst >= best - own;
+        let kinds: &[Kind] = match direction {
+            Direction::Best if can_leave => &[Kind::FrankWolfe, Kind::Pairwise, Kind::Away],
+            Direction::Best => &[Kind::FrankWolfe, Kind::Pairwise],
+            Direction::Away if away_promises => &[Kind::Away],
+            _ => &[Kind::FrankWolfe],
+        };
 
-        let mut chosen: Option<(Kind, Ascent, f64, f64)> = None;
-        for kind in [Kind::FrankWolfe, Kind::Pairwise, Kind::Away] {
+        let mut plan = |kind: Kind, state: &mut DualState<'_, P>, way: &mut SparseVec| {
+            kind.write_way(way, atoms, to, from, &state.blocks[i]);
             let (slope, longest) = match kind {
                 Kind::FrankWolfe => (best - own, 1.0),
                 Kind::Pairwise => (best - worst, mass),
-                Kind::Away if can_leave => (own - worst, mass / (1.0 - mass)),
-                Kind::Away => continue,
+                Kind::Away => (own - worst, mass / (1.0 - mass)),
             };
-            let eligible = match direction {
-                Direction::Best => true,
-                Direction::Away => match kind {
-                    Kind::FrankWolfe => !can_leave || best - own > own - worst,
-                    Kind::Away => best - own <= own - worst,
-                    Kind::Pairwise => false,
-                },
-                _ => kind == Kind::FrankWolfe,
-            };
-            if !eligible {
-                continue;
-            }
-            let length = match kind {
-                Kind::Pairwise => atoms.distance(to, from, &mut ruler),
-                Kind::FrankWolfe => {
-                    ruler.difference.assign_difference(atoms.parts(to), &state.blocks[i].parts);
-                    problem.norm_sq(i, ruler.workspace, ruler.difference)
-                }
-                Kind::Away => {
-                    ruler.difference.assign_difference(atoms.parts(from), &state.blocks[i].parts);
-                    problem.norm_sq(i, ruler.workspace, ruler.difference)
-                }
-            };
-            let ascent =
-                Ascent { slope: share * slope, curvature: share * share / state.lambda * length };
-            if !ascent.is_finite() {
-                return None;
-            }
-            let gamma = rule.size(ascent.slope, ascent.curvature, longest, k, n);
-            if chosen.is_none_or(|(_, other, step, _)| ascent.gain(gamma) > other.gain(step)) {
-                chosen = Some((kind, ascent, gamma, longest));
-            }
-        }
-        let Some((kind, ascent, gamma, longest)) = chosen.filter(|c| c.2 > 0.0) else {
-            return Some(Outcome::default());
+            let stride = state.stride(i, way, share * slope, longest, pace, || {
+                problem.norm_sq(i, workspace, way)
+            })?;
+            Some((kind, stride, longest))
         };
-        let block = &state.blocks[i];
-        match kind {
-            Kind::FrankWolfe => self.way.assign_difference(atoms.parts(to), &block.parts),
-            Kind::Pairwise => {
-                self.way.assign_difference(atoms.parts(to), atoms.parts(from));
-            }
-            Kind::Away => {
-                self.way.assign_difference(atoms.parts(from), &block.parts);
-                self.way.scale(-1.0);
+        let mut chosen = plan(kinds[0], state, &mut self.way)?;
+        for &kind in &kinds[1..] {
+            let other = plan(kind, state, &mut self.way)?;
+            if other.1.gain > chosen.1.gain {
+                chosen = other;
             }
         }
-        self.way.scale(gamma);
-        kind.move_masses(atoms, to, from, gamma, gamma == longest);
-        state.follow(i, &self.way, ascent.gain(gamma));
-        self.stale[i] = true;
-        Some(Outcome { gamma, longest })
+        if kinds.last() != Some(&chosen.0) {
+            chosen = plan(chosen.0, state, &mut self.way)?;
+        }
+        let (kind, stride, longest) = chosen;
+        if stride.gamma > 0.0 {
+            kind.move_masses(&mut self.atoms[i], to, from, stride.gamma);
+            self.atoms[i].normalise();
+            state.follow(i, &self.way, stride);
+            self.stale[i] = true;
+        }
+        Some(Outcome { gamma: stride.gamma, longest })
     }
 
     /// Brings a block of the state up to date with its atoms.
@@ -276,27 +297,40 @@ enum Kind {
 }
 
 impl Kind {
-    /// Moves the masses by a step of size `gamma`; `all_the_way` makes what vanishes exactly zero.
-    fn move_masses(self, atoms: &mut Atoms, to: usize, from: usize, gamma: f64, all_the_way: bool) {
+    /// Writes the way of a block's point by a step of length 1.
+    fn write_way(self, way: &mut SparseVec, atoms: &Atoms, to: usize, from: usize, block: &Block) {
+        match self {
+            Self::FrankWolfe => way.assign_difference(atoms.parts(to), &block.parts),
+            Self::Pairwise => way.assign_difference(atoms.parts(to), atoms.parts(from)),
+            Self::Away => {
+                way.assign_difference(atoms.parts(from), &block.parts);
+                way.scale(-1.0);
+            }
+        }
+    }
+
+    /// Moves the masses by a step of size `gamma`; after the longest one, what vanishes is exactly
+    /// zero.
+    fn move_masses(self, atoms: &mut Atoms, to: usize, from: usize, gamma: f64) {
         let masses = &mut atoms.masses;
         match self {
+            Self::FrankWolfe if gamma == 1.0 => {
+                masses.fill(0.0);
+                masses[to] = 1.0;
+            }
             Self::FrankWolfe => {
                 masses.iter_mut().for_each(|mass| *mass *= 1.0 - gamma);
                 masses[to] += gamma;
-                if all_the_way {
-                    masses.fill(0.0);
-                    masses[to] = 1.0;
-                }
             }
             Self::Pairwise => {
-                masses[from] = if all_the_way { 0.0 } else { masses[from] - gamma };
+                masses[from] -= gamma;
                 masses[to] += gamma;
             }
             Self::Away => {
+                let is_longest = gamma == masses[from] / (1.0 - masses[from]);
                 masses.iter_mut().for_each(|mass| *mass *= 1.0 + gamma);
-                masses[from] = if all_the_way { 0.0 } else { masses[from] - gamma };
+                masses[from] = if is_longest { 0.0 } else { masses[from] - gamma };
             }
         }
-        atoms.normalise();
     }
 }

@@ -1,7 +1,7 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
 
 use crate::crew::{Crew, Scratch};
-use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value, norm_sq};
+use crate::dual::{Block, DualPoint, Shares, Squares, add_weights, dual_value, norm_sq};
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
@@ -28,7 +28,8 @@ pub struct Certificate {
     pub lambda: f64,
     /// The primal objective P(w) = λ/2 ‖w‖² + Σᵢ cᵢ/C max_y Hᵢ(y; w).
     pub primal: f64,
-    /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖², a lower bound on every primal value.
+    /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖² (see [`Bounds`](crate::Bounds) where the weights have
+    /// any), a lower bound on every primal value.
     pub dual: f64,
     /// primal − dual, at least 0.
     pub gap: f64,
@@ -216,6 +217,12 @@ pub fn audit<P: Problem>(
         let all = 0..dual.blocks.len();
         add_weights(problem, &shares, lambda, &dual.blocks, all, &mut own);
     }
+    // With bounds, what the blocks sum up to is v, and the weights are w = clip(v).
+    let sum = problem.bounds().map(|bounds| {
+        let clip = |(feature, &v): (usize, &f64)| bounds.clip(feature, v);
+        let clipped = own.iter().enumerate().map(clip).collect();
+        std::mem::replace(&mut own, clipped)
+    });
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
     let mut crew = Crew::new(problem, settings.thread_count());
@@ -224,7 +231,7 @@ pub fn audit<P: Problem>(
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
-    let value = dual_value(&shares, lambda, blocks, norm_sq(&own));
+    let value = dual_value(&shares, lambda, blocks, Squares::of(&own, sum.as_deref()));
     let certificate = from_readings(&shares, lambda, norm_sq(weights), value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })

@@ -8,7 +8,7 @@ use crate::average::{Average, Averager};
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
 use crate::direction::Direction;
-use crate::dual::{Ascent, DualState};
+use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::observe::Choice;
 use crate::order::Picker;
@@ -17,6 +17,7 @@ use crate::rng::Rng;
 use crate::run::{Check, Run};
 use crate::settings::Solver;
 use crate::status::Status;
+use crate::step::Pace;
 use crate::trainer::Solution;
 
 /// Trains by block-coordinate Frank-Wolfe.
@@ -140,27 +141,34 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn visit(&mut self, i: usize) -> Result<(), TrainError> {
         let run = &mut self.run;
         run.oracle(i);
-        let (rule, k, n) = (run.settings.step, run.totals.visits, run.examples());
+        let (rule, k, blocks) = (run.settings.step, run.totals.visits, run.examples());
         run.totals.visits += 1;
 
-        let ascent = self.choose(i)?;
-        self.picker.update(i, ascent.slope);
+        let slope = self.choose(i)?;
+        self.picker.update(i, slope);
+        let problem = self.run.problem;
         let (state, scratch) = self.run.state_and_scratch();
-        let longest = scratch.step.longest;
-        let gamma = rule.size(ascent.slope, ascent.curvature, longest, k, n);
-        if gamma > 0.0 {
+        let (step, workspace) = (&scratch.step, &mut scratch.workspace);
+        let stride =
+            state.stride(i, &step.parts, slope, step.longest, Pace { rule, k, blocks }, || {
+                problem.norm_sq(i, workspace, &step.parts)
+            });
+        let stride = stride.ok_or(TrainError::NotFinite { example: i })?;
+        if stride.gamma > 0.0 {
             if let Some(averager) = &mut self.averager {
                 averager.before_change(i, k + 1, &state.blocks[i]);
             }
-            state.apply(i, &scratch.step, &scratch.corner, gamma, ascent);
+            state.move_block(i, step, &scratch.corner, stride.gamma);
+            state.follow(i, &step.parts, stride);
         }
-        self.run.note_step(gamma, longest);
+        let longest = step.longest;
+        self.run.note_step(stride.gamma, longest);
         Ok(())
     }
 
     /// The direction towards the corner in the scratch, or towards the truth if an inexact oracle
-    /// has found something worse than the block's own point.
-    fn choose(&mut self, i: usize) -> Result<Ascent, TrainError> {
+    /// has found something worse than the block's own point; the slope of the dual along it.
+    fn choose(&mut self, i: usize) -> Result<f64, TrainError> {
         let problem = self.run.problem;
         let (state, scratch) = self.run.state_and_scratch();
         let loss = scratch.corner.loss;
@@ -168,15 +176,14 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             return Err(TrainError::Loss { example: i, loss });
         }
         scratch.step.go_to(&state.blocks[i], &scratch.corner);
-        let mut ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
-        if ascent.slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, ascent)
-        {
+        let mut slope = state.slope(i, &scratch.step, &scratch.workspace);
+        if slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope) {
             scratch.fall_back_to_truth(problem, i);
             scratch.step.go_to(&state.blocks[i], &scratch.corner);
-            ascent = state.ascent(i, &scratch.step, &mut scratch.workspace);
+            slope = state.slope(i, &scratch.step, &scratch.workspace);
             self.run.totals.oracle_failures += 1;
         }
-        if ascent.is_finite() { Ok(ascent) } else { Err(TrainError::NotFinite { example: i }) }
+        if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
     }
 
     /// A visit to a block that remembers its corners: a remembered corner if it will do, else the
@@ -184,7 +191,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn visit_remembering(&mut self, i: usize) -> Result<(), TrainError> {
         let Self { run, picker, averager, memory: Some(memory), .. } = self else { return Ok(()) };
         let (problem, k) = (run.problem, run.totals.visits);
-        let (direction, rule) = (run.settings.direction, run.settings.step);
+        let direction = run.settings.direction;
+        let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
         run.totals.visits += 1;
         run.prepare(i);
         let (state, scratch) = run.state_and_scratch();
@@ -213,7 +221,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             averager.before_change(i, k + 1, &state.blocks[i]);
         }
         let at = Place { i, state, problem, workspace: &mut scratch.workspace };
-        let outcome = memory.step(at, direction, (rule, k));
+        let outcome = memory.step(at, direction, pace);
         memory.tidy(i);
         run.totals.cache = Some(memory.cache.stats);
         let outcome = outcome.ok_or(TrainError::NotFinite { example: i })?;

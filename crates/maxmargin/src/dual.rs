@@ -1,11 +1,13 @@
 //! The dual point, and the weights that belong to it.
 
 use crate::certificate::ROUNDING;
+use crate::clipped::Clipped;
 use crate::crew::Crew;
 use crate::direction::{Corner, Move};
 use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
+use crate::step::Pace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -169,10 +171,26 @@ pub(crate) fn add_weights<P: Problem>(
     }
 }
 
-/// The value D = ℓ − λ/2 ‖w‖² of a dual point whose weights have the squared length `norm_sq`.
-pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], norm_sq: f64) -> f64 {
+/// Squares and products of the weights of a dual point, with v = Aα and w = clip(v).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Squares {
+    /// ‖w‖².
+    pub(crate) norm_sq: f64,
+    /// ⟨v, w⟩, which without bounds is ‖w‖² too.
+    pub(crate) product: f64,
+}
+
+impl Squares {
+    pub(crate) fn of(w: &[f64], v: Option<&[f64]>) -> Self {
+        let norm_sq = norm_sq(w);
+        Self { norm_sq, product: v.map_or(norm_sq, |v| product(v, w)) }
+    }
+}
+
+/// The value D = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩ of a dual point; without bounds, ℓ − λ/2 ‖w‖².
+pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], of: Squares) -> f64 {
     let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
-    loss - 0.5 * lambda * norm_sq
+    loss + 0.5 * lambda * of.norm_sq - lambda * of.product
 }
 
 /// Coordinates whose squares are added up as one term of a norm.
@@ -183,16 +201,26 @@ pub(crate) fn norm_sq(w: &[f64]) -> f64 {
     w.chunks(NORM_CHUNK).map(chunk_norm_sq).sum()
 }
 
-/// Eight sums side by side, which the processor can add at once.
+/// ⟨v, w⟩, summed in a fixed order.
+fn product(v: &[f64], w: &[f64]) -> f64 {
+    v.chunks(NORM_CHUNK).zip(w.chunks(NORM_CHUNK)).map(|(v, w)| chunk_product(v, w)).sum()
+}
+
 fn chunk_norm_sq(chunk: &[f64]) -> f64 {
-    let (groups, rest) = chunk.as_chunks::<8>();
+    chunk_product(chunk, chunk)
+}
+
+/// Eight sums side by side, which the processor can add at once.
+fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
+    let (groups, rest) = a.as_chunks::<8>();
+    let (others, other_rest) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];
-    for group in groups {
-        for (sum, x) in sums.iter_mut().zip(group) {
-            *sum += x * x;
+    for (group, other) in groups.iter().zip(others) {
+        for ((sum, x), y) in sums.iter_mut().zip(group).zip(other) {
+            *sum += x * y;
         }
     }
-    sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
+    sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f64>()
 }
 
 /// More partial sums of w than this are of no use.
@@ -240,6 +268,8 @@ pub(crate) struct DualState<'p, P> {
     pub(crate) lambda: f64,
     pub(crate) shares: Shares,
     pub(crate) w: Vec<f64>,
+    /// What w is clipped from, where the problem has bounds.
+    pub(crate) clipped: Option<Clipped<'p>>,
     pub(crate) blocks: Vec<Block>,
     /// The dual value, followed step by step.
     pub(crate) dual: f64,
@@ -249,21 +279,11 @@ pub(crate) struct DualState<'p, P> {
     spare: Vec<Vec<f64>>,
 }
 
-/// What one step does to the dual: γ·slope − γ²/2·curvature.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ascent {
-    pub(crate) slope: f64,
-    pub(crate) curvature: f64,
-}
-
-impl Ascent {
-    pub(crate) fn is_finite(self) -> bool {
-        self.slope.is_finite() && self.curvature.is_finite()
-    }
-
-    pub(crate) fn gain(self, gamma: f64) -> f64 {
-        gamma * (self.slope - 0.5 * gamma * self.curvature)
-    }
+/// How far a step goes, and what it gains in the dual.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Stride {
+    pub(crate) gamma: f64,
+    pub(crate) gain: f64,
 }
 
 impl<'p, P: Problem> DualState<'p, P> {
@@ -273,6 +293,7 @@ impl<'p, P: Problem> DualState<'p, P> {
             lambda,
             shares: Shares::new(problem),
             w: vec![0.0; problem.dim()],
+            clipped: problem.bounds().map(Clipped::new),
             blocks: point.blocks,
             dual: 0.0,
             norm_sq: 0.0,
@@ -282,20 +303,39 @@ impl<'p, P: Problem> DualState<'p, P> {
         state
     }
 
-    /// Slope and curvature of the dual as block `i` moves along `step`.
+    /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards
+    /// the oracle's corner just the block's gap.
     ///
-    /// The workspace must be prepared for block `i` at the current w. The slope is
-    /// cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards the oracle's corner just the block's gap; the
-    /// curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq.
-    pub(crate) fn ascent(&self, i: usize, step: &Move, workspace: &mut P::Workspace) -> Ascent {
+    /// The workspace must be prepared for block `i` at the current w.
+    pub(crate) fn slope(&self, i: usize, step: &Move, workspace: &P::Workspace) -> f64 {
+        let score = self.problem.score(i, &self.w, workspace, &step.parts);
+        self.shares.of(i) * (step.loss + score)
+    }
+
+    /// How far block `i` should go along `way`, where the dual rises with `slope` at first; none if
+    /// numbers are not finite.
+    ///
+    /// Without bounds the curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq, and `length` is to tell ‖Bᵢq‖².
+    #[inline]
+    pub(crate) fn stride(
+        &mut self,
+        i: usize,
+        way: &SparseVec,
+        slope: f64,
+        longest: f64,
+        pace: Pace,
+        length: impl FnOnce() -> f64,
+    ) -> Option<Stride> {
+        if slope <= 0.0 {
+            return Some(Stride::default());
+        }
         let share = self.shares.of(i);
-        let slope = share * (step.loss + self.problem.score(i, &self.w, workspace, &step.parts));
-        let curvature = if slope > 0.0 {
-            share * share / self.lambda * self.problem.norm_sq(i, workspace, &step.parts)
-        } else {
-            0.0
-        };
-        Ascent { slope, curvature }
+        if let Some(clipped) = &mut self.clipped {
+            self.problem.scatter(i, -share / self.lambda, way, clipped.new_way());
+            return clipped.stride(self.lambda, slope, longest, pace);
+        }
+        let curvature = share * share / self.lambda * length();
+        pace.stride(slope, curvature, longest)
     }
 
     /// Whether a negative slope towards a corner is more than rounding can explain, so that the
@@ -305,27 +345,12 @@ impl<'p, P: Problem> DualState<'p, P> {
         i: usize,
         corner: &Corner<Y>,
         step: &Move,
-        ascent: Ascent,
+        slope: f64,
     ) -> bool {
         let share = self.shares.of(i);
-        let score = ascent.slope / share - step.loss;
+        let score = slope / share - step.loss;
         let size = 1.0 + corner.loss + self.blocks[i].loss + score.abs();
-        ascent.slope < -ROUNDING * share * size
-    }
-
-    /// Moves block `i` by `gamma` along `step`, and w with it.
-    pub(crate) fn apply<Y>(
-        &mut self,
-        i: usize,
-        step: &Move,
-        corner: &Corner<Y>,
-        gamma: f64,
-        ascent: Ascent,
-    ) {
-        self.move_block(i, step, corner, gamma);
-        let scale = -gamma * self.shares.of(i) / self.lambda;
-        self.problem.scatter(i, scale, &step.parts, self.w.as_mut_slice());
-        self.dual += ascent.gain(gamma);
+        slope < -ROUNDING * share * size
     }
 
     /// Brings block `i` and its example near, for a visit soon to come.
@@ -334,11 +359,17 @@ impl<'p, P: Problem> DualState<'p, P> {
         prefetch(self.blocks[i].parts.entries());
     }
 
-    /// Lets w and D follow a block that has gone `way`, which gained `gain`; the block itself is
-    /// left behind.
-    pub(crate) fn follow(&mut self, i: usize, way: &SparseVec, gain: f64) {
-        let scale = -self.shares.of(i) / self.lambda;
-        self.problem.scatter(i, scale, way, self.w.as_mut_slice());
+    /// Lets w and D follow a block that goes along `way`, the one whose [stride](Self::stride) was
+    /// found last; the block itself is left behind.
+    #[inline]
+    pub(crate) fn follow(&mut self, i: usize, way: &SparseVec, Stride { gamma, gain }: Stride) {
+        match &mut self.clipped {
+            None => {
+                let scale = -gamma * self.shares.of(i) / self.lambda;
+                self.problem.scatter(i, scale, way, self.w.as_mut_slice());
+            }
+            Some(clipped) => clipped.go(gamma, &mut self.w),
+        }
         self.dual += gain;
     }
 
@@ -359,20 +390,35 @@ impl<'p, P: Problem> DualState<'p, P> {
     pub(crate) fn rebuild(&mut self, crew: &mut Crew<P>) -> Drift {
         self.sum_blocks(crew);
         let [sum, ..] = self.spare.as_mut_slice() else { return Drift::default() };
-        std::mem::swap(&mut self.w, sum);
+        match &mut self.clipped {
+            None => std::mem::swap(&mut self.w, sum),
+            Some(clipped) => {
+                std::mem::swap(&mut clipped.v, sum);
+                let bounds = clipped.bounds;
+                for (feature, (w, &v)) in self.w.iter_mut().zip(&clipped.v).enumerate() {
+                    *w = bounds.clip(feature, v);
+                }
+            }
+        }
 
-        let mut terms = vec![(0.0, 0.0); self.w.len().div_ceil(NORM_CHUNK)];
+        let mut terms = vec![(0.0, Squares::default()); self.w.len().div_ceil(NORM_CHUNK)];
         let (w, old) = (&self.w, &self.spare[0]);
+        let v = self.clipped.as_ref().map(|clipped| &clipped.v);
         crew.for_each_chunk(&mut terms, 1, |at, _, term| {
             let range = at * NORM_CHUNK..w.len().min((at + 1) * NORM_CHUNK);
-            let (w, old) = (&w[range.clone()], &old[range]);
-            let drift = w.iter().zip(old).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            term[0] = (drift, chunk_norm_sq(w));
+            let new = &v.unwrap_or(w)[range.clone()];
+            let drift = new.iter().zip(&old[range.clone()]).map(|(a, b)| (a - b).abs());
+            let squares = Squares::of(&w[range], v.map(|_| new));
+            term[0] = (drift.fold(0.0, f64::max), squares);
         });
         let weights = terms.iter().map(|term| term.0).fold(0.0, f64::max);
-        self.norm_sq = terms.iter().map(|term| term.1).sum();
+        let squares = Squares {
+            norm_sq: terms.iter().map(|term| term.1.norm_sq).sum(),
+            product: terms.iter().map(|term| term.1.product).sum(),
+        };
+        self.norm_sq = squares.norm_sq;
 
-        let dual = dual_value(&self.shares, self.lambda, &self.blocks, self.norm_sq);
+        let dual = dual_value(&self.shares, self.lambda, &self.blocks, squares);
         let drift = Drift { weights, dual: (dual - self.dual).abs() };
         self.dual = dual;
         drift

@@ -1,5 +1,6 @@
 //! What can go wrong before or during training.
 
+use crate::bounds::BoundsError;
 use crate::problem::Problem;
 use crate::settings::SettingsError;
 use thiserror::Error;
@@ -74,6 +75,9 @@ pub enum TrainError {
         /// What is wrong with it.
         why: String,
     },
+    /// Bounds that do not fit the problem.
+    #[error(transparent)]
+    Bounds(#[from] BoundsError),
     /// Something of the wrong size.
     #[error("{found} {what} were given, the problem has {expected}")]
     Size {
@@ -93,6 +97,9 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
     }
     if problem.dim() == 0 {
         return Err(TrainError::NoFeatures);
+    }
+    if let Some(bounds) = problem.bounds() {
+        bounds.check_size(problem.dim())?;
     }
     for example in 0..problem.examples() {
         let weight = problem.weight(example);

@@ -49,8 +49,10 @@ pub mod observe;
 mod active;
 mod atoms;
 mod average;
+mod bounds;
 mod cache;
 mod certificate;
+mod clipped;
 mod clock;
 mod crew;
 mod direction;
@@ -73,6 +75,7 @@ mod trainer;
 mod tree;
 
 pub use average::Average;
+pub use bounds::{Bounds, BoundsError};
 pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};
 pub use direction::Direction;

@@ -1,5 +1,6 @@
 //! What a structured problem is.
 
+use crate::bounds::Bounds;
 use crate::sparse::{Sink, SparseVec};
 
 /// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
@@ -12,6 +13,8 @@ use crate::sparse::{Sink, SparseVec};
 /// Hᵢ(y; w) = Lᵢ(y) − ⟨w, ψᵢ(y)⟩        the loss-augmented score
 /// ψᵢ(y)    = φ(xᵢ, yᵢ) − φ(xᵢ, y)      the feature difference
 /// ```
+///
+/// over all w, or all that keep the problem's [bounds](Self::bounds).
 ///
 /// A problem knows nothing of solvers, and a solver asks nothing of a problem but what is here.
 ///
@@ -144,6 +147,12 @@ pub trait Problem: Sync {
     /// the sum.
     fn total_weight(&self) -> f64 {
         (0..self.examples()).map(|i| self.weight(i)).sum()
+    }
+
+    /// Bounds that the weights must keep; none unless overridden. They must not change while a run
+    /// goes on.
+    fn bounds(&self) -> Option<&Bounds> {
+        None
     }
 
     /// Fills `workspace` with whatever the other methods need of example `i` at `w` (score tables).

@@ -1,5 +1,6 @@
 //! How far a step goes.
 
+use crate::dual::Stride;
 use crate::names::named_enum;
 
 named_enum! {
@@ -24,32 +25,44 @@ named_enum! {
     }
 }
 
-impl Step {
-    /// The step size in [0, `longest`] along a direction on which the dual changes by
-    /// γ·`slope` − γ²/2·`curvature`.
+/// A rule at a moment: `k` counts the steps done so far, and `blocks` is the number of blocks (1 in
+/// batch methods).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) rule: Step,
+    pub(crate) k: u64,
+    pub(crate) blocks: usize,
+}
+
+impl Pace {
+    /// Exact line searches, which do not depend on the moment.
+    pub(crate) const EXACT: Self = Self { rule: Step::LineSearch, k: 0, blocks: 1 };
+
+    /// The step size of a schedule, if the rule is one.
+    pub(crate) fn fixed(self) -> Option<f64> {
+        let n = self.blocks as f64;
+        (self.rule == Step::Fixed).then(|| 2.0 * n / (self.k as f64 + 2.0 * n))
+    }
+
+    /// The step in [0, `longest`] along a direction on which the dual changes by
+    /// γ·`slope` − γ²/2·`curvature`; none if numbers are not finite.
     ///
-    /// `k` counts the steps done so far and `blocks` is the number of blocks (1 in batch methods).
     /// Without ascent there is no step, whatever the rule.
-    pub(crate) fn size(
-        self,
-        slope: f64,
-        curvature: f64,
-        longest: f64,
-        k: u64,
-        blocks: usize,
-    ) -> f64 {
+    #[inline]
+    pub(crate) fn stride(self, slope: f64, curvature: f64, longest: f64) -> Option<Stride> {
+        if !(slope.is_finite() && curvature.is_finite()) {
+            return None;
+        }
         if slope <= 0.0 {
-            return 0.0;
+            return Some(Stride::default());
         }
-        match self {
-            Self::LineSearch if curvature > 0.0 => (slope / curvature).min(longest),
+        let gamma = match self.fixed() {
+            Some(gamma) => gamma.min(longest),
+            None if curvature > 0.0 => (slope / curvature).min(longest),
             // A direction that changes the loss but not w: the dual is linear along it.
-            Self::LineSearch => longest,
-            Self::Fixed => {
-                let n = blocks as f64;
-                (2.0 * n / (k as f64 + 2.0 * n)).min(longest)
-            }
-        }
+            None => longest,
+        };
+        Some(Stride { gamma, gain: gamma * (slope - 0.5 * gamma * curvature) })
     }
 }
 
@@ -57,20 +70,25 @@ impl Step {
 mod tests {
     use super::*;
 
+    fn size(pace: Pace, slope: f64, curvature: f64) -> f64 {
+        pace.stride(slope, curvature, 1.0).map_or(f64::NAN, |stride| stride.gamma)
+    }
+
     #[test]
     fn the_line_search_is_the_clipped_quotient() {
-        let step = Step::LineSearch;
-        assert_eq!(step.size(1.0, 4.0, 1.0, 9, 3), 0.25);
-        assert_eq!(step.size(8.0, 4.0, 1.0, 9, 3), 1.0);
-        assert_eq!(step.size(1.0, 0.0, 1.0, 9, 3), 1.0);
-        assert_eq!(step.size(0.0, 0.0, 1.0, 9, 3), 0.0);
-        assert_eq!(step.size(-1.0, 4.0, 1.0, 9, 3), 0.0);
+        assert_eq!(size(Pace::EXACT, 1.0, 4.0), 0.25);
+        assert_eq!(size(Pace::EXACT, 8.0, 4.0), 1.0);
+        assert_eq!(size(Pace::EXACT, 1.0, 0.0), 1.0);
+        assert_eq!(size(Pace::EXACT, 0.0, 0.0), 0.0);
+        assert_eq!(size(Pace::EXACT, -1.0, 4.0), 0.0);
+        assert!(size(Pace::EXACT, f64::NAN, 4.0).is_nan());
     }
 
     #[test]
     fn the_fixed_schedule_starts_at_one() {
-        assert_eq!(Step::Fixed.size(1.0, 4.0, 1.0, 0, 3), 1.0);
-        assert_eq!(Step::Fixed.size(1.0, 4.0, 1.0, 6, 3), 0.5);
-        assert_eq!(Step::Fixed.size(1.0, 4.0, 1.0, 2, 1), 0.5);
+        let fixed = |k, blocks| Pace { rule: Step::Fixed, k, blocks };
+        assert_eq!(size(fixed(0, 3), 1.0, 4.0), 1.0);
+        assert_eq!(size(fixed(6, 3), 1.0, 4.0), 0.5);
+        assert_eq!(size(fixed(2, 1), 1.0, 4.0), 0.5);
     }
 }

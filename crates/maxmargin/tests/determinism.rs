@@ -139,7 +139,7 @@ const PINNED_CYCLIC: [usize; 10] = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2];
 fn pinned_run(order: Order) -> (Vec<usize>, u64) {
     let log = Mutex::new(Vec::new());
     let on_oracle = |i: usize| log.lock().unwrap().push(i);
-    let problem = Watched { inner: chain(7, 3, 1), on_oracle };
+    let problem = Watched { inner: chain(7, 3, 1), on_oracle, bounds: None };
     let settings = Settings {
         order,
         lambda: Some(0.125),

@@ -107,6 +107,7 @@ fn max_seconds() {
     let slow = Watched {
         inner: toy(),
         on_oracle: |_: usize| std::thread::sleep(Duration::from_millis(1)),
+        bounds: None,
     };
     for settings in every_method(0.0) {
         let settings =
@@ -175,7 +176,7 @@ fn interrupted_before_and_in_the_middle() {
                     interrupt.raise();
                 }
             };
-            let problem = Watched { inner: toy(), on_oracle: raise };
+            let problem = Watched { inner: toy(), on_oracle: raise, bounds: None };
             if call == 0 {
                 interrupt.raise();
             }

@@ -5,11 +5,12 @@
 
 use crate::certificate::{BlockReading, from_readings, read_block};
 use crate::direction::{Corner, Move};
-use crate::dual::{Ascent, norm_sq};
+use crate::dual::{Stride, norm_sq};
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::run::{Check, Run};
 use crate::status::Status;
+use crate::step::Pace;
 use crate::trainer::Solution;
 
 /// What one block contributes to a batch step.
@@ -71,23 +72,37 @@ fn step<P: Problem>(
     parts: &[Part<P::Output>],
     direction: &mut [f64],
 ) -> Result<(), TrainError> {
-    direction.fill(0.0);
+    let problem = run.problem;
+    let pace = Pace { rule: run.settings.step, k: run.totals.passes - 1, blocks: 1 };
     let state = &mut run.state;
-    for (i, part) in parts.iter().enumerate() {
-        let scale = -state.shares.of(i) / state.lambda;
-        run.problem.scatter(i, scale, &part.step.parts, direction);
-    }
-    let slope = parts.iter().map(|part| part.reading.gap).sum();
-    let ascent = Ascent { slope, curvature: state.lambda * norm_sq(direction) };
-    if !ascent.is_finite() {
-        return Err(TrainError::Overflow);
-    }
-    let gamma = run.settings.step.size(slope, ascent.curvature, 1.0, run.totals.passes - 1, 1);
+    let slope: f64 = parts.iter().map(|part| part.reading.gap).sum();
+    let rates: Vec<f64> = state.shares.iter().map(|share| -share / state.lambda).collect();
+    let stride = if let Some(clipped) = &mut state.clipped {
+        let way = clipped.new_way();
+        for (i, part) in parts.iter().enumerate() {
+            problem.scatter(i, rates[i], &part.step.parts, way);
+        }
+        let stride = clipped.stride(state.lambda, slope, 1.0, pace);
+        if let Some(Stride { gamma, .. }) = stride {
+            clipped.go(gamma, &mut state.w);
+        }
+        stride
+    } else {
+        direction.fill(0.0);
+        for (i, part) in parts.iter().enumerate() {
+            problem.scatter(i, rates[i], &part.step.parts, direction);
+        }
+        let stride = pace.stride(slope, state.lambda * norm_sq(direction), 1.0);
+        if let Some(Stride { gamma, .. }) = stride {
+            state.w.iter_mut().zip(direction.iter()).for_each(|(w, change)| *w += gamma * change);
+        }
+        stride
+    };
+    let Stride { gamma, gain } = stride.ok_or(TrainError::Overflow)?;
     for (i, part) in parts.iter().enumerate() {
         state.move_block(i, &part.step, &part.corner, gamma);
     }
-    state.w.iter_mut().zip(direction.iter()).for_each(|(w, change)| *w += gamma * change);
-    state.dual += ascent.gain(gamma);
+    state.dual += gain;
     run.totals.visits += parts.len() as u64;
     run.note_step(gamma, 1.0);
     Ok(())

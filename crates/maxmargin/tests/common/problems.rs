@@ -1,7 +1,7 @@
 //! Problems as a user would write them: the seven required methods, and the weight where needed.
 
 use super::dot;
-use maxmargin::{Problem, Sink, SparseVec};
+use maxmargin::{Bounds, Problem, Sink, SparseVec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -212,10 +212,17 @@ impl<P: Problem> Problem for ViaPsi<P> {
     }
 }
 
-/// A problem that does something of its own at every oracle call, and is otherwise unchanged.
+/// A problem that does something of its own at every oracle call or has bounds of its own, and is
+/// otherwise unchanged.
 pub struct Watched<P, F> {
     pub inner: P,
     pub on_oracle: F,
+    pub bounds: Option<Bounds>,
+}
+
+/// A problem with bounds on its weights.
+pub fn bounded<P>(inner: P, bounds: Bounds) -> Watched<P, fn(usize)> {
+    Watched { inner, on_oracle: |_| {}, bounds: Some(bounds) }
 }
 
 impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
@@ -249,6 +256,9 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     }
     fn total_weight(&self) -> f64 {
         self.inner.total_weight()
+    }
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
     }
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut P::Workspace) {
         self.inner.prepare(i, w, workspace);

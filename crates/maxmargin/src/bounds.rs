@@ -1,0 +1,170 @@
+//! Bounds on weights.
+
+use std::ops::Range;
+use thiserror::Error;
+
+/// Bounds l ≤ w ≤ u on weights; a bound that is infinite is none.
+///
+/// A problem with [bounds](crate::Problem::bounds) is trained to the optimum among the weights that
+/// keep them. With v = Aα, the weights of a dual point are then w = clip(v, l, u), and
+///
+/// ```text
+/// D(α) = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩
+/// ```
+///
+/// All else is as without bounds: gap = P(w) − D(α) = Σᵢ gᵢ, and the same orders, directions, cache
+/// and certificate apply. Line searches stay exact: along a step the dual is piecewise quadratic.
+///
+/// ```
+/// use maxmargin::Bounds;
+///
+/// // The third and fourth of five weights must not be negative.
+/// let bounds = Bounds::none(5).with(2..4, 0.0, f64::INFINITY)?;
+/// assert_eq!((bounds.clip(2, -1.5), bounds.clip(0, -1.5)), (0.0, -1.5));
+/// assert!(Bounds::none(5).with(0..1, 1.0, -1.0).is_err());
+/// # Ok::<(), maxmargin::BoundsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+/// Bounds that no weight can keep.
+///
+/// ```
+/// use maxmargin::Bounds;
+///
+/// let error = Bounds::new(vec![0.0, 2.0], vec![1.0, 1.0]).unwrap_err();
+/// assert_eq!(error.to_string(), "no number lies within the bounds of weight 1, from 2 to 1");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum BoundsError {
+    /// Bounds that leave nothing between them, or are not numbers.
+    #[error("no number lies within the bounds of weight {feature}, from {lower} to {upper}")]
+    Empty {
+        /// The feature.
+        feature: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// Not as many upper bounds as lower ones, or not as many as there are weights.
+    #[error("{lower} lower and {upper} upper bounds were given, {expected} of each are needed")]
+    Size {
+        /// Number of lower bounds.
+        lower: usize,
+        /// Number of upper bounds.
+        upper: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+}
+
+impl Bounds {
+    /// Bounds from one number per weight.
+    ///
+    /// ```
+    /// use maxmargin::Bounds;
+    ///
+    /// let bounds = Bounds::new(vec![f64::NEG_INFINITY, 0.0], vec![1.0, f64::INFINITY])?;
+    /// assert_eq!(bounds.clip(0, 3.0), 1.0);
+    /// # Ok::<(), maxmargin::BoundsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Bounds that are not numbers or leave no number between them, or vectors of different length.
+    pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, BoundsError> {
+        if lower.len() != upper.len() {
+            let expected = lower.len().max(upper.len());
+            let (lower, upper) = (lower.len(), upper.len());
+            return Err(BoundsError::Size { lower, upper, expected });
+        }
+        let pairs = lower.iter().zip(&upper).enumerate();
+        for (feature, (&lower, &upper)) in pairs {
+            // Comparisons with NaN are false.
+            if !(lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY) {
+                return Err(BoundsError::Empty { feature, lower, upper });
+            }
+        }
+        Ok(Self { lower, upper })
+    }
+
+    /// No bounds on any of `dim` weights.
+    pub fn none(dim: usize) -> Self {
+        Self { lower: vec![f64::NEG_INFINITY; dim], upper: vec![f64::INFINITY; dim] }
+    }
+
+    /// Tightens the bounds of the weights in `range`: both the old and the new ones hold.
+    ///
+    /// ```
+    /// use maxmargin::Bounds;
+    ///
+    /// let bounds = Bounds::none(3).with(0..2, 0.0, 5.0)?.with(1..3, -1.0, 2.0)?;
+    /// assert_eq!(bounds.lower(), [0.0, 0.0, -1.0]);
+    /// assert_eq!(bounds.upper(), [5.0, 2.0, 2.0]);
+    /// # Ok::<(), maxmargin::BoundsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// If `range` reaches beyond the last weight.
+    pub fn with(
+        mut self,
+        range: Range<usize>,
+        lower: f64,
+        upper: f64,
+    ) -> Result<Self, BoundsError> {
+        for feature in range {
+            if lower.is_nan() || upper.is_nan() {
+                return Err(BoundsError::Empty { feature, lower, upper });
+            }
+            self.lower[feature] = self.lower[feature].max(lower);
+            self.upper[feature] = self.upper[feature].min(upper);
+        }
+        Self::new(self.lower, self.upper)
+    }
+
+    /// The lower bounds, one per weight.
+    pub fn lower(&self) -> &[f64] {
+        &self.lower
+    }
+
+    /// The upper bounds, one per weight.
+    pub fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    /// The number within the bounds of weight `feature` that is nearest to `value`.
+    ///
+    /// # Panics
+    /// If there is no such weight.
+    #[inline]
+    pub fn clip(&self, feature: usize, value: f64) -> f64 {
+        // Not `clamp`, which checks the bounds every time.
+        value.max(self.lower[feature]).min(self.upper[feature])
+    }
+
+    /// The first weight whose bounds do not allow 0, if there is one. The regularization path needs
+    /// that there is none.
+    ///
+    /// ```
+    /// use maxmargin::Bounds;
+    ///
+    /// assert_eq!(Bounds::none(2).excludes_zero(), None);
+    /// assert_eq!(Bounds::new(vec![0.0, 0.5], vec![1.0, 1.0])?.excludes_zero(), Some(1));
+    /// # Ok::<(), maxmargin::BoundsError>(())
+    /// ```
+    pub fn excludes_zero(&self) -> Option<usize> {
+        self.lower.iter().zip(&self.upper).position(|(&lower, &upper)| lower > 0.0 || upper < 0.0)
+    }
+
+    /// Refuses bounds that are not those of `dim` weights.
+    pub(crate) fn check_size(&self, dim: usize) -> Result<(), BoundsError> {
+        let (lower, upper) = (self.lower.len(), self.upper.len());
+        if lower == dim { Ok(()) } else { Err(BoundsError::Size { lower, upper, expected: dim }) }
+    }
+}
