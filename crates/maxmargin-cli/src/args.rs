@@ -129,6 +129,14 @@ pub(crate) struct ModelArgs {
     /// Loss: the share of wrong labels in a sequence, or their number
     #[arg(long, value_enum, default_value_t = Loss::NormalisedHamming)]
     pub(crate) loss: Loss,
+    /// Least value of weights, of all or of a group (emission, transition, bias, first, last)
+    #[arg(long, value_name = "NUMBER|GROUP=NUMBER,…", value_parser = group_bound)]
+    #[arg(value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) lower: Vec<(String, f64)>,
+    /// Largest value of weights, of all or of a group
+    #[arg(long, value_name = "NUMBER|GROUP=NUMBER,…", value_parser = group_bound)]
+    #[arg(value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) upper: Vec<(String, f64)>,
     /// Cost of missing a label, 1 unless given; may be repeated
     #[arg(long, value_name = "LABEL=COST", value_parser = label_weight)]
     pub(crate) label_weight: Vec<(String, f64)>,
@@ -323,6 +331,15 @@ fn number(text: &str) -> Result<f64, &'static str> {
 
 fn whole_number<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "a whole number is needed, 0 or more")
+}
+
+fn group_bound(text: &str) -> Result<(String, f64), String> {
+    let (group, bound) = text.rsplit_once('=').unwrap_or(("all", text));
+    let number: f64 = bound.parse().map_err(|_| format!("`{bound}` is not a number"))?;
+    if number.is_nan() {
+        return Err("the bound is not a number".to_owned());
+    }
+    Ok((group.to_owned(), number))
 }
 
 fn label_weight(text: &str) -> Result<(String, f64), String> {

@@ -1,8 +1,11 @@
 //! Chains on the command line: from data to a problem, and from a model to predictions.
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use maxmargin::GroupBounds;
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::chain::{ChainScores, ChainShape, FeatureGroups, Hamming, Sequence};
+use maxmargin::model::chain::{
+    Chain, ChainScores, ChainShape, FeatureGroups, Hamming, Sequence, Sequences,
+};
 use maxmargin_io::{
     DataError, Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source,
     UNKNOWN_LABEL, read_training, read_with,
@@ -87,6 +90,31 @@ pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> Result<ChainShape> {
         bail!("--without: no features are left\nhint: leave out fewer groups");
     }
     Ok(shape)
+}
+
+/// The bounds on weights that are asked for.
+pub(crate) fn bounds(args: &ModelArgs, shape: &ChainShape) -> Result<GroupBounds> {
+    // A bound that is infinite on its own side is none.
+    let collect = |bounds: &[(String, f64)], none: f64| {
+        bounds.iter().filter(|(_, bound)| *bound != none).cloned().collect()
+    };
+    let bounds = GroupBounds {
+        lower: collect(&args.lower, f64::NEG_INFINITY),
+        upper: collect(&args.upper, f64::INFINITY),
+    };
+    bounds.resolve(&shape.named_groups(), shape.dim()).context("--lower, --upper")?;
+    Ok(bounds)
+}
+
+/// A chain over sequences, with bounds on its weights.
+pub(crate) fn build(
+    shape: ChainShape,
+    sequences: Sequences,
+    loss: &Hamming,
+    bounds: &GroupBounds,
+) -> Result<Chain> {
+    let bounds = bounds.resolve(&shape.named_groups(), shape.dim())?;
+    Ok(Chain::new(shape, sequences, loss)?.with_bounds(bounds))
 }
 
 /// The loss over the labels of a data set.

@@ -50,6 +50,14 @@ pub enum BoundsError {
         /// Its upper bound.
         upper: f64,
     },
+    /// A group of weights that does not exist.
+    #[error("there is no group `{name}`; there are {known}")]
+    Group {
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
     /// Not as many upper bounds as lower ones, or not as many as there are weights.
     #[error("{lower} lower and {upper} upper bounds were given, {expected} of each are needed")]
     Size {

@@ -6,8 +6,8 @@ use crate::chain::{self, Predictor, Vocabulary};
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result};
-use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence};
+use maxmargin::{GroupBounds, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{LabelRule, Model, atomic_write};
 use std::ops::RangeInclusive;
@@ -42,6 +42,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let task = Task {
         shape: ChainShape::new(data.labels.len(), data.attributes.len()),
         loss: Hamming::default(),
+        bounds: GroupBounds::default(),
         start: None,
     };
     let mut trace = Trace::default();

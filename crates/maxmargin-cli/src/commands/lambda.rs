@@ -9,7 +9,7 @@ use super::train::{Task, on_ctrl_c};
 use crate::chain;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
-use maxmargin::model::chain::{Chain, Sequences};
+use maxmargin::model::chain::Sequences;
 use maxmargin::observe::Control;
 use maxmargin::{PathSettings, Rng, Settings, Trainer, regularization_path_with};
 use maxmargin_io::{Dataset, EvalData, Unknown};
@@ -43,7 +43,7 @@ pub(super) fn choose(
         Some(held_out) => (data.sequences.clone(), held_out),
         None => split(data, settings.seed)?,
     };
-    let chain = Chain::new(task.shape, train, &task.loss)?;
+    let chain = chain::build(task.shape, train, &task.loss, &task.bounds)?;
     let training = Settings {
         seed: settings.seed,
         threads: settings.threads,

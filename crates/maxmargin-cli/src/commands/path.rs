@@ -43,7 +43,8 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     let (shape, loss) =
         (chain::shape(&args.model, &data)?, chain::loss(&args.model, &data.labels)?);
     let sequences = std::mem::take(&mut data.sequences);
-    let problem = Chain::new(shape, sequences, &loss)?;
+    let bounds = chain::bounds(&args.model, &shape)?;
+    let problem = chain::build(shape, sequences, &loss, &bounds)?;
 
     screen.say(format!(
         "{} examples, {} features, epsilon {epsilon}",
@@ -75,7 +76,9 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
             tolerance: kappa * epsilon,
             ..settings.training.clone()
         };
-        Model::new(&data, shape, loss, trained, solution).save(file)?;
+        let mut model = Model::new(&data, shape, loss, trained, solution);
+        model.meta.bounds = bounds;
+        model.save(file)?;
     }
     if let Some(file) = &args.report {
         write_file(file, page(&path, &rows, &best, &args.data).to_html().as_bytes())?;

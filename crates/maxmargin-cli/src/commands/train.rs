@@ -8,10 +8,10 @@ use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
 use maxmargin::{
-    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Trainer,
+    Caching, Direction, DualPoint, GroupBounds, Interrupt, Settings, SettingsError, Solver, Trainer,
 };
 use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
 use serde_json::json;
@@ -32,8 +32,10 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     }
     let screen = Screen::new(args.talk.quiet);
     let mut data = chain::read_train(&args.data, args.format)?;
+    let shape = chain::shape(&args.model, &data)?;
     let task = Task {
-        shape: chain::shape(&args.model, &data)?,
+        shape,
+        bounds: chain::bounds(&args.model, &shape)?,
         loss: chain::loss(&args.model, &data.labels)?,
         start: args.warm_start.as_deref().map(|path| read_start(path, &data)).transpose()?,
     };
@@ -119,6 +121,7 @@ const TABLE_GROWTH: f64 = 1.25;
 pub(super) struct Task {
     pub(super) shape: ChainShape,
     pub(super) loss: Hamming,
+    pub(super) bounds: GroupBounds,
     /// The λ and the dual point of a model to start from.
     pub(super) start: Option<(f64, DualPoint)>,
 }
@@ -135,7 +138,8 @@ impl Task {
         trace: &mut Trace,
         lines: Option<&mut dyn Write>,
     ) -> Result<Model> {
-        let chain = Chain::new(self.shape, std::mem::take(&mut data.sequences), &self.loss)?;
+        let sequences = std::mem::take(&mut data.sequences);
+        let chain = chain::build(self.shape, sequences, &self.loss, &self.bounds)?;
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
         let mut lines = lines.map(JsonLines::new);
@@ -162,7 +166,9 @@ impl Task {
         if let Some(lines) = lines {
             lines.finish().context("the trace could not be written")?;
         }
-        Ok(Model::new(data, self.shape, self.loss.clone(), settings.clone(), solution))
+        let mut model = Model::new(data, self.shape, self.loss.clone(), settings.clone(), solution);
+        model.meta.bounds = self.bounds.clone();
+        Ok(model)
     }
 }
 
@@ -313,9 +319,11 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
 pub(crate) fn certificate_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
+    let rivals =
+        if model.meta.bounds.is_empty() { "No weights whatsoever" } else { "No weights in bounds" };
     format!(
         "Training ended because {}.\n\
-         The objective is {:.6}. No weights whatsoever can bring it below {:.6},\n\
+         The objective is {:.6}. {rivals} can bring it below {:.6},\n\
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n",
         model.meta.status.explain(),
         c.primal,

@@ -3,7 +3,6 @@
 use crate::args::VerifyArgs;
 use crate::chain::{self, Vocabulary};
 use anyhow::{Result, bail};
-use maxmargin::model::chain::Chain;
 use maxmargin::{Audit, Status, audit};
 use maxmargin_io::{EvalData, LabelRule, Model};
 use serde_json::json;
@@ -26,7 +25,8 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let (audit, findings) = match other_data(&model, &data) {
         Some(finding) => (None, vec![finding]),
         None => {
-            let chain = Chain::new(model.meta.shape, data.sequences, &model.meta.loss)?;
+            let meta = &model.meta;
+            let chain = chain::build(meta.shape, data.sequences, &meta.loss, &meta.bounds)?;
             let lambda = model.meta.certificate.lambda;
             let audit = audit(&chain, lambda, &model.weights, dual, ROUNDING, args.threads)?;
             let findings = findings(&model, &audit);

@@ -61,11 +61,42 @@ fn every_name_of_every_option_gives_a_model_that_verifies() {
         "--label-weight NN=3",
         "--without emission",
         "--without transition,bias,first,last",
+        "--order gap --gap-power 0.5",
+        "--order max-gap --direction pairwise",
+        "--direction away --cache on",
+        "--direction best --order uniform",
+        "--direction corrective --cache on --cache-bytes 1000",
+        "--lower 0 --upper 0.5",
+        "--lower transition=-0.1,first=0 --upper=emission=0.25 --direction corrective",
+        "--lower 0.1 --upper 0.2 --solver fw --max-passes 30",
+        "--lower=-inf --upper inf",
     ] {
         settings(&desk, options);
         let verified = desk.run("verify x.model pets.crf");
         assert_eq!(verified.code, 0, "{options}: {}", verified.transcript());
     }
+}
+
+#[test]
+fn bounds_are_kept_and_stay_with_the_model() {
+    let desk = Desk::new();
+    settings(&desk, "--lower emission=0,all=-0.2 --upper 0.25 --tolerance 1e-6");
+    let model = desk.model("x.model");
+    let emission = model.meta.shape.emission();
+    assert!(model.weights.iter().all(|w| (-0.2..=0.25).contains(w)));
+    assert!(model.weights[emission].iter().all(|&w| w >= 0.0));
+    assert_eq!(model.meta.bounds.lower["emission"], 0.0);
+    assert_eq!(model.meta.bounds.upper["all"], 0.25);
+
+    insta::assert_snapshot!(desk.session(
+        "train pets.crf --lower 1 --upper 0
+         train pets.crf --lower nan
+         train pets.crf --lower inf
+         train pets.crf --upper big
+         train pets.crf --lower transitions=0
+         train pets.crf --lower last=0 --without last
+         train pets.crf --lower 0 --tolerance 1e-3 --max-passes 200"
+    ));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::format::Format;
 use crate::names::Names;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{Choice, Totals};
-use maxmargin::{Certificate, DualPoint, Settings, Status};
+use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -108,6 +108,9 @@ pub struct ModelMeta {
     pub totals: Totals,
     /// Fingerprint of the training data.
     pub fingerprint: Fingerprint,
+    /// Bounds on the weights, by group.
+    #[serde(default, skip_serializing_if = "GroupBounds::is_empty")]
+    pub bounds: GroupBounds,
     /// What the solver `auto` has chosen, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
@@ -167,7 +170,8 @@ impl Model {
     /// fingerprint of the data are looked at.
     ///
     /// `shape`, `loss` and `settings` must be those of the training. The dual point is kept; set
-    /// [`dual`](Self::dual) to `None` for a smaller file, which can then no longer be verified.
+    /// [`dual`](Self::dual) to `None` for a smaller file, which can then no longer be verified. If the
+    /// weights have bounds, state them in `meta.bounds`.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -208,6 +212,7 @@ impl Model {
             certificate: solution.certificate,
             totals: solution.totals,
             fingerprint: data.fingerprint,
+            bounds: GroupBounds::default(),
             choice: solution.choice,
         };
         Self {

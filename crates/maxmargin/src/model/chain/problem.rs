@@ -5,6 +5,7 @@ use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequences, Token};
 use super::shape::{ChainScores, ChainShape};
+use crate::bounds::Bounds;
 use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::{Sink, SparseVec};
@@ -91,6 +92,7 @@ pub struct Chain {
     costs: Vec<f64>,
     grams: Grams,
     total_weight: f64,
+    bounds: Option<Bounds>,
 }
 
 /// Scratch memory of a [`Chain`], for one thread. It grows to the longest sequence it has seen.
@@ -144,7 +146,26 @@ impl Chain {
         }
         let grams = Grams::new(&shape, &data);
         let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, costs, grams, total_weight })
+        Ok(Self { shape, data, costs, grams, total_weight, bounds: None })
+    }
+
+    /// The same chain with bounds on its weights; see [`GroupBounds`](crate::GroupBounds) for bounds
+    /// on whole groups of them. Training refuses bounds of another number than there are weights.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Bounds, Settings, train};
+    ///
+    /// let chain = toy();
+    /// let (transition, d) = (chain.shape().transition(), chain.shape().dim());
+    /// let bounds = Bounds::none(d).with(transition.clone(), 0.0, f64::INFINITY)?;
+    /// let solution = train(&chain.with_bounds(Some(bounds)), &Settings::default())?;
+    /// assert!(solution.weights[transition].iter().all(|&w| w >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
     }
 
     /// The shape of the weights.
@@ -264,6 +285,10 @@ fn scatter_labels<const M: usize, S: Sink + ?Sized>(
 }
 
 impl Problem for Chain {
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
     type Output = Vec<u32>;
     type Workspace = ChainWorkspace;
 

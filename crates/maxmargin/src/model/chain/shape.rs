@@ -115,6 +115,22 @@ impl ChainShape {
         self.after(self.first().end, self.groups.last, self.labels)
     }
 
+    /// All groups by name, those that are off as empty ranges.
+    ///
+    /// ```
+    /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
+    /// assert_eq!(shape.named_groups()[1], ("transition", 8..12));
+    /// ```
+    pub fn named_groups(&self) -> [(&'static str, Range<usize>); 5] {
+        [
+            ("emission", self.emission()),
+            ("transition", self.transition()),
+            ("bias", self.bias()),
+            ("first", self.first()),
+            ("last", self.last()),
+        ]
+    }
+
     /// Fills the node scores of a sequence: one row of K scores per token. The weights of the first
     /// and the last label are in the first and the last row.
     ///
