@@ -23,6 +23,10 @@ named_enum! {
         /// A visit uses a remembered corner if that promises enough: at least a share F of the
         /// block's gap at its last oracle call, and ν/n of the last exact gap.
         On = "on",
+        /// After each pass of oracle calls, passes over remembered corners alone follow for as long
+        /// as they gain more dual per second than the oracle calls did. Nothing to set; but the
+        /// clock steers the run, so that it does not repeat bit by bit.
+        Auto = "auto",
     }
 }
 
@@ -57,8 +61,9 @@ const MOST_PER_BLOCK: usize = 100;
 /// The rules of remembering.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
-    /// Whether corners without mass are kept at all.
-    enabled: bool,
+    rule: Caching,
+    /// With the rule `auto`, whether oracles are to be left alone now.
+    pub(crate) resting: bool,
     factor: f64,
     nu: f64,
     most_bytes: u64,
@@ -72,7 +77,8 @@ pub(crate) struct Cache {
 impl Cache {
     pub(crate) fn new(caching: Caching, n: usize, factor: f64, nu: f64, most_bytes: u64) -> Self {
         Self {
-            enabled: caching == Caching::On,
+            rule: caching,
+            resting: false,
             factor,
             nu,
             most_bytes,
@@ -85,14 +91,20 @@ impl Cache {
 
     /// Begins to keep corners without mass.
     pub(crate) fn enable(&mut self) {
-        self.enabled = true;
+        self.rule = Caching::On;
     }
 
     /// Whether a remembered corner with this gap will do for block `i`.
     pub(crate) fn is_hit(&self, i: usize, gap: f64) -> bool {
-        let n = self.last_gaps.len() as f64;
-        let enough = (self.factor * self.last_gaps[i]).max(self.nu / n * self.full_gap);
-        self.enabled && gap > 0.0 && gap >= enough
+        match self.rule {
+            Caching::Off => false,
+            Caching::Auto => self.resting,
+            Caching::On => {
+                let n = self.last_gaps.len() as f64;
+                let enough = (self.factor * self.last_gaps[i]).max(self.nu / n * self.full_gap);
+                gap > 0.0 && gap >= enough
+            }
+        }
     }
 
     /// Takes note of what an oracle call has found.
@@ -124,7 +136,7 @@ impl Cache {
             before = now;
             let (lowest, idle) = atoms.worst_idle();
             let full = idle > MOST_PER_BLOCK || self.stats.bytes > self.most_bytes;
-            let Some(at) = lowest.filter(|_| full || !self.enabled) else { return };
+            let Some(at) = lowest.filter(|_| full || self.rule == Caching::Off) else { return };
             atoms.remove(at);
         }
     }

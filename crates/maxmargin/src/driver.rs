@@ -24,6 +24,7 @@ use crate::trainer::Solution;
 pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
     let mut driver = Driver::new(run);
     loop {
+        let begin = driver.mark();
         let end = driver.pass()?;
         if let PassEnd::Limit(status) = end {
             return driver.finish(status);
@@ -31,6 +32,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainErro
         if driver.run.settings.solver == Solver::Auto && driver.run.choice.is_none() {
             driver.choose_cache();
         }
+        driver.choose_turn(begin);
         let run = &mut driver.run;
         let passes = run.totals.passes;
         let last = passes >= run.settings.max_passes;
@@ -72,6 +74,15 @@ struct Driver<'p, 'o, P: Problem> {
     averager: Option<Averager>,
     /// Where directions or the cache need to know the corners of blocks.
     memory: Option<Memory>,
+    /// With the cache `auto`, the dual that the last pass of oracle calls has gained per second.
+    oracle_rate: f64,
+}
+
+/// A moment of a run: the dual value and the seconds so far.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    dual: f64,
+    seconds: f64,
 }
 
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
@@ -84,6 +95,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
             memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
+            oracle_rate: 0.0,
             run,
         }
     }
@@ -107,6 +119,28 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let why = format!("oracle calls take {each} each and {share} of the time");
         let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
         run.choose(Choice { order, direction, cache, reason });
+    }
+
+    fn mark(&self) -> Mark {
+        Mark { dual: self.run.state.dual, seconds: self.run.seconds().0 }
+    }
+
+    /// Decides for the cache `auto` whether the next pass calls oracles: it does not while passes
+    /// over remembered corners gain more per second than the last one of oracle calls has.
+    fn choose_turn(&mut self, begin: Mark) {
+        let now = self.mark();
+        let Some(memory) = self.memory.as_mut().filter(|_| self.run.settings.cache == Caching::Auto)
+        else {
+            return;
+        };
+        let spent = (now.seconds - begin.seconds).max(f64::MIN_POSITIVE);
+        let rate = (now.dual - begin.dual) / spent;
+        if memory.cache.resting {
+            memory.cache.resting = rate > self.oracle_rate;
+        } else {
+            self.oracle_rate = rate;
+            memory.cache.resting = true;
+        }
     }
 
     /// n visits, unless something ends the pass before.

@@ -117,3 +117,22 @@ fn an_average_is_checked_no_more_often_than_asked() {
         assert!(totals.oracle_calls <= totals.visits + checks * 2 * n, "{order}: {totals:?}");
     }
 }
+
+/// The clock decides how many passes leave the oracles alone, but the first after each pass of oracle
+/// calls always does.
+#[test]
+fn the_cache_without_parameters_rests_after_a_pass_of_oracle_calls() {
+    let chain = maxmargin::doc::toy();
+    let n = maxmargin::Problem::examples(&chain) as u64;
+    let settings = Settings {
+        cache: Caching::Auto,
+        direction: Direction::Pairwise,
+        tolerance: 0.0,
+        max_passes: 2,
+        ..bcfw()
+    };
+    let totals = train(&chain, &settings).unwrap().totals;
+    let stats = totals.cache.unwrap();
+    assert_eq!((stats.misses, stats.hits), (n, n));
+    assert_eq!(totals.oracle_calls, 2 * n, "one pass of steps, and the exact one");
+}
