@@ -1,10 +1,11 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
 
 use crate::crew::{Crew, Scratch};
-use crate::dual::{Block, DualPoint, Shares, Squares, add_weights, dual_value, norm_sq};
+use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
+use crate::sums::{Squares, norm_sq};
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.

@@ -129,7 +129,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     /// over remembered corners gain more per second than the last one of oracle calls has.
     fn choose_turn(&mut self, begin: Mark) {
         let now = self.mark();
-        let Some(memory) = self.memory.as_mut().filter(|_| self.run.settings.cache == Caching::Auto)
+        let Some(memory) =
+            self.memory.as_mut().filter(|_| self.run.settings.cache == Caching::Auto)
         else {
             return;
         };

@@ -8,6 +8,7 @@ use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use crate::step::Pace;
+use crate::sums::{CHUNK, Found, Piece, Squares};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -171,60 +172,18 @@ pub(crate) fn add_weights<P: Problem>(
     }
 }
 
-/// Squares and products of the weights of a dual point, with v = Aα and w = clip(v).
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Squares {
-    /// ‖w‖².
-    pub(crate) norm_sq: f64,
-    /// ⟨v, w⟩, which without bounds is ‖w‖² too.
-    pub(crate) product: f64,
-}
-
-impl Squares {
-    pub(crate) fn of(w: &[f64], v: Option<&[f64]>) -> Self {
-        let norm_sq = norm_sq(w);
-        Self { norm_sq, product: v.map_or(norm_sq, |v| product(v, w)) }
-    }
-}
-
 /// The value D = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩ of a dual point; without bounds, ℓ − λ/2 ‖w‖².
 pub(crate) fn dual_value(shares: &Shares, lambda: f64, blocks: &[Block], of: Squares) -> f64 {
     let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
     loss + 0.5 * lambda * of.norm_sq - lambda * of.product
 }
 
-/// Coordinates whose squares are added up as one term of a norm.
-const NORM_CHUNK: usize = 1 << 15;
-
-/// ‖w‖², summed in a fixed order, whatever the number of threads.
-pub(crate) fn norm_sq(w: &[f64]) -> f64 {
-    w.chunks(NORM_CHUNK).map(chunk_norm_sq).sum()
-}
-
-/// ⟨v, w⟩, summed in a fixed order.
-fn product(v: &[f64], w: &[f64]) -> f64 {
-    v.chunks(NORM_CHUNK).zip(w.chunks(NORM_CHUNK)).map(|(v, w)| chunk_product(v, w)).sum()
-}
-
-fn chunk_norm_sq(chunk: &[f64]) -> f64 {
-    chunk_product(chunk, chunk)
-}
-
-/// Eight sums side by side, which the processor can add at once.
-fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
-    let (groups, rest) = a.as_chunks::<8>();
-    let (others, other_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (group, other) in groups.iter().zip(others) {
-        for ((sum, x), y) in sums.iter_mut().zip(group).zip(other) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f64>()
-}
-
 /// More partial sums of w than this are of no use.
 const MOST_PARTIAL_SUMS: usize = 16;
+
+/// One entry of a block takes about as long to add to w as adding up so many weights of two sums: an
+/// entry has several features, far from each other in memory.
+const WORK_PER_PART: usize = 16;
 
 /// How far w had drifted from the sum of its blocks when it was rebuilt.
 ///
@@ -275,7 +234,8 @@ pub(crate) struct DualState<'p, P> {
     pub(crate) dual: f64,
     /// ‖w‖² when it was rebuilt last.
     pub(crate) norm_sq: f64,
-    /// Where `rebuild` sums up the new w, in several parts if that pays.
+    /// Where `rebuild` sums up the new w, in several parts if that pays; the first is all zeros
+    /// between rebuilds.
     spare: Vec<Vec<f64>>,
 }
 
@@ -388,66 +348,53 @@ impl<'p, P: Problem> DualState<'p, P> {
 
     /// Rebuilds w and D from the blocks, and tells how far they had drifted.
     pub(crate) fn rebuild(&mut self, crew: &mut Crew<P>) -> Drift {
-        self.sum_blocks(crew);
-        let [sum, ..] = self.spare.as_mut_slice() else { return Drift::default() };
-        match &mut self.clipped {
-            None => std::mem::swap(&mut self.w, sum),
-            Some(clipped) => {
-                std::mem::swap(&mut clipped.v, sum);
-                let bounds = clipped.bounds;
-                for (feature, (w, &v)) in self.w.iter_mut().zip(&clipped.v).enumerate() {
-                    *w = bounds.clip(feature, v);
-                }
-            }
-        }
-
-        let mut terms = vec![(0.0, Squares::default()); self.w.len().div_ceil(NORM_CHUNK)];
-        let (w, old) = (&self.w, &self.spare[0]);
-        let v = self.clipped.as_ref().map(|clipped| &clipped.v);
-        crew.for_each_chunk(&mut terms, 1, |at, _, term| {
-            let range = at * NORM_CHUNK..w.len().min((at + 1) * NORM_CHUNK);
-            let new = &v.unwrap_or(w)[range.clone()];
-            let drift = new.iter().zip(&old[range.clone()]).map(|(a, b)| (a - b).abs());
-            let squares = Squares::of(&w[range], v.map(|_| new));
-            term[0] = (drift.fold(0.0, f64::max), squares);
+        let parts = self.sum_blocks(crew);
+        let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
+        let bounds = self.clipped.as_ref().map(|clipped| clipped.bounds);
+        let v = self.clipped.as_mut().map(|clipped| clipped.v.as_mut_slice());
+        let mut v = v.unwrap_or_default().chunks_mut(CHUNK);
+        let pieces = self.w.chunks_mut(CHUNK).zip(sum.chunks_mut(CHUNK));
+        let mut pieces: Vec<Piece<'_>> =
+            pieces.map(|(w, sum)| Piece { w, v: v.next(), sum, found: Found::default() }).collect();
+        crew.for_each_chunk(&mut pieces, 1, |at, _, piece| {
+            piece[0].take_over(at * CHUNK, others, bounds);
         });
-        let weights = terms.iter().map(|term| term.0).fold(0.0, f64::max);
-        let squares = Squares {
-            norm_sq: terms.iter().map(|term| term.1.norm_sq).sum(),
-            product: terms.iter().map(|term| term.1.product).sum(),
-        };
-        self.norm_sq = squares.norm_sq;
 
+        let total = |part: fn(&Found) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
+        let squares = Squares {
+            norm_sq: total(|found| found.norm_sq),
+            product: total(|found| found.product),
+        };
+        let weights = pieces.iter().map(|piece| piece.found.drift).fold(0.0, f64::max);
+        self.norm_sq = squares.norm_sq;
         let dual = dual_value(&self.shares, self.lambda, &self.blocks, squares);
         let drift = Drift { weights, dual: (dual - self.dual).abs() };
         self.dual = dual;
         drift
     }
 
-    /// Sums up the weights of all blocks in the first of the spare vectors.
+    /// Sums up the weights of all blocks in so many of the spare vectors, in parallel.
     ///
-    /// Where there is much to add up in few features, as many partial sums are made as the work
-    /// pays for, in parallel. Their number depends on the data alone, so the result does not depend
-    /// on the threads.
-    fn sum_blocks(&mut self, crew: &mut Crew<P>) {
+    /// Adding those up later is worth it if there is much to add to each weight. Their number depends
+    /// on the data alone, so the result does not depend on the threads.
+    fn sum_blocks(&mut self, crew: &mut Crew<P>) -> usize {
         let (n, d) = (self.blocks.len(), self.w.len());
         let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
-        let parts = (entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
-        self.spare.resize_with(parts, Vec::new);
-        for spare in &mut self.spare {
-            spare.resize(d, 0.0);
-            crew.for_each_chunk(spare, NORM_CHUNK, |_, _, chunk| chunk.fill(0.0));
+        let parts = (WORK_PER_PART * entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
+        if self.spare.len() < parts {
+            self.spare.resize_with(parts, || vec![0.0; d]);
         }
         let (problem, shares, lambda, blocks) =
             (self.problem, &self.shares, self.lambda, &self.blocks);
-        crew.for_each_chunk(&mut self.spare, 1, |part, _, sums| {
+        crew.for_each_chunk(&mut self.spare[..parts], 1, |part, _, sums| {
+            // The first is all zeros already, see `Piece`.
+            if part > 0 {
+                sums[0].fill(0.0);
+            }
             let range = part * n / parts..(part + 1) * n / parts;
             add_weights(problem, shares, lambda, blocks, range, &mut sums[0]);
         });
-        let [first, others @ ..] = self.spare.as_mut_slice() else { return };
-        for other in others {
-            first.iter_mut().zip(other).for_each(|(sum, term)| *sum += *term);
-        }
+        parts
     }
 
     pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {

@@ -72,6 +72,7 @@ mod settings;
 mod sparse;
 mod status;
 mod step;
+mod sums;
 mod trainer;
 mod tree;
 

@@ -6,12 +6,13 @@
 //! for all smaller λ, and the path is at its end.
 
 use crate::crew::Crew;
-use crate::dual::{Block, DualPoint, DualState, norm_sq};
+use crate::dual::{Block, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
 use crate::observe::Control;
 use crate::problem::Problem;
 use crate::settings::{Settings, SettingsError};
 use crate::status::Status;
+use crate::sums::norm_sq;
 use crate::trainer::{Interrupt, Trainer};
 use serde::{Deserialize, Serialize};
 

@@ -122,7 +122,7 @@ fn seeds_matter_where_there_is_chance() {
 #[test]
 fn runs_are_pinned() {
     let pinned = [
-        (Order::Uniform, PINNED_UNIFORM, 4603351980195447254u64),
+        (Order::Uniform, PINNED_UNIFORM, 4603351980195447253u64),
         (Order::Permutation, PINNED_PERMUTATION, 4603194293993300300),
         (Order::Cyclic, PINNED_CYCLIC, 4600566742016393354),
     ];

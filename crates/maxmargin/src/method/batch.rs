@@ -5,12 +5,13 @@
 
 use crate::certificate::{BlockReading, from_readings, read_block};
 use crate::direction::{Corner, Move};
-use crate::dual::{Stride, norm_sq};
+use crate::dual::Stride;
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::run::{Check, Run};
 use crate::status::Status;
 use crate::step::Pace;
+use crate::sums::norm_sq;
 use crate::trainer::Solution;
 
 /// What one block contributes to a batch step.

@@ -98,7 +98,7 @@ impl Grams {
         parts: &SparseVec,
         scratch: &mut NormScratch,
     ) -> f64 {
-        scratch.link_nodes(shape, parts);
+        let edges = scratch.collect(shape, parts);
         let triangle = &self.products[self.starts[i]..self.starts[i + 1]];
         let nodes = if triangle.is_empty() {
             scratch.nodes_by_features(shape, sequence)
@@ -108,22 +108,57 @@ impl Grams {
         for node in &scratch.nodes {
             scratch.latest[node.label as usize] = 0;
         }
-        nodes + scratch.edges_norm_sq(shape, parts)
+        nodes + edges
     }
 }
 
 impl NormScratch {
-    /// Finds the nodes of a part vector and links those with the same label.
-    fn link_nodes(&mut self, shape: &ChainShape, parts: &SparseVec) {
-        self.latest.resize(shape.labels, 0);
+    /// Finds the nodes of a part vector and links those with the same label; the squared length of
+    /// its edges, which share a weight if they join the same pair of labels, wherever they are.
+    fn collect(&mut self, shape: &ChainShape, parts: &SparseVec) -> f64 {
+        let k = shape.labels;
+        self.latest.resize(k, 0);
         self.nodes.clear();
+        self.edges.clear();
+        let is_dense = k <= DENSE_EDGE_LABELS;
+        if is_dense {
+            self.edge_sums.resize(k * k, 0.0);
+        }
         for &(id, value) in parts.entries() {
-            if let Part::Node { t, y } = decode(id) {
-                let before = self.latest[y];
-                self.nodes.push(NodeEntry { t: t as u32, label: y as u32, before, value });
-                self.latest[y] = self.nodes.len() as u32;
+            match decode(id) {
+                Part::Node { t, y } => {
+                    let before = self.latest[y];
+                    self.nodes.push(NodeEntry { t: t as u32, label: y as u32, before, value });
+                    self.latest[y] = self.nodes.len() as u32;
+                }
+                Part::Edge { y, z, .. } => {
+                    let pair = y * k + z;
+                    if is_dense {
+                        self.edge_sums[pair] += value;
+                    }
+                    self.edges.push((pair, value));
+                }
             }
         }
+        if is_dense { self.dense_edges() } else { self.sorted_edges() }
+    }
+
+    /// Takes the sums of edges out of the dense table.
+    fn dense_edges(&mut self) -> f64 {
+        let mut total = 0.0;
+        for &(pair, _) in &self.edges {
+            let sum = std::mem::take(&mut self.edge_sums[pair]);
+            total += sum * sum;
+        }
+        total
+    }
+
+    /// Adds up edges of one pair after sorting them by pairs, for a table would be too large.
+    fn sorted_edges(&mut self) -> f64 {
+        self.edges.sort_by_key(|&(pair, _)| pair);
+        let same = self.edges.chunk_by(|a, b| a.0 == b.0);
+        let sums = same.map(|edges| edges.iter().map(|(_, value)| value).sum::<f64>());
+        sums.map(|sum| sum * sum).sum()
     }
 
     /// Σ over pairs of nodes with one label, from the table of inner products.
@@ -183,37 +218,6 @@ impl NormScratch {
         if groups.emission {
             for attribute in linked().flat_map(|node| sequence.token(node.t as usize).attributes) {
                 let sum = std::mem::take(&mut sums[*attribute as usize]);
-                total += sum * sum;
-            }
-        }
-        total
-    }
-
-    /// Edges of the same pair of labels share one weight, wherever they are.
-    fn edges_norm_sq(&mut self, shape: &ChainShape, parts: &SparseVec) -> f64 {
-        if !shape.groups.transition {
-            return 0.0;
-        }
-        let k = shape.labels;
-        let pair = |&(id, value): &(u64, f64)| match decode(id) {
-            Part::Edge { y, z, .. } => Some((y * k + z, value)),
-            Part::Node { .. } => None,
-        };
-        let edges = || parts.entries().iter().filter_map(pair);
-        let mut total = 0.0;
-        if k <= DENSE_EDGE_LABELS {
-            self.edge_sums.resize(k * k, 0.0);
-            edges().for_each(|(pair, value)| self.edge_sums[pair] += value);
-            for (pair, _) in edges() {
-                let sum = std::mem::take(&mut self.edge_sums[pair]);
-                total += sum * sum;
-            }
-        } else {
-            self.edges.clear();
-            self.edges.extend(edges());
-            self.edges.sort_by_key(|&(pair, _)| pair);
-            for same in self.edges.chunk_by(|a, b| a.0 == b.0) {
-                let sum: f64 = same.iter().map(|(_, value)| value).sum();
                 total += sum * sum;
             }
         }

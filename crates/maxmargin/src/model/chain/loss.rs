@@ -39,7 +39,17 @@ impl Hamming {
     /// assert_eq!(Hamming { normalised: false, ..Hamming::default() }.cost(0, 4), 1.0);
     /// ```
     pub fn cost(&self, truth: u32, length: usize) -> f64 {
-        let weight = self.label_weights.get(truth as usize).copied().unwrap_or(1.0);
-        if self.normalised { weight / length as f64 } else { weight }
+        self.cost_of(length) * self.weight(truth)
+    }
+
+    /// The cost of a mistake of weight 1 in a sequence of `length` ≥ 1 tokens.
+    pub(super) fn cost_of(&self, length: usize) -> f64 {
+        if self.normalised { 1.0 / length as f64 } else { 1.0 }
+    }
+
+    /// The weight of missing a label.
+    #[inline]
+    pub(super) fn weight(&self, truth: u32) -> f64 {
+        self.label_weights.get(truth as usize).copied().unwrap_or(1.0)
     }
 }

@@ -6,7 +6,6 @@ use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequences, Token};
 use super::shape::{ChainScores, ChainShape};
 use crate::bounds::Bounds;
-use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
@@ -88,8 +87,7 @@ pub enum ChainError {
 pub struct Chain {
     shape: ChainShape,
     data: Sequences,
-    /// The cost of a mistake at each token of all sequences.
-    costs: Vec<f64>,
+    loss: Hamming,
     grams: Grams,
     total_weight: f64,
     bounds: Option<Bounds>,
@@ -139,14 +137,10 @@ impl Chain {
     /// supported.
     pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
         check(&shape, &data, loss)?;
-        let mut costs = Vec::with_capacity(data.tokens());
-        for sequence in data.iter() {
-            let length = sequence.len();
-            costs.extend(sequence.labels().iter().map(|&truth| loss.cost(truth, length)));
-        }
         let grams = Grams::new(&shape, &data);
         let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, costs, grams, total_weight, bounds: None })
+        let loss = loss.clone();
+        Ok(Self { shape, data, loss, grams, total_weight, bounds: None })
     }
 
     /// The same chain with bounds on its weights; see [`GroupBounds`](crate::GroupBounds) for bounds
@@ -178,18 +172,21 @@ impl Chain {
         &self.data
     }
 
-    fn costs(&self, i: usize) -> &[f64] {
-        let sequence = self.data.sequence(i);
-        &self.costs[sequence.first_token()..][..sequence.len()]
+    /// The cost of a mistake at each token of a sequence, by its true label.
+    #[inline]
+    fn costs<'a>(&'a self, truth: &'a [u32]) -> impl Iterator<Item = f64> + 'a {
+        let each = self.loss.cost_of(truth.len());
+        truth.iter().map(move |&label| each * self.loss.weight(label))
     }
 
     /// The loss that one part contributes.
     pub(super) fn part_loss(&self, i: usize, id: u64) -> f64 {
         match decode(id) {
-            Part::Node { t, y } if self.data.sequence(i).labels()[t] as usize != y => {
-                self.costs(i)[t]
+            Part::Node { t, y } => {
+                let truth = self.data.sequence(i).labels();
+                if truth[t] as usize == y { 0.0 } else { self.loss.cost(truth[t], truth.len()) }
             }
-            _ => 0.0,
+            Part::Edge { .. } => 0.0,
         }
     }
 
@@ -310,17 +307,18 @@ impl Problem for Chain {
 
     fn prefetch(&self, i: usize) {
         self.data.sequence(i).prefetch();
-        prefetch(self.costs(i));
         self.grams.prefetch(i);
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
         let ChainWorkspace { scores, saved, .. } = workspace;
-        let (truth, costs, k) = (self.data.sequence(i).labels(), self.costs(i), self.shape.labels);
+        let (truth, k) = (self.data.sequence(i).labels(), self.shape.labels);
         // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
         // labels it is taken off the right one, and put back afterwards.
         saved.clear();
-        for ((row, &label), cost) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(costs) {
+        for ((row, &label), cost) in
+            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(truth))
+        {
             saved.push(row[label as usize]);
             row[label as usize] -= cost;
         }
@@ -336,7 +334,7 @@ impl Problem for Chain {
 
     fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
         let truth = self.data.sequence(i).labels();
-        let wrong = truth.iter().zip(y).zip(self.costs(i)).filter(|((a, b), _)| a != b);
+        let wrong = truth.iter().zip(y).zip(self.costs(truth)).filter(|((a, b), _)| a != b);
         wrong.map(|(_, cost)| cost).sum()
     }
 

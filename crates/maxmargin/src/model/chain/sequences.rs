@@ -328,11 +328,6 @@ impl<'a> Sequence<'a> {
         self.end.entry - self.start.entry
     }
 
-    /// The index of the first token among those of all sequences.
-    pub(crate) fn first_token(&self) -> usize {
-        self.start.token
-    }
-
     fn tokens_range(&self) -> Range<usize> {
         self.start.token..self.end.token
     }
