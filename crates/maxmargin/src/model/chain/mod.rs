@@ -12,17 +12,22 @@
 //! marginals is all there is to check of a dual point, since a chain is a tree.
 //!
 //! [`Sequences`] hold the data, [`ChainShape`] says which features there are, [`Hamming`] is the
-//! loss; together they make a [`Chain`], the problem to train. [`ChainScores`] predicts.
+//! loss; together they make a [`Chain`], the problem to train. [`ChainScores`] predicts, and a
+//! [`Decoder`] also finds n-best lists, margins, and labellings that keep [`Rules`].
 
+mod decoder;
 mod feasible;
 mod gram;
 mod loss;
 mod parts;
 mod problem;
+mod rules;
 mod sequences;
 mod shape;
 
+pub use decoder::Decoder;
 pub use loss::Hamming;
 pub use problem::{Chain, ChainError, ChainWorkspace};
+pub use rules::Rules;
 pub use sequences::{Sequence, SequenceError, Sequences, Token};
 pub use shape::{ChainScores, ChainShape, FeatureGroups};
