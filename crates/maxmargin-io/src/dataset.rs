@@ -90,6 +90,45 @@ pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataErro
     Ok(Dataset { sequences, labels, attributes, fingerprint: fingerprinter.finish(), format })
 }
 
+impl Dataset {
+    /// Leaves out attributes that occur fewer than `least` times in all. Those that stay keep their
+    /// order, and the fingerprint is still that of all the data.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, open_reader, read_training};
+    ///
+    /// let lines = Lines::from_reader("f", "x\ta\tb\ny\ta\n".as_bytes())?;
+    /// let data = read_training(open_reader(lines, Some(maxmargin_io::Format::Crfsuite))?)?;
+    /// let frequent = data.with_min_count(2);
+    /// assert_eq!(frequent.attributes.iter().collect::<Vec<_>>(), ["a"]);
+    /// assert_eq!(frequent.sequences.sequence(0).token(0).attributes, [0]);
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn with_min_count(self, least: u64) -> Self {
+        let mut counts = vec![0u64; self.attributes.len()];
+        for token in self.sequences.iter().flat_map(|sequence| sequence.tokens()) {
+            token.attributes.iter().for_each(|&attribute| counts[attribute as usize] += 1);
+        }
+        if counts.iter().all(|&count| count >= least) {
+            return self;
+        }
+        let (mut attributes, mut new) = (Names::default(), vec![None; counts.len()]);
+        for (old, name) in self.attributes.iter().enumerate() {
+            new[old] = (counts[old] >= least).then(|| attributes.intern(name));
+        }
+        let mut sequences = Sequences::new();
+        for (i, sequence) in self.sequences.iter().enumerate() {
+            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+                let kept = token.pairs().filter_map(|(a, value)| Some((new[a as usize]?, value)));
+                sequences.push_token(kept, label).expect("it was valid before");
+            }
+            sequences.end_sequence(self.sequences.weight(i)).expect("it was valid before");
+        }
+        Self { sequences, attributes, ..self }
+    }
+}
+
 /// [`Names::intern`] for names that come from outside: running out of numbers is no reason to
 /// panic.
 fn intern(names: &mut Names, name: &str) -> Option<u32> {

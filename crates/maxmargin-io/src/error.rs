@@ -133,6 +133,14 @@ pub enum DataError {
         /// How many lines it has.
         lines: u64,
     },
+    /// A template file without a template.
+    #[error("{file}: no templates {}", in_lines(*lines))]
+    EmptyTemplate {
+        /// The file.
+        file: String,
+        /// How many lines it has.
+        lines: u64,
+    },
     /// More names than can be numbered.
     #[error("{place}: more than {most} distinct {what}", most = crate::Names::MOST)]
     TooManyNames {

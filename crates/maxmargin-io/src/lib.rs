@@ -42,6 +42,7 @@ mod reader;
 mod sequence;
 mod source;
 mod svm_hmm;
+mod template;
 mod write_error;
 
 pub use atomic::{SaveError, atomic_write};
@@ -61,4 +62,5 @@ pub use reader::{ReadSequences, open_reader};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
+pub use template::{Template, TemplateReader};
 pub use write_error::WriteError;
