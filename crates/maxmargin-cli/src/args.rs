@@ -246,8 +246,21 @@ pub(crate) struct TalkArgs {
 pub(crate) struct PredictArgs {
     /// A model file
     pub(crate) model: PathBuf,
-    /// Data to label; labels in it are not looked at
+    /// Data to label; labels in it are not looked at, unless --keep-labels is given
     pub(crate) data: String,
+    /// Write the N best labellings of each sequence, each under a line `# rank score`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(conflicts_with = "confidence")]
+    pub(crate) n_best: Option<u32>,
+    /// Add a column: how much the score would fall if this label were another
+    #[arg(long)]
+    pub(crate) confidence: bool,
+    /// Keep the rules of chunks: `I-X` only after `B-X` or `I-X`
+    #[arg(long, value_enum)]
+    pub(crate) rules: Option<RulesName>,
+    /// Keep the labels that are in the data, but for `?`, and predict the rest
+    #[arg(long)]
+    pub(crate) keep_labels: bool,
     /// Where to write the labels [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -257,6 +270,12 @@ pub(crate) struct PredictArgs {
     /// Say nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// Rules that labellings can be made to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RulesName {
+    Bio,
 }
 
 #[derive(Debug, Args)]

@@ -133,3 +133,25 @@ fn built_in_data_need_no_format() {
     assert_eq!(labels.lines().filter(|line| line.is_empty()).count(), 626);
     assert_eq!(labels.lines().filter(|line| !line.is_empty()).count(), 4617);
 }
+
+#[test]
+fn answers_more_than_the_best_labels() {
+    let desk = Desk::with_model("-q");
+    desk.write("known.crf", "VB\tw=the\n?\tw=cat\n\tw=sleeps\n");
+    desk.write("odd.crf", "XX\tw=the\n");
+    desk.write("chunks.crf", "B-NP\tw=a\nI-NP\tw=b\nO\tw=c\n\nO\tw=c\nB-NP\tw=b\n");
+    desk.write("new.crf", "\tw=b\n\tw=b\n");
+    desk.write("wrong.crf", "O\tw=b\nI-NP\tw=b\n");
+    desk.run("train chunks.crf -q -o chunks.model").ok();
+    insta::assert_snapshot!(desk.session(
+        "predict pets.model pets.crf --n-best 2
+         predict pets.model pets.crf --confidence
+         predict pets.model known.crf --keep-labels
+         predict pets.model odd.crf --keep-labels
+         predict chunks.model new.crf
+         predict chunks.model new.crf --rules bio
+         predict chunks.model wrong.crf --rules bio --keep-labels
+         predict pets.model pets.crf --n-best 0
+         predict pets.model pets.crf --n-best 2 --confidence"
+    ));
+}
