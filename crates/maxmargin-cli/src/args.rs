@@ -123,6 +123,13 @@ pub(crate) struct PathArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
+    /// How attributes are made from columns: `chunking` (for word, POS, chunk), or a template file in
+    /// CRF++'s syntax
+    #[arg(long, value_name = "FILE|chunking")]
+    pub(crate) template: Option<String>,
+    /// Leave out attributes that occur less often in the training data
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) min_count: u64,
     /// Groups of features to leave out
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,

@@ -7,8 +7,8 @@ use maxmargin::model::chain::{
     Chain, ChainScores, ChainShape, FeatureGroups, Hamming, Sequence, Sequences,
 };
 use maxmargin_io::{
-    DataError, Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source,
-    UNKNOWN_LABEL, read_training, read_with,
+    DataError, Dataset, EvalData, Format, LabelRule, Lines, Model, Names, ReadSequences, Source,
+    Template, UNKNOWN_LABEL, read_training, read_with,
 };
 
 use std::path::Path;
@@ -22,9 +22,23 @@ pub(crate) fn load(path: &Path) -> Result<Model> {
     })
 }
 
+/// The template for chunking that is built in.
+const CHUNKING: &str = "chunking";
+
 /// Reads training data.
-pub(crate) fn read_train(data: &str, format: Option<Format>) -> Result<Dataset> {
-    let dataset = read_training(Source::resolve(data)?.open(format)?)?;
+pub(crate) fn read_train(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Dataset> {
+    let source = Source::resolve(data)?;
+    let is_columns = format.is_none_or(|format| format == Format::Conll);
+    let reader = match args.template.as_deref() {
+        None => source.open(format),
+        Some(_) if !is_columns => bail!(
+            "--template makes attributes from columns, which --format {} does not have",
+            format.map_or("", Format::name)
+        ),
+        Some(CHUNKING) => source.open(Some(Format::Conll)),
+        Some(file) => source.open_columns(Template::read(Lines::open(file)?)?),
+    };
+    let dataset = read_training(reader?)?.with_min_count(args.min_count);
     if dataset.labels.len() < 2 {
         let label = dataset.labels.name(0);
         bail!("{data}: all tokens have the label `{label}`; there is nothing to learn");
@@ -38,11 +52,18 @@ pub(crate) struct Vocabulary<'a> {
     pub(crate) labels: &'a Names,
     pub(crate) attributes: &'a Names,
     pub(crate) format: Format,
+    pub(crate) template: Option<&'a Template>,
 }
 
 impl<'a> Vocabulary<'a> {
     pub(crate) fn of(model: &'a Model) -> Self {
-        Self { labels: &model.labels, attributes: &model.attributes, format: model.meta.format }
+        let (format, template) = (model.meta.format, model.meta.template.as_ref());
+        Self { labels: &model.labels, attributes: &model.attributes, format, template }
+    }
+
+    pub(crate) fn of_data(data: &'a Dataset) -> Self {
+        let (format, template) = (data.format, data.template.as_ref());
+        Self { labels: &data.labels, attributes: &data.attributes, format, template }
     }
 
     /// Opens data: in the format given, or in the one they evidently have, or in that of the
@@ -53,6 +74,10 @@ impl<'a> Vocabulary<'a> {
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>> {
         let source = Source::resolve(data)?;
+        let is_columns = format.is_none_or(|format| format == Format::Conll);
+        if let Some(template) = self.template.filter(|_| is_columns) {
+            return Ok(source.open_columns(template.clone())?);
+        }
         let implied = || source.open(Some(self.format));
         let opened = match (format, &source) {
             (None, Source::Stdin) => implied(),
@@ -80,7 +105,8 @@ pub(crate) fn shape(args: &ModelArgs, data: &Dataset) -> Result<ChainShape> {
     let has = |group| !args.without.contains(&group);
     let groups = FeatureGroups {
         emission: has(Group::Emission),
-        transition: has(Group::Transition),
+        transition: has(Group::Transition)
+            && data.template.as_ref().is_none_or(Template::has_transitions),
         bias: has(Group::Bias),
         first: has(Group::First),
         last: has(Group::Last),

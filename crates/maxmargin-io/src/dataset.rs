@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::names::Names;
 use crate::reader::ReadSequences;
 use crate::sequence::{RawSequence, RawToken};
+use crate::template::Template;
 
 /// Sequences in index form together with the names of their labels and attributes.
 ///
@@ -34,6 +35,8 @@ pub struct Dataset {
     pub fingerprint: Fingerprint,
     /// The format they were read from.
     pub format: Format,
+    /// The template that made the attributes, if it was not the format's own.
+    pub template: Option<Template>,
 }
 
 /// Reads all sequences for training.
@@ -87,7 +90,8 @@ pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataErro
     if format == Format::SvmHmm {
         (sequences, labels) = in_numeric_order(sequences, labels);
     }
-    Ok(Dataset { sequences, labels, attributes, fingerprint: fingerprinter.finish(), format })
+    let (fingerprint, template) = (fingerprinter.finish(), reader.template().cloned());
+    Ok(Dataset { sequences, labels, attributes, fingerprint, format, template })
 }
 
 impl Dataset {

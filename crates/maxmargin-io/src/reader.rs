@@ -9,6 +9,7 @@ use crate::lines::Lines;
 use crate::ocr::OcrReader;
 use crate::sequence::RawSequence;
 use crate::svm_hmm::SvmHmmReader;
+use crate::template::Template;
 
 /// A source of sequences in name form, one at a time.
 ///
@@ -36,6 +37,11 @@ pub trait ReadSequences {
     /// Number of the line that was read last, from 1; 0 before the first.
     fn line_number(&self) -> u64;
 
+    /// The template that makes the attributes, if it is not the format's own.
+    fn template(&self) -> Option<&Template> {
+        None
+    }
+
     /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
@@ -58,6 +64,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).line_number()
     }
 
+    fn template(&self) -> Option<&Template> {
+        (**self).template()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         (**self).read(into)
     }
@@ -74,6 +84,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn line_number(&self) -> u64 {
         (**self).line_number()
+    }
+
+    fn template(&self) -> Option<&Template> {
+        (**self).template()
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

@@ -8,6 +8,7 @@ use crate::error::DataError;
 use crate::format::Format;
 use crate::lines::Lines;
 use crate::reader::{ReadSequences, open_reader};
+use crate::template::{Template, TemplateReader};
 
 /// Where data come from: a file, standard input, or the program itself.
 ///
@@ -119,6 +120,37 @@ impl Source {
                 }
             }
         }
+    }
+}
+
+impl Source {
+    /// Opens it as columns, from which a template makes the attributes.
+    ///
+    /// # Errors
+    /// It cannot be opened, or it is a built-in data set, which has attributes of its own.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, Source, Template};
+    ///
+    /// let template = Template::read(Lines::from_reader("t", "U:%x[0,0]\n".as_bytes())?)?;
+    /// let error = Source::resolve("ocr-small")?.open_columns(template).err().unwrap();
+    /// assert!(error.to_string().starts_with("ocr-small: this built-in data set has the format ocr"));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open_columns(
+        &self,
+        template: Template,
+    ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        let lines = match self {
+            Self::Stdin => Lines::stdin()?,
+            Self::File(path) => Lines::open(path)?,
+            Self::Builtin(builtin, part) => {
+                let format = builtin.part(*part).format();
+                let (name, asked) = (self.to_string(), Format::Conll);
+                return Err(DataError::BuiltinFormat { name, format, asked });
+            }
+        };
+        Ok(Box::new(TemplateReader::new(lines, template)))
     }
 }
 

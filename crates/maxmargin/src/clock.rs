@@ -44,7 +44,12 @@ pub(crate) struct CallTimer {
     skip: u32,
     /// Calls for which the next timed one stands, less one.
     untimed: u32,
+    /// What the first timed calls took.
+    first: Vec<f64>,
 }
+
+/// How many of the first timed calls are kept.
+const KEPT: usize = 64;
 
 const STRIDE: u32 = 16;
 
@@ -62,6 +67,9 @@ impl CallTimer {
         let result = call();
         let seconds = begin.elapsed().as_secs_f64();
         self.seconds += seconds * f64::from(self.untimed + 1);
+        if self.first.len() < KEPT {
+            self.first.push(seconds);
+        }
         self.untimed = if seconds < SHORT_CALL { STRIDE - 1 } else { 0 };
         self.skip = self.untimed;
         result
@@ -70,6 +78,14 @@ impl CallTimer {
     /// Adds time that was taken otherwise.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.seconds += seconds;
+    }
+
+    /// What a call takes if nothing disturbs it: a third of the first ones took less. The mean would
+    /// say more about what else the machine had to do.
+    pub(crate) fn undisturbed(&self) -> f64 {
+        let mut sorted = self.first.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len().saturating_sub(1) / 3).copied().unwrap_or(0.0)
     }
 
     /// All of it, calls that are still to be stood for left out.
@@ -89,6 +105,13 @@ mod tests {
             timer.time(|| std::thread::sleep(Duration::from_millis(2)));
         }
         assert!(timer.seconds() >= 0.006);
+    }
+
+    #[test]
+    fn a_disturbance_does_not_count_as_typical() {
+        let first = vec![3e-6, 0.5, 1e-6, 2e-6, 4e-6, 0.1];
+        assert_eq!(CallTimer { first, ..CallTimer::default() }.undisturbed(), 2e-6);
+        assert_eq!(CallTimer::default().undisturbed(), 0.0);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn choose_cache(&mut self) {
         let Self { run, memory: Some(memory), .. } = self else { return };
         let (all, oracles) = run.seconds();
-        let call = oracles / run.totals.oracle_calls.max(1) as f64;
+        let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
         let dear = call > DEAR_CALL && share > DEAR_SHARE;
         if dear {

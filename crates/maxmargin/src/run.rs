@@ -142,6 +142,11 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         (self.clock.seconds(), self.oracle_timer.seconds())
     }
 
+    /// Seconds that an oracle call takes if nothing disturbs it.
+    pub(crate) fn undisturbed_call(&self) -> f64 {
+        self.oracle_timer.undisturbed()
+    }
+
     /// Whether a limit is reached that can end a run in the middle of a pass.
     pub(crate) fn limit(&self) -> Option<Status> {
         if self.stopped {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence};
 use maxmargin::{GroupBounds, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
-use maxmargin_io::{LabelRule, Model, atomic_write};
+use maxmargin_io::{LabelRule, Model, Source, atomic_write, read_training};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
 
-    let mut data = chain::read_train(DATA, None)?;
+    let mut data = read_training(Source::resolve(DATA)?.open(None)?)?;
     screen.say(format!(
         "Learning to read: {} handwritten words of {} letters in all ({DATA}).",
         data.sequences.len(),

@@ -34,9 +34,8 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     settings.check()?;
 
     let screen = Screen::new(args.talk.quiet);
-    let mut data = chain::read_train(&args.data, args.format)?;
-    let names =
-        Vocabulary { labels: &data.labels, attributes: &data.attributes, format: data.format };
+    let mut data = chain::read_train(&args.data, args.format, &args.model)?;
+    let names = Vocabulary::of_data(&data);
     let validation = args.validation.as_ref();
     let validation =
         validation.map(|v| names.read(v, args.format, LabelRule::Count)).transpose()?;

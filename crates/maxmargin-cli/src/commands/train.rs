@@ -31,7 +31,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
         bail!("training and test data cannot both come from standard input");
     }
     let screen = Screen::new(args.talk.quiet);
-    let mut data = chain::read_train(&args.data, args.format)?;
+    let mut data = chain::read_train(&args.data, args.format, &args.model)?;
     let shape = chain::shape(&args.model, &data)?;
     let task = Task {
         shape,
@@ -87,8 +87,7 @@ fn read_other(
     args: &TrainArgs,
     data: &Dataset,
 ) -> Result<Option<EvalData>> {
-    let names =
-        Vocabulary { labels: &data.labels, attributes: &data.attributes, format: data.format };
+    let names = Vocabulary::of_data(data);
     other.map(|other| names.read(other, args.format, LabelRule::Count)).transpose()
 }
 

@@ -17,4 +17,5 @@ mod pipes;
 mod predict;
 mod refusals;
 mod train;
+mod templates;
 mod verify;

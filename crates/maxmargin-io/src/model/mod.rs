@@ -12,6 +12,7 @@ use crate::atomic::{SaveError, atomic_write};
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::names::Names;
+use crate::template::Template;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status};
@@ -108,6 +109,9 @@ pub struct ModelMeta {
     pub totals: Totals,
     /// Fingerprint of the training data.
     pub fingerprint: Fingerprint,
+    /// The template that made the attributes, if it was not the format's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
     /// Bounds on the weights, by group.
     #[serde(default, skip_serializing_if = "GroupBounds::is_empty")]
     pub bounds: GroupBounds,
@@ -212,6 +216,7 @@ impl Model {
             certificate: solution.certificate,
             totals: solution.totals,
             fingerprint: data.fingerprint,
+            template: data.template.clone(),
             bounds: GroupBounds::default(),
             choice: solution.choice,
         };

@@ -28,7 +28,7 @@ use std::ops::Range;
 /// assert_eq!(first(0).as_deref(), Some("U0:_B-1/DT"));
 /// assert_eq!(first(1).as_deref(), Some("U0:the/NN"));
 /// assert_eq!(sentence.token(1).label(), Some("I-NP"));
-/// assert_eq!(reader.template().columns(), Some(3));
+/// assert_eq!(reader.template().and_then(|template| template.columns()), Some(3));
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 #[derive(Debug)]
@@ -55,11 +55,6 @@ impl TemplateReader {
     pub fn new(lines: Lines, template: Template) -> Self {
         let (text, cells, tokens) = (String::new(), Vec::new(), Vec::new());
         Self { lines, template, text, cells, tokens }
-    }
-
-    /// The template, which after the first sequence knows the number of columns.
-    pub fn template(&self) -> &Template {
-        &self.template
     }
 
     /// Adds the current line to the sentence at hand.
@@ -139,6 +134,10 @@ impl ReadSequences for TemplateReader {
 
     fn line_number(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn template(&self) -> Option<&Template> {
+        Some(&self.template)
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
