@@ -7,6 +7,7 @@ use crate::dual::{Ascent, Block, DualState};
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use crate::step::Step;
+use serde::{Deserialize, Serialize};
 
 /// In-block work goes on until the violation has fallen to this share of what it was at first;
 /// going on to the end of one block pays less than going to the next. (On OCR, 0.02 takes as many
@@ -17,7 +18,7 @@ const ENOUGH: f64 = 0.1;
 const MOST_MOVES: usize = 10;
 
 /// What all blocks remember.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Memory {
     atoms: Vec<Atoms>,
     /// What each block's atoms took when they were tidied last.
@@ -26,8 +27,11 @@ pub(crate) struct Memory {
     stale: Vec<bool>,
     pub(crate) cache: Cache,
     /// The way a block has gone in a visit, and a place for differences.
+    #[serde(skip)]
     way: SparseVec,
+    #[serde(skip)]
     difference: SparseVec,
+    #[serde(skip)]
     masses: Vec<f64>,
 }
 
@@ -258,6 +262,17 @@ impl Memory {
     /// Brings all blocks of the state up to date.
     pub(crate) fn refresh_all(&mut self, blocks: &mut [Block]) {
         blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(i, block));
+    }
+
+    /// The blocks as they would be if they were up to date.
+    pub(crate) fn refreshed(&self, blocks: &[Block]) -> Vec<Block> {
+        let mut fresh = blocks.to_vec();
+        for ((block, atoms), _) in
+            fresh.iter_mut().zip(&self.atoms).zip(&self.stale).filter(|(_, stale)| **stale)
+        {
+            atoms.write_to(block);
+        }
+        fresh
     }
 
     /// Forgets what need not be remembered of block `i`.

@@ -55,7 +55,7 @@ pub struct CacheStats {
 const MOST_PER_BLOCK: usize = 100;
 
 /// The rules of remembering.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cache {
     /// Whether corners without mass are kept at all.
     enabled: bool,
@@ -131,7 +131,7 @@ impl Cache {
 }
 
 /// What a block's memory takes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Size {
     corners: u64,
     bytes: u64,

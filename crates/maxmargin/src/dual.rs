@@ -22,7 +22,7 @@ use std::ops::Range;
 /// assert_eq!((block.parts.len(), block.loss), (5, 0.0));
 /// assert!(block.parts.entries().iter().all(|&(_, mass)| mass == 1.0));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The expected parts μᵢ, normalised.
     pub parts: SparseVec,

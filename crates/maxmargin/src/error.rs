@@ -74,6 +74,37 @@ pub enum TrainError {
         /// What is wrong with it.
         why: String,
     },
+    /// A checkpoint that could not be put away.
+    #[error("the checkpoint could not be kept: {why}")]
+    Checkpoint {
+        /// What its sink has said.
+        why: String,
+    },
+    /// A checkpoint of another problem.
+    #[error("the checkpoint is not of this problem: {why}")]
+    Resume {
+        /// What does not fit.
+        why: String,
+    },
+    /// A checkpoint of a run that was begun with other settings.
+    #[error("the run was begun with {name} {then} and cannot go on with {now}")]
+    ResumeSetting {
+        /// Name of the setting.
+        name: String,
+        /// Its value when the run was begun.
+        then: String,
+        /// The value it was to go on with.
+        now: String,
+    },
+    /// Patience without anything that could try it.
+    #[error("patience is set, but there is nothing to validate on")]
+    NoValidator,
+    /// A validation error that is NaN or infinite.
+    #[error("the validation error is {error}; a finite number is needed")]
+    Validation {
+        /// What the validator has said.
+        error: f64,
+    },
     /// Something of the wrong size.
     #[error("{found} {what} were given, the problem has {expected}")]
     Size {

@@ -51,6 +51,7 @@ mod atoms;
 mod average;
 mod cache;
 mod certificate;
+mod checkpoint;
 mod clock;
 mod crew;
 mod direction;
@@ -71,10 +72,12 @@ mod status;
 mod step;
 mod trainer;
 mod tree;
+mod validate;
 
 pub use average::Average;
 pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};
+pub use checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use direction::Direction;
 pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
@@ -88,6 +91,7 @@ pub use sparse::{Sink, SparseVec};
 pub use status::Status;
 pub use step::Step;
 pub use trainer::{Interrupt, Solution, Trainer, train};
+pub use validate::{Validation, Validator};
 
 #[doc(hidden)]
 pub mod doc;
