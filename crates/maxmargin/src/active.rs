@@ -264,17 +264,6 @@ impl Memory {
         blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(i, block));
     }
 
-    /// The blocks as they would be if they were up to date.
-    pub(crate) fn refreshed(&self, blocks: &[Block]) -> Vec<Block> {
-        let mut fresh = blocks.to_vec();
-        for ((block, atoms), _) in
-            fresh.iter_mut().zip(&self.atoms).zip(&self.stale).filter(|(_, stale)| **stale)
-        {
-            atoms.write_to(block);
-        }
-        fresh
-    }
-
     /// Forgets what need not be remembered of block `i`.
     pub(crate) fn tidy(&mut self, i: usize) {
         self.cache.tidy(&mut self.atoms[i], self.sizes[i]);

@@ -207,7 +207,9 @@ pub fn audit<P: Problem>(
         return Err(TrainError::Weight { feature });
     }
     let shares = Shares::new(problem);
-    let infeasible = find_infeasible(problem, dual, slack);
+    let infeasible = dual.blocks.iter().enumerate().find_map(|(i, block)| {
+        check_block(problem, i, &block.parts, block.loss, slack).err().map(|why| (i, why))
+    });
 
     let mut own = vec![0.0; problem.dim()];
     if infeasible.is_none() {
@@ -237,21 +239,11 @@ pub(crate) fn check_start<P: Problem>(
         let (found, expected) = (point.blocks.len(), problem.examples());
         return Err(TrainError::Size { what: "dual blocks", found, expected });
     }
-    match find_infeasible(problem, &point, ROUNDING) {
-        None => Ok(point),
-        Some((example, why)) => Err(TrainError::Start { example, why }),
+    for (example, block) in point.blocks.iter().enumerate() {
+        check_block(problem, example, &block.parts, block.loss, ROUNDING)
+            .map_err(|why| TrainError::Start { example, why })?;
     }
-}
-
-/// The first block that is no convex combination of outputs, up to `slack` in every mass, and why.
-pub(crate) fn find_infeasible<P: Problem>(
-    problem: &P,
-    point: &DualPoint,
-    slack: f64,
-) -> Option<(usize, String)> {
-    point.blocks.iter().enumerate().find_map(|(i, block)| {
-        check_block(problem, i, &block.parts, block.loss, slack).err().map(|why| (i, why))
-    })
+    Ok(point)
 }
 
 fn check_block<P: Problem>(

@@ -12,16 +12,18 @@ use crate::dual::{Block, Drift};
 use crate::error::TrainError;
 use crate::observe::{Choice, StepSizes, Totals};
 use crate::order::Picker;
+use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::Check;
 use crate::settings::{Settings, SettingsError};
+use crate::sparse::{Sink as _, SparseVec};
 use crate::validate::Judge;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io;
 use thiserror::Error;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The first bytes of every checkpoint; the line ends show where a transfer has changed them.
 const MAGIC: [u8; 8] = *b"mmckpt\r\n";
@@ -64,6 +66,7 @@ const TAIL: usize = 2 * size_of::<u64>();
 pub struct Checkpoint<'a> {
     #[serde(skip)]
     pub(crate) note: String,
+    pub(crate) signature: u64,
     pub(crate) settings: Cow<'a, Settings>,
     pub(crate) stage: Stage,
     pub(crate) w: Cow<'a, [f64]>,
@@ -100,6 +103,28 @@ pub(crate) struct Parts<'a> {
     pub(crate) rng: Cow<'a, Rng>,
     pub(crate) averager: Option<Cow<'a, Averager>>,
     pub(crate) memory: Option<Cow<'a, Memory>>,
+}
+
+/// A number that tells problems apart as far as their examples do without an oracle: by their
+/// weights, and by the parts and features of their true outputs. Where parts are features, a dual
+/// point is one of any problem with as many of them.
+pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
+    struct Hash(Xxh3);
+    impl crate::sparse::Sink for Hash {
+        fn add(&mut self, feature: usize, value: f64) {
+            self.0.update(&(feature as u64).to_le_bytes());
+            self.0.update(&value.to_le_bytes());
+        }
+    }
+    let (mut hash, mut truth) = (Hash(Xxh3::new()), SparseVec::new());
+    for i in 0..problem.examples() {
+        truth.clear();
+        problem.truth_parts(i, &mut truth);
+        hash.add(truth.len(), problem.weight(i));
+        truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+        problem.scatter(i, 1.0, &truth, &mut hash);
+    }
+    hash.0.digest()
 }
 
 /// [`Totals`] with every field in its place: bytes without names cannot leave one out.
@@ -355,5 +380,5 @@ mod tests {
         assert_eq!((LAYOUT, bytes.len(), xxh3_64(&bytes)), PINNED);
     }
 
-    const PINNED: (u32, usize, u64) = (1, 1146, 12_617_963_548_865_600_817);
+    const PINNED: (u32, usize, u64) = (1, 1156, 405_882_585_562_828_701);
 }

@@ -32,6 +32,8 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
     judge: Judge,
+    /// Of the problem, once a checkpoint has asked for it.
+    signature: Option<u64>,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
 }
@@ -103,6 +105,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             choice: None,
             steps: StepSizes::default(),
             judge: Judge::default(),
+            signature: None,
             readings: Vec::new(),
         })
     }

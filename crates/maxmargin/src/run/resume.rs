@@ -1,8 +1,7 @@
 //! A run put down as a checkpoint, and taken up again.
 
 use super::{Company, Run};
-use crate::certificate::find_infeasible;
-use crate::checkpoint::{Checkpoint, Parts, Stage};
+use crate::checkpoint::{Checkpoint, Parts, Stage, signature};
 use crate::clock::Clock;
 use crate::crew::Crew;
 use crate::dual::{DualPoint, DualState};
@@ -12,13 +11,6 @@ use crate::problem::Problem;
 use crate::settings::CheckedSettings;
 use std::borrow::Cow;
 use std::time::Instant;
-
-/// Weights of a checkpoint that are this far from the sum of its blocks, relative to their size, are
-/// not those of the same problem: rounding alone does not get there.
-const OTHER_WEIGHTS: f64 = 1e-3;
-
-/// Masses of a checkpoint that are this far off are not those of the same problem.
-const OTHER_MASSES: f64 = 1e-6;
 
 impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     /// Hands out a checkpoint of a run that stands at `stage`, if anyone takes it.
@@ -30,8 +22,10 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let Some(mut keeper) = self.company.keeper.take() else { return Ok(()) };
         let begin = Instant::now();
         let (seconds, oracle_seconds) = self.seconds();
+        let signature = *self.signature.get_or_insert_with(|| signature(self.problem));
         let result = keeper.keep(&Checkpoint {
             note: String::new(),
+            signature,
             settings: Cow::Borrowed(&self.settings),
             stage,
             w: Cow::Borrowed(&self.state.w),
@@ -73,29 +67,20 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
                 return Err(TrainError::Resume { why });
             }
         }
-        // Blocks that are behind their atoms stay so: when they are summed up is part of the bits.
-        let memory = parts.as_ref().and_then(|parts| parts.memory.as_ref());
-        let fresh = memory.map_or_else(|| blocks.to_vec(), |memory| memory.refreshed(&blocks));
-        let point = DualPoint { blocks: fresh };
-        if let Some((example, why)) = find_infeasible(problem, &point, OTHER_MASSES) {
-            let why = format!("in example {example}, {why}");
+        if checkpoint.signature != signature(problem) {
+            let why = "its examples are others".to_owned();
             return Err(TrainError::Resume { why });
         }
+        let point = DualPoint { blocks: blocks.into_owned() };
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
         let mut state = DualState::new(problem, lambda, point, &mut crew);
-        let largest = w.iter().fold(0.0f64, |most, w| most.max(w.abs()));
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= OTHER_WEIGHTS * largest;
-        if !w.iter().zip(&state.w).all(near) {
-            let why = "its weights are not those of its dual point".to_owned();
-            return Err(TrainError::Resume { why });
-        }
         // From the sum of the blocks back to the bits that the steps have left.
-        (state.w, state.blocks) = (w.into_owned(), blocks.into_owned());
-        (state.dual, state.norm_sq) = (dual, norm_sq);
+        (state.w, state.dual, state.norm_sq) = (w.into_owned(), dual, norm_sq);
 
         let clock = Clock::start_at(totals.seconds);
         let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        run.signature = Some(checkpoint.signature);
         run.oracle_timer.add(totals.oracle_seconds);
         (run.totals, run.steps) = (totals, checkpoint.steps);
         run.judge = checkpoint.judge.into_owned();
