@@ -19,7 +19,7 @@ use crate::settings::{Settings, SettingsError};
 use crate::sparse::{Sink as _, SparseVec};
 use crate::validate::Judge;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::io;
 use thiserror::Error;
@@ -207,12 +207,38 @@ impl Checkpoint<'_> {
         Ok(Checkpoint { note, ..checkpoint })
     }
 
-    /// Refuses to go on with settings that would have led elsewhere.
-    pub(crate) fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
+    /// Refuses to go on with settings that would have led elsewhere; training does the same.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer};
+    ///
+    /// let settings = Settings { max_passes: 3, tolerance: 0.0, ..Settings::default() };
+    /// let mut keep = |checkpoint: &Checkpoint<'_>| {
+    ///     let longer = Settings { max_passes: 9, ..settings.clone() };
+    ///     assert!(checkpoint.check_settings(&longer).is_ok());
+    ///     let other = Settings { seed: 7, ..settings.clone() };
+    ///     let error = checkpoint.check_settings(&other).unwrap_err();
+    ///     assert_eq!(error.to_string(), "the run was begun with seed 1 and cannot go on with 7");
+    ///     Ok(())
+    /// };
+    /// let trainer = Trainer::new(settings.clone());
+    /// trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&toy())?;
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Settings that make no sense, or the first that is not as it was and is no mere limit.
+    pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
+        self.check_resolved(&now.check()?.resolved())
+    }
+
+    /// As [`check_settings`](Self::check_settings), after `auto` has put in what it starts with.
+    pub(crate) fn check_resolved(&self, now: &Settings) -> Result<(), TrainError> {
         // Limits may change, and what has no influence on the result; patience by its number only.
         let bound = |settings: &Settings| {
             let free = Settings::default();
-            serde_json::to_value(Settings {
+            Settings {
                 tolerance: free.tolerance,
                 max_passes: free.max_passes,
                 max_oracle_calls: free.max_oracle_calls,
@@ -221,27 +247,34 @@ impl Checkpoint<'_> {
                 threads: free.threads,
                 block_gaps: free.block_gaps,
                 ..settings.clone()
-            })
+            }
         };
-        let (Ok(Value::Object(then)), Ok(Value::Object(now))) = (bound(&self.settings), bound(now))
-        else {
-            let why = "its settings cannot be compared".to_owned();
-            return Err(TrainError::Resume { why });
+        let Some(name) = first_difference(&bound(&self.settings), &bound(now)) else {
+            return Ok(());
         };
-        let text = |value: &Value| match value {
-            Value::Null => "none".to_owned(),
-            Value::String(name) => name.clone(),
-            other => other.to_string(),
+        let value = |settings: &Settings| match serde_json::to_value(settings).ok()?.get(&name)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
         };
-        match then.iter().find(|(name, value)| now.get(*name) != Some(*value)) {
-            None => Ok(()),
-            Some((name, then)) => Err(TrainError::ResumeSetting {
-                name: name.clone(),
-                then: text(then),
-                now: now.get(name).map_or_else(String::new, text),
-            }),
-        }
+        let (then, now) = (value(&self.settings), value(now));
+        Err(TrainError::ResumeSetting { name, then, now })
     }
+}
+
+/// The name of the first setting in which two differ.
+fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
+    if a == b {
+        return None;
+    }
+    let fields = |settings| match serde_json::to_value(settings) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (a, b) = (fields(a), fields(b));
+    let different = a.iter().find(|(name, value)| b.get(*name) != Some(*value));
+    // What JSON does not show to be different is so all the same.
+    Some(different.map_or_else(|| "settings".to_owned(), |(name, _)| name.clone()))
 }
 
 /// What is wrong with the bytes of a checkpoint.

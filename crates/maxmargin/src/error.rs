@@ -87,14 +87,14 @@ pub enum TrainError {
         why: String,
     },
     /// A checkpoint of a run that was begun with other settings.
-    #[error("the run was begun with {name} {then} and cannot go on with {now}")]
+    #[error("the run was begun {} and cannot go on {}", with(name, then), with("", now))]
     ResumeSetting {
         /// Name of the setting.
         name: String,
-        /// Its value when the run was begun.
-        then: String,
+        /// Its value when the run was begun, if it had one.
+        then: Option<String>,
         /// The value it was to go on with.
-        now: String,
+        now: Option<String>,
     },
     /// Patience without anything that could try it.
     #[error("patience is set, but there is nothing to validate on")]
@@ -115,6 +115,14 @@ pub enum TrainError {
         /// How many there should be.
         expected: usize,
     },
+}
+
+fn with(name: &str, value: &Option<String>) -> String {
+    let words = match value {
+        Some(value) => ["with", name, value],
+        None => ["without", name, if name.is_empty() { "it" } else { "" }],
+    };
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks what can be checked of a problem without calling its oracle.

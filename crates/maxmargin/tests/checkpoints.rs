@@ -379,7 +379,7 @@ fn other_settings_are_refused_by_name() {
             "order gap and cannot go on with max-gap",
         ),
         (|s| s.direction = Direction::Pairwise, "direction corrective and"),
-        (|s| s.lambda = Some(0.5), "lambda none and cannot go on with 0.5"),
+        (|s| s.lambda = Some(0.5), "without lambda and cannot go on with 0.5"),
         (|s| s.average = Average::None, "average weighted and"),
         (|s| s.cache = Caching::On, "cache off and"),
         (|s| s.cache_bytes = 1000, "cache_bytes 1073741824 and"),
@@ -389,10 +389,7 @@ fn other_settings_are_refused_by_name() {
         (|s| s.seed = 2, "seed 1 and cannot go on with 2"),
     ] {
         let error = refusal(&change).unwrap_err();
-        assert!(
-            error.starts_with("the run was begun with ") && error.contains(expected),
-            "{error}"
-        );
+        assert!(error.starts_with("the run was begun with") && error.contains(expected), "{error}");
     }
     let solver = refusal(&|s| {
         let averaged = Average::Weighted;

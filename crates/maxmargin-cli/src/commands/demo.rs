@@ -1,6 +1,6 @@
 //! `maxmargin demo`
 
-use super::train::{Task, Test, conclude, write_file};
+use super::train::{Company, Task, Test, conclude, write_file};
 use crate::args::DemoArgs;
 use crate::chain::{self, Predictor, Vocabulary};
 use crate::report::{self, Trace};
@@ -46,7 +46,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     };
     let mut trace = Trace::default();
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
-        task.train(&mut data, &settings(), &screen, &mut trace, Some(to))
+        let company = Company { lines: Some(to), ..Company::default() };
+        task.train(&mut data, &settings(), &screen, &mut trace, company)
     })?;
     let test = Vocabulary::of(&model).read(TEST, None, LabelRule::Count)?;
     let test = Test { errors: chain::errors(&model, &test), data: test };

@@ -121,6 +121,7 @@ impl Best {
             status: breakpoint.status,
             totals,
             choice: None,
+            validation: None,
         })
     }
 }

@@ -57,7 +57,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         checkpoint: Checkpoint<'static>,
     ) -> Result<(Self, Stage, Option<Parts<'static>>), TrainError> {
         check_problem(problem)?;
-        checkpoint.check_settings(&settings)?;
+        checkpoint.check_resolved(&settings)?;
         let Checkpoint { stage, w, blocks, dual, norm_sq, totals, parts, .. } = checkpoint;
         for (what, then, now) in
             [("examples", blocks.len(), problem.examples()), ("features", w.len(), problem.dim())]
