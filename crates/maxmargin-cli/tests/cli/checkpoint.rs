@@ -21,19 +21,17 @@ fn bits(model: &Model) -> (Vec<u64>, String) {
 /// Runs a training again and again, killed after ever longer times, until it comes to its end.
 fn killed_again_and_again(desk: &Desk, train: &str, rng: &mut Rng) -> usize {
     let _ = fs::remove_file(desk.path("run.ckpt"));
-    let mut kills = 0;
-    for attempt in 1.. {
+    for kills in 0.. {
         // Killed before the first checkpoint, a run has left none, and is begun again.
         let file = if desk.path("run.ckpt").exists() { "--resume" } else { "--checkpoint" };
         let mut child = desk.command(&format!("{train} {file} run.ckpt")).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(rng.below(60 * attempt) as u64));
+        std::thread::sleep(Duration::from_millis(rng.below(60 * (kills + 1)) as u64));
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         if output.status.success() {
             return kills;
         }
         assert_eq!(output.status.code(), None, "{}", String::from_utf8_lossy(&output.stderr));
-        kills += 1;
     }
     unreachable!()
 }
