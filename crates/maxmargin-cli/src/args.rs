@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use maxmargin::{Average, Caching, Direction, Order, Solver, Step};
+use maxmargin::{Average, Caching, CheckpointEvery, Direction, Order, Solver, Step};
 use maxmargin_io::Format;
 use std::path::PathBuf;
 
@@ -59,7 +59,8 @@ pub(crate) struct TrainArgs {
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// Data to choose lambda by with `--lambda auto` [default: a tenth of the training data]
+    /// Data to measure the error on at every gap check, to stop early by with `--patience` and to
+    /// choose lambda by with `--lambda auto` [default for these: a tenth of the training data]
     #[arg(long, value_name = "DATA")]
     pub(crate) validation: Option<String>,
     /// Start from a model trained on the same data, at this or another lambda
@@ -78,6 +79,18 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Keep the state of the run in a file, for --resume to go on from if it is cut short
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// How often the checkpoint is written: after N passes, or at the end of a pass after N seconds
+    /// as in `90s`; and once more when the run ends [default: 60s]
+    #[arg(long, value_parser = checkpoint_every, value_name = "N[s]")]
+    pub(crate) checkpoint_every: Option<CheckpointEvery>,
+    /// Go on with the run of a checkpoint, to the same result as if it had never been cut short. Give
+    /// the same data and options; only limits and --threads may be others. The checkpoint is written
+    /// on, unless --checkpoint names another
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }
@@ -226,6 +239,10 @@ pub(crate) struct SettingsArgs {
     /// Stop after this many seconds
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "SECONDS")]
     pub(crate) max_seconds: Option<f64>,
+    /// Stop when the validation error has not improved in so many gap checks in a row, and keep the
+    /// model with the least error
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
+    pub(crate) patience: Option<u64>,
     /// Compute the exact gap every so many passes [default: 10]
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) gap_every: Option<u64>,
@@ -366,6 +383,18 @@ fn group_bound(text: &str) -> Result<(String, f64), String> {
         return Err("the bound is not a number".to_owned());
     }
     Ok((group.to_owned(), number))
+}
+
+fn checkpoint_every(text: &str) -> Result<CheckpointEvery, &'static str> {
+    let every = match text.strip_suffix('s') {
+        Some(seconds) => seconds
+            .parse()
+            .ok()
+            .filter(|s: &f64| *s >= 0.0 && s.is_finite())
+            .map(CheckpointEvery::Seconds),
+        None => text.parse().ok().filter(|passes| *passes > 0).map(CheckpointEvery::Passes),
+    };
+    every.ok_or("a number of passes is needed, such as 10, or of seconds, such as 90s")
 }
 
 fn label_weight(text: &str) -> Result<(String, f64), String> {

@@ -1,7 +1,7 @@
 //! The report of a run.
 
 use crate::chain::{Predictor, label_name};
-use crate::commands::{Test, certificate_in_words};
+use crate::commands::{Test, certificate_in_words, validation_in_words};
 use maxmargin::Status;
 use maxmargin::model::chain::Sequence;
 use maxmargin::observe::{Control, Event, Observer, Record};
@@ -24,6 +24,14 @@ impl Observer for Trace {
             self.rows.push(record.clone());
         }
         Control::Continue
+    }
+}
+
+impl Trace {
+    /// Begins with the rows of a run that is resumed, as JSON lines.
+    pub(crate) fn of(lines: &str) -> Self {
+        // Other events have no such fields, and rows that cannot be read are only missed in a plot.
+        Self { rows: lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect() }
     }
 }
 
@@ -56,7 +64,10 @@ pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str
 }
 
 fn certificate(model: &Model) -> Prose {
-    let prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
+    let mut prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
+    if model.meta.validation.is_some() {
+        prose = prose.paragraph(validation_in_words(model));
+    }
     match &model.meta.choice {
         Some(choice) => prose.paragraph(format!("Chosen by auto: {}.", choice.reason)),
         None => prose,
@@ -71,7 +82,8 @@ const WORDS: usize = 12;
 
 fn facts(model: &Model, test: Option<&Test>) -> Facts {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
-    let tone = if meta.status == Status::Converged { Tone::Good } else { Tone::Warning };
+    let reached = matches!(meta.status, Status::Converged | Status::Patience);
+    let tone = if reached { Tone::Good } else { Tone::Warning };
     let mut facts = Facts::new("Result")
         .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone))
         .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone))
@@ -83,8 +95,13 @@ fn facts(model: &Model, test: Option<&Test>) -> Facts {
         .fact(("Passes", format_number(t.passes as f64).as_str()))
         .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
         .fact(("Time", format_seconds(t.seconds).as_str()));
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    if let Some(validation) = &meta.validation {
+        let pass = format!("after pass {}", validation.pass);
+        let error = Fact::new("Validation error", percent(validation.error));
+        facts = facts.fact(error.hint(pass.as_str()));
+    }
     if let Some(test) = test {
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
         facts = facts
             .fact(("Wrong labels in the test", percent(test.errors.hamming()).as_str()))
             .fact(("Sequences with a wrong label", percent(test.errors.zero_one()).as_str()));
@@ -104,6 +121,7 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .column("gap", rows().map(|r| r.gap))
         .column("primal", rows().map(|r| r.primal))
         .column("dual", rows().map(|r| r.dual))
+        .column("validation", rows().map(|r| r.validation))
         .column("mean", rows().map(|r| r.steps.mean))
         .column("zero", share(|r| r.steps.zero))
         .column("full", share(|r| r.steps.full));
@@ -111,22 +129,21 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
     if model.meta.settings.tolerance > 0.0 {
         gap = gap.guide("Tolerance", model.meta.settings.tolerance);
     }
-    Plot::new("Convergence")
+    let mut plot = Plot::new("Convergence")
         .note("An effective pass is as many oracle calls as there are examples.")
         .x(XAxis::new("passes", "Effective passes"))
         .x(XAxis::new("calls", "Oracle calls"))
         .x(XAxis::new("seconds", "Seconds"))
         .y(gap)
-        .y(YAxis::together("Primal and dual objective", [("primal", "Primal"), ("dual", "Dual")]))
-        .y(YAxis::together(
-            "Step sizes",
-            [
-                ("mean", "Mean step"),
-                ("zero", "Share without a step"),
-                ("full", "Share of full steps"),
-            ],
-        ))
-        .series(series)
+        .y(YAxis::together("Primal and dual objective", [("primal", "Primal"), ("dual", "Dual")]));
+    if model.meta.validation.is_some() {
+        plot = plot.y(YAxis::new("validation", "Validation error"));
+    }
+    plot.y(YAxis::together(
+        "Step sizes",
+        [("mean", "Mean step"), ("zero", "Share without a step"), ("full", "Share of full steps")],
+    ))
+    .series(series)
 }
 
 fn time(model: &Model) -> Bars {

@@ -30,6 +30,11 @@ impl Screen {
         }
     }
 
+    /// Says something that must not go unheard.
+    pub(crate) fn warn(&self, text: impl AsRef<str>) {
+        let _ = self.bar.suspend(|| writeln!(io::stderr(), "{}", text.as_ref()));
+    }
+
     /// Clears the bar away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();

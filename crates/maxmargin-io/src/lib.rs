@@ -22,6 +22,7 @@
 
 mod atomic;
 mod builtin;
+mod checkpoint;
 pub mod chunking;
 mod crfsuite;
 mod dataset;
@@ -31,6 +32,7 @@ mod fingerprint;
 mod format;
 mod groups;
 mod guess;
+mod held_out;
 mod lines;
 mod mapping;
 mod model;
@@ -47,12 +49,14 @@ mod write_error;
 
 pub use atomic::{SaveError, atomic_write};
 pub use builtin::{Builtin, Part, builtin, builtins};
+pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
 pub use dataset::{Dataset, read_training};
 pub use error::{DataError, Place};
 pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};
 pub use guess::guess_format;
+pub use held_out::HeldOut;
 pub use lines::Lines;
 pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_with};
 pub use model::{Model, ModelError, ModelMeta};

@@ -7,6 +7,7 @@ use crate::dual::{Block, DualState, Stride};
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use crate::step::Pace;
+use serde::{Deserialize, Serialize};
 
 /// In-block work goes on until the violation has fallen to this share of what it was at first;
 /// going on to the end of one block pays less than going to the next. (On OCR, 0.02 takes as many
@@ -17,7 +18,7 @@ const ENOUGH: f64 = 0.1;
 const MOST_MOVES: usize = 10;
 
 /// What all blocks remember.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Memory {
     atoms: Vec<Atoms>,
     /// What each block's atoms took when they were tidied last.
@@ -26,8 +27,11 @@ pub(crate) struct Memory {
     stale: Vec<bool>,
     pub(crate) cache: Cache,
     /// The way a block has gone in a visit, and a place for differences.
+    #[serde(skip)]
     way: SparseVec,
+    #[serde(skip)]
     difference: SparseVec,
+    #[serde(skip)]
     masses: Vec<f64>,
 }
 

@@ -3,12 +3,13 @@
 use crate::dual::Block;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
+use serde::{Deserialize, Serialize};
 
 /// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
 ///
 /// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
 /// and again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Atoms {
     parts: Vec<SparseVec>,
     losses: Vec<f64>,
@@ -194,7 +195,7 @@ impl Atoms {
 }
 
 /// A symmetric table that grows; NaN where nothing is known yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Distances {
     stride: usize,
     table: Vec<f64>,

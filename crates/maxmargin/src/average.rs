@@ -2,6 +2,7 @@
 
 use crate::dual::{Block, DualPoint};
 use crate::names::named_enum;
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// Whether the result is the last iterate or an average of all of them. Either way the
@@ -31,7 +32,7 @@ named_enum! {
 /// only when it moves again: an update costs the block's own non-zeros, never O(d), and the average
 /// of w is rebuilt from the averaged blocks when it is wanted. All terms are non-negative, so
 /// nothing cancels, and the average is a point of the dual with a true gap of its own.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Averager {
     sums: Vec<Block>,
     /// The first visit since which each block has stood as it is.

@@ -59,11 +59,13 @@ pub struct CacheStats {
 const MOST_PER_BLOCK: usize = 100;
 
 /// The rules of remembering.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cache {
     rule: Caching,
-    /// With the rule `auto`, whether oracles are to be left alone now.
-    pub(crate) resting: bool,
+    /// With the rule `auto`, whether oracles are to be left alone now, and the dual that the last
+    /// pass of oracle calls has gained per second.
+    resting: bool,
+    oracle_rate: f64,
     factor: f64,
     nu: f64,
     most_bytes: u64,
@@ -79,6 +81,7 @@ impl Cache {
         Self {
             rule: caching,
             resting: false,
+            oracle_rate: 0.0,
             factor,
             nu,
             most_bytes,
@@ -92,6 +95,20 @@ impl Cache {
     /// Begins to keep corners without mass.
     pub(crate) fn enable(&mut self) {
         self.rule = Caching::On;
+    }
+
+    /// Decides for the rule `auto` whether the next pass calls oracles, after one that has gained
+    /// `rate` dual per second: it does not while passes over remembered corners gain more than the
+    /// last one of oracle calls has.
+    pub(crate) fn choose_turn(&mut self, rate: f64) {
+        if self.rule != Caching::Auto {
+            return;
+        }
+        if self.resting {
+            self.resting = rate > self.oracle_rate;
+        } else {
+            (self.resting, self.oracle_rate) = (true, rate);
+        }
     }
 
     /// Whether a remembered corner with this gap will do for block `i`.
@@ -143,7 +160,7 @@ impl Cache {
 }
 
 /// What a block's memory takes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Size {
     corners: u64,
     bytes: u64,

@@ -130,6 +130,13 @@ impl<'p> Clipped<'p> {
         curvature
     }
 
+    /// Lets all of w follow v.
+    pub(crate) fn clip(&self, w: &mut [f64]) {
+        for (feature, (w, &v)) in w.iter_mut().zip(&self.v).enumerate() {
+            *w = self.bounds.clip(feature, v);
+        }
+    }
+
     /// Goes `gamma` on the way, and lets w follow.
     pub(crate) fn go(&mut self, gamma: f64, w: &mut [f64]) {
         for &feature in &self.way.touched {

@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 /// A stopwatch that can leave things out.
 #[derive(Debug)]
 pub(crate) struct Clock {
+    /// Seconds of an earlier part of the run.
+    before: f64,
     started: Instant,
     excluded: Duration,
 }
 
 impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { started: Instant::now(), excluded: Duration::ZERO }
+    /// Starts with some seconds on it already.
+    pub(crate) fn start_at(before: f64) -> Self {
+        Self { before, started: Instant::now(), excluded: Duration::ZERO }
     }
 
     /// Seconds since the start, without what was excluded.
@@ -21,15 +24,21 @@ impl Clock {
 
     /// As [`seconds`](Self::seconds), for a reading of the system's clock already taken.
     pub(crate) fn seconds_at(&self, now: Instant) -> f64 {
-        now.saturating_duration_since(self.started).saturating_sub(self.excluded).as_secs_f64()
+        let since = now.saturating_duration_since(self.started).saturating_sub(self.excluded);
+        self.before + since.as_secs_f64()
     }
 
     /// Does something that does not count.
     pub(crate) fn exclude<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = work();
-        self.excluded += begin.elapsed();
+        self.leave_out_since(begin);
         result
+    }
+
+    /// Leaves out the time since `begin`.
+    pub(crate) fn leave_out_since(&mut self, begin: Instant) {
+        self.excluded += begin.elapsed();
     }
 }
 
@@ -116,7 +125,7 @@ mod tests {
 
     #[test]
     fn excluded_work_does_not_count() {
-        let mut clock = Clock::start();
+        let mut clock = Clock::start_at(0.0);
         clock.exclude(|| std::thread::sleep(Duration::from_millis(5)));
         let all = clock.started.elapsed().as_secs_f64();
         assert!(clock.seconds() <= all - 0.005);

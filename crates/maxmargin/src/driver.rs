@@ -7,6 +7,7 @@ use crate::active::{Memory, Place};
 use crate::average::{Average, Averager};
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
+use crate::checkpoint::{Parts, Stage};
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
@@ -19,31 +20,64 @@ use crate::settings::Solver;
 use crate::status::Status;
 use crate::step::Pace;
 use crate::trainer::Solution;
+use std::borrow::Cow;
 
-/// Trains by block-coordinate Frank-Wolfe.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
-    let mut driver = Driver::new(run);
+/// Trains by block-coordinate Frank-Wolfe, from `stage` on, with the parts of a run that is resumed.
+pub(crate) fn run<P: Problem>(
+    run: Run<'_, '_, P>,
+    mut stage: Stage,
+    parts: Option<Parts<'static>>,
+) -> Result<Solution, TrainError> {
+    let mut driver = Driver::new(run, parts);
     loop {
-        let begin = driver.mark();
-        let end = driver.pass()?;
-        if let PassEnd::Limit(status) = end {
-            return driver.finish(status);
-        }
+        let (early, known) = match stage {
+            Stage::PassDone { early, check } => (early, check),
+            Stage::Pass { visits } => {
+                let (dual, begin) = (driver.run.state.dual, driver.run.seconds().0);
+                let end = driver.pass(visits)?;
+                if let PassEnd::Limit { status, visits } = end {
+                    return driver.finish(status, Stage::Pass { visits });
+                }
+                if let Some(memory) = &mut driver.memory {
+                    let (gained, now) = (driver.run.state.dual - dual, driver.run.seconds().0);
+                    memory.cache.choose_turn(gained / (now - begin).max(f64::MIN_POSITIVE));
+                }
+                (end == PassEnd::Early, None)
+            }
+        };
         if driver.run.settings.solver == Solver::Auto && driver.run.choice.is_none() {
             driver.choose_cache();
         }
-        driver.choose_turn(begin);
-        let run = &mut driver.run;
-        let passes = run.totals.passes;
-        let last = passes >= run.settings.max_passes;
-        if last || end == PassEnd::Early || passes.is_multiple_of(run.settings.gap_every) {
-            let (check, average) = driver.check()?;
-            let ended = driver.run.end_pass(Some(&check));
-            if let Some(status) = ended.or(last.then_some(Status::MaxPasses)) {
+        let last = driver.run.is_last_pass();
+        let due = early || driver.run.totals.passes.is_multiple_of(driver.run.settings.gap_every);
+        // A check that is made only because the run ends is none of a longer run's, which goes on
+        // without it.
+        let mut kept = last && !due;
+        if kept {
+            driver.keep(Stage::PassDone { early, check: None })?;
+        }
+        let checked = match known {
+            _ if !last && !due => None,
+            Some(check) => Some((check, driver.average())),
+            None => Some(driver.check()?),
+        };
+        let check = checked.as_ref().map(|(check, _)| *check);
+        let ending = last || driver.run.verdict(check.as_ref()).is_some();
+        if !kept && (ending || driver.run.is_checkpoint_due()) {
+            driver.keep(Stage::PassDone { early, check })?;
+            kept = true;
+        }
+        let ended = driver.run.end_pass(check.as_ref());
+        stage = Stage::START;
+        match (ended.or(last.then_some(Status::MaxPasses)), checked) {
+            (None, _) => {}
+            (Some(status), None) => return driver.finish(status, stage),
+            (Some(status), Some((check, average))) => {
+                if !kept {
+                    driver.keep(stage)?;
+                }
                 return Ok(driver.run.finish(status, check, average));
             }
-        } else if let Some(status) = run.end_pass(None) {
-            return driver.finish(status);
         }
     }
 }
@@ -55,8 +89,8 @@ enum PassEnd {
     Full,
     /// The gaps known so far promise that little is left, which only an exact pass can confirm.
     Early,
-    /// A limit was reached.
-    Limit(Status),
+    /// A limit was reached after so many visits.
+    Limit { status: Status, visits: usize },
 }
 
 /// Known gaps that sum to this share of the tolerance are worth an exact pass: they are a little out
@@ -74,19 +108,19 @@ struct Driver<'p, 'o, P: Problem> {
     averager: Option<Averager>,
     /// Where directions or the cache need to know the corners of blocks.
     memory: Option<Memory>,
-    /// With the cache `auto`, the dual that the last pass of oracle calls has gained per second.
-    oracle_rate: f64,
-}
-
-/// A moment of a run: the dual value and the seconds so far.
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    dual: f64,
-    seconds: f64,
 }
 
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
-    fn new(run: Run<'p, 'o, P>) -> Self {
+    fn new(run: Run<'p, 'o, P>, parts: Option<Parts<'static>>) -> Self {
+        if let Some(Parts { picker, rng, averager, memory }) = parts {
+            return Self {
+                run,
+                picker: picker.into_owned(),
+                rng: rng.into_owned(),
+                averager: averager.map(Cow::into_owned),
+                memory: memory.map(Cow::into_owned),
+            };
+        }
         let (s, n) = (&run.settings, run.examples());
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
@@ -95,7 +129,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
             memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
-            oracle_rate: 0.0,
             run,
         }
     }
@@ -121,39 +154,27 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         run.choose(Choice { order, direction, cache, reason });
     }
 
-    fn mark(&self) -> Mark {
-        Mark { dual: self.run.state.dual, seconds: self.run.seconds().0 }
-    }
-
-    /// Decides for the cache `auto` whether the next pass calls oracles: it does not while passes
-    /// over remembered corners gain more per second than the last one of oracle calls has.
-    fn choose_turn(&mut self, begin: Mark) {
-        let now = self.mark();
-        let Some(memory) =
-            self.memory.as_mut().filter(|_| self.run.settings.cache == Caching::Auto)
-        else {
-            return;
+    /// Hands out a checkpoint, if anyone takes it.
+    fn keep(&mut self, stage: Stage) -> Result<(), TrainError> {
+        let parts = Parts {
+            picker: Cow::Borrowed(&self.picker),
+            rng: Cow::Borrowed(&self.rng),
+            averager: self.averager.as_ref().map(Cow::Borrowed),
+            memory: self.memory.as_ref().map(Cow::Borrowed),
         };
-        let spent = (now.seconds - begin.seconds).max(f64::MIN_POSITIVE);
-        let rate = (now.dual - begin.dual) / spent;
-        if memory.cache.resting {
-            memory.cache.resting = rate > self.oracle_rate;
-        } else {
-            self.oracle_rate = rate;
-            memory.cache.resting = true;
-        }
+        self.run.keep(stage, Some(parts))
     }
 
-    /// n visits, unless something ends the pass before.
-    fn pass(&mut self) -> Result<PassEnd, TrainError> {
+    /// n visits, of which `done` are done already, unless something ends the pass before.
+    fn pass(&mut self, done: usize) -> Result<PassEnd, TrainError> {
         let (n, averaging) = (self.run.examples(), self.averager.is_some());
         // The gaps of blocks are those of the iterate, and promise nothing of an average.
         let promising = if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance };
-        for visit in 0..n {
+        for visits in done..n {
             if let Some(status) = self.run.limit() {
-                return Ok(PassEnd::Limit(status));
+                return Ok(PassEnd::Limit { status, visits });
             }
-            self.run.totals.passes += u64::from(visit == 0);
+            self.run.totals.passes += u64::from(visits == 0);
             let next = self.picker.next(&mut self.rng);
             // Where the iterate is at its end, the average still moves towards it with every visit.
             let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
@@ -267,7 +288,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     /// The exact gap of what would be returned now: the average if there is one, else the iterate.
     fn check(&mut self) -> Result<(Check, Option<DualState<'p, P>>), TrainError> {
         let Some(averager) = self.averager.take() else {
-            return Ok((self.check_iterate()?, None));
+            let check = self.check_iterate()?;
+            return Ok((self.run.validate(check, None)?, None));
         };
         let drift = match self.picker.follows_gaps() || self.memory.is_some() {
             true => self.check_iterate()?.drift,
@@ -276,7 +298,14 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let point = averager.point(self.run.totals.visits, &self.run.state.blocks);
         let (check, average) = self.run.check_other(point)?;
         self.averager = Some(averager);
+        let check = self.run.validate(check, Some(&average))?;
         Ok((Check { drift, ..check }, Some(average)))
+    }
+
+    /// The average, if there is one; its gap is known.
+    fn average(&mut self) -> Option<DualState<'p, P>> {
+        let point = self.averager.as_ref()?.point(self.run.totals.visits, &self.run.state.blocks);
+        Some(self.run.state_at(point))
     }
 
     /// The exact gap of the iterate, of which all that follow gaps take note.
@@ -294,8 +323,9 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         Ok(check)
     }
 
-    /// Ends a run whose gap is not known yet.
-    fn finish(mut self, status: Status) -> Result<Solution, TrainError> {
+    /// Ends a run at `stage`, where its gap is not known yet.
+    fn finish(mut self, status: Status, stage: Stage) -> Result<Solution, TrainError> {
+        self.keep(stage)?;
         let (check, average) = self.check()?;
         self.run.end_pass(Some(&check));
         Ok(self.run.finish(status, check, average))

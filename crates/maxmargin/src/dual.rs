@@ -25,7 +25,7 @@ use std::ops::Range;
 /// assert_eq!((block.parts.len(), block.loss), (5, 0.0));
 /// assert!(block.parts.entries().iter().all(|&(_, mass)| mass == 1.0));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The expected parts μᵢ, normalised.
     pub parts: SparseVec,
@@ -261,6 +261,23 @@ impl<'p, P: Problem> DualState<'p, P> {
         };
         state.rebuild(crew);
         state
+    }
+
+    /// Aα as the steps have left it: w, or what w is clipped from.
+    pub(crate) fn sum(&self) -> &[f64] {
+        self.clipped.as_ref().map_or(&self.w, |clipped| &clipped.v)
+    }
+
+    /// Puts back the bits that steps had left, in place of the sum of the blocks.
+    pub(crate) fn restore(&mut self, sum: Vec<f64>, dual: f64, norm_sq: f64) {
+        (self.dual, self.norm_sq) = (dual, norm_sq);
+        match &mut self.clipped {
+            None => self.w = sum,
+            Some(clipped) => {
+                clipped.v = sum;
+                clipped.clip(&mut self.w);
+            }
+        }
     }
 
     /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards

@@ -78,6 +78,37 @@ pub enum TrainError {
     /// Bounds that do not fit the problem.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
+    /// A checkpoint that could not be put away.
+    #[error("the checkpoint could not be kept: {why}")]
+    Checkpoint {
+        /// What its sink has said.
+        why: String,
+    },
+    /// A checkpoint of another problem.
+    #[error("the checkpoint is not of this problem: {why}")]
+    Resume {
+        /// What does not fit.
+        why: String,
+    },
+    /// A checkpoint of a run that was begun with other settings.
+    #[error("the run was begun {} and cannot go on {}", with(name, then), with("", now))]
+    ResumeSetting {
+        /// Name of the setting.
+        name: String,
+        /// Its value when the run was begun, if it had one.
+        then: Option<String>,
+        /// The value it was to go on with.
+        now: Option<String>,
+    },
+    /// Patience without anything that could try it.
+    #[error("patience is set, but there is nothing to validate on")]
+    NoValidator,
+    /// A validation error that is NaN or infinite.
+    #[error("the validation error is {error}; a finite number is needed")]
+    Validation {
+        /// What the validator has said.
+        error: f64,
+    },
     /// Something of the wrong size.
     #[error("{found} {what} were given, the problem has {expected}")]
     Size {
@@ -88,6 +119,14 @@ pub enum TrainError {
         /// How many there should be.
         expected: usize,
     },
+}
+
+fn with(name: &str, value: &Option<String>) -> String {
+    let words = match value {
+        Some(value) => ["with", name, value],
+        None => ["without", name, if name.is_empty() { "it" } else { "" }],
+    };
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks what can be checked of a problem without calling its oracle.

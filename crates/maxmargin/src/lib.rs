@@ -52,6 +52,7 @@ mod average;
 mod bounds;
 mod cache;
 mod certificate;
+mod checkpoint;
 mod clipped;
 mod clock;
 mod crew;
@@ -75,11 +76,13 @@ mod step;
 mod sums;
 mod trainer;
 mod tree;
+mod validate;
 
 pub use average::Average;
 pub use bounds::{Bounds, BoundsError};
 pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};
+pub use checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use direction::Direction;
 pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
@@ -94,6 +97,7 @@ pub use sparse::{Sink, SparseVec};
 pub use status::Status;
 pub use step::Step;
 pub use trainer::{Interrupt, Solution, Trainer, train};
+pub use validate::{Validation, Validator};
 
 #[doc(hidden)]
 pub mod doc;

@@ -3,6 +3,7 @@
 use crate::names::named_enum;
 use crate::rng::Rng;
 use crate::tree::{Fold, Tree};
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// The order in which blocks are visited. Random orders depend on the seed alone.
@@ -32,7 +33,7 @@ named_enum! {
 }
 
 /// An [`Order`] at work.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Picker {
     /// `ahead` is drawn one visit early, so that it can be peeked at.
     Uniform {
@@ -136,7 +137,7 @@ impl Picker {
 }
 
 /// Follows the last known gaps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GapPicker {
     tree: Tree,
     n: usize,

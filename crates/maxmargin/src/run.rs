@@ -1,6 +1,9 @@
 //! What every method shares: the state, the clock, the limits, the events and the certificate.
 
+mod resume;
+
 use crate::certificate::{BlockReading, Certificate, check_start, exact_pass, from_readings};
+use crate::checkpoint::Keeper;
 use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
@@ -10,6 +13,8 @@ use crate::problem::Problem;
 use crate::settings::CheckedSettings;
 use crate::status::Status;
 use crate::trainer::{Interrupt, Solution};
+use crate::validate::{Judge, Validator};
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// A run in progress.
@@ -21,29 +26,42 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     crew: Crew<P>,
     clock: Clock,
     oracle_timer: CallTimer,
-    observers: Vec<&'o mut dyn Observer>,
-    interrupt: Interrupt,
+    company: Company<'o>,
     /// Whether an observer asked to stop where it was not looked at at once.
     stopped: bool,
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
+    judge: Judge,
+    /// Of the problem, once a checkpoint has asked for it.
+    signature: Option<u64>,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
 }
 
-/// An exact reading of the gap, and the drift that the rebuild before it has found.
-#[derive(Debug, Clone, Copy)]
+/// Those who take part in a run from outside.
+#[derive(Default)]
+pub(crate) struct Company<'o> {
+    pub(crate) observers: Vec<&'o mut dyn Observer>,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) validator: Option<&'o mut dyn Validator>,
+    pub(crate) keeper: Option<Keeper<'o>>,
+}
+
+/// An exact reading of the gap, the drift that the rebuild before it has found, and the validation
+/// error of the weights.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Check {
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
+    pub(crate) validation: Option<f64>,
 }
 
 impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
+    /// Begins a run at a point of the dual, or at the truth.
     pub(crate) fn start(
         problem: &'p P,
         settings: CheckedSettings,
-        observers: Vec<&'o mut dyn Observer>,
-        interrupt: Interrupt,
+        company: Company<'o>,
         start: Option<DualPoint>,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
@@ -51,32 +69,63 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             None => DualPoint::at_truth(problem),
             Some(point) => check_start(problem, point)?,
         };
-        let clock = Clock::start();
+        let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
-        let mut run = Self {
+        let state = DualState::new(problem, lambda, point, &mut crew);
+        let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        run.announce(None);
+        Ok(run)
+    }
+
+    fn new(
+        problem: &'p P,
+        settings: CheckedSettings,
+        mut company: Company<'o>,
+        state: DualState<'p, P>,
+        crew: Crew<P>,
+        clock: Clock,
+    ) -> Result<Self, TrainError> {
+        if settings.patience.is_some() && company.validator.is_none() {
+            return Err(TrainError::NoValidator);
+        }
+        if let Some(keeper) = &mut company.keeper {
+            keeper.begin(clock.seconds())?;
+        }
+        Ok(Self {
             problem,
-            state: DualState::new(problem, lambda, point, &mut crew),
+            settings,
+            state,
             totals: Totals::default(),
             crew,
-            settings,
             clock,
             oracle_timer: CallTimer::default(),
-            observers,
-            interrupt,
+            company,
             stopped: false,
             choice: None,
             steps: StepSizes::default(),
+            judge: Judge::default(),
+            signature: None,
             readings: Vec::new(),
-        };
+        })
+    }
+
+    /// Tells the observers that the run begins, after so many passes if it is resumed.
+    fn announce(&mut self, resumed: Option<u64>) {
         let start = Start {
-            n: problem.examples(),
-            d: problem.dim(),
-            lambda,
-            settings: (*run.settings).clone(),
+            n: self.examples(),
+            d: self.problem.dim(),
+            lambda: self.state.lambda,
+            settings: (*self.settings).clone(),
+            validates: self.company.validator.is_some(),
+            resumed,
         };
-        run.stopped = run.emit(Event::Start(&start)) == Control::Stop;
-        Ok(run)
+        self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
+    }
+
+    /// Whether no pass may follow.
+    pub(crate) fn is_last_pass(&self) -> bool {
+        self.totals.passes >= self.settings.max_passes
     }
 
     pub(crate) fn examples(&self) -> usize {
@@ -152,7 +201,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         if self.stopped {
             return Some(Status::Stopped);
         }
-        if self.interrupt.is_raised() {
+        if self.company.interrupt.is_raised() {
             return Some(Status::Interrupted);
         }
         if self.settings.max_oracle_calls.is_some_and(|most| self.totals.oracle_calls >= most) {
@@ -171,13 +220,14 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         drift
     }
 
-    /// Rebuilds w from its blocks and computes the exact gap of the current iterate.
+    /// Rebuilds w from its blocks and computes the exact gap of the current iterate. What is to be
+    /// returned has to be [validated](Self::validate) besides.
     pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
         let begin = Instant::now();
         let drift = self.rebuild();
         let certificate = self.certify(None)?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
-        Ok(Check { certificate, drift: Some(drift) })
+        Ok(Check { certificate, drift: Some(drift), validation: None })
     }
 
     /// As [`check`](Self::check), of another dual point (an average), which becomes a state.
@@ -186,10 +236,33 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         point: DualPoint,
     ) -> Result<(Check, DualState<'p, P>), TrainError> {
         let begin = Instant::now();
-        let other = DualState::new(self.problem, self.state.lambda, point, &mut self.crew);
+        let other = self.state_at(point);
         let certificate = self.certify(Some(&other))?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
-        Ok((Check { certificate, drift: None }, other))
+        Ok((Check { certificate, drift: None, validation: None }, other))
+    }
+
+    /// Another point of the dual, as a state.
+    pub(crate) fn state_at(&mut self, point: DualPoint) -> DualState<'p, P> {
+        DualState::new(self.problem, self.state.lambda, point, &mut self.crew)
+    }
+
+    /// Measures the validation error of what has been checked, the iterate or another state, and
+    /// keeps it if it is the best so far.
+    pub(crate) fn validate(
+        &mut self,
+        check: Check,
+        other: Option<&DualState<'p, P>>,
+    ) -> Result<Check, TrainError> {
+        let Some(validator) = &mut self.company.validator else { return Ok(check) };
+        let state = other.unwrap_or(&self.state);
+        let error = self.clock.exclude(|| validator.error(&state.w));
+        if !error.is_finite() {
+            return Err(TrainError::Validation { error });
+        }
+        let kept = self.settings.patience.map(|_| state);
+        self.judge.note(error, self.totals.passes, check.certificate, kept);
+        Ok(Check { validation: Some(error), ..check })
     }
 
     /// The certificate of the current iterate, or of another state, by exact oracles.
@@ -217,6 +290,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             dual: check.map_or(self.state.dual, |c| c.certificate.dual),
             primal: check.map(|c| c.certificate.primal),
             gap: check.map(|c| c.certificate.gap),
+            validation: check.and_then(|c| c.validation),
             steps: std::mem::take(&mut self.steps),
             drift: check.and_then(|c| c.drift),
             cache: self.totals.cache,
@@ -224,36 +298,52 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let block_gaps: Option<Vec<f64>> = (check.is_some() && self.settings.block_gaps)
             .then(|| self.readings.iter().map(|r| r.gap).collect());
         let control = self.emit(Event::Pass { record: &record, block_gaps: block_gaps.as_deref() });
-        if check.is_some_and(|c| self.is_converged(c)) {
+        self.verdict(check).or((control == Control::Stop).then_some(Status::Stopped))
+    }
+
+    /// Whether the run has reached what it was to reach.
+    pub(crate) fn verdict(&self, check: Option<&Check>) -> Option<Status> {
+        let check = check?;
+        if self.is_converged(&check.certificate) {
             return Some(Status::Converged);
         }
-        (control == Control::Stop).then_some(Status::Stopped)
+        self.judge.is_out_of_patience(self.settings.patience).then_some(Status::Patience)
     }
 
-    pub(crate) fn is_converged(&self, check: &Check) -> bool {
-        self.settings.tolerance > 0.0 && check.certificate.gap <= self.settings.tolerance
+    fn is_converged(&self, certificate: &Certificate) -> bool {
+        self.settings.tolerance > 0.0 && certificate.gap <= self.settings.tolerance
     }
 
-    /// Ends the run with `result` as its solution, of which `check` is the certificate.
+    /// Ends the run with `result` as its solution, of which `check` is the certificate, unless a
+    /// better one was kept.
     pub(crate) fn finish(
         mut self,
         status: Status,
         check: Check,
         result: Option<DualState<'p, P>>,
     ) -> Solution {
-        let status = if self.is_converged(&check) { Status::Converged } else { status };
-        self.totals.seconds = self.clock.seconds();
-        self.totals.oracle_seconds = self.oracle_timer.seconds();
-        let end = End { status, certificate: check.certificate, totals: self.totals };
+        let validation = self.judge.validation();
+        let best = std::mem::take(&mut self.judge).into_best();
+        let certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
+        let status = match status {
+            _ if self.is_converged(&certificate) => Status::Converged,
+            // The last weights have converged, but those before them were better at predicting.
+            Status::Converged => Status::Patience,
+            other => other,
+        };
+        (self.totals.seconds, self.totals.oracle_seconds) = self.seconds();
+        let end = End { status, certificate, totals: self.totals, validation };
         self.emit(Event::End(&end));
-        let lambda = self.state.lambda;
-        let (weights, dual) = result.unwrap_or(self.state).into_point();
-        let (certificate, totals, choice) = (check.certificate, self.totals, self.choice);
-        Solution { weights, dual, lambda, certificate, status, totals, choice }
+        let (lambda, totals, choice) = (self.state.lambda, self.totals, self.choice);
+        let (weights, dual) = match best {
+            Some(best) => best.into_point(),
+            None => result.unwrap_or(self.state).into_point(),
+        };
+        Solution { weights, dual, lambda, certificate, status, totals, choice, validation }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Control {
-        let observers = &mut self.observers;
+        let observers = &mut self.company.observers;
         self.clock.exclude(|| {
             let mut control = Control::Continue;
             for observer in observers.iter_mut() {

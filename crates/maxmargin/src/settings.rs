@@ -87,6 +87,10 @@ pub struct Settings {
     /// Stop after this many seconds of training. The final certificate still has to be computed
     /// after that. Default: no limit.
     pub max_seconds: Option<f64>,
+    /// Stop when the validation error has not improved in so many exact gap passes in a row, and
+    /// return the model with the least error, whatever has ended the run. Needs a
+    /// [validator](crate::Trainer::validate). Default: none.
+    pub patience: Option<u64>,
     /// Compute the exact duality gap every so many passes. Default: 10.
     pub gap_every: u64,
     /// Seed of all random choices. Default: 1.
@@ -116,6 +120,7 @@ impl Default for Settings {
             max_passes: 1000,
             max_oracle_calls: None,
             max_seconds: None,
+            patience: None,
             gap_every: 10,
             seed: 1,
             threads: 0,
@@ -214,6 +219,9 @@ impl Settings {
         nonzero("gap_every", self.gap_every)?;
         if let Some(calls) = self.max_oracle_calls {
             nonzero("max_oracle_calls", calls)?;
+        }
+        if let Some(patience) = self.patience {
+            nonzero("patience", patience)?;
         }
         if let Some(seconds) = self.max_seconds {
             positive("max_seconds", seconds)?;
@@ -355,6 +363,7 @@ mod tests {
         assert!(refusal(|s| s.gap_every = 0).contains("gap_every"));
         assert!(refusal(|s| s.max_oracle_calls = Some(0)).contains("max_oracle_calls"));
         assert!(refusal(|s| s.max_seconds = Some(0.0)).contains("max_seconds"));
+        assert!(refusal(|s| s.patience = Some(0)).contains("patience"));
     }
 
     #[test]

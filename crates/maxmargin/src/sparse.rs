@@ -1,5 +1,7 @@
 //! Sparse vectors, sorted by coordinate: points and directions of one block.
 
+use serde::{Deserialize, Serialize};
+
 /// Where [`Problem::scatter`](crate::Problem::scatter) puts its terms: a dense vector, a sparse
 /// accumulator, whatever the caller needs.
 ///
@@ -46,7 +48,7 @@ impl Sink for SparseVec {
 /// assert_eq!(v.entries(), [(2, 3.0), (7, 1.5)]);
 /// assert_eq!(v.norm_sq(), 11.25);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SparseVec {
     entries: Vec<(u64, f64)>,
 }

@@ -27,6 +27,10 @@ pub enum Status {
     MaxOracleCalls,
     /// The wall-clock budget is spent.
     MaxSeconds,
+    /// The validation error no longer improved: for as many checks as there was
+    /// [patience](crate::Settings::patience), or until the gap was within the tolerance. The result
+    /// is the model with the least error, and its gap may be larger than the tolerance.
+    Patience,
     /// An observer asked to stop.
     Stopped,
     /// The run was interrupted from outside (ctrl-C).
@@ -41,6 +45,7 @@ impl Status {
             Self::MaxPasses => "max-passes",
             Self::MaxOracleCalls => "max-oracle-calls",
             Self::MaxSeconds => "max-seconds",
+            Self::Patience => "patience",
             Self::Stopped => "stopped",
             Self::Interrupted => "interrupted",
         }
@@ -57,6 +62,7 @@ impl Status {
             Self::MaxPasses => "the maximum number of passes is done",
             Self::MaxOracleCalls => "the maximum number of oracle calls is reached",
             Self::MaxSeconds => "the time budget is spent",
+            Self::Patience => "the validation error no longer improved",
             Self::Stopped => "an observer asked to stop",
             Self::Interrupted => "the run was interrupted",
         }

@@ -1,15 +1,18 @@
 //! Starting a run, and what comes out of it.
 
 use crate::certificate::Certificate;
+use crate::checkpoint::{Checkpoint, CheckpointEvery, Keeper, Stage};
 use crate::driver;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::method;
 use crate::observe::{Choice, Observer, Totals};
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Company, Run};
 use crate::settings::{Settings, Solver};
 use crate::status::Status;
+use crate::validate::{Validation, Validator};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,6 +90,8 @@ pub struct Solution {
     pub totals: Totals,
     /// What the solver `auto` has chosen, and why.
     pub choice: Option<Choice>,
+    /// How it has done on the data held out, if there were any.
+    pub validation: Option<Validation>,
 }
 
 /// A run about to be started.
@@ -106,9 +111,9 @@ pub struct Solution {
 #[derive(Default)]
 pub struct Trainer<'a> {
     settings: Settings,
-    observers: Vec<&'a mut dyn Observer>,
-    interrupt: Interrupt,
+    company: Company<'a>,
     start: Option<DualPoint>,
+    checkpoint: Option<Checkpoint<'static>>,
 }
 
 impl<'a> Trainer<'a> {
@@ -132,14 +137,76 @@ impl<'a> Trainer<'a> {
     /// ```
     #[must_use]
     pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
-        self.observers.push(observer);
+        self.company.observers.push(observer);
         self
     }
 
     /// Uses `interrupt` to end the run from outside: keep a clone of it. See [`Interrupt`].
     #[must_use]
     pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
-        self.interrupt = interrupt;
+        self.company.interrupt = interrupt;
+        self
+    }
+
+    /// Measures the error of the weights on data held out at every exact gap pass. The figures are in
+    /// the [events](crate::observe::Record::validation); with [`Settings::patience`] they end the run,
+    /// and the result is the best model with its own certificate. See [`Validator`].
+    #[must_use]
+    pub fn validate(mut self, validator: &'a mut dyn Validator) -> Self {
+        self.company.validator = Some(validator);
+        self
+    }
+
+    /// Hands a [`Checkpoint`] to `sink` every so often at the end of a pass, and when the run ends
+    /// for whatever reason but an error. That changes nothing about the run, and the time it takes
+    /// does not count.
+    ///
+    /// An error of the sink ends the run: one that would rather go on without checkpoints keeps its
+    /// errors to itself.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer};
+    ///
+    /// let mut full = |_: &Checkpoint<'_>| Err(std::io::Error::other("the disk is full"));
+    /// let trainer = Trainer::new(Settings::default());
+    /// let error = trainer.checkpoint(CheckpointEvery::Seconds(0.0), &mut full).train(&toy());
+    /// let told = error.unwrap_err().to_string();
+    /// assert_eq!(told, "the checkpoint could not be kept: the disk is full");
+    /// ```
+    #[must_use]
+    pub fn checkpoint(
+        mut self,
+        every: CheckpointEvery,
+        sink: &'a mut dyn FnMut(&Checkpoint<'_>) -> io::Result<()>,
+    ) -> Self {
+        self.company.keeper = Some(Keeper::new(every, sink));
+        self
+    }
+
+    /// Goes on from a [`Checkpoint`] of the same problem with the same settings, to the very bits of
+    /// a run that was never stopped. Where that [started](Self::start_from) no longer matters.
+    ///
+    /// Limits may be others: the tolerance, the passes, oracle calls and seconds at most, the checks
+    /// of patience. So a run that has reached one can be taken further. Threads may be others too.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer, train};
+    ///
+    /// let short = Settings { tolerance: 0.0, max_passes: 5, ..Settings::default() };
+    /// let long = Settings { max_passes: 20, ..short.clone() };
+    /// let mut last = Vec::new();
+    /// let mut keep = |checkpoint: &Checkpoint<'_>| { last = checkpoint.to_bytes(""); Ok(()) };
+    /// Trainer::new(short).checkpoint(CheckpointEvery::Passes(100), &mut keep).train(&toy())?;
+    ///
+    /// let further = Trainer::new(long.clone()).resume(Checkpoint::from_bytes(&last)?).train(&toy())?;
+    /// assert_eq!(further.weights, train(&toy(), &long)?.weights);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn resume(mut self, checkpoint: Checkpoint<'static>) -> Self {
+        self.checkpoint = Some(checkpoint);
         self
     }
 
@@ -164,7 +231,8 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Trains, from w = 0 unless it [starts elsewhere](Self::start_from), until the gap is within the tolerance or a limit is reached.
+    /// Trains, from w = 0 unless it [starts](Self::start_from) or [resumes](Self::resume) elsewhere,
+    /// until the gap is within the tolerance or a limit is reached.
     ///
     /// The same problem, settings and seed give the same bits, on any number of threads, unless
     /// time, an observer or an interrupt ends the run.
@@ -184,10 +252,13 @@ impl<'a> Trainer<'a> {
     pub fn train<P: Problem>(self, problem: &P) -> Result<Solution, TrainError> {
         let settings = self.settings.check()?.resolved();
         let solver = settings.solver;
-        let run = Run::start(problem, settings, self.observers, self.interrupt, self.start)?;
+        let (run, stage, parts) = match self.checkpoint {
+            None => (Run::start(problem, settings, self.company, self.start)?, Stage::START, None),
+            Some(checkpoint) => Run::resume(problem, settings, self.company, checkpoint)?,
+        };
         match solver {
-            Solver::Auto | Solver::BlockCoordinate => driver::run(run),
-            Solver::FrankWolfe => method::batch::run(run),
+            Solver::Auto | Solver::BlockCoordinate => driver::run(run, stage, parts),
+            Solver::FrankWolfe => method::batch::run(run, stage),
         }
     }
 }

@@ -4,33 +4,16 @@
 mod common;
 
 use common::bcfw;
+use common::bits::{bits, fingerprint, random_chain};
 use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
-use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+use maxmargin::model::chain::Chain;
 use maxmargin::{
-    Average, Caching, Direction, Order, Problem, Rng, Settings, Solution, Solver, SparseVec, Step,
-    audit, train,
+    Average, Caching, Direction, Order, Problem, Settings, Solver, SparseVec, Step, audit, train,
 };
 use std::sync::Mutex;
 use std::sync::mpsc;
 use std::time::Duration;
-
-/// Random sequences whose attributes tell half the truth.
-fn chain(sequences: usize, labels: usize, seed: u64) -> Chain {
-    let (mut rng, mut data) = (Rng::new(seed), Sequences::new());
-    for _ in 0..sequences {
-        for _ in 0..1 + rng.below(6) {
-            let label = rng.below(labels) as u32;
-            let noise = rng.below(8) as u32;
-            let value = 0.25 * (1 + rng.below(8)) as f64;
-            let told = if rng.below(4) > 0 { label } else { rng.below(labels) as u32 };
-            data.push_token([(told, 1.0), (labels as u32 + noise, value)], label).unwrap();
-        }
-        data.end_sequence(1.0).unwrap();
-    }
-    let shape = ChainShape::new(labels, labels + 8);
-    Chain::new(shape, data, &Hamming::default()).unwrap()
-}
 
 fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 7, gap_every: 3, ..bcfw() };
@@ -55,22 +38,6 @@ fn every_method() -> Vec<Settings> {
     all
 }
 
-fn bits(numbers: &[f64]) -> Vec<u64> {
-    numbers.iter().map(|x| x.to_bits()).collect()
-}
-
-/// All that a solution states, bit by bit.
-fn fingerprint(solution: &Solution) -> Vec<u64> {
-    let c = &solution.certificate;
-    let mut all = bits(&solution.weights);
-    all.extend(bits(&[c.lambda, c.primal, c.dual, c.gap]));
-    for block in &solution.dual.blocks {
-        all.push(block.loss.to_bits());
-        all.extend(block.parts.entries().iter().flat_map(|&(id, v)| [id, v.to_bits()]));
-    }
-    all
-}
-
 fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
     for settings in methods {
         let run = |threads| train(problem, &Settings { threads, ..settings.clone() }).unwrap();
@@ -91,14 +58,14 @@ fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
 /// Enough examples for three threads to have work.
 #[test]
 fn threads_change_nothing() {
-    check_threads(&chain(150, 4, 2), every_method());
-    check_threads(&ViaPsi(chain(100, 3, 3)), every_method());
+    check_threads(&random_chain(150, 4, 2), every_method());
+    check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
 }
 
 /// Enough features for sums over them to be shared out as well.
 #[test]
 fn threads_change_nothing_with_many_features() {
-    let problem = chain(70, 130, 2);
+    let problem = random_chain(70, 130, 2);
     assert!(problem.dim() > 1 << 15);
     let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
     let batch = Settings { solver: Solver::FrankWolfe, ..base.clone() };
@@ -107,7 +74,7 @@ fn threads_change_nothing_with_many_features() {
 
 #[test]
 fn seeds_matter_where_there_is_chance() {
-    let problem = chain(40, 4, 5);
+    let problem = random_chain(40, 4, 5);
     for settings in every_method() {
         let run =
             |seed| fingerprint(&train(&problem, &Settings { seed, ..settings.clone() }).unwrap());
@@ -139,7 +106,7 @@ const PINNED_CYCLIC: [usize; 10] = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2];
 fn pinned_run(order: Order) -> (Vec<usize>, u64) {
     let log = Mutex::new(Vec::new());
     let on_oracle = |i: usize| log.lock().unwrap().push(i);
-    let problem = Watched { inner: chain(7, 3, 1), on_oracle, bounds: None };
+    let problem = Watched { inner: random_chain(7, 3, 1), on_oracle, bounds: None };
     let settings = Settings {
         order,
         lambda: Some(0.125),
@@ -196,7 +163,7 @@ impl Problem for ParallelInside {
 fn an_oracle_may_be_parallel_inside() {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || {
-        let problem = ParallelInside(chain(200, 3, 4));
+        let problem = ParallelInside(random_chain(200, 3, 4));
         let settings = Settings {
             solver: Solver::FrankWolfe,
             max_passes: 10,

@@ -98,6 +98,12 @@ fn to_text(model: &Model, weights: &LargestWeights<'_>) -> String {
     row("primal", c.primal.to_string());
     row("dual", c.dual.to_string());
     row("gap", c.gap.to_string());
+    if let Some(v) = &meta.validation {
+        row("validation", format!("error {} after pass {}, {} checks", v.error, v.pass, v.checks));
+    }
+    if let Some(out) = &meta.held_out {
+        row("held out", format!("one sequence in {} of the data, seed {}", out.one_in, out.seed));
+    }
     row("effort", format!("{} oracle calls, {:.3} s", t.oracle_calls, t.seconds));
     row("dual point", if model.dual.is_some() { "kept" } else { "left out" }.to_owned());
     let s = &meta.settings;

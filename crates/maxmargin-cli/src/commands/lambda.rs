@@ -6,16 +6,14 @@
 //! on, with an accuracy relative to the objective.
 
 use super::train::{Task, on_ctrl_c};
+use super::validation::split;
 use crate::chain;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
-use maxmargin::model::chain::Sequences;
 use maxmargin::observe::Control;
-use maxmargin::{PathSettings, Rng, Settings, Trainer, regularization_path_with};
-use maxmargin_io::{Dataset, EvalData, Unknown};
-
-/// One sequence in this many is held out.
-const HELD_OUT: usize = 10;
+use maxmargin::{PathSettings, Settings, Trainer, regularization_path_with};
+use maxmargin_io::{Dataset, EvalData};
+use std::borrow::Cow;
 
 /// From each λ to the next.
 const FACTOR: f64 = 0.5;
@@ -34,14 +32,17 @@ const LEARNING: f64 = 0.9;
 pub(super) fn choose(
     task: &Task,
     data: &Dataset,
-    validation: Option<EvalData>,
+    validation: Option<&EvalData>,
     settings: &Settings,
     screen: &Screen,
 ) -> Result<f64> {
     let lowest = 0.1 / data.sequences.len() as f64;
     let (train, held_out) = match validation {
-        Some(held_out) => (data.sequences.clone(), held_out),
-        None => split(data, settings.seed)?,
+        Some(named) => (data.sequences.clone(), Cow::Borrowed(named)),
+        None => {
+            let (rest, out) = split(data, settings.seed, "--lambda auto")?;
+            (rest, Cow::Owned(out))
+        }
     };
     let chain = chain::build(task.shape, train, &task.loss, &task.bounds)?;
     let training = Settings {
@@ -87,23 +88,4 @@ pub(super) fn choose(
     }
     screen.say(format!("lambda auto: {chosen:.4e}, the best of {tried}"));
     Ok(chosen)
-}
-
-/// A random tenth of the sequences, and the rest.
-fn split(data: &Dataset, seed: u64) -> Result<(Sequences, EvalData)> {
-    let n = data.sequences.len();
-    if n < 2 {
-        bail!("--lambda auto needs at least two sequences, or --validation DATA");
-    }
-    let mut order: Vec<usize> = (0..n).collect();
-    Rng::new(seed).shuffle(&mut order);
-    let mut out = vec![false; n];
-    order[..n.div_ceil(HELD_OUT)].iter().for_each(|&i| out[i] = true);
-    let held_out = EvalData {
-        sequences: data.sequences.select(|i| out[i]),
-        unknown: Unknown::default(),
-        fingerprint: data.fingerprint,
-        format: data.format,
-    };
-    Ok((data.sequences.select(|i| !out[i]), held_out))
 }

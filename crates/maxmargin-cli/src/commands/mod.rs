@@ -7,8 +7,10 @@ mod evaluate;
 mod lambda;
 mod path;
 mod predict;
+mod resume;
 mod train;
-pub(crate) use train::{Test, certificate_in_words};
+pub(crate) use train::{Test, certificate_in_words, validation_in_words};
+mod validation;
 mod verify;
 
 use crate::args::Command;

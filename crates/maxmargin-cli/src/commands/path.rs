@@ -123,6 +123,7 @@ impl Best {
             status: breakpoint.status,
             totals,
             choice: None,
+            validation: None,
         })
     }
 }

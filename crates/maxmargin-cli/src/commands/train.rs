@@ -1,6 +1,7 @@
 //! `maxmargin train`
 
-use super::lambda;
+use super::resume::{Note, Resumed, Saver};
+use super::{lambda, validation};
 use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
 use crate::chain::{self, Vocabulary};
 use crate::output;
@@ -11,9 +12,12 @@ use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
 use maxmargin::{
-    Caching, Direction, DualPoint, GroupBounds, Interrupt, Settings, SettingsError, Solver, Trainer,
+    Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Settings, SettingsError,
+    Solver, Status, TrainError, Trainer, Validation,
 };
-use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
+use maxmargin_io::{
+    Dataset, EvalData, HeldOut, LabelRule, Model, SaveError, Unknown, atomic_write,
+};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -23,40 +27,61 @@ use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
-    let inputs = [Some(&args.data), args.test.as_ref()].into_iter().flatten().map(Path::new);
-    let inputs = inputs.chain(args.warm_start.as_deref());
-    let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
-    output::check(inputs.chain(args.settings.settings.as_deref()), outputs.map(PathBuf::as_path))?;
-    if args.data == "-" && args.test.as_deref() == Some("-") {
-        bail!("training and test data cannot both come from standard input");
-    }
+    let resumed = Resumed::read(args, &mut settings)?;
+    let checkpoint = check_files(args)?;
     let screen = Screen::new(args.talk.quiet);
     let mut data = chain::read_train(&args.data, args.format, &args.model)?;
-    let shape = chain::shape(&args.model, &data)?;
-    let task = Task {
-        shape,
-        bounds: chain::bounds(&args.model, &shape)?,
-        loss: chain::loss(&args.model, &data.labels)?,
-        start: args.warm_start.as_deref().map(|path| read_start(path, &data)).transpose()?,
-    };
+    let (shape, loss) =
+        (chain::shape(&args.model, &data)?, chain::loss(&args.model, &data.labels)?);
+    let bounds = chain::bounds(&args.model, &shape)?;
+    let mut note = Note::new(&data, shape, loss.clone());
     let test = read_test(args, &data)?;
-    if args.settings.lambda == Some(Lambda::Auto) {
-        let validation = read_other(args.validation.as_ref(), args, &data)?;
-        let choice = lambda::choose(&task, &data, validation, &settings, &screen)?;
-        settings.lambda = Some(choice);
-    } else if args.validation.is_some() {
-        bail!(
-            "--validation has no meaning without --lambda auto\nhint: to test the model, use --test"
-        );
+    let validation = validation::prepare(args, settings.patience, settings.seed, &mut data)?;
+    let held_out = validation.as_ref().and_then(|validation| validation.held_out);
+    let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
+    let start = start.map(|path| read_start(path, &data, held_out)).transpose()?;
+    let task = Task { shape, loss, bounds, start };
+    let validation = validation.map(|validation| validation.data);
+    if let (Some(_), Some(out)) = (held_out, &validation) {
+        screen.say(format!(
+            "{} of {} sequences are held out to validate on; the model is trained on the others",
+            out.sequences.len(),
+            note.sequences
+        ));
     }
-    let mut trace = Trace::default();
+    note.held_out = held_out;
+    note.validation = validation.as_ref().map(|data| data.fingerprint);
+    note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
+    if let Some(resumed) = &resumed {
+        resumed.check(&note, settings.patience.is_some())?;
+    } else if note.lambda_auto {
+        let choice = lambda::choose(&task, &data, validation.as_ref(), &settings, &screen)?;
+        settings.lambda = Some(choice);
+    }
+    let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
+    let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
+    let mut trace = Trace::of(&earlier);
+    let company = Company {
+        lines: None,
+        validation: validation.as_ref(),
+        saver: saver.as_mut(),
+        checkpoint: from,
+    };
     let mut model = match &args.trace {
-        None => task.train(&mut data, &settings, &screen, &mut trace, None)?,
+        None => task.train(&mut data, &settings, &screen, &mut trace, company)?,
         Some(path) => atomic_write(path, |to| {
-            task.train(&mut data, &settings, &screen, &mut trace, Some(to))
-                .with_context(|| format!("while writing {}", path.display()))
+            to.write_all(earlier.as_bytes())?;
+            task.train(
+                &mut data,
+                &settings,
+                &screen,
+                &mut trace,
+                Company { lines: Some(to), ..company },
+            )
+            .with_context(|| format!("while writing {}", path.display()))
         })?,
     };
+    model.meta.held_out = held_out;
     let test = test.map(|data| Test { errors: chain::errors(&model, &data), data });
     if args.no_dual {
         model.dual = None;
@@ -73,7 +98,32 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
         Some(path) => screen.say(format!("model written to {}", path.display())),
         None => screen.say("the model was not kept\nhint: name a file with -o MODEL"),
     }
+    if let Some(saver) = saver {
+        if model.meta.status == Status::Interrupted {
+            screen.say(format!("hint: go on with --resume {}", saver.path.display()));
+        }
+        saver.finish()?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses files that cannot be read or written together; where checkpoints are to go.
+fn check_files(args: &TrainArgs) -> Result<Option<&Path>> {
+    let data = || [Some(&args.data), args.test.as_ref(), args.validation.as_ref()];
+    let data = || data().into_iter().flatten();
+    let checkpoint = args.checkpoint.as_deref().or(args.resume.as_deref());
+    let inputs = data()
+        .map(Path::new)
+        .chain(args.warm_start.as_deref())
+        .chain(args.resume.as_deref().filter(|path| checkpoint != Some(*path)))
+        .chain(args.settings.settings.as_deref());
+    let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
+    output::check(inputs, outputs.map(PathBuf::as_path).chain(checkpoint))?;
+    if data().filter(|name| *name == "-").count() > 1 {
+        bail!("only one of training, test and validation data can come from standard input");
+    }
+    Saver::check_target(args)?;
+    Ok(checkpoint)
 }
 
 /// Reads the test data before the training, so that a mistake in them shows at once.
@@ -82,7 +132,7 @@ fn read_test(args: &TrainArgs, data: &Dataset) -> Result<Option<EvalData>> {
 }
 
 /// Reads other labelled data than the training data, if they are named.
-fn read_other(
+pub(super) fn read_other(
     other: Option<&String>,
     args: &TrainArgs,
     data: &Dataset,
@@ -92,13 +142,20 @@ fn read_other(
 }
 
 /// Reads a model to start from, and makes sure that it was trained on the same data.
-fn read_start(path: &Path, data: &Dataset) -> Result<(f64, DualPoint)> {
+fn read_start(path: &Path, data: &Dataset, held_out: Option<HeldOut>) -> Result<(f64, DualPoint)> {
     let model = Model::load(path)?;
     let name = path.display();
     if model.meta.fingerprint != data.fingerprint || model.attributes != data.attributes {
         bail!(
             "{name}: the model was trained on other data\n\
              hint: a warm start goes on from the dual point, which belongs to the training data"
+        );
+    }
+    if model.meta.held_out != held_out {
+        bail!(
+            "{name}: the model was trained on another part of the data\n\
+             hint: whether a part is held out depends on --patience without --validation, and \
+             which on --seed"
         );
     }
     let Some(dual) = model.dual else {
@@ -125,8 +182,19 @@ pub(super) struct Task {
     pub(super) start: Option<(f64, DualPoint)>,
 }
 
+/// What takes part in a training, all of it optional.
+#[derive(Default)]
+pub(super) struct Company<'a> {
+    /// A file for JSON lines.
+    pub(super) lines: Option<&'a mut dyn Write>,
+    pub(super) validation: Option<&'a EvalData>,
+    pub(super) saver: Option<&'a mut Saver>,
+    /// Where to go on from.
+    pub(super) checkpoint: Option<Checkpoint<'static>>,
+}
+
 impl Task {
-    /// Trains, watched by the screen, the trace and, if there is one, a file for JSON lines.
+    /// Trains, watched by the screen, the trace, and whoever comes along.
     ///
     /// Takes the sequences out of `data`, which can be large.
     pub(super) fn train(
@@ -135,8 +203,9 @@ impl Task {
         settings: &Settings,
         screen: &Screen,
         trace: &mut Trace,
-        lines: Option<&mut dyn Write>,
+        company: Company<'_>,
     ) -> Result<Model> {
+        let Company { lines, validation, saver, checkpoint } = company;
         let sequences = std::mem::take(&mut data.sequences);
         let chain = chain::build(self.shape, sequences, &self.loss, &self.bounds)?;
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
@@ -149,6 +218,20 @@ impl Task {
             .observe(&mut bar);
         if let Some(lines) = &mut lines {
             trainer = trainer.observe(lines);
+        }
+        let mut error =
+            validation.map(|data| |w: &[f64]| chain::errors_of(&self.shape, w, data).hamming());
+        if let Some(error) = &mut error {
+            trainer = trainer.validate(error);
+        }
+        let every = saver.as_ref().map(|saver| saver.every);
+        let mut kept = saver.as_ref().map(|saver| JsonLines::new(saver.lines.clone()));
+        let mut save = saver.map(|saver| |checkpoint: &Checkpoint<'_>| saver.save(checkpoint));
+        if let (Some(every), Some(kept), Some(save)) = (every, &mut kept, &mut save) {
+            trainer = trainer.observe(kept).checkpoint(every, save);
+        }
+        if let Some(checkpoint) = checkpoint {
+            trainer = trainer.resume(checkpoint);
         }
         if let Some((old, point)) = &self.start {
             // At a smaller λ the weights are kept, at a larger one the dual variables.
@@ -223,6 +306,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     }
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
+    settings.patience = args.patience.or(settings.patience);
     if settings.solver == Solver::FrankWolfe {
         for (given, option) in [
             (args.order.is_some(), "--order"),
@@ -246,10 +330,14 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
 }
 
 /// Names the option as it is written on the command line.
-fn as_option(error: SettingsError) -> anyhow::Error {
-    match error {
-        SettingsError::Range { name, value, expected } => {
-            anyhow!("--{} is {value}; it must be {expected}", name.replace('_', "-"))
+pub(super) fn as_option(error: impl Into<TrainError>) -> anyhow::Error {
+    let option = |name: &str| format!("--{}", name.replace('_', "-"));
+    match error.into() {
+        TrainError::Settings(SettingsError::Range { name, value, expected }) => {
+            anyhow!("{} is {value}; it must be {expected}", option(name))
+        }
+        TrainError::ResumeSetting { name, then, now } => {
+            TrainError::ResumeSetting { name: option(&name), then, now }.into()
         }
         other => other.into(),
     }
@@ -288,17 +376,22 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
         let test =
             test.map(|t| json!({"hamming": t.errors.hamming(), "zero_one": t.errors.zero_one()}));
+        let validation = meta.validation.map(|v| {
+            let held_out = meta.held_out.is_some();
+            json!({"error": v.error, "pass": v.pass, "checks": v.checks, "held_out": held_out})
+        });
         return super::print_json(&json!({
             "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
             "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
             "oracle_calls": t.oracle_calls, "seconds": t.seconds,
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
+            "validation": validation,
         }));
     }
     if talk.quiet {
         return Ok(());
     }
-    let mut text = certificate_in_words(model);
+    let mut text = certificate_in_words(model) + &validation_in_words(model);
     if let Some(test) = test {
         let e = &test.errors;
         let _ = writeln!(
@@ -329,6 +422,21 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
         c.dual,
         c.gap,
     )
+}
+
+/// How the model has done in validation, for people, if it was validated.
+pub(crate) fn validation_in_words(model: &Model) -> String {
+    let Some(Validation { error, pass, checks }) = model.meta.validation else {
+        return String::new();
+    };
+    let share = format!("{:.2} % of the labels", 100.0 * error);
+    match model.meta.settings.patience {
+        None => format!("The validation error is {share}.\n"),
+        Some(_) => format!(
+            "The model is that of pass {pass}, with the least validation error in {checks} checks: \
+             {share}.\n"
+        ),
+    }
 }
 
 /// What of the data the model did not know, if anything.

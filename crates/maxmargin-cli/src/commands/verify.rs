@@ -21,7 +21,12 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
             args.model.display()
         );
     };
-    let data = Vocabulary::of(&model).read(&args.data, args.format, LabelRule::Strict)?;
+    let mut data = Vocabulary::of(&model).read(&args.data, args.format, LabelRule::Strict)?;
+    if let Some(held_out) = model.meta.held_out {
+        // The certificate is about what it was trained on.
+        let out = held_out.marks(data.sequences.len());
+        data.sequences = data.sequences.select(|i| !out[i]);
+    }
     let (audit, findings) = match other_data(&model, &data) {
         Some(finding) => (None, vec![finding]),
         None => {

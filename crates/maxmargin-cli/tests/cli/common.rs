@@ -4,9 +4,9 @@ use maxmargin_io::Model;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// Three sentences in CRFsuite's layout.
@@ -155,6 +155,17 @@ impl Run {
         }
         text
     }
+}
+
+/// Reads what a command says until a line has `text` in it; what it says after that is still to come.
+pub(crate) fn until(child: &mut Child, text: &str) -> BufReader<ChildStderr> {
+    let mut talk = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert!(talk.read_line(&mut line).unwrap() > 0, "it ended before it said {text:?}");
+    }
+    talk
 }
 
 /// Digits after the point that are not left to the moods of rounding.

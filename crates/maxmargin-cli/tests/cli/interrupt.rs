@@ -1,8 +1,8 @@
 //! ctrl-C: the run ends with a model that is certified all the same.
 
-use crate::common::{Desk, Run};
+use crate::common::{Desk, Run, until};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::process::Command;
 
 #[test]
@@ -15,12 +15,7 @@ fn ctrl_c_ends_with_a_certified_model() {
         )
         .spawn()
         .unwrap();
-    let mut talk = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("oracle calls") {
-        line.clear();
-        assert!(talk.read_line(&mut line).unwrap() > 0, "it ended before it began");
-    }
+    let mut talk = until(&mut child, "oracle calls");
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let mut rest = String::new();

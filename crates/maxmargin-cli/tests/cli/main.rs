@@ -5,6 +5,7 @@
 #![cfg(unix)] // messages of the operating system are part of the transcripts
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
+mod checkpoint;
 mod common;
 mod demo;
 mod dump_and_data;
@@ -13,9 +14,10 @@ mod interrupt;
 mod options;
 mod outputs;
 mod path;
+mod patience;
 mod pipes;
 mod predict;
 mod refusals;
-mod train;
 mod templates;
+mod train;
 mod verify;

@@ -74,6 +74,4 @@ fn lambda_is_chosen_on_data_held_out() {
     assert!((1e-3..1.0).contains(&lambda), "{lambda}");
     let run = desk.run("train pets.crf -q --lambda auto --validation pets.crf --json").ok();
     assert!(run.json()["lambda"].as_f64().unwrap() > 0.0);
-    let run = desk.run("train pets.crf --validation pets.crf");
-    assert!(run.stderr.contains("--validation has no meaning without --lambda auto"));
 }

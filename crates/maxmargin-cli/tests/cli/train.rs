@@ -40,11 +40,12 @@ fn json_has_the_promised_keys() {
         "seed",
         "status",
         "test",
+        "validation",
     ];
     let run = desk.run("train ocr-small --max-passes 3 --json").ok();
     let result = run.json();
     assert_eq!(keys(&result), promised);
-    assert_eq!(result["test"], Value::Null);
+    assert_eq!((&result["test"], &result["validation"]), (&Value::Null, &Value::Null));
     assert_eq!((&result["n"], &result["d"]), (&json!(626), &json!(4082)));
     assert_eq!(result["lambda"], json!(1.0 / 626.0));
     assert_eq!((&result["passes"], &result["seed"]), (&json!(3), &json!(1)));

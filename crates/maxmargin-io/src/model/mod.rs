@@ -11,11 +11,12 @@ mod tensors;
 use crate::atomic::{SaveError, atomic_write};
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
+use crate::held_out::HeldOut;
 use crate::names::Names;
 use crate::template::Template;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{Choice, Totals};
-use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status};
+use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -118,6 +119,12 @@ pub struct ModelMeta {
     /// What the solver `auto` has chosen, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
+    /// How it has done on the data it was validated on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
+    /// The part of the data that was held out, which it was not trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<HeldOut>,
 }
 
 /// What is wrong with a model file. The message names the file where there is one.
@@ -173,9 +180,10 @@ impl Model {
     /// Puts together what training on `data` has produced. Only the names, the format and the
     /// fingerprint of the data are looked at.
     ///
-    /// `shape`, `loss` and `settings` must be those of the training. The dual point is kept; set
-    /// [`dual`](Self::dual) to `None` for a smaller file, which can then no longer be verified. If the
-    /// weights have bounds, state them in `meta.bounds`.
+    /// `shape`, `loss` and `settings` must be those of the training; if a part of the data was held
+    /// out, say so in [`held_out`](ModelMeta::held_out), and if the weights have bounds, state them in
+    /// [`bounds`](ModelMeta::bounds). The dual point is kept; set [`dual`](Self::dual) to `None` for a
+    /// smaller file, which can then no longer be verified.
     ///
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
@@ -219,6 +227,8 @@ impl Model {
             template: data.template.clone(),
             bounds: GroupBounds::default(),
             choice: solution.choice,
+            validation: solution.validation,
+            held_out: None,
         };
         Self {
             meta,

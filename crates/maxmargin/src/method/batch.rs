@@ -4,6 +4,7 @@
 //! subgradient of the primal; and since all oracles are at one w, every pass knows its exact gap.
 
 use crate::certificate::{BlockReading, from_readings, read_block};
+use crate::checkpoint::Stage;
 use crate::direction::{Corner, Move};
 use crate::dual::Stride;
 use crate::error::TrainError;
@@ -21,8 +22,11 @@ struct Part<Y> {
     reading: BlockReading,
 }
 
-/// Trains by batch Frank-Wolfe.
-pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
+/// Trains by batch Frank-Wolfe, from `stage` on.
+pub(crate) fn run<P: Problem>(
+    mut run: Run<'_, '_, P>,
+    mut stage: Stage,
+) -> Result<Solution, TrainError> {
     let mut parts: Vec<Part<P::Output>> = Vec::new();
     parts.resize_with(run.examples(), || Part {
         corner: Corner::default(),
@@ -31,20 +35,48 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Solution, Train
     });
     let mut direction = vec![0.0; run.problem.dim()];
     loop {
-        if let Some(status) = run.limit() {
-            let check = run.check()?;
-            run.end_pass(Some(&check));
-            return Ok(run.finish(status, check, None));
+        let check = match stage {
+            Stage::PassDone { check: Some(check), .. } => look_again(&mut run, &mut parts, check)?,
+            _ => {
+                if let Some(status) = run.limit() {
+                    run.keep(Stage::START, None)?;
+                    let check = run.check()?;
+                    let check = run.validate(check, None)?;
+                    run.end_pass(Some(&check));
+                    return Ok(run.finish(status, check, None));
+                }
+                let check = look(&mut run, &mut parts)?;
+                run.totals.passes += 1;
+                run.validate(check, None)?
+            }
+        };
+        let last = run.is_last_pass();
+        let kept = last || run.verdict(Some(&check)).is_some() || run.is_checkpoint_due();
+        if kept {
+            run.keep(Stage::PassDone { early: false, check: Some(check) }, None)?;
         }
-        let check = look(&mut run, &mut parts)?;
-        run.totals.passes += 1;
         let ended = run.end_pass(Some(&check));
-        let last = run.totals.passes >= run.settings.max_passes;
         if let Some(status) = ended.or(last.then_some(Status::MaxPasses)) {
+            if !kept {
+                run.keep(Stage::PassDone { early: false, check: Some(check) }, None)?;
+            }
             return Ok(run.finish(status, check, None));
         }
         step(&mut run, &parts, &mut direction)?;
+        stage = Stage::START;
     }
+}
+
+/// Finds the corners of a pass once more that was done before a checkpoint; they are not in it.
+fn look_again<P: Problem>(
+    run: &mut Run<'_, '_, P>,
+    parts: &mut [Part<P::Output>],
+    check: Check,
+) -> Result<Check, TrainError> {
+    let totals = run.totals;
+    look(run, parts)?;
+    run.totals = totals;
+    Ok(check)
 }
 
 /// Calls all oracles at the current w; their corners give the step as well as the exact gap.
@@ -64,7 +96,7 @@ fn look<P: Problem>(
     let state = &run.state;
     let certificate =
         from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, &run.readings)?;
-    Ok(Check { certificate, drift: Some(drift) })
+    Ok(Check { certificate, drift: Some(drift), validation: None })
 }
 
 /// Moves all blocks by the same γ along their own directions.

@@ -13,14 +13,17 @@ use crate::dual::Drift;
 use crate::order::Order;
 use crate::settings::Settings;
 use crate::status::Status;
+use crate::validate::Validation;
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run.
 ///
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
 /// `Choice` comes before the first `Pass`. The last `Pass` carries
-/// the gap of the result; a run that is ended when its gap is not known sends one more row for it.
-/// A run that fails sends no `End`.
+/// the gap of the last weights, which are the result unless validation has found better ones before;
+/// a run that is ended when its gap is not known sends one more row for it.
+/// A run that fails sends no `End`. One that is resumed sends a `Start` and its `Choice` again, and
+/// then goes on where its checkpoint was.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -87,6 +90,12 @@ pub struct Start {
     pub lambda: f64,
     /// All settings, as they were given.
     pub settings: Settings,
+    /// Whether a validation error comes with every gap.
+    #[serde(default)]
+    pub validates: bool,
+    /// The passes that were done before, where a checkpoint is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<u64>,
 }
 
 /// One row of the trace: the state after a pass.
@@ -134,6 +143,9 @@ pub struct Record {
     /// The duality gap, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// The validation error, where there is a [validator](crate::Validator) and the gap is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
     /// The step sizes since the last row.
     pub steps: StepSizes,
     /// How far w had drifted from the sum of its blocks, where it was rebuilt.
@@ -232,6 +244,9 @@ pub struct End {
     pub certificate: Certificate,
     /// What it took.
     pub totals: Totals,
+    /// How the result has done on the data held out, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
 }
 
 /// What a run took. Seconds differ from run to run; the rest does not, unless time ends the run.

@@ -1,9 +1,11 @@
 //! The trace as an aligned table.
 
 use super::{Control, Event, Observer, Record};
+use crate::validate::Validation;
 use std::io::{self, Write};
 
-/// Prints a banner, one aligned row per pass and a closing line.
+/// Prints a banner, one aligned row per pass and a closing line. Where there are validation errors,
+/// they take the place of the step sizes.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -25,12 +27,14 @@ use std::io::{self, Write};
 pub struct Table<W> {
     out: W,
     error: Option<io::Error>,
+    /// Whether step sizes make way for validation errors.
+    validates: bool,
 }
 
 impl<W: Write> Table<W> {
     /// Prints to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, error: None }
+        Self { out, error: None, validates: false }
     }
 
     /// Flushes, and gives the writer back or the first error that occurred.
@@ -58,15 +62,20 @@ impl<W: Write> Table<W> {
                     s.solver,
                     short(s.tolerance)
                 )?;
+                if let Some(passes) = start.resumed {
+                    writeln!(out, "resumed after {passes} passes")?;
+                }
+                self.validates = start.validates;
+                let column = if self.validates { "error" } else { "step" };
                 writeln!(out, "{}", "─".repeat(WIDTH))?;
                 writeln!(
                     out,
                     "{:>7} {:>12} {:>12} {:>12} {:>11} {:>7} {:>8} {:>8}",
-                    "pass", "oracle calls", "primal", "dual", "gap", "step", "oracle", "seconds"
+                    "pass", "oracle calls", "primal", "dual", "gap", column, "oracle", "seconds"
                 )?;
                 writeln!(out, "{}", "─".repeat(WIDTH))
             }
-            Event::Pass { record, .. } => writeln!(out, "{}", line(record)),
+            Event::Pass { record, .. } => writeln!(out, "{}", line(record, self.validates)),
             Event::Choice(choice) => writeln!(out, "auto: {}", choice.reason),
             Event::End(end) => {
                 writeln!(out, "{}", "─".repeat(WIDTH))?;
@@ -80,7 +89,11 @@ impl<W: Write> Table<W> {
                     short(c.gap),
                     t.oracle_calls,
                     t.seconds
-                )
+                )?;
+                let Some(Validation { error, pass, checks }) = end.validation else {
+                    return Ok(());
+                };
+                writeln!(out, "validation error {error:.4} after pass {pass} ({checks} checks)")
             }
         }
     }
@@ -88,16 +101,17 @@ impl<W: Write> Table<W> {
 
 const WIDTH: usize = 84;
 
-fn line(row: &Record) -> String {
+fn line(row: &Record, validates: bool) -> String {
+    let column = if validates { row.validation } else { Some(row.steps.mean) };
     let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.6}"));
     format!(
-        "{:>7} {:>12} {:>12} {:>12} {:>11} {:>7.4} {:>7.2}s {:>7.2}s",
+        "{:>7} {:>12} {:>12} {:>12} {:>11} {:>7} {:>7.2}s {:>7.2}s",
         row.pass,
         row.oracle_calls,
         number(row.primal),
         number(Some(row.dual)),
         row.gap.map_or_else(String::new, short),
-        row.steps.mean,
+        column.map_or_else(String::new, |value| format!("{value:.4}")),
         row.oracle_seconds,
         row.seconds
     )

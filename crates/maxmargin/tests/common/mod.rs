@@ -7,6 +7,7 @@
     reason = "each test file uses its own part of this, and in a test a panic is a failure"
 )]
 
+pub mod bits;
 pub mod chains;
 pub mod problems;
 pub mod qp;

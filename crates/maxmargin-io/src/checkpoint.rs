@@ -1,0 +1,128 @@
+//! Checkpoint files: the state of a run, and a note on what it was a run of.
+
+use crate::atomic::{SaveError, atomic_write};
+use maxmargin::{Checkpoint, CheckpointError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Writes a checkpoint to a file in one step, together with a note: whatever is to be compared, or
+/// found again, when the run is resumed.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer};
+/// use maxmargin_io::{load_checkpoint, save_checkpoint};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("run.ckpt");
+/// let mut keep = |checkpoint: &Checkpoint<'_>| save_checkpoint(&path, checkpoint, &"toys");
+/// let trainer = Trainer::new(Settings::default());
+/// trainer.checkpoint(CheckpointEvery::Seconds(60.0), &mut keep).train(&toy())?;
+///
+/// let (checkpoint, note) = load_checkpoint::<String>(&path)?;
+/// assert_eq!(note, "toys");
+/// Trainer::new(Settings::default()).resume(checkpoint).train(&toy())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The file cannot be written; what was there before is then untouched.
+pub fn save_checkpoint(
+    path: impl AsRef<Path>,
+    checkpoint: &Checkpoint<'_>,
+    note: &impl Serialize,
+) -> io::Result<()> {
+    let path = path.as_ref();
+    let bytes = checkpoint.to_bytes(&serde_json::to_string(note)?);
+    atomic_write(path, |to| {
+        to.write_all(&bytes).map_err(|reason| SaveError { path: path.into(), reason })
+    })?;
+    Ok(())
+}
+
+/// Reads a checkpoint and its note from a file, as [`save_checkpoint`] has written it.
+///
+/// # Errors
+/// There is no such file, or it is not a checkpoint with such a note, or a damaged one.
+pub fn load_checkpoint<T: DeserializeOwned>(
+    path: impl AsRef<Path>,
+) -> Result<(Checkpoint<'static>, T), CheckpointFileError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path)
+        .map_err(|reason| CheckpointFileError::Read { path: path.into(), reason })?;
+    let checkpoint = Checkpoint::from_bytes(&bytes)
+        .map_err(|reason| CheckpointFileError::Content { path: path.into(), reason })?;
+    let note = serde_json::from_str(checkpoint.note())
+        .map_err(|reason| CheckpointFileError::Note { path: path.into(), reason })?;
+    Ok((checkpoint, note))
+}
+
+/// What is wrong with a checkpoint file. The message names the file.
+///
+/// ```
+/// use maxmargin_io::load_checkpoint;
+///
+/// let error = load_checkpoint::<String>("no/such/file").unwrap_err();
+/// assert!(error.to_string().starts_with("no/such/file: "));
+/// ```
+#[derive(Debug, Error)]
+pub enum CheckpointFileError {
+    /// The file cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: io::Error,
+    },
+    /// The content is not a checkpoint, or a damaged one.
+    #[error("{}: {reason}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: CheckpointError,
+    },
+    /// The note was written by someone else.
+    #[error("{}: a checkpoint of another kind of run ({reason})", path.display())]
+    Note {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: serde_json::Error,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maxmargin::doc::toy;
+    use maxmargin::{CheckpointEvery, Settings, Trainer};
+
+    #[test]
+    fn a_failure_to_write_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nosuch").join("run.ckpt");
+        let mut keep = |checkpoint: &Checkpoint<'_>| save_checkpoint(&path, checkpoint, &());
+        let trainer = Trainer::new(Settings::default());
+        let trainer = trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep);
+        let error = trainer.train(&toy()).unwrap_err().to_string();
+        assert!(error.starts_with("the checkpoint could not be kept: "), "{error}");
+        assert!(error.contains("run.ckpt: cannot be written: "), "{error}");
+    }
+
+    #[test]
+    fn a_note_of_another_kind_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.ckpt");
+        let mut keep = |checkpoint: &Checkpoint<'_>| save_checkpoint(&path, checkpoint, &"text");
+        let trainer = Trainer::new(Settings::default());
+        trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&toy()).unwrap();
+        assert!(load_checkpoint::<String>(&path).is_ok());
+        let error = load_checkpoint::<u64>(&path).unwrap_err().to_string();
+        assert!(error.contains("run.ckpt: a checkpoint of another kind of run"), "{error}");
+    }
+}

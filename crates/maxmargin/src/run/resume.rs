@@ -1,0 +1,93 @@
+//! A run put down as a checkpoint, and taken up again.
+
+use super::{Company, Run};
+use crate::checkpoint::{Checkpoint, Parts, Stage, signature};
+use crate::clock::Clock;
+use crate::crew::Crew;
+use crate::dual::{DualPoint, DualState};
+use crate::error::{TrainError, check_problem};
+use crate::observe::Totals;
+use crate::problem::Problem;
+use crate::settings::CheckedSettings;
+use std::borrow::Cow;
+use std::time::Instant;
+
+impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
+    /// Hands out a checkpoint of a run that stands at `stage`, if anyone takes it.
+    pub(crate) fn keep(
+        &mut self,
+        stage: Stage,
+        parts: Option<Parts<'_>>,
+    ) -> Result<(), TrainError> {
+        let Some(mut keeper) = self.company.keeper.take() else { return Ok(()) };
+        let begin = Instant::now();
+        let (seconds, oracle_seconds) = self.seconds();
+        let signature = *self.signature.get_or_insert_with(|| signature(self.problem));
+        let result = keeper.keep(&Checkpoint {
+            note: String::new(),
+            signature,
+            settings: Cow::Borrowed(&self.settings),
+            stage,
+            w: Cow::Borrowed(self.state.sum()),
+            blocks: Cow::Borrowed(&self.state.blocks),
+            dual: self.state.dual,
+            norm_sq: self.state.norm_sq,
+            totals: Totals { seconds, oracle_seconds, ..self.totals },
+            steps: self.steps,
+            choice: self.choice.as_ref().map(Cow::Borrowed),
+            judge: Cow::Borrowed(&self.judge),
+            parts,
+        });
+        self.company.keeper = Some(keeper);
+        self.clock.leave_out_since(begin);
+        result
+    }
+
+    /// Whether a checkpoint is due at the end of this pass.
+    pub(crate) fn is_checkpoint_due(&self) -> bool {
+        let (passes, seconds) = (self.totals.passes, self.clock.seconds());
+        self.company.keeper.as_ref().is_some_and(|keeper| keeper.is_due(passes, seconds))
+    }
+
+    /// Takes up a run where `checkpoint` was made: in its loop, with the parts of it.
+    pub(crate) fn resume(
+        problem: &'p P,
+        settings: CheckedSettings,
+        company: Company<'o>,
+        checkpoint: Checkpoint<'static>,
+    ) -> Result<(Self, Stage, Option<Parts<'static>>), TrainError> {
+        check_problem(problem)?;
+        checkpoint.check_resolved(&settings)?;
+        let Checkpoint { stage, w, blocks, dual, norm_sq, totals, parts, .. } = checkpoint;
+        for (what, then, now) in
+            [("examples", blocks.len(), problem.examples()), ("features", w.len(), problem.dim())]
+        {
+            if then != now {
+                let why = format!("it has {then} {what}, the problem has {now}");
+                return Err(TrainError::Resume { why });
+            }
+        }
+        if checkpoint.signature != signature(problem) {
+            let why = "its examples or its bounds are others".to_owned();
+            return Err(TrainError::Resume { why });
+        }
+        let point = DualPoint { blocks: blocks.into_owned() };
+        let lambda = settings.lambda_for(problem.examples());
+        let mut crew = Crew::new(problem, settings.thread_count());
+        let mut state = DualState::new(problem, lambda, point, &mut crew);
+        // From the sum of the blocks back to the bits that the steps have left.
+        state.restore(w.into_owned(), dual, norm_sq);
+
+        let clock = Clock::start_at(totals.seconds);
+        let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        run.signature = Some(checkpoint.signature);
+        run.oracle_timer.add(totals.oracle_seconds);
+        (run.totals, run.steps) = (totals, checkpoint.steps);
+        run.judge = checkpoint.judge.into_owned();
+        run.announce(Some(totals.passes));
+        if let Some(choice) = checkpoint.choice {
+            run.choose(choice.into_owned());
+        }
+        Ok((run, stage, parts))
+    }
+}
