@@ -55,6 +55,14 @@ pub enum TrainError {
         /// The loss.
         loss: f64,
     },
+    /// A loss of the true output that is not 0.
+    #[error("the true output of example {example} has the loss {loss}; it must be 0")]
+    TruthLoss {
+        /// Index of the example.
+        example: usize,
+        /// The loss.
+        loss: f64,
+    },
     /// Objective values beyond the range of numbers.
     #[error(
         "the objective is too large to be a number; are the features or losses scaled sensibly?"
@@ -98,6 +106,10 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
         let weight = problem.weight(example);
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(TrainError::ExampleWeight { example, weight });
+        }
+        let loss = problem.truth(example).map_or(0.0, |y| problem.loss(example, &y));
+        if loss != 0.0 {
+            return Err(TrainError::TruthLoss { example, loss });
         }
     }
     let total = problem.total_weight();
