@@ -14,13 +14,12 @@ use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
 use crate::rng::Rng;
-use crate::run::{Check, Run};
+use crate::run::{Check, Finished, Run};
 use crate::settings::Solver;
 use crate::status::Status;
-use crate::trainer::Solution;
 
 /// Trains by block-coordinate Frank-Wolfe.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
+pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
     let mut driver = Driver::new(run);
     loop {
         let end = driver.pass()?;
@@ -29,6 +28,10 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Solution, TrainErro
         }
         if driver.run.settings.solver == Solver::Auto && driver.run.choice.is_none() {
             driver.choose_cache();
+        }
+        if end == PassEnd::Trusted {
+            driver.run.trust(driver.picker.known_gaps().unwrap_or_default());
+            return driver.finish(Status::Estimated);
         }
         let run = &mut driver.run;
         let passes = run.totals.passes;
@@ -52,6 +55,8 @@ enum PassEnd {
     Full,
     /// The gaps known so far promise that little is left, which only an exact pass can confirm.
     Early,
+    /// The gaps known so far are within the tolerance, and that is all that was asked for.
+    Trusted,
     /// A limit was reached.
     Limit(Status),
 }
@@ -78,11 +83,19 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (s, n) = (&run.settings, run.examples());
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
+        let mut picker = Picker::new(s.order, n, s.gap_power);
+        let mut memory = remembers.then(|| Memory::new(&run.state.blocks, cache()));
+        if let Some(gaps) = &run.block_gaps {
+            picker.refresh(gaps.iter().copied());
+            if let Some(memory) = &mut memory {
+                memory.cache.note_exact(gaps.iter().copied());
+            }
+        }
         Self {
-            picker: Picker::new(s.order, n, s.gap_power),
+            picker,
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
-            memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
+            memory,
             run,
         }
     }
@@ -129,7 +142,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 None => self.visit(i)?,
                 Some(_) => self.visit_remembering(i)?,
             }
-            if self.picker.known_gap().is_some_and(|gap| gap < promising) {
+            let known = self.picker.known_gap();
+            if self.run.trusting && known.is_some_and(|gap| gap <= self.run.settings.tolerance) {
+                return Ok(PassEnd::Trusted);
+            }
+            if known.is_some_and(|gap| gap < promising) {
                 return Ok(PassEnd::Early);
             }
         }
@@ -252,7 +269,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     }
 
     /// Ends a run whose gap is not known yet.
-    fn finish(mut self, status: Status) -> Result<Solution, TrainError> {
+    fn finish(mut self, status: Status) -> Result<Finished, TrainError> {
         let (check, average) = self.check()?;
         self.run.end_pass(Some(&check));
         Ok(self.run.finish(status, check, average))

@@ -29,6 +29,40 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     steps: StepSizes,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
+    /// What was known at the start.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    pub(crate) trusting: bool,
+    /// What a method knew that has trusted it.
+    known: Option<Known>,
+}
+
+/// What a run can be told at its start.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning {
+    /// The dual point to start from, instead of the truth.
+    pub(crate) point: Option<DualPoint>,
+    /// The gap of every block there, as far as it is known, so that not every block has to be
+    /// visited first.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
+    /// after that is none of the method's.
+    pub(crate) trusting: bool,
+}
+
+/// What is known when a method ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// The gap of every block: exact, unless the method has trusted those it knew.
+    pub(crate) block_gaps: Vec<f64>,
+    /// Oracle calls and seconds so far.
+    pub(crate) calls: u64,
+    pub(crate) seconds: f64,
+}
+
+/// What a run has come to.
+pub(crate) struct Finished {
+    pub(crate) solution: Solution,
+    pub(crate) known: Known,
 }
 
 /// An exact reading of the gap, and the drift that the rebuild before it has found.
@@ -44,10 +78,11 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         settings: CheckedSettings,
         observers: Vec<&'o mut dyn Observer>,
         interrupt: Interrupt,
-        start: Option<DualPoint>,
+        beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let point = match start {
+        let Beginning { point, block_gaps, trusting } = beginning;
+        let point = match point {
             None => DualPoint::at_truth(problem),
             Some(point) => check_start(problem, point)?,
         };
@@ -68,6 +103,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             choice: None,
             steps: StepSizes::default(),
             readings: Vec::new(),
+            block_gaps,
+            trusting,
+            known: None,
         };
         let start = Start {
             n: problem.examples(),
@@ -159,6 +197,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         None
     }
 
+    /// Takes note of what is known where that is all the method asks for; what comes after does not
+    /// count as its work.
+    pub(crate) fn trust(&mut self, gaps: &[f64]) {
+        let (calls, seconds) = (self.totals.oracle_calls, self.clock.seconds());
+        self.known = Some(Known { block_gaps: gaps.to_vec(), calls, seconds });
+    }
+
     /// Rebuilds w from its blocks, and takes note of the drift.
     pub(crate) fn rebuild(&mut self) -> Drift {
         let drift = self.state.rebuild(&mut self.crew);
@@ -235,7 +280,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         status: Status,
         check: Check,
         result: Option<DualState<'p, P>>,
-    ) -> Solution {
+    ) -> Finished {
         let status = if self.is_converged(&check) { Status::Converged } else { status };
         self.totals.seconds = self.clock.seconds();
         self.totals.oracle_seconds = self.oracle_timer.seconds();
@@ -244,7 +289,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let lambda = self.state.lambda;
         let (weights, dual) = result.unwrap_or(self.state).into_point();
         let (certificate, totals, choice) = (check.certificate, self.totals, self.choice);
-        Solution { weights, dual, lambda, certificate, status, totals, choice }
+        let known = self.known.unwrap_or_else(|| Known {
+            block_gaps: self.readings.iter().map(|reading| reading.gap).collect(),
+            calls: totals.oracle_calls,
+            seconds: totals.seconds,
+        });
+        let solution = Solution { weights, dual, lambda, certificate, status, totals, choice };
+        Finished { solution, known }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Control {

@@ -7,7 +7,7 @@ use crate::error::TrainError;
 use crate::method;
 use crate::observe::{Choice, Observer, Totals};
 use crate::problem::Problem;
-use crate::run::Run;
+use crate::run::{Beginning, Finished, Run};
 use crate::settings::{Settings, Solver};
 use crate::status::Status;
 use std::sync::Arc;
@@ -181,10 +181,20 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
     /// passes, calls or time is not an error.
-    pub fn train<P: Problem>(self, problem: &P) -> Result<Solution, TrainError> {
+    pub fn train<P: Problem>(mut self, problem: &P) -> Result<Solution, TrainError> {
+        let beginning = Beginning { point: self.start.take(), ..Beginning::default() };
+        Ok(self.run(problem, beginning)?.solution)
+    }
+
+    /// Trains from a given beginning.
+    pub(crate) fn run<P: Problem>(
+        self,
+        problem: &P,
+        beginning: Beginning,
+    ) -> Result<Finished, TrainError> {
         let settings = self.settings.check()?.resolved();
         let solver = settings.solver;
-        let run = Run::start(problem, settings, self.observers, self.interrupt, self.start)?;
+        let run = Run::start(problem, settings, self.observers, self.interrupt, beginning)?;
         match solver {
             Solver::Auto | Solver::BlockCoordinate => driver::run(run),
             Solver::FrankWolfe => method::batch::run(run),

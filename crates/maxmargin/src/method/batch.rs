@@ -8,9 +8,8 @@ use crate::direction::{Corner, Move};
 use crate::dual::{Ascent, norm_sq};
 use crate::error::TrainError;
 use crate::problem::Problem;
-use crate::run::{Check, Run};
+use crate::run::{Check, Finished, Run};
 use crate::status::Status;
-use crate::trainer::Solution;
 
 /// What one block contributes to a batch step.
 struct Part<Y> {
@@ -20,7 +19,7 @@ struct Part<Y> {
 }
 
 /// Trains by batch Frank-Wolfe.
-pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Solution, TrainError> {
+pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
     let mut parts: Vec<Part<P::Output>> = Vec::new();
     parts.resize_with(run.examples(), || Part {
         corner: Corner::default(),
