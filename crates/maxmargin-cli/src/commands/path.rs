@@ -30,7 +30,8 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         ..Settings::default()
     };
     let (epsilon, kappa, lambda_min) = (args.epsilon, args.kappa, args.lambda_min);
-    let settings = PathSettings { epsilon, kappa, lambda_min, training };
+    let (kappa, heuristic) = (Some(kappa), false);
+    let settings = PathSettings { epsilon, kappa, lambda_min, heuristic, training };
     settings.check()?;
 
     let screen = Screen::new(args.talk.quiet);
@@ -72,7 +73,7 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         let solution = best.solution(&problem, &path, args.threads)?;
         let trained = Settings {
             lambda: Some(solution.lambda),
-            tolerance: kappa * epsilon,
+            tolerance: settings.tolerance(),
             ..settings.training.clone()
         };
         Model::new(&data, shape, loss, trained, solution).save(file)?;
@@ -106,7 +107,7 @@ impl Best {
     /// It as a solution of its own, with a certificate from scratch.
     fn solution(&self, problem: &Chain, path: &LambdaPath, threads: usize) -> Result<Solution> {
         let breakpoint = &path.breakpoints[self.at];
-        let lambda = breakpoint.lambda;
+        let lambda = breakpoint.certificate.lambda;
         let audit = audit(problem, lambda, &self.weights, &self.point, 1e-9, threads)?;
         let totals = Totals {
             oracle_calls: breakpoint.oracle_calls,
@@ -127,13 +128,14 @@ impl Best {
 
 fn line(b: &Breakpoint, error: Option<f64>) -> String {
     let error = error.map_or_else(|| "–".to_owned(), |error| format!("{error:.4}"));
-    let (lambda, gap, calls, seconds) = (b.lambda, b.gap, b.oracle_calls, b.seconds);
+    let (lambda, gap, calls, seconds) =
+        (b.certificate.lambda, b.certificate.gap, b.oracle_calls, b.seconds);
     format!("{lambda:>12.4e} {gap:>10.6} {calls:>12} {seconds:>7.2}s {error:>10}")
 }
 
 fn in_words(path: &LambdaPath, rows: &[Row], best: &Best) -> String {
     let mut text = String::new();
-    let from = match path.lowest() {
+    let from = match path.lowest {
         0.0 => "every lambda".to_owned(),
         lowest => format!("every lambda from {lowest:.4e} upwards"),
     };
@@ -143,7 +145,7 @@ fn in_words(path: &LambdaPath, rows: &[Row], best: &Best) -> String {
         false => writeln!(text, "{count} breakpoints, the last of which did not converge."),
     };
     if let Some(error) = best.error {
-        let lambda = rows[best.at].breakpoint.lambda;
+        let lambda = rows[best.at].breakpoint.certificate.lambda;
         let _ = writeln!(text, "The least validation error is {error:.4}, at lambda {lambda:.4e}.");
     }
     text
@@ -154,14 +156,14 @@ fn to_json(path: &LambdaPath, rows: &[Row], best: &Best) -> Value {
         .iter()
         .map(|Row { breakpoint: b, error }| {
             json!({
-                "lambda": b.lambda, "gap": b.gap, "oracle_calls": b.oracle_calls,
+                "lambda": b.certificate.lambda, "gap": b.certificate.gap, "oracle_calls": b.oracle_calls,
                 "seconds": b.seconds, "status": b.status, "validation": error,
             })
         })
         .collect();
     json!({
-        "epsilon": path.epsilon, "guaranteed": path.is_guaranteed(), "lowest": path.lowest(),
-        "best": {"lambda": rows[best.at].breakpoint.lambda, "validation": best.error},
+        "epsilon": path.epsilon, "guaranteed": path.is_guaranteed(), "lowest": path.lowest,
+        "best": {"lambda": rows[best.at].breakpoint.certificate.lambda, "validation": best.error},
         "breakpoints": points,
     })
 }
@@ -169,8 +171,8 @@ fn to_json(path: &LambdaPath, rows: &[Row], best: &Best) -> Value {
 fn page(path: &LambdaPath, rows: &[Row], best: &Best, data: &str) -> Report {
     let column = |value: fn(&Breakpoint) -> f64| rows.iter().map(move |row| value(&row.breakpoint));
     let series = Series::new("path")
-        .column("lambda", column(|b| b.lambda))
-        .column("gap", column(|b| b.gap))
+        .column("lambda", column(|b| b.certificate.lambda))
+        .column("gap", column(|b| b.certificate.gap))
         .column("calls", column(|b| b.oracle_calls as f64))
         .column("error", rows.iter().map(|row| row.error));
     let mut plot = Plot::new("Along the path").x(XAxis::new("lambda", "λ").log());
@@ -181,11 +183,11 @@ fn page(path: &LambdaPath, rows: &[Row], best: &Best, data: &str) -> Report {
         .y(YAxis::new("gap", "Duality gap at the breakpoints").guide("ε", path.epsilon))
         .y(YAxis::new("calls", "Oracle calls so far").log())
         .series(series);
-    let lambda = rows[best.at].breakpoint.lambda;
+    let lambda = rows[best.at].breakpoint.certificate.lambda;
     let mut facts = Facts::new("Result")
         .fact(("Breakpoints", rows.len().to_string().as_str()))
         .fact(("Guaranteed gap", format_number(path.epsilon).as_str()))
-        .fact(("Lowest λ", format_number(path.lowest()).as_str()));
+        .fact(("Lowest λ", format_number(path.lowest).as_str()));
     if let Some(error) = best.error {
         facts = facts
             .fact(("Best λ", format_number(lambda).as_str()))

@@ -8,6 +8,7 @@
 )]
 
 pub mod chains;
+pub mod paths;
 pub mod problems;
 pub mod qp;
 pub mod reference;
