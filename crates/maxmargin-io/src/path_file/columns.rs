@@ -28,8 +28,10 @@ struct PathHeader {
     statuses: Vec<Status>,
 }
 
-/// The columns of numbers, one entry per breakpoint.
-const COLUMNS: [(&str, fn(&Breakpoint) -> f64); 7] = [
+/// The name of a column of numbers, and its entry for a breakpoint.
+type Column = (&'static str, fn(&Breakpoint) -> f64);
+
+const COLUMNS: [Column; 7] = [
     ("lambda", |b| b.certificate.lambda),
     ("primal", |b| b.certificate.primal),
     ("dual", |b| b.certificate.dual),
