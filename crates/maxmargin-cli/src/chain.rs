@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{ChainScores, ChainShape, FeatureGroups, Hamming, Sequence};
 use maxmargin_io::{
-    DataError, Dataset, EvalData, Format, LabelRule, Model, Names, ReadSequences, Source,
+    DataError, Dataset, EvalData, Format, LabelRule, Model, Names, PathFile, ReadSequences, Source,
     UNKNOWN_LABEL, read_training, read_with,
 };
 
@@ -15,7 +15,11 @@ use crate::args::{Group, Loss, ModelArgs};
 /// Reads a model.
 pub(crate) fn load(path: &Path) -> Result<Model> {
     Model::load(path).map_err(|error| {
-        anyhow!("{error}\nhint: a model is a file that `maxmargin train DATA -o MODEL` has written")
+        let hint = match PathFile::load(path) {
+            Ok(_) => "`maxmargin pick PATH --lambda NUMBER -o MODEL` takes a model out of it",
+            Err(_) => "a model is a file that `maxmargin train DATA -o MODEL` has written",
+        };
+        anyhow!("{error}\nhint: {hint}")
     })
 }
 

@@ -11,7 +11,7 @@ use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
 use maxmargin::{
-    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Trainer,
+    Caching, Certificate, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Trainer,
 };
 use maxmargin_io::{Dataset, EvalData, LabelRule, Model, SaveError, Unknown, atomic_write};
 use serde_json::json;
@@ -241,7 +241,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
 }
 
 /// Names the option as it is written on the command line.
-fn as_option(error: SettingsError) -> anyhow::Error {
+pub(super) fn as_option(error: SettingsError) -> anyhow::Error {
     match error {
         SettingsError::Range { name, value, expected } => {
             anyhow!("--{} is {value}; it must be {expected}", name.replace('_', "-"))
@@ -311,16 +311,17 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
 
 /// What the certificate says, for people.
 pub(crate) fn certificate_in_words(model: &Model) -> String {
-    let c = &model.meta.certificate;
+    let why = model.meta.status.explain();
+    format!("Training ended because {why}.\n{}", bounds_in_words(&model.meta.certificate))
+}
+
+/// Between which bounds the optimum lies, for people.
+pub(super) fn bounds_in_words(c: &Certificate) -> String {
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     format!(
-        "Training ended because {}.\n\
-         The objective is {:.6}. No weights whatsoever can bring it below {:.6},\n\
+        "The objective is {:.6}. No weights whatsoever can bring it below {:.6},\n\
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n",
-        model.meta.status.explain(),
-        c.primal,
-        c.dual,
-        c.gap,
+        c.primal, c.dual, c.gap,
     )
 }
 
