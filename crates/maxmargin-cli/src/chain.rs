@@ -7,8 +7,8 @@ use maxmargin::model::chain::{
     Chain, ChainScores, ChainShape, FeatureGroups, Hamming, Sequence, Sequences,
 };
 use maxmargin_io::{
-    DataError, Dataset, EvalData, Format, LabelRule, Lines, Model, Names, ReadSequences, Source,
-    Template, UNKNOWN_LABEL, read_training, read_with,
+    DataError, Dataset, EvalData, Format, LabelRule, Lines, Model, Names, PathFile, ReadSequences,
+    Source, Template, UNKNOWN_LABEL, read_training, read_with,
 };
 
 use std::path::Path;
@@ -18,7 +18,11 @@ use crate::args::{Group, Loss, ModelArgs};
 /// Reads a model.
 pub(crate) fn load(path: &Path) -> Result<Model> {
     Model::load(path).map_err(|error| {
-        anyhow!("{error}\nhint: a model is a file that `maxmargin train DATA -o MODEL` has written")
+        let hint = match PathFile::load(path) {
+            Ok(_) => "`maxmargin pick PATH --lambda NUMBER -o MODEL` takes a model out of it",
+            Err(_) => "a model is a file that `maxmargin train DATA -o MODEL` has written",
+        };
+        anyhow!("{error}\nhint: {hint}")
     })
 }
 

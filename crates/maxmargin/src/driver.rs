@@ -15,11 +15,10 @@ use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
 use crate::rng::Rng;
-use crate::run::{Check, Run};
+use crate::run::{Check, Finished, Run};
 use crate::settings::Solver;
 use crate::status::Status;
 use crate::step::Pace;
-use crate::trainer::Solution;
 use std::borrow::Cow;
 
 /// Trains by block-coordinate Frank-Wolfe, from `stage` on, with the parts of a run that is resumed.
@@ -27,7 +26,7 @@ pub(crate) fn run<P: Problem>(
     run: Run<'_, '_, P>,
     mut stage: Stage,
     parts: Option<Parts<'static>>,
-) -> Result<Solution, TrainError> {
+) -> Result<Finished, TrainError> {
     let mut driver = Driver::new(run, parts);
     loop {
         let (early, known) = match stage {
@@ -41,6 +40,11 @@ pub(crate) fn run<P: Problem>(
                 if let Some(memory) = &mut driver.memory {
                     let (gained, now) = (driver.run.state.dual - dual, driver.run.seconds().0);
                     memory.cache.choose_turn(gained / (now - begin).max(f64::MIN_POSITIVE));
+                }
+                if end == PassEnd::Trusted {
+                    driver.run.trust(driver.picker.known_gaps().unwrap_or_default());
+                    let done = Stage::PassDone { early: false, check: None };
+                    return driver.finish(Status::Estimated, done);
                 }
                 (end == PassEnd::Early, None)
             }
@@ -89,6 +93,8 @@ enum PassEnd {
     Full,
     /// The gaps known so far promise that little is left, which only an exact pass can confirm.
     Early,
+    /// The gaps known so far are within the tolerance, and that is all that was asked for.
+    Trusted,
     /// A limit was reached after so many visits.
     Limit { status: Status, visits: usize },
 }
@@ -124,11 +130,19 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (s, n) = (&run.settings, run.examples());
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
+        let mut picker = Picker::new(s.order, n, s.gap_power);
+        let mut memory = remembers.then(|| Memory::new(&run.state.blocks, cache()));
+        if let Some(gaps) = &run.block_gaps {
+            picker.refresh(gaps.iter().copied());
+            if let Some(memory) = &mut memory {
+                memory.cache.note_exact(gaps.iter().copied());
+            }
+        }
         Self {
-            picker: Picker::new(s.order, n, s.gap_power),
+            picker,
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
-            memory: remembers.then(|| Memory::new(&run.state.blocks, cache())),
+            memory,
             run,
         }
     }
@@ -186,7 +200,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 None => self.visit(i)?,
                 Some(_) => self.visit_remembering(i)?,
             }
-            if self.picker.known_gap().is_some_and(|gap| gap < promising) {
+            let known = self.picker.known_gap();
+            if self.run.trusting && known.is_some_and(|gap| gap <= self.run.settings.tolerance) {
+                return Ok(PassEnd::Trusted);
+            }
+            if known.is_some_and(|gap| gap < promising) {
                 return Ok(PassEnd::Early);
             }
         }
@@ -324,7 +342,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     }
 
     /// Ends a run at `stage`, where its gap is not known yet.
-    fn finish(mut self, status: Status, stage: Stage) -> Result<Solution, TrainError> {
+    fn finish(mut self, status: Status, stage: Stage) -> Result<Finished, TrainError> {
         self.keep(stage)?;
         let (check, average) = self.check()?;
         self.run.end_pass(Some(&check));

@@ -56,6 +56,14 @@ pub enum TrainError {
         /// The loss.
         loss: f64,
     },
+    /// A loss of the true output that is not 0.
+    #[error("the true output of example {example} has the loss {loss}; it must be 0")]
+    TruthLoss {
+        /// Index of the example.
+        example: usize,
+        /// The loss.
+        loss: f64,
+    },
     /// Objective values beyond the range of numbers.
     #[error(
         "the objective is too large to be a number; are the features or losses scaled sensibly?"
@@ -78,6 +86,12 @@ pub enum TrainError {
     /// Bounds that do not fit the problem.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
+    /// Bounds that exclude 0, where the regularization path begins.
+    #[error("the path begins at w = 0, which the bounds of weight {feature} exclude")]
+    BoundsWithoutZero {
+        /// The first such weight.
+        feature: usize,
+    },
     /// A checkpoint that could not be put away.
     #[error("the checkpoint could not be kept: {why}")]
     Checkpoint {
@@ -144,6 +158,10 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
         let weight = problem.weight(example);
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(TrainError::ExampleWeight { example, weight });
+        }
+        let loss = problem.truth(example).map_or(0.0, |y| problem.loss(example, &y));
+        if loss != 0.0 {
+            return Err(TrainError::TruthLoss { example, loss });
         }
     }
     let total = problem.total_weight();

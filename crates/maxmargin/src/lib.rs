@@ -89,7 +89,10 @@ pub use error::TrainError;
 pub use group_bounds::GroupBounds;
 pub use names::UnknownName;
 pub use order::Order;
-pub use path::{Breakpoint, Path, PathSettings, regularization_path, regularization_path_with};
+pub use path::{
+    Breakpoint, GridSettings, GridStart, Path, PathKind, PathSettings, lambda_grid,
+    lambda_grid_with, regularization_path, regularization_path_with,
+};
 pub use problem::Problem;
 pub use rng::Rng;
 pub use settings::{CheckedSettings, Settings, SettingsError, Solver};

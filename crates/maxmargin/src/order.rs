@@ -118,6 +118,14 @@ impl Picker {
         }
     }
 
+    /// The last known gap of every block; none where [`known_gap`](Self::known_gap) tells nothing.
+    pub(crate) fn known_gaps(&self) -> Option<&[f64]> {
+        match self {
+            Self::Gap(picker) if self.known_gap().is_some() => Some(picker.tree.leaves(picker.n)),
+            _ => None,
+        }
+    }
+
     /// Takes note of the gap that an oracle call has found in block `i`.
     pub(crate) fn update(&mut self, i: usize, gap: f64) {
         if let Self::Gap(picker) = self {

@@ -129,7 +129,7 @@ pub trait Problem: Sync {
     /// As with [`oracle`](Self::oracle), [`prepare`](Self::prepare) comes first.
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
-    /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0.
+    /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0 (which [`truth`](Self::truth) allows to be checked).
     fn loss(&self, i: usize, y: &Self::Output) -> f64;
 
     /// The feature difference ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
@@ -137,6 +137,43 @@ pub trait Problem: Sync {
     /// `psi` comes empty. Entries may be pushed in any order and repeatedly; all coordinates are
     /// below [`dim`](Self::dim).
     fn psi(&self, i: usize, y: &Self::Output, psi: &mut SparseVec);
+
+    /// The true output yᵢ, if the problem can hand it out; not unless overridden.
+    ///
+    /// It serves one purpose: every run and every regularization path checks Lᵢ(yᵢ) = 0 with it, on
+    /// which the dual start, the certificate and the path's guarantee rest, and refuses the problem
+    /// ([`TrainError::TruthLoss`](crate::TrainError::TruthLoss)) where that does not hold. Without
+    /// it, Lᵢ(yᵢ) = 0 is taken on trust.
+    ///
+    /// ```
+    /// # use maxmargin::{Problem, Settings, SparseVec, TrainError, train};
+    /// /// Numbers 0 or 1, and a loss that charges for right answers too.
+    /// struct Unfair(Vec<usize>);
+    ///
+    /// impl Problem for Unfair {
+    ///     # type Output = usize;
+    ///     # type Workspace = ();
+    ///     # fn examples(&self) -> usize { self.0.len() }
+    ///     # fn dim(&self) -> usize { 1 }
+    ///     # fn workspace(&self) {}
+    ///     # fn oracle(&self, i: usize, _: &[f64], _: &mut (), y: &mut usize) { *y = 1 - self.0[i]; }
+    ///     # fn decode(&self, _: usize, w: &[f64], _: &mut (), y: &mut usize) {
+    ///     #     *y = usize::from(w[0] > 0.0);
+    ///     # }
+    ///     # fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+    ///     #     psi.push(0, self.0[i] as f64 - *y as f64);
+    ///     # }
+    ///     // …
+    ///     fn loss(&self, i: usize, y: &usize) -> f64 { if *y == self.0[i] { 0.25 } else { 1.0 } }
+    ///     fn truth(&self, i: usize) -> Option<usize> { Some(self.0[i]) }
+    /// }
+    ///
+    /// let error = train(&Unfair(vec![0, 1]), &Settings::default()).unwrap_err();
+    /// assert_eq!(error, TrainError::TruthLoss { example: 0, loss: 0.25 });
+    /// ```
+    fn truth(&self, _i: usize) -> Option<Self::Output> {
+        None
+    }
 
     /// The example weight cᵢ, positive and finite; 1 unless overridden.
     fn weight(&self, _i: usize) -> f64 {

@@ -36,6 +36,40 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     signature: Option<u64>,
     /// Of the last exact pass.
     pub(crate) readings: Vec<BlockReading>,
+    /// What was known at the start.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    pub(crate) trusting: bool,
+    /// What a method knew that has trusted it.
+    known: Option<Known>,
+}
+
+/// What a run can be told at its start.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning {
+    /// The dual point to start from, instead of the truth.
+    pub(crate) point: Option<DualPoint>,
+    /// The gap of every block there, as far as it is known, so that not every block has to be
+    /// visited first.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
+    /// after that is none of the method's.
+    pub(crate) trusting: bool,
+}
+
+/// What is known when a method ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// The gap of every block: exact, unless the method has trusted those it knew.
+    pub(crate) block_gaps: Vec<f64>,
+    /// Oracle calls and seconds so far.
+    pub(crate) calls: u64,
+    pub(crate) seconds: f64,
+}
+
+/// What a run has come to.
+pub(crate) struct Finished {
+    pub(crate) solution: Solution,
+    pub(crate) known: Known,
 }
 
 /// Those who take part in a run from outside.
@@ -62,10 +96,11 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         problem: &'p P,
         settings: CheckedSettings,
         company: Company<'o>,
-        start: Option<DualPoint>,
+        beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let point = match start {
+        let Beginning { point, block_gaps, trusting } = beginning;
+        let point = match point {
             None => DualPoint::at_truth(problem),
             Some(point) => check_start(problem, point)?,
         };
@@ -74,6 +109,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let mut crew = Crew::new(problem, settings.thread_count());
         let state = DualState::new(problem, lambda, point, &mut crew);
         let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        (run.block_gaps, run.trusting) = (block_gaps, trusting);
         run.announce(None);
         Ok(run)
     }
@@ -107,6 +143,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             judge: Judge::default(),
             signature: None,
             readings: Vec::new(),
+            block_gaps: None,
+            trusting: false,
+            known: None,
         })
     }
 
@@ -211,6 +250,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             return Some(Status::MaxSeconds);
         }
         None
+    }
+
+    /// Takes note of what is known where that is all the method asks for; what comes after does not
+    /// count as its work.
+    pub(crate) fn trust(&mut self, gaps: &[f64]) {
+        let (calls, seconds) = (self.totals.oracle_calls, self.clock.seconds());
+        self.known = Some(Known { block_gaps: gaps.to_vec(), calls, seconds });
     }
 
     /// Rebuilds w from its blocks, and takes note of the drift.
@@ -321,7 +367,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         status: Status,
         check: Check,
         result: Option<DualState<'p, P>>,
-    ) -> Solution {
+    ) -> Finished {
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();
         let certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
@@ -339,7 +385,14 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             Some(best) => best.into_point(),
             None => result.unwrap_or(self.state).into_point(),
         };
-        Solution { weights, dual, lambda, certificate, status, totals, choice, validation }
+        let known = self.known.unwrap_or_else(|| Known {
+            block_gaps: self.readings.iter().map(|reading| reading.gap).collect(),
+            calls: totals.oracle_calls,
+            seconds: totals.seconds,
+        });
+        let solution =
+            Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
+        Finished { solution, known }
     }
 
     fn emit(&mut self, event: Event<'_>) -> Control {

@@ -21,6 +21,9 @@ use std::fmt;
 pub enum Status {
     /// The duality gap is at most the tolerance.
     Converged,
+    /// The last known gaps of the blocks sum to at most the tolerance, and nothing more was asked for:
+    /// so ends the training at a breakpoint of a heuristic path. The exact gap may be larger.
+    Estimated,
     /// The maximum number of passes is done.
     MaxPasses,
     /// The maximum number of oracle calls is reached.
@@ -42,6 +45,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Self::Converged => "converged",
+            Self::Estimated => "estimated",
             Self::MaxPasses => "max-passes",
             Self::MaxOracleCalls => "max-oracle-calls",
             Self::MaxSeconds => "max-seconds",
@@ -59,6 +63,7 @@ impl Status {
     pub fn explain(self) -> &'static str {
         match self {
             Self::Converged => "the duality gap is within the tolerance",
+            Self::Estimated => "the last known gaps of the blocks sum to at most the tolerance",
             Self::MaxPasses => "the maximum number of passes is done",
             Self::MaxOracleCalls => "the maximum number of oracle calls is reached",
             Self::MaxSeconds => "the time budget is spent",

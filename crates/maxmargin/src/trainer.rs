@@ -8,7 +8,7 @@ use crate::error::TrainError;
 use crate::method;
 use crate::observe::{Choice, Observer, Totals};
 use crate::problem::Problem;
-use crate::run::{Company, Run};
+use crate::run::{Beginning, Company, Finished, Run};
 use crate::settings::{Settings, Solver};
 use crate::status::Status;
 use crate::validate::{Validation, Validator};
@@ -249,11 +249,21 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
     /// passes, calls or time is not an error.
-    pub fn train<P: Problem>(self, problem: &P) -> Result<Solution, TrainError> {
+    pub fn train<P: Problem>(mut self, problem: &P) -> Result<Solution, TrainError> {
+        let beginning = Beginning { point: self.start.take(), ..Beginning::default() };
+        Ok(self.run(problem, beginning)?.solution)
+    }
+
+    /// Trains from a given beginning.
+    pub(crate) fn run<P: Problem>(
+        self,
+        problem: &P,
+        beginning: Beginning,
+    ) -> Result<Finished, TrainError> {
         let settings = self.settings.check()?.resolved();
         let solver = settings.solver;
         let (run, stage, parts) = match self.checkpoint {
-            None => (Run::start(problem, settings, self.company, self.start)?, Stage::START, None),
+            None => (Run::start(problem, settings, self.company, beginning)?, Stage::START, None),
             Some(checkpoint) => Run::resume(problem, settings, self.company, checkpoint)?,
         };
         match solver {

@@ -55,6 +55,11 @@ impl Tree {
         }
     }
 
+    /// The first `n` leaves.
+    pub(crate) fn leaves(&self, n: usize) -> &[f64] {
+        &self.nodes[self.leaves..][..n]
+    }
+
     /// The sum, or the largest, of all leaves.
     pub(crate) fn root(&self) -> f64 {
         self.nodes[1]

@@ -9,7 +9,8 @@ use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
 use maxmargin::model::chain::Chain;
 use maxmargin::{
-    Average, Caching, Direction, Order, Problem, Settings, Solver, SparseVec, Step, audit, train,
+    Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem,
+    Settings, Solver, SparseVec, Step, audit, lambda_grid, regularization_path, train,
 };
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -70,6 +71,37 @@ fn threads_change_nothing_with_many_features() {
     let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
     let batch = Settings { solver: Solver::FrankWolfe, ..base.clone() };
     check_threads(&problem, vec![base, batch]);
+}
+
+/// A path, exact or heuristic, and a grid are functions of the problem and the seed too.
+#[test]
+fn threads_change_no_path() {
+    let problem = random_chain(120, 4, 2);
+    let training = |threads| {
+        let (order, direction) = (Order::Gap, Direction::Corrective);
+        Settings { order, direction, threads, max_passes: 100_000, ..bcfw() }
+    };
+    let timeless = |mut path: Path| {
+        path.audit_seconds = 0.0;
+        path.breakpoints.iter_mut().for_each(|b| b.seconds = 0.0);
+        path
+    };
+    for heuristic in [false, true] {
+        let path = |threads| {
+            let training = training(threads);
+            let (epsilon, lambda_min) = (0.2, 0.1);
+            let settings =
+                PathSettings { epsilon, lambda_min, heuristic, training, ..Default::default() };
+            timeless(regularization_path(&problem, &settings).unwrap())
+        };
+        assert_eq!(path(1), path(3));
+    }
+    let grid = |threads| {
+        let (start, training) = (GridStart::WarmPrimal, training(threads));
+        let settings = GridSettings { start, training, lambda_min: 0.1, ..Default::default() };
+        timeless(lambda_grid(&problem, &settings).unwrap())
+    };
+    assert_eq!(grid(1), grid(3));
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(super) fn choose(
     let interrupt = on_ctrl_c(screen)?;
     let path = PathSettings { training: training.clone(), ..PathSettings::default() };
     regularization_path_with(&chain, &path, &interrupt, |breakpoint, _, point| {
-        start = Some((breakpoint.lambda, point.clone()));
+        start = Some((breakpoint.certificate.lambda, point.clone()));
         Control::Stop
     })?;
     let (mut lambda, mut point) = start.context("the path has no beginning")?;

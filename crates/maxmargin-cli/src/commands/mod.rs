@@ -6,6 +6,7 @@ mod dump;
 mod evaluate;
 mod lambda;
 mod path;
+mod pick;
 mod predict;
 mod resume;
 mod train;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Demo(args) => demo::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Path(args) => path::run(&args),
+        Command::Pick(args) => pick::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),

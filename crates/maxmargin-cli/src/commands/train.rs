@@ -409,18 +409,20 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
 
 /// What the certificate says, for people.
 pub(crate) fn certificate_in_words(model: &Model) -> String {
+    let why = model.meta.status.explain();
+    format!("Training ended because {why}.\n{}", bounds_in_words(model))
+}
+
+/// Between which bounds the optimum lies, for people.
+pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     let rivals =
         if model.meta.bounds.is_empty() { "No weights whatsoever" } else { "No weights in bounds" };
     format!(
-        "Training ended because {}.\n\
-         The objective is {:.6}. {rivals} can bring it below {:.6},\n\
+        "The objective is {:.6}. {rivals} can bring it below {:.6},\n\
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n",
-        model.meta.status.explain(),
-        c.primal,
-        c.dual,
-        c.gap,
+        c.primal, c.dual, c.gap,
     )
 }
 

@@ -17,7 +17,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let Some(dual) = &model.dual else {
         bail!(
             "{}: the model was saved without its dual point, so its gap cannot be checked\n\
-             hint: train without --no-dual",
+             hint: train without --no-dual; models taken out of a path file never have one",
             args.model.display()
         );
     };

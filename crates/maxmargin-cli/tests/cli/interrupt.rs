@@ -2,7 +2,7 @@
 
 use crate::common::{Desk, Run, until};
 use serde_json::Value;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Command;
 
 #[test]
@@ -34,4 +34,36 @@ fn ctrl_c_ends_with_a_certified_model() {
     let verified = desk.run("verify ocr.model ocr-large --json").ok().json();
     assert_eq!(verified["holds"], true);
     assert_eq!(verified["claimed"]["gap"], result["gap"]);
+}
+
+#[test]
+fn ctrl_c_ends_a_path_with_what_it_has() {
+    let desk = Desk::new();
+    let arguments = "path ocr-large --epsilon 0.001 --json -p ocr.path -o ocr.model";
+    let mut child = desk.command(arguments).spawn().unwrap();
+    let mut talk = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    // The head of the table, and its first row.
+    for wanted in ["lambda", "e"] {
+        while !line.contains(wanted) {
+            line.clear();
+            assert!(talk.read_line(&mut line).unwrap() > 0, "it ended before it began");
+        }
+        line.clear();
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let mut rest = String::new();
+    talk.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("interrupted: "), "{rest}");
+
+    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    let points = result["breakpoints"].as_array().unwrap();
+    let last = points.last().unwrap();
+    assert_eq!(result["lowest"], last["lambda"], "it promises nothing below");
+    assert_eq!(result["guaranteed"], last["status"] == "converged");
+    desk.run("verify ocr.model ocr-large").ok();
+    let listed = desk.run("pick ocr.path --json").ok().json();
+    assert_eq!(listed["breakpoints"].as_array().unwrap().len(), points.len());
+    assert_eq!(listed["lowest"], result["lowest"]);
 }

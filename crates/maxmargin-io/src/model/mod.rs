@@ -6,7 +6,7 @@
 //! byte offsets in `labels.ends` and `attributes.ends`; the dual point, if it is kept, lies in
 //! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
 
-mod tensors;
+pub(crate) mod tensors;
 
 use crate::atomic::{SaveError, atomic_write};
 use crate::fingerprint::Fingerprint;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The version of the layout; a file with a later one is refused.
-const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 1;
 
 /// A trained chain with its names, its history and its proof.
 ///
@@ -127,7 +127,7 @@ pub struct ModelMeta {
     pub held_out: Option<HeldOut>,
 }
 
-/// What is wrong with a model file. The message names the file where there is one.
+/// What is wrong with a model file or a path file. The message names the file where there is one.
 ///
 /// ```
 /// use maxmargin_io::Model;
@@ -149,11 +149,13 @@ pub enum ModelError {
     /// The file cannot be put in place.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// The content is not a model, or a damaged one.
-    #[error("{}not a maxmargin model: {reason}", place(path))]
+    /// The content is not a model (or a path), or a damaged one.
+    #[error("{}not a maxmargin {what}: {reason}", place(path))]
     Content {
         /// The file, if it is one.
         path: Option<PathBuf>,
+        /// What it was to be: `model` or `path`.
+        what: &'static str,
         /// What is wrong.
         reason: String,
     },
@@ -164,13 +166,23 @@ fn place(path: &Option<PathBuf>) -> String {
 }
 
 impl ModelError {
-    fn content(reason: impl Into<String>) -> Self {
-        Self::Content { path: None, reason: reason.into() }
+    pub(crate) fn content(reason: impl Into<String>) -> Self {
+        Self::Content { path: None, what: "model", reason: reason.into() }
     }
 
-    fn in_file(self, file: &Path) -> Self {
+    pub(crate) fn in_file(self, file: &Path) -> Self {
         match self {
-            Self::Content { reason, .. } => Self::Content { path: Some(file.into()), reason },
+            Self::Content { what, reason, .. } => {
+                Self::Content { path: Some(file.into()), what, reason }
+            }
+            other => other,
+        }
+    }
+
+    /// The same of a path file.
+    pub(crate) fn of_a_path(self) -> Self {
+        match self {
+            Self::Content { path, reason, .. } => Self::Content { path, what: "path", reason },
             other => other,
         }
     }
@@ -265,11 +277,7 @@ impl Model {
     /// # Errors
     /// The file cannot be written; what was there before is then untouched.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
-        let bytes = self.to_bytes()?;
-        let path = path.as_ref();
-        atomic_write(path, |to| {
-            to.write_all(&bytes).map_err(|reason| ModelError::Io { path: path.into(), reason })
-        })
+        save_bytes(path.as_ref(), &self.to_bytes()?)
     }
 
     /// Reads a model from a file. Names and numbers fit the shape, and the weights are finite;
@@ -290,9 +298,7 @@ impl Model {
     /// wrong with it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
-        let bytes =
-            std::fs::read(path).map_err(|reason| ModelError::Io { path: path.into(), reason })?;
-        Self::from_bytes(&bytes).map_err(|error| error.in_file(path))
+        Self::from_bytes(&load_bytes(path)?).map_err(|error| error.in_file(path))
     }
 
     /// The content of a model file. The same model gives the same bytes.
@@ -350,6 +356,17 @@ impl Model {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         tensors::read(bytes)
     }
+}
+
+/// Writes a file: under a temporary name first, then renamed.
+pub(crate) fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
+    atomic_write(path, |to| {
+        to.write_all(bytes).map_err(|reason| ModelError::Io { path: path.into(), reason })
+    })
+}
+
+pub(crate) fn load_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
+    std::fs::read(path).map_err(|reason| ModelError::Io { path: path.into(), reason })
 }
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Key of our metadata in the header.
+/// Keys of our metadata in the header: of models, and of path files.
 const META: &str = "maxmargin";
+pub(crate) const PATH_META: &str = "maxmargin-path";
 
 /// A tensor about to be written.
-struct Tensor {
+pub(crate) struct Tensor {
     name: &'static str,
     dtype: Dtype,
     shape: Vec<usize>,
@@ -20,14 +21,23 @@ struct Tensor {
 }
 
 impl Tensor {
-    fn f64(name: &'static str, shape: Vec<usize>, values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn f64(
+        name: &'static str,
+        shape: Vec<usize>,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
         let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
         Self { name, dtype: Dtype::F64, shape, bytes }
     }
 
-    fn u64(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
+    pub(crate) fn u64(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
         let bytes: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
         Self { name, dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
+    }
+
+    pub(crate) fn u32(name: &'static str, values: impl IntoIterator<Item = u32>) -> Self {
+        let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
+        Self { name, dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
     }
 
     fn text(name: &'static str, text: String) -> Self {
@@ -54,20 +64,33 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
             tensors.push(Tensor::f64(name, shape, model.weights[range].iter().copied()));
         }
     }
-    push_names("labels", "labels.ends", &model.labels, &mut tensors);
-    push_names("attributes", "attributes.ends", &model.attributes, &mut tensors);
+    push_alphabets(&model.labels, &model.attributes, &mut tensors);
     if let Some(dual) = &model.dual {
         push_dual(dual, &mut tensors);
     }
-    let meta =
-        serde_json::to_string(&model.meta).map_err(|e| ModelError::content(e.to_string()))?;
+    pack(META, &model.meta, &tensors)
+}
+
+/// A file of tensors, with metadata under `key` of its header.
+pub(crate) fn pack(
+    key: &str,
+    meta: &impl serde::Serialize,
+    tensors: &[Tensor],
+) -> Result<Vec<u8>, ModelError> {
+    let meta = serde_json::to_string(meta).map_err(damaged)?;
     let views = tensors.iter().map(|tensor| {
         TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
             .map(|view| (tensor.name, view))
     });
     let views = views.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-    let header = HashMap::from([(META.to_owned(), meta)]);
+    let header = HashMap::from([(key.to_owned(), meta)]);
     safetensors::serialize(views, Some(header)).map_err(damaged)
+}
+
+/// The names of labels and attributes.
+pub(crate) fn push_alphabets(labels: &Names, attributes: &Names, tensors: &mut Vec<Tensor>) {
+    push_names("labels", "labels.ends", labels, tensors);
+    push_names("attributes", "attributes.ends", attributes, tensors);
 }
 
 fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &mut Vec<Tensor>) {
@@ -102,22 +125,9 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
-    let meta = read_meta(bytes)?;
-    let file =
-        File(SafeTensors::deserialize(bytes).map_err(|_| {
-            ModelError::content("the tensors do not fit the file; is it truncated?")
-        })?);
-    let labels = file.names("labels", "labels.ends")?;
-    let attributes = file.names("attributes", "attributes.ends")?;
-    for (what, found, stated) in [
-        ("labels", labels.len(), meta.shape.labels),
-        ("attributes", attributes.len(), meta.shape.attributes),
-        ("features", meta.shape.dim(), meta.d),
-    ] {
-        if found != stated {
-            return Err(ModelError::content(format!("{found} {what}, where {stated} are stated")));
-        }
-    }
+    let meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
+    let file = File::open(bytes)?;
+    let (labels, attributes) = file.alphabets(&meta.shape, meta.d)?;
     let mut weights = Vec::with_capacity(meta.d);
     for (name, range, shape) in groups(&meta.shape) {
         if !range.is_empty() {
@@ -131,8 +141,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     Ok(Model { meta, labels, attributes, weights, dual })
 }
 
-/// The metadata, and first of all the question whether this is one of our files.
-fn read_meta(bytes: &[u8]) -> Result<ModelMeta, ModelError> {
+/// The metadata under `key`, and first of all the question whether this is one of our files.
+pub(crate) fn read_meta<M: serde::de::DeserializeOwned>(
+    bytes: &[u8],
+    key: &str,
+    known_layout: u32,
+) -> Result<M, ModelError> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| match error {
         _ if bytes.is_empty() => ModelError::content("the file is empty"),
         SafeTensorError::MetadataIncompleteBuffer | SafeTensorError::InvalidHeaderLength => {
@@ -140,8 +154,14 @@ fn read_meta(bytes: &[u8]) -> Result<ModelMeta, ModelError> {
         }
         _ => ModelError::content(format!("it has no safetensors header ({error})")),
     })?;
-    let text = header.metadata().as_ref().and_then(|map| map.get(META)).ok_or_else(|| {
-        ModelError::content("it is a safetensors file, but without maxmargin's metadata")
+    let entry = |key: &str| header.metadata().as_ref().and_then(|map| map.get(key));
+    let text = entry(key).ok_or_else(|| {
+        let other = if key == META { PATH_META } else { META };
+        ModelError::content(match entry(other).is_some() {
+            true if key == META => "it holds a regularization path",
+            true => "it holds a single model",
+            false => "it is a safetensors file, but without maxmargin's metadata",
+        })
     })?;
     #[derive(serde::Deserialize)]
     struct LayoutOnly {
@@ -149,17 +169,46 @@ fn read_meta(bytes: &[u8]) -> Result<ModelMeta, ModelError> {
     }
     let metadata = |e: serde_json::Error| ModelError::content(format!("its metadata: {e}"));
     let LayoutOnly { layout } = serde_json::from_str(text).map_err(metadata)?;
-    if layout != LAYOUT {
+    if layout != known_layout {
         return Err(ModelError::content(format!(
-            "its layout has the version {layout}; this program reads version {LAYOUT}"
+            "its layout has the version {layout}; this program reads version {known_layout}"
         )));
     }
     serde_json::from_str(text).map_err(metadata)
 }
 
-struct File<'a>(SafeTensors<'a>);
+/// A file of tensors being read.
+pub(crate) struct File<'a>(SafeTensors<'a>);
 
 impl<'a> File<'a> {
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, ModelError> {
+        let tensors = SafeTensors::deserialize(bytes);
+        let truncated = "the tensors do not fit the file; is it truncated?";
+        tensors.map(Self).map_err(|_| ModelError::content(truncated))
+    }
+
+    /// The names of labels and attributes, which must be as many as the shape has, which must have
+    /// `d` features.
+    pub(crate) fn alphabets(
+        &self,
+        shape: &ChainShape,
+        d: usize,
+    ) -> Result<(Names, Names), ModelError> {
+        let labels = self.names("labels", "labels.ends")?;
+        let attributes = self.names("attributes", "attributes.ends")?;
+        for (what, found, stated) in [
+            ("labels", labels.len(), shape.labels),
+            ("attributes", attributes.len(), shape.attributes),
+            ("features", shape.dim(), d),
+        ] {
+            if found != stated {
+                let reason = format!("{found} {what}, where {stated} are stated");
+                return Err(ModelError::content(reason));
+            }
+        }
+        Ok((labels, attributes))
+    }
+
     fn tensor(&self, name: &str, dtype: Dtype) -> Result<TensorView<'a>, ModelError> {
         let missing = || ModelError::content(format!("the tensor `{name}` is missing"));
         let tensor = self.0.tensor(name).map_err(|_| missing())?;
@@ -171,12 +220,17 @@ impl<'a> File<'a> {
         Ok(tensor)
     }
 
-    fn u64s(&self, name: &str) -> Result<Vec<u64>, ModelError> {
+    pub(crate) fn u32s(&self, name: &str) -> Result<Vec<u32>, ModelError> {
+        let tensor = self.tensor(name, Dtype::U32)?;
+        Ok(tensor.data().as_chunks::<4>().0.iter().map(|&b| u32::from_le_bytes(b)).collect())
+    }
+
+    pub(crate) fn u64s(&self, name: &str) -> Result<Vec<u64>, ModelError> {
         let tensor = self.tensor(name, Dtype::U64)?;
         Ok(tensor.data().as_chunks::<8>().0.iter().map(|&b| u64::from_le_bytes(b)).collect())
     }
 
-    fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
+    pub(crate) fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
         let tensor = self.tensor(name, Dtype::F64)?;
         if tensor.shape() != shape {
             let found = tensor.shape();
@@ -187,7 +241,7 @@ impl<'a> File<'a> {
     }
 
     /// Offsets that ascend from 0 to `total`, as ranges.
-    fn ranges(&self, name: &str, total: usize) -> Result<Vec<Range<usize>>, ModelError> {
+    pub(crate) fn ranges(&self, name: &str, total: usize) -> Result<Vec<Range<usize>>, ModelError> {
         let mut start = 0;
         let mut ranges = Vec::new();
         for end in self.u64s(name)? {

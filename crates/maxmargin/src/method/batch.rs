@@ -9,11 +9,10 @@ use crate::direction::{Corner, Move};
 use crate::dual::Stride;
 use crate::error::TrainError;
 use crate::problem::Problem;
-use crate::run::{Check, Run};
+use crate::run::{Check, Finished, Run};
 use crate::status::Status;
 use crate::step::Pace;
 use crate::sums::norm_sq;
-use crate::trainer::Solution;
 
 /// What one block contributes to a batch step.
 struct Part<Y> {
@@ -26,7 +25,7 @@ struct Part<Y> {
 pub(crate) fn run<P: Problem>(
     mut run: Run<'_, '_, P>,
     mut stage: Stage,
-) -> Result<Solution, TrainError> {
+) -> Result<Finished, TrainError> {
     let mut parts: Vec<Part<P::Output>> = Vec::new();
     parts.resize_with(run.examples(), || Part {
         corner: Corner::default(),

@@ -9,6 +9,7 @@
 
 pub mod bits;
 pub mod chains;
+pub mod paths;
 pub mod problems;
 pub mod qp;
 pub mod reference;

@@ -347,6 +347,10 @@ impl Problem for Chain {
         self.scatter(i, 1.0, &difference, psi);
     }
 
+    fn truth(&self, i: usize) -> Option<Vec<u32>> {
+        Some(self.data.sequence(i).labels().to_vec())
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

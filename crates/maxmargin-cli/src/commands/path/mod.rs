@@ -1,0 +1,166 @@
+//! `maxmargin path`
+
+mod page;
+mod words;
+
+pub(super) use words::Outcome;
+
+use super::train::{as_option, on_ctrl_c, write_file};
+use crate::args::PathArgs;
+use crate::chain::{self, Vocabulary};
+use crate::output;
+use crate::screen::Screen;
+use anyhow::{Context as _, Result, bail};
+use maxmargin::model::chain::Chain;
+use maxmargin::observe::{Control, Totals};
+use maxmargin::{
+    Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings, Problem as _,
+    Settings, Solution, TrainError, audit, lambda_grid_with, regularization_path_with,
+};
+use maxmargin_io::{LabelRule, Model, PathFile};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
+    let inputs = [Some(&args.data), args.validation.as_ref()].into_iter().flatten();
+    let outputs = [&args.output, &args.path_file, &args.report].into_iter().flatten();
+    output::check(inputs.map(Path::new), outputs.map(PathBuf::as_path))?;
+    if args.data == "-" && args.validation.as_deref() == Some("-") {
+        bail!("training and validation data cannot both come from standard input");
+    }
+    let plan = Plan::new(args)?;
+
+    let screen = Screen::new(args.talk.quiet);
+    let mut data = chain::read_train(&args.data, args.format, &args.model)?;
+    let names = Vocabulary::of_data(&data);
+    let validation = args.validation.as_ref();
+    let validation =
+        validation.map(|v| names.read(v, args.format, LabelRule::Count)).transpose()?;
+    let (shape, loss) =
+        (chain::shape(&args.model, &data)?, chain::loss(&args.model, &data.labels)?);
+    let sequences = std::mem::take(&mut data.sequences);
+    let bounds = chain::bounds(&args.model, &shape)?;
+    let problem = chain::build(shape, sequences, &loss, &bounds)?;
+
+    let (n, d, epsilon) = (problem.examples(), shape.dim(), args.epsilon);
+    screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
+    screen.say(words::HEAD.trim_end());
+    let mut errors = validation.as_ref().map(|_| Vec::new());
+    let mut best: Option<Best> = None;
+    let path = plan.follow(&problem, &on_ctrl_c(&screen)?, |b, w, point| {
+        let error = validation.as_ref().map(|v| chain::errors_of(&shape, w, v).hamming());
+        screen.say(words::line(b, error).trim_end());
+        if let (Some(errors), Some(error)) = (&mut errors, error) {
+            errors.push(error);
+        }
+        if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
+            best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
+        }
+        Control::Continue
+    })?;
+    let best = best.context("the path has no breakpoint")?;
+    let outcome = Outcome::new(path, errors);
+    if let Some(file) = &args.output {
+        let solution = best.solution(&problem, outcome.best(), args.threads)?;
+        let trained = Settings {
+            lambda: Some(solution.lambda),
+            tolerance: plan.tolerance(),
+            ..plan.training().clone()
+        };
+        let mut model = Model::new(&data, shape, loss.clone(), trained, solution);
+        model.meta.bounds = bounds.clone();
+        model.save(file)?;
+    }
+    if let Some(file) = &args.path_file {
+        let (training, path) = (plan.training().clone(), outcome.path.clone());
+        let mut whole = PathFile::new(&data, &problem, loss, training, path);
+        whole.meta.bounds = bounds;
+        whole.save(file)?;
+    }
+    if let Some(file) = &args.report {
+        write_file(file, page::page(&outcome, &args.data).to_html().as_bytes())?;
+    }
+    outcome.print(args.talk)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A path or a grid that is to be followed.
+enum Plan {
+    Path(PathSettings),
+    Grid(GridSettings),
+}
+
+impl Plan {
+    /// What the options ask for, judged before any data are read.
+    fn new(args: &PathArgs) -> Result<Self> {
+        let (seed, threads) = (args.seed, args.threads);
+        let training = Settings { seed, threads, max_passes: u64::MAX, ..Settings::default() };
+        let epsilon = args.epsilon;
+        let plan = match args.grid {
+            None => {
+                let (kappa, heuristic) = (args.kappa, args.heuristic);
+                let lambda_min = args.lambda_min.unwrap_or(PathSettings::default().lambda_min);
+                Self::Path(PathSettings { epsilon, kappa, lambda_min, heuristic, training })
+            }
+            Some(start) => {
+                let grid = GridSettings::default();
+                let lambda_min = args.lambda_min.unwrap_or(grid.lambda_min);
+                let lambda_max = args.lambda_max.unwrap_or(grid.lambda_max);
+                Self::Grid(GridSettings { epsilon, lambda_max, lambda_min, start, training })
+            }
+        };
+        match &plan {
+            Self::Path(settings) => settings.check(),
+            Self::Grid(settings) => settings.check(),
+        }
+        .map_err(as_option)?;
+        Ok(plan)
+    }
+
+    fn follow(
+        &self,
+        problem: &Chain,
+        interrupt: &Interrupt,
+        watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,
+    ) -> Result<LambdaPath, TrainError> {
+        match self {
+            Self::Path(settings) => regularization_path_with(problem, settings, interrupt, watch),
+            Self::Grid(settings) => lambda_grid_with(problem, settings, interrupt, watch),
+        }
+    }
+
+    fn training(&self) -> &Settings {
+        match self {
+            Self::Path(settings) => &settings.training,
+            Self::Grid(settings) => &settings.training,
+        }
+    }
+
+    /// The gap to which each breakpoint is solved.
+    fn tolerance(&self) -> f64 {
+        match self {
+            Self::Path(settings) => settings.tolerance(),
+            Self::Grid(settings) => settings.epsilon,
+        }
+    }
+}
+
+/// The breakpoint with the least validation error, or the last one.
+struct Best {
+    error: Option<f64>,
+    weights: Vec<f64>,
+    point: DualPoint,
+}
+
+impl Best {
+    /// It as a solution of its own, with a certificate from scratch.
+    fn solution(self, problem: &Chain, at: &Breakpoint, threads: usize) -> Result<Solution> {
+        let Self { weights, point, .. } = self;
+        let lambda = at.certificate.lambda;
+        let certificate = audit(problem, lambda, &weights, &point, 1e-9, threads)?.certificate;
+        let (oracle_calls, seconds) = (at.oracle_calls, at.seconds);
+        let totals = Totals { oracle_calls, seconds, ..Totals::default() };
+        let (dual, status, choice, validation) = (point, at.status, None, None);
+        Ok(Solution { weights, dual, lambda, certificate, status, totals, choice, validation })
+    }
+}

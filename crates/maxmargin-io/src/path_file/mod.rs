@@ -1,0 +1,258 @@
+//! Path files: a whole regularization path, from which models can be taken at any λ.
+//!
+//! A path file is a [safetensors](https://docs.rs/safetensors) file, as a model is. What the
+//! breakpoints have in common lies in columns, one entry per breakpoint: `lambda`, `primal`, `dual`,
+//! `gap`, `growth`, `estimated_gap`, `oracle_calls`, `seconds`. The weights are kept as differences:
+//! those that are new at a breakpoint are in `changes.features` and `changes.weights`, cut at the
+//! offsets in `changes.ends`. Names are kept as in a model, everything else as JSON under the key
+//! `maxmargin-path` of the header's metadata.
+
+mod columns;
+
+use crate::fingerprint::Fingerprint;
+use crate::format::Format;
+use crate::model::{LAYOUT, Model, ModelError, ModelMeta, load_bytes, save_bytes};
+use crate::names::Names;
+use crate::template::Template;
+use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+use maxmargin::observe::Totals;
+use maxmargin::{GroupBounds, Path as LambdaPath, Settings, Status};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The version of the layout; a file with a later one is refused.
+const PATH_LAYOUT: u32 = 1;
+
+/// A regularization path of a chain (or a grid), with its names and its history.
+///
+/// ```
+/// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+/// use maxmargin::{PathSettings, regularization_path};
+/// use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+///
+/// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\nverb\tbarks\n";
+/// let data = {
+///     let lines = Lines::from_reader("pets.txt", text.as_bytes())?;
+///     read_training(open_reader(lines, Some(Format::Crfsuite))?)?
+/// };
+/// let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+/// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
+/// let settings = PathSettings::default();
+/// let path = regularization_path(&chain, &settings)?;
+///
+/// let file = PathFile::new(&data, &chain, Hamming::default(), settings.training, path);
+/// let back = PathFile::from_bytes(&file.to_bytes()?)?;
+/// assert_eq!(back, file); // bit for bit
+/// let model = back.model_at(0.05).unwrap();
+/// assert!(model.meta.certificate.gap <= 0.1); // whatever λ was asked for
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathFile {
+    /// What is known of it besides names and numbers.
+    pub meta: PathMeta,
+    /// Names of the labels.
+    pub labels: Names,
+    /// Names of the attributes.
+    pub attributes: Names,
+    /// The path.
+    pub path: LambdaPath,
+}
+
+/// What a path file knows of the data and the model.
+///
+/// ```
+/// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+/// # use maxmargin::{PathSettings, regularization_path};
+/// # use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+/// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+/// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+/// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+/// # let loss = Hamming::default();
+/// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+/// # let settings = PathSettings::default();
+/// # let path = regularization_path(&chain, &settings)?;
+/// let meta = PathFile::new(&data, &chain, loss, settings.training, path).meta;
+/// assert_eq!((meta.n, meta.shape), (1, shape));
+/// assert_eq!(meta.fingerprint, data.fingerprint);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathMeta {
+    /// Version of the program that wrote it.
+    pub version: String,
+    /// The kind of structure: `chain`.
+    pub kind: String,
+    /// The shape of the weights.
+    pub shape: ChainShape,
+    /// The loss it was trained for.
+    pub loss: Hamming,
+    /// The format of the training data.
+    pub format: Format,
+    /// Number of training examples.
+    pub n: usize,
+    /// The settings of each training; λ and the tolerance are the path's.
+    pub settings: Settings,
+    /// Fingerprint of the training data.
+    pub fingerprint: Fingerprint,
+    /// The template that made the attributes, if it was not the format's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
+    /// Bounds on the weights, by group.
+    #[serde(default, skip_serializing_if = "GroupBounds::is_empty")]
+    pub bounds: GroupBounds,
+}
+
+impl PathFile {
+    /// Puts together what following the path of `chain` has produced; see [`PathFile`]. Only the
+    /// names, the format and the fingerprint of the data are looked at.
+    ///
+    /// `loss` and `settings` must be those of the training.
+    pub fn new(
+        data: &crate::Dataset,
+        chain: &Chain,
+        loss: Hamming,
+        settings: Settings,
+        path: LambdaPath,
+    ) -> Self {
+        let meta = PathMeta {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: "chain".to_owned(),
+            shape: *chain.shape(),
+            loss,
+            format: data.format,
+            n: chain.data().len(),
+            settings,
+            fingerprint: data.fingerprint,
+            template: data.template.clone(),
+            bounds: GroupBounds::default(),
+        };
+        let (labels, attributes) = (data.labels.clone(), data.attributes.clone());
+        Self { meta, labels, attributes, path }
+    }
+
+    /// The model for `lambda`; none where the path has no weights (see
+    /// [`Path::weights_at`](LambdaPath::weights_at)).
+    ///
+    /// Its certificate is what [`Path::certificate_at`](LambdaPath::certificate_at) states. It has no
+    /// dual point, so that it cannot be verified. Its tolerance is the path's ε; its status is
+    /// `estimated` where the gap is larger than that, as it may be on a heuristic path.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{PathSettings, regularization_path};
+    /// # use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = PathSettings::default();
+    /// # let path = regularization_path(&chain, &settings)?;
+    /// let file = PathFile::new(&data, &chain, loss, settings.training, path);
+    /// let model = file.model_at(0.1).unwrap();
+    /// assert_eq!((model.meta.certificate.lambda, model.dual.is_none()), (0.1, true));
+    /// assert!(file.model_at(-1.0).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn model_at(&self, lambda: f64) -> Option<Model> {
+        let (path, about) = (&self.path, &self.meta);
+        let weights = path.weights_at(lambda)?;
+        let certificate = path.certificate_at(lambda)?;
+        let breakpoint = path.breakpoints.get(path.piece(lambda)?)?;
+        let within = certificate.gap <= path.epsilon * (1.0 + ROUNDING);
+        let settings =
+            Settings { lambda: Some(lambda), tolerance: path.epsilon, ..about.settings.clone() };
+        let meta = ModelMeta {
+            layout: LAYOUT,
+            version: about.version.clone(),
+            kind: about.kind.clone(),
+            shape: about.shape,
+            loss: about.loss.clone(),
+            format: about.format,
+            n: about.n,
+            d: path.dim,
+            settings,
+            status: match breakpoint.status {
+                Status::Converged if !within => Status::Estimated,
+                status => status,
+            },
+            certificate,
+            totals: Totals {
+                oracle_calls: breakpoint.oracle_calls,
+                seconds: breakpoint.seconds,
+                ..Totals::default()
+            },
+            fingerprint: about.fingerprint,
+            template: about.template.clone(),
+            bounds: about.bounds.clone(),
+            choice: None,
+            validation: None,
+            held_out: None,
+        };
+        let (labels, attributes) = (self.labels.clone(), self.attributes.clone());
+        Some(Model { meta, labels, attributes, weights, dual: None })
+    }
+
+    /// Writes the path to a file: under a temporary name first, then renamed.
+    ///
+    /// ```no_run
+    /// # fn example(file: maxmargin_io::PathFile) -> Result<(), maxmargin_io::ModelError> {
+    /// file.save("tags.path")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The file cannot be written; what was there before is then untouched.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        save_bytes(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// Reads a path from a file.
+    ///
+    /// ```
+    /// use maxmargin_io::PathFile;
+    ///
+    /// let error = PathFile::load("no/such/file").unwrap_err().to_string();
+    /// assert!(error.starts_with("no/such/file: "));
+    /// ```
+    ///
+    /// # Errors
+    /// The file cannot be read, or it is not a path or a damaged one; the message says what is wrong
+    /// with it.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        Self::from_bytes(&load_bytes(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// The content of a path file; see [`PathFile`]. The same path gives the same bytes.
+    ///
+    /// # Errors
+    /// None that could occur with a path made by [`new`](Self::new).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
+        columns::write(self)
+    }
+
+    /// Reads the content of a path file, as [`load`](Self::load) does.
+    ///
+    /// ```
+    /// use maxmargin_io::PathFile;
+    ///
+    /// let error = PathFile::from_bytes(b"").unwrap_err();
+    /// assert_eq!(error.to_string(), "not a maxmargin path: the file is empty");
+    /// ```
+    ///
+    /// # Errors
+    /// It is not a path, or a damaged one.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        columns::read(bytes).map_err(ModelError::of_a_path)
+    }
+}
+
+/// Gaps at the end of a piece are ε up to this.
+const ROUNDING: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests;

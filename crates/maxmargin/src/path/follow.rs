@@ -1,0 +1,187 @@
+//! From breakpoint to breakpoint.
+
+use super::breakpoints::{Breakpoint, Path, PathKind};
+use super::record::{Recorder, Trainings};
+use super::settings::PathSettings;
+use super::start::first;
+use crate::crew::Crew;
+use crate::dual::{DualPoint, Shares};
+use crate::error::{TrainError, check_problem};
+use crate::observe::Control;
+use crate::problem::Problem;
+use crate::run::{Beginning, Finished};
+use crate::sparse::Sink;
+use crate::status::Status;
+use crate::trainer::Interrupt;
+use std::time::Instant;
+
+/// Follows the regularization path of a problem.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{PathSettings, regularization_path};
+///
+/// let path = regularization_path(&toy(), &PathSettings::default())?;
+/// for b in &path.breakpoints {
+///     println!("λ {}: gap {}, {} oracle calls", b.certificate.lambda, b.certificate.gap, b.oracle_calls);
+/// }
+/// assert_eq!(path.lowest, 0.0); // the last solution is good enough for all smaller λ
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+///
+/// # Errors
+/// Settings or a problem that make no sense, or numbers that are not finite. The path needs
+/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](Problem::truth).
+pub fn regularization_path<P: Problem>(
+    problem: &P,
+    settings: &PathSettings,
+) -> Result<Path, TrainError> {
+    regularization_path_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
+}
+
+/// As [`regularization_path`], telling `watch` of every breakpoint, its weights and its dual point.
+/// An observer that stops, or an interrupt, ends the path at what it has come to.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::Control;
+/// use maxmargin::{Interrupt, PathSettings, regularization_path_with};
+///
+/// let settings = PathSettings::default();
+/// let path = regularization_path_with(&toy(), &settings, &Interrupt::new(), |breakpoint, _, _| {
+///     if breakpoint.certificate.lambda < 1.0 { Control::Stop } else { Control::Continue }
+/// })?;
+/// assert!(path.breakpoints.iter().rev().skip(1).all(|b| b.certificate.lambda >= 1.0));
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+///
+/// # Errors
+/// As [`regularization_path`].
+pub fn regularization_path_with<P: Problem>(
+    problem: &P,
+    settings: &PathSettings,
+    interrupt: &Interrupt,
+    watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,
+) -> Result<Path, TrainError> {
+    settings.check()?;
+    check_problem(problem)?;
+    let kind = if settings.heuristic { PathKind::Heuristic } else { PathKind::Exact };
+    let mut recorder = Recorder::new(kind, settings.epsilon, problem.dim(), watch);
+    let mut trainings = Trainings::new(problem, &settings.training, interrupt);
+    let threads = settings.training.check()?.thread_count();
+    let mut crew = settings.heuristic.then(|| Crew::new(problem, threads));
+
+    let (mut here, mut extra) = (first(problem, settings)?, 0.0);
+    loop {
+        let control = recorder.add(&here, extra);
+        let ended = !matches!(here.solution.status, Status::Converged | Status::Estimated);
+        if ended || control == Control::Stop || interrupt.is_raised() {
+            break;
+        }
+        let begin = Instant::now();
+        let step = match &mut crew {
+            None => Step::exact(settings.epsilon, recorder.last()),
+            Some(crew) => Step::heuristic(settings.epsilon, problem, &mut here, crew),
+        };
+        let lambda = here.solution.lambda;
+        match step {
+            Step::Nowhere => break,
+            Step::ToZero => {
+                recorder.down_to(0.0);
+                break;
+            }
+            Step::By(ratio) => {
+                let smaller = ratio * lambda;
+                recorder.down_to(smaller);
+                if smaller < settings.lambda_min {
+                    break;
+                }
+                let beginning = Beginning {
+                    point: Some(here.solution.dual.rescaled(problem, ratio)),
+                    block_gaps: settings.heuristic.then_some(here.known.block_gaps),
+                    trusting: settings.heuristic,
+                };
+                extra = begin.elapsed().as_secs_f64();
+                here = trainings.at(smaller, settings.tolerance(), beginning)?;
+            }
+        }
+    }
+    Ok(recorder.finish())
+}
+
+/// Where a path goes from a breakpoint.
+enum Step {
+    /// λ is multiplied by this ρ < 1.
+    By(f64),
+    /// The solution is good for all smaller λ.
+    ToZero,
+    /// The gap leaves no room, as inexact decoding at the start can make it.
+    Nowhere,
+}
+
+impl Step {
+    /// From the gap that is left to ε, and how fast it grows.
+    fn new(room: f64, growth: f64) -> Self {
+        match growth <= room {
+            _ if room <= 0.0 => Self::Nowhere,
+            true => Self::ToZero,
+            false => Self::By(1.0 - room / growth),
+        }
+    }
+
+    fn exact(epsilon: f64, breakpoint: Option<&Breakpoint>) -> Self {
+        breakpoint.map_or(Self::Nowhere, |b| Self::new(epsilon - b.certificate.gap, b.growth))
+    }
+
+    /// By what is known of the gaps of the blocks, which follow: gᵢ ← gᵢ + (1 − ρ)δᵢ. Block gaps
+    /// never fall here, so that none is forgotten: negative δᵢ count as 0.
+    fn heuristic<P: Problem>(
+        epsilon: f64,
+        problem: &P,
+        here: &mut Finished,
+        crew: &mut Crew<P>,
+    ) -> Self {
+        let mut growths = block_growths(problem, &here.solution, crew);
+        growths.iter_mut().for_each(|growth| *growth = growth.max(0.0));
+        let gaps = &mut here.known.block_gaps;
+        let step = Self::new(epsilon - gaps.iter().sum::<f64>(), growths.iter().sum());
+        if let Self::By(ratio) = step {
+            for (gap, growth) in gaps.iter_mut().zip(&growths) {
+                *gap += (1.0 - ratio) * growth;
+            }
+        }
+        step
+    }
+}
+
+/// δᵢ = ℓᵢ − λ⟨w, wᵢ⟩ = cᵢ/C Hᵢ(μᵢ; w) of every block, without any oracle call.
+fn block_growths<P: Problem>(
+    problem: &P,
+    solution: &crate::trainer::Solution,
+    crew: &mut Crew<P>,
+) -> Vec<f64> {
+    let shares = Shares::new(problem);
+    let mut growths = vec![0.0; solution.dual.blocks.len()];
+    crew.for_each(&mut growths, |i, scratch, growth| {
+        let block = &solution.dual.blocks[i];
+        scratch.parts.clear();
+        problem.truth_parts(i, &mut scratch.parts);
+        scratch.step.parts.assign_difference(&block.parts, &scratch.parts);
+        let mut score = Product { w: &solution.weights, sum: 0.0 };
+        problem.scatter(i, 1.0, &scratch.step.parts, &mut score);
+        *growth = shares.of(i) * (block.loss + score.sum);
+    });
+    growths
+}
+
+/// The scalar product with w of what is scattered into it.
+struct Product<'a> {
+    w: &'a [f64],
+    sum: f64,
+}
+
+impl Sink for Product<'_> {
+    fn add(&mut self, feature: usize, value: f64) {
+        self.sum += self.w[feature] * value;
+    }
+}

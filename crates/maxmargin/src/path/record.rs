@@ -1,0 +1,112 @@
+//! What paths and grids share: one training after the other, and the record that is kept of them.
+
+use super::breakpoints::{Breakpoint, Path, PathKind};
+use super::settings::at;
+use crate::dual::DualPoint;
+use crate::error::TrainError;
+use crate::observe::Control;
+use crate::problem::Problem;
+use crate::run::{Beginning, Finished};
+use crate::settings::{Settings, Solver};
+use crate::sums::norm_sq;
+use crate::trainer::{Interrupt, Trainer};
+
+/// Trains one problem at one λ after the other.
+pub(super) struct Trainings<'a, P> {
+    problem: &'a P,
+    settings: Settings,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a, P: Problem> Trainings<'a, P> {
+    pub(super) fn new(problem: &'a P, settings: &Settings, interrupt: &'a Interrupt) -> Self {
+        Self { problem, settings: settings.clone(), interrupt }
+    }
+
+    /// Trains at `lambda`. What `auto` has chosen the first time stays chosen.
+    pub(super) fn at(
+        &mut self,
+        lambda: f64,
+        tolerance: f64,
+        beginning: Beginning,
+    ) -> Result<Finished, TrainError> {
+        let finished = Trainer::new(at(&self.settings, lambda, tolerance))
+            .interrupt(self.interrupt.clone())
+            .run(self.problem, beginning)?;
+        if let Some(choice) = &finished.solution.choice {
+            let (order, direction, cache) = (choice.order, choice.direction, choice.cache);
+            let solver = Solver::BlockCoordinate;
+            self.settings = Settings { solver, order, direction, cache, ..self.settings.clone() };
+        }
+        Ok(finished)
+    }
+}
+
+/// Keeps breakpoints, and tells of them.
+pub(super) struct Recorder<W> {
+    path: Path,
+    /// The weights of the last breakpoint.
+    weights: Vec<f64>,
+    watch: W,
+}
+
+impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
+    pub(super) fn new(kind: PathKind, epsilon: f64, dim: usize, watch: W) -> Self {
+        let path = Path {
+            kind,
+            epsilon,
+            dim,
+            breakpoints: Vec::new(),
+            lowest: 0.0,
+            audit_calls: 0,
+            audit_seconds: 0.0,
+        };
+        Self { path, weights: vec![0.0; dim], watch }
+    }
+
+    /// Adds a breakpoint, which took `extra` seconds besides its training. Until told otherwise, the
+    /// path goes no further down than this.
+    pub(super) fn add(&mut self, finished: &Finished, extra: f64) -> Control {
+        let Finished { solution, known } = finished;
+        let Self { path, weights, watch } = self;
+        let before = path.breakpoints.last().map_or((0, 0.0), |b| (b.oracle_calls, b.seconds));
+        let new = solution.weights.iter().zip(weights.iter()).enumerate();
+        let changes =
+            new.filter(|(_, (new, old))| new != old).map(|(at, (&new, _))| (at as u32, new));
+        let certificate = solution.certificate;
+        let breakpoint = Breakpoint {
+            certificate,
+            // ℓ − λ⟨v, w⟩, for D = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩; without bounds v is w.
+            growth: certificate.dual - 0.5 * certificate.lambda * norm_sq(&solution.weights),
+            estimated_gap: match path.kind {
+                PathKind::Heuristic => known.block_gaps.iter().sum(),
+                _ => certificate.gap,
+            },
+            oracle_calls: before.0 + known.calls,
+            seconds: before.1 + known.seconds + extra,
+            status: solution.status,
+            changes: changes.collect(),
+        };
+        path.audit_calls += solution.totals.oracle_calls - known.calls;
+        path.audit_seconds += solution.totals.seconds - known.seconds;
+        path.lowest = certificate.lambda;
+        let control = watch(&breakpoint, &solution.weights, &solution.dual);
+        path.breakpoints.push(breakpoint);
+        weights.copy_from_slice(&solution.weights);
+        control
+    }
+
+    /// The breakpoint added last.
+    pub(super) fn last(&self) -> Option<&Breakpoint> {
+        self.path.breakpoints.last()
+    }
+
+    /// The path, which goes down to `lowest`.
+    pub(super) fn down_to(&mut self, lowest: f64) {
+        self.path.lowest = lowest;
+    }
+
+    pub(super) fn finish(self) -> Path {
+        self.path
+    }
+}

@@ -1,0 +1,239 @@
+//! What a path, or a grid, is to be.
+
+use crate::average::Average;
+use crate::names::named_enum;
+use crate::order::Order;
+use crate::settings::{Settings, SettingsError, Solver};
+use serde::{Deserialize, Serialize};
+
+/// The share of ε to which breakpoints are solved, unless it is given: where it is guaranteed, and
+/// where stale gaps are trusted, which are a little too small.
+const KAPPA: f64 = 0.9;
+const KAPPA_HEURISTIC: f64 = 0.7;
+
+/// What a regularization path is to be.
+///
+/// ```
+/// use maxmargin::PathSettings;
+///
+/// let settings = PathSettings::default();
+/// assert_eq!((settings.epsilon, settings.kappa()), (0.1, 0.9));
+/// assert_eq!(PathSettings { heuristic: true, ..settings.clone() }.kappa(), 0.7);
+/// assert!(PathSettings { kappa: Some(1.5), ..settings }.check().is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathSettings {
+    /// The duality gap that is guaranteed at every λ. Default: 0.1.
+    pub epsilon: f64,
+    /// The share κ of ε to which each breakpoint is solved. A smaller one makes fewer but dearer
+    /// breakpoints. Default: 0.9, or 0.7 on a heuristic path.
+    pub kappa: Option<f64>,
+    /// Where the path may end, if it is not ε-good for all smaller λ before. Default: 1e-5.
+    pub lambda_min: f64,
+    /// Whether to trust the last known gaps of the blocks and do without the exact passes that would
+    /// confirm them: fewer oracle calls, and no guarantee. The true gap of each breakpoint is
+    /// computed all the same, but only to be reported. Default: no.
+    pub heuristic: bool,
+    /// How each breakpoint is trained; λ and the tolerance are seen to.
+    pub training: Settings,
+}
+
+impl Default for PathSettings {
+    fn default() -> Self {
+        Self {
+            epsilon: 0.1,
+            kappa: None,
+            lambda_min: 1e-5,
+            heuristic: false,
+            training: Settings::default(),
+        }
+    }
+}
+
+impl PathSettings {
+    /// The κ in force.
+    ///
+    /// ```
+    /// use maxmargin::PathSettings;
+    ///
+    /// assert_eq!(PathSettings { kappa: Some(0.5), ..PathSettings::default() }.kappa(), 0.5);
+    /// ```
+    pub fn kappa(&self) -> f64 {
+        self.kappa.unwrap_or(if self.heuristic { KAPPA_HEURISTIC } else { KAPPA })
+    }
+
+    /// The gap κε to which each breakpoint is solved.
+    ///
+    /// ```
+    /// use maxmargin::PathSettings;
+    ///
+    /// let settings = PathSettings { epsilon: 0.5, kappa: Some(0.5), ..PathSettings::default() };
+    /// assert_eq!(settings.tolerance(), 0.25);
+    /// ```
+    pub fn tolerance(&self) -> f64 {
+        self.kappa() * self.epsilon
+    }
+
+    /// Judges every value.
+    ///
+    /// ```
+    /// use maxmargin::{Order, PathSettings, Settings, Solver};
+    ///
+    /// let training = Settings { solver: Solver::BlockCoordinate, ..Settings::default() };
+    /// let path = PathSettings { heuristic: true, training, ..PathSettings::default() };
+    /// assert_eq!(
+    ///     path.check().unwrap_err().to_string(),
+    ///     "a heuristic path cannot be combined with order permutation: \
+    ///      it stops on the block gaps that the orders gap and max-gap keep"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// The first setting that is out of range, or that a heuristic path cannot do with.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        positive("epsilon", self.epsilon)?;
+        let kappa = self.kappa();
+        if !(kappa > 0.0 && kappa < 1.0) {
+            let (name, expected) = ("kappa", "between 0 and 1");
+            return Err(SettingsError::Range { name, value: kappa, expected });
+        }
+        positive("lambda_min", self.lambda_min)?;
+        let training = at(&self.training, 1.0, self.tolerance()).check()?;
+        if !self.heuristic {
+            return Ok(());
+        }
+        let refuse = |second: String, why| {
+            Err(SettingsError::Combination { first: "a heuristic path".to_owned(), second, why })
+        };
+        let training = training.resolved();
+        if training.solver == Solver::FrankWolfe {
+            return refuse("solver fw".to_owned(), "every step of it knows the exact gap already");
+        }
+        if !matches!(training.order, Order::Gap | Order::MaxGap) {
+            let why = "it stops on the block gaps that the orders gap and max-gap keep";
+            return refuse(format!("order {}", training.order), why);
+        }
+        if training.gap_power != 1.0 {
+            let why = "the order keeps powers of the gaps, not the gaps";
+            return refuse(format!("gap_power {}", training.gap_power), why);
+        }
+        if training.average != Average::None {
+            let why = "the block gaps are not those of the average";
+            return refuse(format!("average {}", training.average), why);
+        }
+        Ok(())
+    }
+}
+
+named_enum! {
+    /// From where each λ of a grid is trained.
+    ///
+    /// ```
+    /// use maxmargin::GridStart;
+    ///
+    /// assert_eq!("warm-dual".parse::<GridStart>()?, GridStart::WarmDual);
+    /// assert_eq!(GridStart::default().to_string(), "cold");
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
+    #[derive(Default)]
+    GridStart("grid") {
+        /// From w = 0, each λ on its own.
+        #[default]
+        Cold = "cold",
+        /// From the solution at the λ before, with its weights: the dual variables are
+        /// [rescaled](crate::DualPoint::rescaled).
+        WarmPrimal = "warm-primal",
+        /// From the solution at the λ before, with its dual variables: the weights grow as λ falls.
+        WarmDual = "warm-dual",
+    }
+}
+
+/// What a grid is to be: the baseline that a regularization path competes with.
+///
+/// ```
+/// use maxmargin::GridSettings;
+///
+/// let lambdas = GridSettings::default().lambdas();
+/// assert_eq!(lambdas.len(), 31);
+/// assert_eq!((lambdas[0], lambdas[30]), (32768.0, 1.0 / 32768.0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GridSettings {
+    /// The duality gap to which each λ is solved. Default: 0.1.
+    pub epsilon: f64,
+    /// The largest λ. Default: 2¹⁵.
+    pub lambda_max: f64,
+    /// No λ is smaller than this. Default: 2⁻¹⁵.
+    pub lambda_min: f64,
+    /// From where each λ is trained. Default: `cold`.
+    pub start: GridStart,
+    /// How each λ is trained; λ and the tolerance are seen to.
+    pub training: Settings,
+}
+
+impl Default for GridSettings {
+    fn default() -> Self {
+        Self {
+            epsilon: 0.1,
+            lambda_max: 32768.0,
+            lambda_min: 1.0 / 32768.0,
+            start: GridStart::default(),
+            training: Settings::default(),
+        }
+    }
+}
+
+impl GridSettings {
+    /// The values of λ: from the largest down, each half of the one before.
+    ///
+    /// ```
+    /// use maxmargin::GridSettings;
+    ///
+    /// let grid = GridSettings { lambda_max: 1.0, lambda_min: 0.2, ..GridSettings::default() };
+    /// assert_eq!(grid.lambdas(), [1.0, 0.5, 0.25]);
+    /// ```
+    pub fn lambdas(&self) -> Vec<f64> {
+        let halved = |&lambda: &f64| Some(0.5 * lambda);
+        let all = std::iter::successors(Some(self.lambda_max), halved);
+        all.take_while(|&lambda| lambda > 0.0 && lambda >= self.lambda_min).collect()
+    }
+
+    /// Judges every value.
+    ///
+    /// ```
+    /// use maxmargin::GridSettings;
+    ///
+    /// let grid = GridSettings { lambda_min: 2.0, lambda_max: 1.0, ..GridSettings::default() };
+    /// assert_eq!(
+    ///     grid.check().unwrap_err().to_string(),
+    ///     "lambda_max is 1; it must be at least lambda_min"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// The first setting that is out of range.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        positive("epsilon", self.epsilon)?;
+        positive("lambda_min", self.lambda_min)?;
+        positive("lambda_max", self.lambda_max)?;
+        if self.lambda_max < self.lambda_min {
+            let (name, expected) = ("lambda_max", "at least lambda_min");
+            return Err(SettingsError::Range { name, value: self.lambda_max, expected });
+        }
+        at(&self.training, 1.0, self.epsilon).check().map(|_| ())
+    }
+}
+
+/// Training settings for one λ.
+pub(super) fn at(training: &Settings, lambda: f64, tolerance: f64) -> Settings {
+    Settings { lambda: Some(lambda), tolerance, ..training.clone() }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), SettingsError> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(SettingsError::Range { name, value, expected: "a positive finite number" }),
+    }
+}

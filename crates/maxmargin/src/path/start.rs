@@ -1,0 +1,97 @@
+//! Where a path begins.
+
+use super::settings::{PathSettings, at};
+use crate::bounds::Bounds;
+use crate::certificate::{ROUNDING, exact_pass, from_readings};
+use crate::crew::Crew;
+use crate::dual::{Block, DualPoint, DualState, Shares};
+use crate::error::TrainError;
+use crate::observe::Totals;
+use crate::problem::Problem;
+use crate::run::{Finished, Known};
+use crate::status::Status;
+use crate::sums::norm_sq;
+use crate::trainer::Solution;
+use std::time::Instant;
+
+/// The first solution: all mass on the outputs of the largest loss is good enough for λ so large that
+/// the features hardly matter,
+///
+/// ```text
+/// λ₁ = (‖ψ̃‖² + Σᵢ cᵢ/C θᵢ)/(κε),    ψ̃ = Σᵢ cᵢ/C ψᵢ(ỹᵢ),    θᵢ = max_y −⟨ψ̃, ψᵢ(y)⟩
+/// ```
+pub(super) fn first<P: Problem>(
+    problem: &P,
+    settings: &PathSettings,
+) -> Result<Finished, TrainError> {
+    let begin = Instant::now();
+    let n = problem.examples();
+    let checked = at(&settings.training, 1.0, settings.tolerance()).check()?;
+    let mut crew = Crew::new(problem, checked.thread_count());
+    let zero = vec![0.0; problem.dim()];
+    let mut blocks = vec![Block::default(); n];
+    crew.for_each(&mut blocks, |i, scratch, block| {
+        scratch.find_corner(problem, i, &zero);
+        scratch.describe_corner(problem, i);
+        (block.loss, block.parts) = (scratch.corner.loss, scratch.corner.parts.clone());
+    });
+    let point = DualPoint { blocks };
+    let mut mean = point.weights(problem, 1.0);
+    let within = problem.bounds().map_or(Ok(0.0), |bounds| keep_to_cone(bounds, &mut mean))?;
+    let theta = mean_rise(problem, &mean, &mut crew);
+    let lambda = (norm_sq(&mean) + theta) / settings.tolerance();
+    if !lambda.is_finite() {
+        return Err(TrainError::Overflow);
+    }
+    // Features that tell nothing apart need no more regularization than the least.
+    let lambda = lambda.max(settings.lambda_min).max(within);
+    let state = DualState::new(problem, lambda, point, &mut crew);
+    let mut readings = Vec::new();
+    exact_pass(problem, &mut crew, &state.shares, &state.blocks, &state.w, &mut readings);
+    let certificate = from_readings(&state.shares, lambda, state.norm_sq, state.dual, &readings)?;
+    let (weights, dual) = state.into_point();
+    let block_gaps = readings.iter().map(|reading| reading.gap).collect();
+    // The oracles at w = 0, the decoding, the exact pass.
+    let (calls, seconds) = (3 * n as u64, begin.elapsed().as_secs_f64());
+    let totals = Totals { oracle_calls: calls, seconds, ..Totals::default() };
+    // What the formula promises rests on exact decoding.
+    let within = certificate.gap <= settings.tolerance() * (1.0 + ROUNDING);
+    let status = if within { Status::Converged } else { Status::Estimated };
+    let (choice, validation) = (None, None);
+    let solution =
+        Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
+    Ok(Finished { solution, known: Known { block_gaps, calls, seconds } })
+}
+
+/// Clips ψ̃ at bounds that are 0; the least λ for which ψ̃/λ keeps all others. Above it, the weights of
+/// the start are ψ̃/λ, as they are without bounds.
+fn keep_to_cone(bounds: &Bounds, mean: &mut [f64]) -> Result<f64, TrainError> {
+    if let Some(feature) = bounds.excludes_zero() {
+        return Err(TrainError::BoundsWithoutZero { feature });
+    }
+    let mut least = 0.0f64;
+    for (mean, (&lower, &upper)) in mean.iter_mut().zip(bounds.lower().iter().zip(bounds.upper())) {
+        let bound = if *mean < 0.0 { lower } else { upper };
+        if bound == 0.0 {
+            *mean = 0.0;
+        } else {
+            least = least.max(*mean / bound);
+        }
+    }
+    Ok(least)
+}
+
+/// Σᵢ cᵢ/C θᵢ: how far the best output is above the truth under the weights `mean`, on average.
+fn mean_rise<P: Problem>(problem: &P, mean: &[f64], crew: &mut Crew<P>) -> f64 {
+    let mut above = vec![0.0; problem.examples()];
+    crew.for_each(&mut above, |i, scratch, above: &mut f64| {
+        problem.prepare(i, mean, &mut scratch.workspace);
+        problem.decode(i, mean, &mut scratch.workspace, &mut scratch.corner.y);
+        scratch.describe_corner(problem, i);
+        scratch.parts.clear();
+        problem.truth_parts(i, &mut scratch.parts);
+        scratch.step.parts.assign_difference(&scratch.corner.parts, &scratch.parts);
+        *above = problem.score(i, mean, &scratch.workspace, &scratch.step.parts).max(0.0);
+    });
+    Shares::new(problem).iter().zip(&above).map(|(share, above)| share * above).sum()
+}
