@@ -117,7 +117,7 @@ impl Outcome {
         match missed {
             0 => format!(
                 "{count} values of lambda, each with a duality gap of at most {epsilon}; \
-                 between them nothing is known.\n"
+                 between them nothing is promised.\n"
             ),
             _ => format!(
                 "{count} values of lambda, {missed} of which did not converge: the largest duality \
