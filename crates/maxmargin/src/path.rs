@@ -279,6 +279,7 @@ impl Start {
             &mut readings,
         );
         let gap = crate::certificate::from_readings(
+            problem.quality(),
             &state.shares,
             lambda,
             state.norm_sq,

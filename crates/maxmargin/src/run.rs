@@ -73,6 +73,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             n: problem.examples(),
             d: problem.dim(),
             lambda,
+            quality: problem.quality(),
             settings: (*run.settings).clone(),
         };
         run.stopped = run.emit(Event::Start(&start)) == Control::Stop;
@@ -201,7 +202,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += readings.len() as u64;
         self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
+        let quality = self.problem.quality();
+        from_readings(quality, &state.shares, state.lambda, state.norm_sq, state.dual, readings)
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.

@@ -16,6 +16,6 @@ mod path;
 mod pipes;
 mod predict;
 mod refusals;
-mod train;
 mod templates;
+mod train;
 mod verify;

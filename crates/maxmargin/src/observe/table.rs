@@ -3,7 +3,8 @@
 use super::{Control, Event, Observer, Record};
 use std::io::{self, Write};
 
-/// Prints a banner, one aligned row per pass and a closing line.
+/// Prints a banner, one aligned row per pass and a closing line. Where oracles are not exact, it says
+/// what kind of bound the gap is, and how often they have failed.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -80,7 +81,16 @@ impl<W: Write> Table<W> {
                     short(c.gap),
                     t.oracle_calls,
                     t.seconds
-                )
+                )?;
+                if !c.quality.is_exact() {
+                    writeln!(out, "{}", c.quality.explain())?;
+                }
+                if t.oracle_failures > 0 {
+                    let calls = if t.oracle_failures == 1 { "call" } else { "calls" };
+                    let what = "found less than was known already";
+                    writeln!(out, "{} oracle {calls} {what}", t.oracle_failures)?;
+                }
+                Ok(())
             }
         }
     }
