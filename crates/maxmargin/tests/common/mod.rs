@@ -8,6 +8,7 @@
 )]
 
 pub mod chains;
+pub mod graphs;
 pub mod problems;
 pub mod qp;
 pub mod reference;
