@@ -22,7 +22,7 @@ struct Case {
 impl Case {
     fn random(nodes: usize, edges: usize, whole: bool, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let mut capacity = |rng: &mut Rng| match (rng.below(4), whole) {
+        let capacity = |rng: &mut Rng| match (rng.below(4), whole) {
             (0, _) => 0.0,
             (_, true) => rng.below(10) as f64,
             (_, false) => rng.unit_f64() * 10f64.powi(rng.below(6) as i32 - 3),
