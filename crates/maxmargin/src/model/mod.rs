@@ -1,6 +1,7 @@
 //! Ready-made structures: [problems](crate::Problem) to train without writing an oracle.
 
 pub mod chain;
+pub mod factor_graph;
 
 pub(crate) mod rows;
 

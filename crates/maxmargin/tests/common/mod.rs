@@ -8,6 +8,7 @@
 )]
 
 pub mod chains;
+pub mod factor_graphs;
 pub mod graphs;
 pub mod problems;
 pub mod qp;
