@@ -6,6 +6,7 @@ mod common;
 use common::bcfw;
 use common::chains::any_chain;
 use common::factor_graphs::{any_binary_graphs, any_graphs};
+use common::multilabels::any_labels;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
 use maxmargin::inference::Inference;
@@ -142,6 +143,17 @@ proptest! {
     #[test]
     fn identities_hold_for_roof_duality(case in any_binary_graphs(), settings in settings()) {
         let problem = case.build(Inference::RoofDuality);
+        let solution = check_run(&problem, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_sets_of_labels(
+        case in any_labels(), relaxed in any::<bool>(), settings in settings()
+    ) {
+        let inference = if relaxed { Inference::RoofDuality } else { Inference::Enumerate };
+        let problem = case.build(inference);
         let solution = check_run(&problem, &settings);
         let start = case.enumerate().start_gap();
         assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);

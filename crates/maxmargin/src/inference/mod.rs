@@ -17,6 +17,7 @@ pub mod max_product;
 pub mod max_sum;
 pub mod n_best;
 pub mod roof_duality;
+pub mod subsets;
 pub mod topology;
 pub mod viterbi;
 

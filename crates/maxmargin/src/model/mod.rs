@@ -2,7 +2,11 @@
 
 pub mod chain;
 pub mod factor_graph;
+pub mod multilabel;
 
+mod labelled;
+#[allow(dead_code, reason = "some of it is for models to come")]
 pub(crate) mod rows;
 
+pub use labelled::{LabelledRows, RowError};
 pub use rows::Row;

@@ -26,13 +26,16 @@ pub struct CaseTemplate {
     pub attributes: usize,
 }
 
+/// Template, variables, attributes.
+pub type CaseFactor = (usize, Vec<u32>, Vec<(u32, f64)>);
+
 #[derive(Debug, Clone)]
 pub struct CaseGraph {
     pub weight: f64,
     /// States, true state, cost.
     pub variables: Vec<(usize, u32, f64)>,
-    /// Template, variables, attributes; those over one variable included.
-    pub factors: Vec<(usize, Vec<u32>, Vec<(u32, f64)>)>,
+    /// Those over one variable included.
+    pub factors: Vec<CaseFactor>,
 }
 
 impl GraphCase {

@@ -10,6 +10,7 @@
 pub mod chains;
 pub mod factor_graphs;
 pub mod graphs;
+pub mod multilabels;
 pub mod problems;
 pub mod qp;
 pub mod reference;
