@@ -16,7 +16,8 @@ use maxmargin::model::factor_graph::{
     FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
 };
 use maxmargin::{
-    Block, Caching, Direction, Order, Problem, Quality, Settings, Solver, SparseVec, audit, train,
+    Block, Bounds, Caching, Direction, Order, Problem, Quality, Rng, Settings, Solver, SparseVec,
+    audit, train,
 };
 use proptest::prelude::*;
 
@@ -437,4 +438,45 @@ fn a_solver_that_fails_makes_the_certificate_a_heuristic_one() {
     let settings = Settings { max_passes: 10, tolerance: 0.0, threads: 1, ..bcfw() };
     let solution = train(&problem, &settings).unwrap();
     assert_eq!(solution.certificate.quality, Quality::Heuristic);
+}
+
+/// Neighbours that may only attract each other: bounds hold, and the relaxation is then exact.
+#[test]
+fn attractive_pairs_make_the_relaxation_exact() {
+    let (mut rng, mut data) = (Rng::new(4), Graphs::new());
+    for _ in 0..20 {
+        for _ in 0..5 {
+            let state = rng.below(2) as u32;
+            let v = data.push_variable(2, state).unwrap();
+            let hint = f64::from(state) - 0.5 + rng.unit_f64() - 0.5;
+            data.push_factor(0, &[v], [(0, hint), (1, 1.0)]).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2)] {
+            data.push_factor(1, &[a, b], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let shape = data.shape().unwrap();
+    // Weights of equal states at least 0, of different states at most 0.
+    let start = shape.block(1).start;
+    let mut bounds = Bounds::none(shape.dim());
+    for (joint, equal) in [(0, true), (1, false), (2, false), (3, true)] {
+        let (lower, upper) = if equal { (0.0, f64::INFINITY) } else { (f64::NEG_INFINITY, 0.0) };
+        bounds = bounds.with(start + joint..start + joint + 1, lower, upper).unwrap();
+    }
+    let settings = Settings { lambda: Some(0.01), tolerance: 1e-5, ..Settings::default() };
+    let settings = Settings { max_passes: 5000, ..settings };
+    let solve = |inference| {
+        let (shape, data) = (shape.clone(), data.clone());
+        let problem = FactorGraph::new(shape, data, Hamming::default(), inference).unwrap();
+        let problem = problem.with_bounds(Some(bounds.clone()));
+        let solution = train(&problem, &settings).unwrap();
+        assert_certified(&problem, &solution);
+        let w = &solution.weights[start..];
+        assert!(w[0] >= 0.0 && w[3] >= 0.0 && w[1] <= 0.0 && w[2] <= 0.0, "{w:?}");
+        solution.certificate
+    };
+    let (exact, roof) = (solve(Inference::Enumerate), solve(Inference::RoofDuality));
+    assert!(exact.gap <= 1e-5 && roof.gap <= 1e-5);
+    assert_close(exact.primal, roof.primal, 2e-5, 1.0);
 }

@@ -5,6 +5,7 @@ use super::gram::{Grams, NormScratch};
 use super::graphs::Graphs;
 use super::loss::Hamming;
 use super::shape::GraphShape;
+use crate::bounds::Bounds;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::lp::{Simplex, SolveLp};
@@ -135,6 +136,7 @@ pub struct FactorGraph {
     grams: Grams,
     total_weight: f64,
     quality: Quality,
+    bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
     /// Whether a solver has given up, so that a heuristic took its place.
     failed: AtomicBool,
@@ -179,6 +181,7 @@ impl FactorGraph {
             quality: qualities.max().unwrap_or(Quality::Exact),
             grams: Grams::new(&shape, &data),
             total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
+            bounds: None,
             solver: Arc::new(Simplex),
             failed: AtomicBool::new(false),
             blocks,
@@ -194,6 +197,13 @@ impl FactorGraph {
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
         self
+    }
+
+    /// The same problem with bounds on its weights. Training refuses bounds of another number than
+    /// there are weights.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
     }
 
     /// The shape of the weights.
@@ -375,6 +385,10 @@ impl Problem for FactorGraph {
 
     fn total_weight(&self) -> f64 {
         self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
     }
 
     fn parts(&self, i: usize, y: &Labelling, parts: &mut SparseVec) {

@@ -3,6 +3,7 @@
 use super::labels::LabelSet;
 use super::search::{Plan, Search};
 use super::shape::MultilabelShape;
+use crate::bounds::Bounds;
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::{Inference, Unsuitable};
 use crate::model::LabelledRows;
@@ -124,6 +125,7 @@ pub struct Multilabel {
     norms: Vec<f64>,
     plan: Plan,
     total_weight: f64,
+    bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
     /// Whether a solver has given up, so that a heuristic took its place.
     failed: AtomicBool,
@@ -161,6 +163,7 @@ impl Multilabel {
             costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
             norms: data.iter().map(square).collect(),
             total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
+            bounds: None,
             solver: Arc::new(Simplex),
             failed: AtomicBool::new(false),
             shape,
@@ -173,6 +176,13 @@ impl Multilabel {
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
         self
+    }
+
+    /// The same problem with bounds on its weights. Training refuses bounds of another number than
+    /// there are weights.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
     }
 
     /// The shape of the weights.
@@ -347,6 +357,10 @@ impl Problem for Multilabel {
 
     fn total_weight(&self) -> f64 {
         self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
     }
 
     fn parts(&self, _: usize, y: &LabelSet, parts: &mut SparseVec) {
