@@ -8,7 +8,9 @@
 //!
 //! # Three ways in
 //!
-//! * A ready-made model: [`model::chain`] labels sequences.
+//! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
+//!   labels, [`model::factor_graph`] is for everything whose score is a sum over small sets of
+//!   variables.
 //! * A structure of your own: implement [`Problem`], seven short methods.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
@@ -104,3 +106,12 @@ pub mod doc;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The code of the guides, compiled and run as tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/factor-graph.md")]
+    struct FactorGraph;
+    #[doc = include_str!("../../../docs/multilabel.md")]
+    struct Multilabel;
+}

@@ -39,6 +39,16 @@ fn a_graph_is_read_as_it_stands() {
     assert_eq!(graph.factors[1].variables, [1, 0]);
 }
 
+/// The sample in the description of the format is in the format.
+#[test]
+fn the_documentation_is_true() {
+    let page = include_str!("../../../../docs/factor-graph-format.md");
+    let sample = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let data = read_graphs(reader(sample)).unwrap();
+    assert_eq!((data.graphs.len(), data.names.templates.len()), (2, 2));
+    assert_eq!((data.graphs.weight(1), data.graphs.graph(1).cost(0)), (0.5, 2.5));
+}
+
 #[test]
 fn errors_name_the_line_and_the_field() {
     let with = |old: &str, new: &str| {

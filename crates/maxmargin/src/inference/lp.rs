@@ -1,7 +1,7 @@
 //! Linear programs, and who solves them.
 //!
 //! [`Simplex`] is written in Rust and always there. Others come in by [`SolveLp`]: the crate
-//! `maxmargin-highs` has one that is much faster on large graphs, and needs a C++ compiler.
+//! `maxmargin-highs` has one that is faster on large graphs, and needs a C++ compiler.
 
 use std::fmt;
 use thiserror::Error;
