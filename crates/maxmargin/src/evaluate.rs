@@ -1,4 +1,8 @@
-//! How good predictions are: error rates, per-label scores, chunks.
+//! How good predictions are: error rates, per-label scores, chunks, sets of labels.
+
+mod multilabel;
+
+pub use multilabel::LabelSetScores;
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -155,6 +155,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             n: self.examples(),
             d: self.problem.dim(),
             lambda: self.state.lambda,
+            quality: self.problem.quality(),
             settings: (*self.settings).clone(),
             validates: self.company.validator.is_some(),
             resumed,
@@ -320,7 +321,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += readings.len() as u64;
         self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
+        let quality = self.problem.quality();
+        from_readings(quality, &state.shares, state.lambda, state.norm_sq, state.dual, readings)
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.

@@ -3,7 +3,7 @@
 use super::{PATH_LAYOUT, PathFile, PathMeta};
 use crate::model::ModelError;
 use crate::model::tensors::{File, PATH_META, Tensor, pack, push_alphabets, read_meta};
-use maxmargin::{Breakpoint, Certificate, Path, PathKind, Status};
+use maxmargin::{Breakpoint, Certificate, Path, PathKind, Quality, Status};
 use serde::{Deserialize, Serialize};
 
 /// The metadata in the header.
@@ -120,7 +120,8 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
             std::array::from_fn(|column: usize| columns[column][at]);
         let changes = features[range.clone()].iter().copied().zip(weights[range].iter().copied());
         Breakpoint {
-            certificate: Certificate { lambda, primal, dual, gap },
+            // Chains are decoded exactly.
+            certificate: Certificate { lambda, primal, dual, gap, quality: Quality::Exact },
             growth,
             estimated_gap,
             oracle_calls: calls[at],

@@ -240,7 +240,7 @@ impl Path {
             (c.dual + (1.0 - shrink) * norm, shrink * c.gap)
         };
         let gap = gap.max(0.0);
-        Some(Certificate { lambda, primal: dual + gap, dual, gap })
+        Some(Certificate { lambda, primal: dual + gap, dual, gap, quality: c.quality })
     }
 
     /// The largest true gap of the whole path, between breakpoints too; of a grid, at its own λ.
