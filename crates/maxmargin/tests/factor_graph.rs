@@ -16,10 +16,11 @@ use maxmargin::model::factor_graph::{
     FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
 };
 use maxmargin::{
-    Block, Bounds, Caching, Direction, Order, Problem, Quality, Rng, Settings, Solver, SparseVec,
-    audit, train,
+    Block, Bounds, Caching, Direction, Order, PathSettings, Problem, Quality, Rng, Settings,
+    Solver, SparseVec, audit, regularization_path, train,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 
 /// How large the terms of scores are.
 fn scale(case: &GraphCase, i: usize, w: &[f64]) -> f64 {
@@ -137,6 +138,21 @@ proptest! {
                     Quality::Heuristic => prop_assert!(found <= best_h + 1e-12 * scale),
                 }
             }
+        }
+    }
+
+    /// Selecting all is no change, and what is selected is as it was.
+    #[test]
+    fn graphs_are_selected_whole(case in any_graphs()) {
+        let data = case.data();
+        prop_assert_eq!(&data.select(|_| true), &data);
+        let mut tail = case.clone();
+        tail.graphs.remove(0);
+        let (some, expected) = (data.select(|i| i > 0), tail.data());
+        prop_assert_eq!(some.len(), expected.len());
+        for (a, b) in some.iter().zip(expected.iter()) {
+            prop_assert_eq!((a.states(), a.truth()), (b.states(), b.truth()));
+            prop_assert!(a.factors().eq(b.factors()));
         }
     }
 
@@ -479,4 +495,21 @@ fn attractive_pairs_make_the_relaxation_exact() {
     let (exact, roof) = (solve(Inference::Enumerate), solve(Inference::RoofDuality));
     assert!(exact.gap <= 1e-5 && roof.gap <= 1e-5);
     assert_close(exact.primal, roof.primal, 2e-5, 1.0);
+}
+
+/// The path of a relaxation is good for the relaxed problem at every λ.
+#[test]
+fn the_path_of_a_relaxation_is_guaranteed() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let case = frustrated_graphs().new_tree(&mut runner).unwrap().current();
+    let settings = PathSettings { epsilon: 0.05, lambda_min: 1e-2, ..PathSettings::default() };
+    for inference in [Inference::RoofDuality, Inference::Lp] {
+        let path = regularization_path(&case.build(inference), &settings).unwrap();
+        assert!(path.is_guaranteed() && path.breakpoints.len() > 2);
+        for lambda in [0.02, 0.05, 0.3, 2.0, 50.0] {
+            let w = path.weights_at(lambda).unwrap();
+            let above = case.relaxed_primal(lambda, &w) - case.relaxed_optimum(lambda).below;
+            assert!(above <= 0.05 + 1e-6, "{above} above the optimum at {lambda}");
+        }
+    }
 }

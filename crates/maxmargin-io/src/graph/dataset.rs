@@ -73,6 +73,20 @@ pub struct GraphDataset {
 }
 
 /// Factor graphs for a trained model, in index form.
+///
+/// ```
+/// use maxmargin_io::{GraphReader, LabelRule, Lines, read_graphs, read_graphs_with};
+///
+/// let reader = |text: &'static str| {
+///     Ok::<_, maxmargin_io::DataError>(GraphReader::new(Lines::from_reader("g", text.as_bytes())?))
+/// };
+/// let seen = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "t", "variables": [0], "attributes": {"a": 1}}]}"#;
+/// let new = r#"{"variables": [{"states": 2}], "factors": [{"template": "t", "variables": [0], "attributes": {"b": 1}}]}"#;
+/// let names = read_graphs(reader(seen)?)?.names;
+/// let data = read_graphs_with(reader(new)?, &names, LabelRule::Ignore)?;
+/// assert_eq!((data.unknown_attributes, data.attributes), (1, 1));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphEvalData {
     /// The graphs. Where the truth is not looked at, it is state 0.

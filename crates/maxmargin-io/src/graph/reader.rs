@@ -52,6 +52,15 @@ impl GraphReader {
 
     /// Replaces `into` by the next graph; `false` at the end of the input.
     ///
+    /// ```
+    /// use maxmargin_io::{GraphReader, Lines, RawGraph};
+    ///
+    /// let lines = Lines::from_reader("g.jsonl", r#"{"variables": [{"states": 0}]}"#.as_bytes())?;
+    /// let error = GraphReader::new(lines).read(&mut RawGraph::default()).unwrap_err();
+    /// assert_eq!(error.to_string(), "g.jsonl:1: factors: expected a list of factors, found nothing");
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    ///
     /// # Errors
     /// What is wrong with the input: file, line, and column or field. `into` is then left as it was.
     pub fn read(&mut self, into: &mut RawGraph) -> Result<bool, DataError> {

@@ -45,6 +45,12 @@ impl LabelSetScores {
 
     /// Takes in one example: its true and its predicted labels, both in increasing order.
     ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(3);
+    /// scores.add(&[0, 1], &[1, 2]);
+    /// assert_eq!((scores.wrong, scores.exact, scores.labels[1].hits), (2, 0, 1));
+    /// ```
+    ///
     /// # Panics
     /// If there are labels beyond those it was made for.
     pub fn add(&mut self, truth: &[u32], predicted: &[u32]) {
@@ -61,16 +67,35 @@ impl LabelSetScores {
     }
 
     /// Share of labels that are wrongly on or off, in [0, 1]; 0 without examples.
+    ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
+    /// scores.add(&[0, 1], &[0]);
+    /// assert_eq!(scores.hamming(), 0.25);
+    /// ```
     pub fn hamming(&self) -> f64 {
         ratio(self.wrong, self.examples * self.labels.len() as u64)
     }
 
     /// Share of examples with exactly the true labels; 0 without examples.
+    ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
+    /// scores.add(&[0, 1], &[0]);
+    /// scores.add(&[2], &[2]);
+    /// assert_eq!(scores.subset_accuracy(), 0.5);
+    /// ```
     pub fn subset_accuracy(&self) -> f64 {
         ratio(self.exact, self.examples)
     }
 
     /// All labels' hits, false alarms and misses together, whose F1 is the micro average.
+    ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
+    /// scores.add(&[0, 1], &[0]);
+    /// assert_eq!((scores.micro().precision(), scores.micro().recall()), (1.0, 0.5));
+    /// ```
     pub fn micro(&self) -> Counts {
         self.labels.iter().fold(Counts::default(), |sum, c| Counts {
             hits: sum.hits + c.hits,
@@ -80,6 +105,12 @@ impl LabelSetScores {
     }
 
     /// The mean F1 of the labels; of labels that are never true nor predicted it is 0.
+    ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(2);
+    /// scores.add(&[0, 1], &[0]);
+    /// assert_eq!(scores.macro_f1(), 0.5);
+    /// ```
     pub fn macro_f1(&self) -> f64 {
         let sum: f64 = self.labels.iter().map(Counts::f1).sum();
         if self.labels.is_empty() { 0.0 } else { sum / self.labels.len() as f64 }
@@ -87,6 +118,12 @@ impl LabelSetScores {
 
     /// The mean F1 of the examples, 1 where there is nothing and nothing is predicted; 0 without
     /// examples.
+    ///
+    /// ```
+    /// let mut scores = maxmargin::evaluate::LabelSetScores::new(2);
+    /// scores.add(&[0, 1], &[0]);
+    /// assert_eq!(scores.example_f1(), 2.0 / 3.0);
+    /// ```
     pub fn example_f1(&self) -> f64 {
         if self.examples == 0 { 0.0 } else { self.example_f1 / self.examples as f64 }
     }

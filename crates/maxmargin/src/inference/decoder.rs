@@ -64,6 +64,13 @@ named_enum! {
 }
 
 /// A way of decoding that a graph does not allow.
+///
+/// ```
+/// use maxmargin::inference::{Inference, topology::Topology};
+/// let ring = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+/// assert_eq!(Inference::MaxSum.resolve(&ring).unwrap_err().why, "it has a cycle");
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("{inference} cannot decode this graph: {why}")]
 pub struct Unsuitable {
@@ -97,6 +104,12 @@ impl Inference {
     }
 
     /// What it promises. [`Auto`](Self::Auto) promises no more than the least of those it may choose.
+    ///
+    /// ```
+    /// use maxmargin::{Quality, inference::Inference};
+    /// assert_eq!(Inference::MaxSum.quality(), Quality::Exact);
+    /// assert_eq!(Inference::Auto.quality(), Quality::UpperBound);
+    /// ```
     pub fn quality(self) -> Quality {
         match self {
             Self::MaxSum | Self::Enumerate => Quality::Exact,
@@ -154,6 +167,19 @@ impl Decoder {
     ///
     /// Of scores that are not finite, some labelling is returned whose score is not finite either.
     ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    ///
+    /// // No two of three variables like to be in the same state.
+    /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+    /// let scores = [vec![0.0; 6], [0.0, 1.0, 1.0, 0.0].repeat(3)].concat();
+    /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
+    /// let quality = decoder.decode(Inference::RoofDuality, &triangle, &scores, &mut y);
+    /// assert_eq!((quality, y.is_fractional()), (Quality::UpperBound, true));
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
     /// # Panics
     /// If there are too few scores, or the graph does not allow it
     /// ([`resolve`](Inference::resolve) tells).
@@ -199,6 +225,18 @@ impl Decoder {
 
     /// Makes the states of a fractional corner as good a labelling as local search can; whole ones
     /// are left as they are.
+    ///
+    /// ```
+    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    ///
+    /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+    /// let scores = [vec![0.0; 6], [0.0, 1.0, 1.0, 0.0].repeat(3)].concat();
+    /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
+    /// decoder.decode(Inference::Lp, &triangle, &scores, &mut y);
+    /// decoder.polish(&triangle, &scores, &mut y);
+    /// assert_eq!(triangle.value(&scores, &y.states), 2.0); // the best there is
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
     ///
     /// # Panics
     /// If there are too few scores.

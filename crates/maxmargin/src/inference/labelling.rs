@@ -29,6 +29,10 @@ impl From<Vec<u32>> for Labelling {
 
 impl Labelling {
     /// Whether it is a corner that is no labelling.
+    ///
+    /// ```
+    /// assert!(!maxmargin::inference::labelling::Labelling::from(vec![0, 1]).is_fractional());
+    /// ```
     pub fn is_fractional(&self) -> bool {
         !self.marginals.is_empty()
     }

@@ -83,6 +83,30 @@ pub struct LpError {
 }
 
 /// Something that solves linear programs. The same program must give the same answer.
+///
+/// ```
+/// use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+///
+/// /// Counts what it passes on.
+/// #[derive(Debug, Default)]
+/// struct Counting(std::sync::atomic::AtomicU64);
+///
+/// impl SolveLp for Counting {
+///     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
+///         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+///         Simplex.solve(lp, x)
+///     }
+///     fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
+///         Simplex.solve_dual(lp, y)
+///     }
+/// }
+/// # let mut lp = LinearProgram::new(vec![1.0]);
+/// # lp.push_row([(0, 1.0)], 2.0);
+/// # let mut x = Vec::new();
+/// # Counting::default().solve(&lp, &mut x)?;
+/// # assert_eq!(x, [2.0]);
+/// # Ok::<(), LpError>(())
+/// ```
 pub trait SolveLp: Send + Sync + fmt::Debug {
     /// Writes a corner of the feasible set at which the objective is largest to `x`.
     ///

@@ -126,6 +126,16 @@ impl MaxFlow {
     /// Finds the maximum flow, which is the capacity of a minimum cut, and returns its value.
     ///
     /// Edges may be added afterwards; solving again goes on from the flow there is.
+    ///
+    /// ```
+    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(2);
+    /// network.tie(0, 2.0, 0.0);
+    /// network.tie(1, 0.0, 2.0);
+    /// network.connect(0, 1, 0.5, 0.0);
+    /// assert_eq!(network.solve(), 0.5);
+    /// network.connect(0, 1, 0.25, 0.0);
+    /// assert_eq!(network.solve(), 0.75);
+    /// ```
     pub fn solve(&mut self) -> f64 {
         while let Some(depth) = self.find_layers() {
             self.current.clone_from(&self.first);

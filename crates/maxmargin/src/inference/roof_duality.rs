@@ -55,6 +55,13 @@ impl RoofDuality {
     ///
     /// A pair may come repeatedly. What is in `x` before does not matter.
     ///
+    /// ```
+    /// let mut roof = maxmargin::inference::roof_duality::RoofDuality::default();
+    /// let mut x = Vec::new();
+    /// assert_eq!(roof.maximise(&[3.0, -1.0, 0.0], &[(0, 1)], &[0.5], &mut x), 3.0);
+    /// assert_eq!(x, [1.0, 0.0, 0.0]);
+    /// ```
+    ///
     /// # Panics
     /// If a pair names a variable that does not exist or one variable twice, a number is NaN or
     /// infinite, or `quadratic` is shorter than `pairs`.

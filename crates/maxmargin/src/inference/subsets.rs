@@ -40,6 +40,11 @@ impl Subsets {
     /// The largest value of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ with (i, j) = `pairs`ₚ, and the set
     /// of variables that are 1, as bits. A pair may come repeatedly. No number may be NaN.
     ///
+    /// ```
+    /// let mut subsets = maxmargin::inference::subsets::Subsets::default();
+    /// assert_eq!(subsets.maximise(&[-1.0, -1.0, 0.5], &[(0, 1)], &[2.5]), (1.0, 0b111));
+    /// ```
+    ///
     /// # Panics
     /// If there are more than [`MOST_VARIABLES`], or a pair names a variable that does not exist or
     /// one variable twice, or `quadratic` is shorter than `pairs`.

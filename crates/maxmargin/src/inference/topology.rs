@@ -242,6 +242,12 @@ impl Topology {
     }
 
     /// The variables of a factor, which must exist.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 2, 3], [[2, 0]])?;
+    /// assert_eq!((graph.scope(0), graph.states(2)), (&[2, 0][..], 3));
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
     pub fn scope(&self, factor: usize) -> &[u32] {
         &self.scopes[self.scope_starts[factor]..self.scope_starts[factor + 1]]
     }
@@ -279,6 +285,13 @@ impl Topology {
     }
 
     /// Whether every variable in a factor has two states, and every factor two variables.
+    ///
+    /// ```
+    /// use maxmargin::inference::topology::Topology;
+    /// assert!(Topology::new([2, 2, 5], [[0, 1]])?.is_binary_pairwise());
+    /// assert!(!Topology::new([2, 2, 5], [[0, 2]])?.is_binary_pairwise());
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
     pub fn is_binary_pairwise(&self) -> bool {
         (0..self.factors()).all(|c| self.scope(c).len() == 2)
             && self.scopes.iter().all(|&v| self.states(v as usize) == 2)
@@ -313,6 +326,13 @@ impl Topology {
     }
 
     /// The score of a labelling.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 2], [[0, 1]])?;
+    /// let scores = [0.0, 1.0,  0.5, 0.0,  0.0, 0.0, 2.0, 0.0];
+    /// assert_eq!(graph.value(&scores, &[1, 0]), 1.0 + 0.5 + 2.0);
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
     ///
     /// # Panics
     /// If there are too few scores or states.

@@ -156,6 +156,13 @@ impl Graphs {
 
     /// Adds a variable with so many states to the open graph, and returns its number in it.
     ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// assert_eq!((data.push_variable(2, 0)?, data.push_variable(5, 4)?), (0, 1));
+    /// assert!(data.push_variable(2, 2).is_err());
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
     /// # Errors
     /// A variable without states, or a true state it does not have.
     pub fn push_variable(&mut self, states: u32, truth: u32) -> Result<u32, GraphError> {
@@ -198,6 +205,14 @@ impl Graphs {
     /// Adds a factor over `variables` of the open graph, with its attributes `(index, value)`. The
     /// values of an attribute that comes several times add up.
     ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// let (a, b) = (data.push_variable(2, 0)?, data.push_variable(3, 1)?);
+    /// data.push_factor(0, &[b, a], [(0, 1.0), (7, -0.5)])?;
+    /// assert!(data.push_factor(0, &[a, a], []).is_err());
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
     /// # Errors
     /// Variables that do not exist or come twice, or a value that is NaN or infinite; the factor is
     /// then not added.
@@ -228,6 +243,15 @@ impl Graphs {
     }
 
     /// Closes the open graph and gives it an example weight.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// assert!(data.end_graph(1.0).is_err());
+    /// data.push_variable(2, 0)?;
+    /// data.end_graph(2.0)?; // counts twice
+    /// assert_eq!((data.len(), data.weight(0)), (1, 2.0));
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
     ///
     /// # Errors
     /// No variable since the last call, or a weight that is not positive and finite; the graph then
@@ -272,6 +296,35 @@ impl Graphs {
     /// Example weight of graph `i`, which must be below [`len`](Self::len).
     pub fn weight(&self, i: usize) -> f64 {
         if self.weights.is_empty() { 1.0 } else { self.weights[i] }
+    }
+
+    /// The graphs whose index is to be kept, in the same order.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// for truth in [0, 1, 0] {
+    ///     data.push_variable(2, truth)?;
+    ///     data.end_graph(1.0)?;
+    /// }
+    /// let some = data.select(|i| i != 0);
+    /// assert_eq!((some.len(), some.graph(0).truth()), (2, &[1][..]));
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut selected = Self::new();
+        for (i, graph) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
+            // What is in here was checked when it came in.
+            for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
+                let _ = selected.push_weighted_variable(states, truth, graph.cost(v));
+            }
+            for factor in graph.factors() {
+                let pairs = factor.attributes.pairs();
+                let _ = selected.push_factor(factor.template, factor.variables, pairs);
+            }
+            let _ = selected.end_graph(self.weight(i));
+        }
+        selected
     }
 
     /// The shape that the closed graphs have: for each template the states of its variables, as the
@@ -342,6 +395,16 @@ pub struct Graph<'a> {
 }
 
 /// A factor of a [`Graph`].
+///
+/// ```
+/// let mut data = maxmargin::model::factor_graph::Graphs::new();
+/// data.push_variable(2, 0)?;
+/// data.push_factor(3, &[0], [(1, 0.5)])?;
+/// data.end_graph(1.0)?;
+/// let factor = data.graph(0).factors().next().unwrap();
+/// assert_eq!((factor.template, factor.variables), (3, &[0][..]));
+/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor<'a> {
     /// Which weights it is scored with.

@@ -143,6 +143,19 @@ pub struct FactorGraph {
 }
 
 /// Scratch memory of a [`FactorGraph`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::rings;
+/// use maxmargin::Problem;
+/// use maxmargin::model::factor_graph::Labelling;
+///
+/// let problem = rings();
+/// let w = vec![0.0; problem.dim()];
+/// let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!(problem.loss(0, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// ```
 #[derive(Debug, Clone)]
 pub struct FactorGraphWorkspace {
     /// The scores of the example at hand, in the layout of its topology.
@@ -156,6 +169,23 @@ pub struct FactorGraphWorkspace {
 impl FactorGraph {
     /// Puts data, shape and loss together, and settles how each graph is decoded. A graph that was
     /// not ended is left out.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::Problem as _;
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    ///
+    /// let mut data = Graphs::new();
+    /// for state in [0, 1] {
+    ///     data.push_variable(2, state)?;
+    /// }
+    /// data.push_factor(0, &[0, 1], [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// assert_eq!((problem.inference(0), problem.quality()), (Inference::MaxSum, Quality::Exact));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Factors that do not fit the shape, tables that are too large, or graphs that do not allow the
@@ -193,6 +223,13 @@ impl FactorGraph {
     }
 
     /// Has linear programs solved by `solver` from now on.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::inference::lp::Simplex;
+    /// let problem = rings().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
+    /// # let _ = problem;
+    /// ```
     #[must_use]
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
@@ -201,6 +238,18 @@ impl FactorGraph {
 
     /// The same problem with bounds on its weights. Training refuses bounds of another number than
     /// there are weights.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::{Bounds, Problem, Settings, train};
+    ///
+    /// let problem = rings();
+    /// let edges = problem.shape().block(1);
+    /// let bounds = Bounds::none(problem.dim()).with(edges.clone(), 0.0, f64::INFINITY)?;
+    /// let solution = train(&problem.with_bounds(Some(bounds)), &Settings::default())?;
+    /// assert!(solution.weights[edges].iter().all(|&w| w >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
         Self { bounds, ..self }
@@ -217,11 +266,22 @@ impl FactorGraph {
     }
 
     /// The structure of graph `i`, which must exist: what its part vectors are laid out by.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// assert_eq!((rings().topology(0).variables(), rings().topology(0).factors()), (3, 3));
+    /// ```
     pub fn topology(&self, i: usize) -> &Topology {
         &self.graphs[i].topology
     }
 
     /// How graph `i`, which must exist, is decoded: never [`Auto`](Inference::Auto).
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::inference::Inference;
+    /// assert_eq!(rings().inference(0), Inference::RoofDuality);
+    /// ```
     pub fn inference(&self, i: usize) -> Inference {
         self.graphs[i].inference
     }

@@ -63,6 +63,13 @@ impl GraphShape {
     /// Where the weights of a template lie: attribute `a` with joint state `s` at
     /// `a * joint_states + s`.
     ///
+    /// ```
+    /// use maxmargin::model::factor_graph::{GraphShape, Template};
+    /// let pair = Template { states: vec![2, 2], attributes: 3 };
+    /// let shape = GraphShape { templates: vec![pair.clone(), pair] };
+    /// assert_eq!((shape.block(0), shape.block(1)), (0..12, 12..24));
+    /// ```
+    ///
     /// # Panics
     /// If there is no such template.
     pub fn block(&self, template: usize) -> Range<usize> {

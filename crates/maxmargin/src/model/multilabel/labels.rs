@@ -27,6 +27,10 @@ impl From<Vec<u32>> for LabelSet {
 
 impl LabelSet {
     /// Whether it is a corner that is no set.
+    ///
+    /// ```
+    /// assert!(!maxmargin::model::multilabel::LabelSet::default().is_fractional());
+    /// ```
     pub fn is_fractional(&self) -> bool {
         !self.marginals.is_empty()
     }

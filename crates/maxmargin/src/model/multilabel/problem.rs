@@ -132,6 +132,19 @@ pub struct Multilabel {
 }
 
 /// Scratch memory of a [`Multilabel`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::labels;
+/// use maxmargin::Problem;
+/// use maxmargin::model::multilabel::LabelSet;
+///
+/// let problem = labels();
+/// let w = vec![0.0; problem.dim()];
+/// let (mut workspace, mut y) = (problem.workspace(), LabelSet::default());
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!((y.labels, problem.data().labels(0)), (vec![1, 2], &[0][..])); // all of it is wrong
+/// ```
 #[derive(Debug, Clone)]
 pub struct MultilabelWorkspace {
     /// The scores of labels.
@@ -180,6 +193,19 @@ impl Multilabel {
 
     /// The same problem with bounds on its weights. Training refuses bounds of another number than
     /// there are weights.
+    ///
+    /// ```
+    /// # use maxmargin::doc::labels;
+    /// use maxmargin::{Bounds, Problem, Settings, train};
+    ///
+    /// // Labels may only support each other: the relaxation is then exact, however many they are.
+    /// let problem = labels();
+    /// let pairs = problem.shape().pair_weights();
+    /// let bounds = Bounds::none(problem.dim()).with(pairs.clone(), 0.0, f64::INFINITY)?;
+    /// let solution = train(&problem.with_bounds(Some(bounds)), &Settings::default())?;
+    /// assert!(solution.weights[pairs].iter().all(|&w| w >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
         Self { bounds, ..self }
@@ -201,6 +227,16 @@ impl Multilabel {
     }
 
     /// Predicts the labels of all rows.
+    ///
+    /// ```
+    /// # use maxmargin::doc::labels;
+    /// use maxmargin::{Problem, Settings, train};
+    ///
+    /// let problem = labels();
+    /// let predicted = problem.predict(&train(&problem, &Settings::default())?.weights);
+    /// assert_eq!(predicted.len(), problem.examples());
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
     ///
     /// # Panics
     /// If there are too few weights.

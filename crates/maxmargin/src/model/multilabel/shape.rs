@@ -40,6 +40,11 @@ impl MultilabelShape {
     }
 
     /// A weight for every pair of labels.
+    ///
+    /// ```
+    /// use maxmargin::model::multilabel::MultilabelShape;
+    /// assert_eq!(MultilabelShape::complete(3, 0).pairs, [(0, 1), (0, 2), (1, 2)]);
+    /// ```
     pub fn complete(labels: usize, attributes: usize) -> Self {
         let pairs = (0..labels as u32).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
         Self { labels, attributes, pairs }
