@@ -3,9 +3,10 @@
 use super::gram::{Grams, NormScratch};
 use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
-use super::sequences::{Sequences, Token};
+use super::sequences::Sequences;
 use super::shape::{ChainScores, ChainShape};
 use crate::bounds::Bounds;
+use crate::model::rows::scatter_row;
 use crate::problem::Problem;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
@@ -240,47 +241,6 @@ fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), Cha
     Ok(())
 }
 
-/// Adds `scale` · (token ⊗ nodes) to the emissions, up to four labels at a time, so that each
-/// attribute is looked up once for all of them.
-#[inline]
-fn scatter_token<S: Sink + ?Sized>(
-    k: usize,
-    token: Token<'_>,
-    scale: f64,
-    nodes: &[(u64, f64)],
-    sink: &mut S,
-) {
-    for group in nodes.chunks(4) {
-        let node = |at: usize| (parts::label(group[at].0), scale * group[at].1);
-        match group.len() {
-            1 => scatter_labels(k, token, [node(0)], sink),
-            2 => scatter_labels(k, token, [node(0), node(1)], sink),
-            3 => scatter_labels(k, token, [node(0), node(1), node(2)], sink),
-            _ => scatter_labels(k, token, [node(0), node(1), node(2), node(3)], sink),
-        }
-    }
-}
-
-#[inline]
-fn scatter_labels<const M: usize, S: Sink + ?Sized>(
-    k: usize,
-    token: Token<'_>,
-    labels: [(usize, f64); M],
-    sink: &mut S,
-) {
-    if token.values.is_empty() {
-        for &a in token.attributes {
-            let row = a as usize * k;
-            labels.iter().for_each(|&(y, change)| sink.add(row + y, change));
-        }
-    } else {
-        for (&a, value) in token.attributes.iter().zip(token.values) {
-            let row = a as usize * k;
-            labels.iter().for_each(|&(y, change)| sink.add(row + y, change * value));
-        }
-    }
-}
-
 impl Problem for Chain {
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
@@ -397,7 +357,7 @@ impl Problem for Chain {
                     let nodes = parts::nodes_at(t, entries);
                     entries = &entries[nodes.len()..];
                     if shape.groups.emission {
-                        scatter_token(k, sequence.token(t), scale, nodes, sink);
+                        scatter_row(k, sequence.token(t), scale, nodes, parts::label, sink);
                     }
                     self.scatter_biases(t, sequence.len(), scale, nodes, sink);
                 }

@@ -1,5 +1,6 @@
 //! Labelled sequences in index form: what a chain is trained on and what it predicts.
 
+use crate::model::rows::{NotFinite, Row, Rows};
 use crate::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
@@ -56,11 +57,8 @@ pub enum SequenceError {
 pub struct Sequences {
     /// First token and first attribute entry of each sequence, and one past the last of both.
     starts: Vec<Start>,
-    /// First attribute entry of each token, and one past the last entry.
-    rows: Vec<usize>,
-    attributes: Vec<u32>,
-    /// Parallel to `attributes`, or empty while every value is 1.
-    values: Vec<f64>,
+    /// The attributes of each token.
+    rows: Rows,
     labels: Vec<u32>,
     /// One weight per sequence, or empty while every weight is 1.
     weights: Vec<f64>,
@@ -84,9 +82,7 @@ impl Sequences {
     pub fn new() -> Self {
         Self {
             starts: vec![Start::default()],
-            rows: vec![0],
-            attributes: Vec::new(),
-            values: Vec::new(),
+            rows: Rows::default(),
             labels: Vec::new(),
             weights: Vec::new(),
         }
@@ -114,23 +110,8 @@ impl Sequences {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
     ) -> Result<(), SequenceError> {
-        let (before, had_values) = (self.attributes.len(), !self.values.is_empty());
-        for (attribute, value) in attributes {
-            if !value.is_finite() {
-                self.attributes.truncate(before);
-                self.values.truncate(if had_values { before } else { 0 });
-                return Err(SequenceError::Value { attribute, value });
-            }
-            if value != 1.0 && self.values.is_empty() {
-                self.values.resize(self.attributes.len(), 1.0);
-            }
-            // Once there are values they run parallel to the attributes.
-            if value != 1.0 || !self.values.is_empty() {
-                self.values.push(value);
-            }
-            self.attributes.push(attribute);
-        }
-        self.rows.push(self.attributes.len());
+        let refuse = |NotFinite { attribute, value }| SequenceError::Value { attribute, value };
+        self.rows.push(attributes).map_err(refuse)?;
         self.labels.push(label);
         Ok(())
     }
@@ -163,7 +144,7 @@ impl Sequences {
         if weight != 1.0 || !self.weights.is_empty() {
             self.weights.push(weight);
         }
-        let (token, entry) = (self.labels.len(), self.attributes.len());
+        let (token, entry) = (self.labels.len(), self.rows.entries());
         self.starts.push(Start { token, entry });
         Ok(())
     }
@@ -260,7 +241,7 @@ impl Sequences {
     /// One past the largest attribute, 0 without attributes; otherwise as
     /// [`label_bound`](Self::label_bound).
     pub fn attribute_bound(&self) -> usize {
-        self.attributes.iter().max().map_or(0, |&a| a as usize + 1)
+        self.rows.attribute_bound()
     }
 }
 
@@ -302,12 +283,7 @@ impl<'a> Sequence<'a> {
     /// The attributes of token `t`, which must be below [`len`](Self::len).
     #[inline]
     pub fn token(&self, t: usize) -> Token<'a> {
-        let at = self.start.token + t;
-        let (from, to) = (self.data.rows[at], self.data.rows[at + 1]);
-        Token {
-            attributes: &self.data.attributes[from..to],
-            values: if self.data.values.is_empty() { &[] } else { &self.data.values[from..to] },
-        }
+        self.data.rows.row(self.start.token + t)
     }
 
     /// All tokens in order.
@@ -334,11 +310,8 @@ impl<'a> Sequence<'a> {
 
     /// Asks for the memory of this sequence to be brought near.
     pub(crate) fn prefetch(&self) {
-        let entries = self.start.entry..self.end.entry;
-        prefetch(&self.data.rows[self.tokens_range()]);
         prefetch(&self.data.labels[self.tokens_range()]);
-        prefetch(&self.data.attributes[entries.clone()]);
-        prefetch(self.data.values.get(entries).unwrap_or_default());
+        self.data.rows.prefetch(self.tokens_range(), self.start.entry..self.end.entry);
     }
 }
 
@@ -350,44 +323,11 @@ impl<'a> Sequence<'a> {
 /// let token = Token { attributes: &[4, 2], values: &[] };
 /// assert_eq!(token.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Token<'a> {
-    /// Attribute indices.
-    pub attributes: &'a [u32],
-    /// Their values, parallel to `attributes`; empty if every value is 1.
-    pub values: &'a [f64],
-}
-
-impl<'a> Token<'a> {
-    /// The attributes as `(index, value)` pairs.
-    ///
-    /// ```
-    /// let token = maxmargin::model::chain::Token { attributes: &[4, 2], values: &[1.0, 0.5] };
-    /// assert_eq!(token.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 0.5)]);
-    /// ```
-    pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
-        let values = self.values;
-        let value = move |at: usize| values.get(at).copied().unwrap_or(1.0);
-        self.attributes.iter().enumerate().map(move |(at, &a)| (a, value(at)))
-    }
-}
+pub type Token<'a> = Row<'a>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_start_to_be_stored_with_the_first_that_is_not_one() {
-        let mut data = Sequences::new();
-        data.push_token([(4, 1.0), (2, 1.0)], 0).unwrap();
-        assert!(data.values.is_empty());
-        data.push_token([(1, 1.0), (0, -2.5)], 1).unwrap();
-        data.end_sequence(1.0).unwrap();
-        let s = data.sequence(0);
-        assert_eq!(s.token(0).pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
-        assert_eq!(s.token(1).pairs().collect::<Vec<_>>(), [(1, 1.0), (0, -2.5)]);
-        assert_eq!((data.attribute_bound(), data.label_bound(), s.entries()), (5, 2, 4));
-    }
 
     #[test]
     fn a_refused_token_leaves_no_trace() {

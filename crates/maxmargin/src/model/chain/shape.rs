@@ -1,7 +1,8 @@
 //! Which features a chain has, where they lie in w, and how w scores a sequence.
 
-use super::sequences::{Sequence, Token};
+use super::sequences::Sequence;
 use crate::inference::viterbi::viterbi;
+use crate::model::rows::add_scores;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -164,7 +165,7 @@ impl ChainShape {
         for (token, row) in sequence.tokens().zip(scores.chunks_exact_mut(k)) {
             row[..bias.len()].copy_from_slice(bias);
             if !emission.is_empty() {
-                add_rows(emission, token, row);
+                add_scores(emission, token, row);
             }
         }
         add(&mut scores[..k], &w[self.first()]);
@@ -178,59 +179,6 @@ fn add(row: &mut [f64], other: &[f64]) {
     for (x, y) in row.iter_mut().zip(other) {
         *x += y;
     }
-}
-
-/// The most labels whose sums are kept in registers together.
-const LANES: usize = 32;
-
-/// Adds to `row` the emission scores of a token: its attributes' rows of weights, added up.
-///
-/// Each row of weights is read from end to end with all sums in registers, which is why there is a
-/// version for every small number of labels; larger numbers go in groups.
-fn add_rows(emission: &[f64], token: Token<'_>, row: &mut [f64]) {
-    let k = row.len();
-    let odd = k % LANES;
-    macro_rules! add_odd_lanes {
-        ($($n:literal)*) => {
-            match odd {
-                $( $n => add_lanes::<$n>(emission, k, 0, token, row), )*
-                _ => {}
-            }
-        };
-    }
-    add_odd_lanes!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-    for (group, sums) in row[odd..].chunks_exact_mut(LANES).enumerate() {
-        add_lanes::<LANES>(emission, k, odd + group * LANES, token, sums);
-    }
-}
-
-/// Adds columns `from .. from + K` of the token's rows of weights, `stride` wide each, to `sums`.
-#[inline]
-fn add_lanes<const K: usize>(
-    emission: &[f64],
-    stride: usize,
-    from: usize,
-    token: Token<'_>,
-    sums: &mut [f64],
-) {
-    let mut lanes = [0.0; K];
-    lanes.copy_from_slice(&sums[..K]);
-    if token.values.is_empty() {
-        for &a in token.attributes {
-            let at = a as usize * stride + from;
-            for (s, w) in lanes.iter_mut().zip(&emission[at..at + K]) {
-                *s += w;
-            }
-        }
-    } else {
-        for (&a, &value) in token.attributes.iter().zip(token.values) {
-            let at = a as usize * stride + from;
-            for (s, w) in lanes.iter_mut().zip(&emission[at..at + K]) {
-                *s += value * w;
-            }
-        }
-    }
-    sums[..K].copy_from_slice(&lanes);
 }
 
 /// The scores of one sequence, and the memory to decode it: what prediction works with.

@@ -1,0 +1,297 @@
+//! Sparse rows of attributes: how every model keeps its inputs, reads scores off them, and scatters
+//! updates over them.
+
+use crate::prefetch::prefetch;
+use crate::sparse::Sink;
+use std::ops::Range;
+
+/// An attribute value that is NaN or infinite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct NotFinite {
+    pub(crate) attribute: u32,
+    pub(crate) value: f64,
+}
+
+/// Rows of attributes with values, compressed: a pass over them is a pass over memory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rows {
+    /// First entry of each row, and one past the last entry.
+    starts: Vec<usize>,
+    attributes: Vec<u32>,
+    /// Parallel to `attributes`, or empty while every value is 1.
+    values: Vec<f64>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { starts: vec![0], attributes: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl Rows {
+    /// Adds a row; one with a value that is not finite is not added.
+    pub(crate) fn push(
+        &mut self,
+        row: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(), NotFinite> {
+        let (before, had_values) = (self.attributes.len(), !self.values.is_empty());
+        for (attribute, value) in row {
+            if !value.is_finite() {
+                self.attributes.truncate(before);
+                self.values.truncate(if had_values { before } else { 0 });
+                return Err(NotFinite { attribute, value });
+            }
+            if value != 1.0 && self.values.is_empty() {
+                self.values.resize(self.attributes.len(), 1.0);
+            }
+            // Once there are values they run parallel to the attributes.
+            if value != 1.0 || !self.values.is_empty() {
+                self.values.push(value);
+            }
+            self.attributes.push(attribute);
+        }
+        self.starts.push(self.attributes.len());
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of entries of all rows.
+    pub(crate) fn entries(&self) -> usize {
+        self.attributes.len()
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, i: usize) -> Row<'_> {
+        let (from, to) = (self.starts[i], self.starts[i + 1]);
+        Row {
+            attributes: &self.attributes[from..to],
+            values: if self.values.is_empty() { &[] } else { &self.values[from..to] },
+        }
+    }
+
+    /// One past the largest attribute, 0 without attributes.
+    pub(crate) fn attribute_bound(&self) -> usize {
+        self.attributes.iter().max().map_or(0, |&a| a as usize + 1)
+    }
+
+    /// Asks for rows whose entries are known to be `entries` to be brought near.
+    pub(crate) fn prefetch(&self, rows: Range<usize>, entries: Range<usize>) {
+        prefetch(&self.starts[rows]);
+        prefetch(&self.attributes[entries.clone()]);
+        prefetch(self.values.get(entries).unwrap_or_default());
+    }
+
+    /// As [`prefetch`](Self::prefetch), of one row.
+    pub(crate) fn prefetch_row(&self, i: usize) {
+        let entries = self.starts[i]..self.starts[i + 1];
+        prefetch(&self.attributes[entries.clone()]);
+        prefetch(self.values.get(entries).unwrap_or_default());
+    }
+}
+
+/// Sparse attributes with their values: the input of a row, or of one token of a sequence.
+///
+/// ```
+/// use maxmargin::model::Row;
+///
+/// let row = Row { attributes: &[4, 2], values: &[] };
+/// assert_eq!(row.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row<'a> {
+    /// Attribute indices.
+    pub attributes: &'a [u32],
+    /// Their values, parallel to `attributes`; empty if every value is 1.
+    pub values: &'a [f64],
+}
+
+impl<'a> Row<'a> {
+    /// The attributes as `(index, value)` pairs.
+    ///
+    /// ```
+    /// let row = maxmargin::model::Row { attributes: &[4, 2], values: &[1.0, 0.5] };
+    /// assert_eq!(row.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 0.5)]);
+    /// ```
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
+        let values = self.values;
+        let value = move |at: usize| values.get(at).copied().unwrap_or(1.0);
+        self.attributes.iter().enumerate().map(move |(at, &a)| (a, value(at)))
+    }
+
+    /// Σ value · `weights`[attribute].
+    #[inline]
+    pub(crate) fn dot(&self, weights: &[f64]) -> f64 {
+        // Four sums side by side: each addition would else wait for the one before.
+        let mut sums = [0.0; 4];
+        if self.values.is_empty() {
+            let (groups, rest) = self.attributes.as_chunks::<4>();
+            for group in groups {
+                for (sum, &a) in sums.iter_mut().zip(group) {
+                    *sum += weights[a as usize];
+                }
+            }
+            rest.iter().zip(&mut sums).for_each(|(&a, sum)| *sum += weights[a as usize]);
+        } else {
+            let (groups, rest) = self.attributes.as_chunks::<4>();
+            let (value_groups, value_rest) = self.values.as_chunks::<4>();
+            for (group, values) in groups.iter().zip(value_groups) {
+                for ((sum, &a), value) in sums.iter_mut().zip(group).zip(values) {
+                    *sum += value * weights[a as usize];
+                }
+            }
+            for ((sum, &a), value) in sums.iter_mut().zip(rest).zip(value_rest) {
+                *sum += value * weights[a as usize];
+            }
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    /// Adds `scale` · value to each attribute.
+    #[inline]
+    pub(crate) fn scatter<S: Sink + ?Sized>(&self, scale: f64, sink: &mut S) {
+        scatter_labels(1, *self, [(0, scale)], sink);
+    }
+}
+
+/// The most labels whose sums are kept in registers together.
+const LANES: usize = 32;
+
+/// Adds to `sums`, one per label, the scores of a row: the weights of its attributes, which lie
+/// attribute by attribute with all labels side by side, added up.
+///
+/// Each attribute's weights are read from end to end with all sums in registers, which is why there
+/// is a version for every small number of labels; larger numbers go in groups.
+pub(crate) fn add_scores(weights: &[f64], row: Row<'_>, sums: &mut [f64]) {
+    let k = sums.len();
+    let odd = k % LANES;
+    macro_rules! add_odd_lanes {
+        ($($n:literal)*) => {
+            match odd {
+                $( $n => add_lanes::<$n>(weights, k, 0, row, sums), )*
+                _ => {}
+            }
+        };
+    }
+    add_odd_lanes!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+    for (group, sums) in sums[odd..].chunks_exact_mut(LANES).enumerate() {
+        add_lanes::<LANES>(weights, k, odd + group * LANES, row, sums);
+    }
+}
+
+/// Adds columns `from .. from + K` of the row's weights, `stride` wide each, to `sums`.
+#[inline]
+fn add_lanes<const K: usize>(
+    weights: &[f64],
+    stride: usize,
+    from: usize,
+    row: Row<'_>,
+    sums: &mut [f64],
+) {
+    let mut lanes = [0.0; K];
+    lanes.copy_from_slice(&sums[..K]);
+    if row.values.is_empty() {
+        for &a in row.attributes {
+            let at = a as usize * stride + from;
+            for (s, w) in lanes.iter_mut().zip(&weights[at..at + K]) {
+                *s += w;
+            }
+        }
+    } else {
+        for (&a, &value) in row.attributes.iter().zip(row.values) {
+            let at = a as usize * stride + from;
+            for (s, w) in lanes.iter_mut().zip(&weights[at..at + K]) {
+                *s += value * w;
+            }
+        }
+    }
+    sums[..K].copy_from_slice(&lanes);
+}
+
+/// Adds `scale` · (row ⊗ masses) to weights that lie attribute by attribute with `k` labels side by
+/// side, up to four labels at a time, so that each attribute is looked up once for all of them.
+#[inline]
+pub(crate) fn scatter_row<S: Sink + ?Sized>(
+    k: usize,
+    row: Row<'_>,
+    scale: f64,
+    masses: &[(u64, f64)],
+    label: impl Fn(u64) -> usize,
+    sink: &mut S,
+) {
+    for group in masses.chunks(4) {
+        let mass = |at: usize| (label(group[at].0), scale * group[at].1);
+        match group.len() {
+            1 => scatter_labels(k, row, [mass(0)], sink),
+            2 => scatter_labels(k, row, [mass(0), mass(1)], sink),
+            3 => scatter_labels(k, row, [mass(0), mass(1), mass(2)], sink),
+            _ => scatter_labels(k, row, [mass(0), mass(1), mass(2), mass(3)], sink),
+        }
+    }
+}
+
+#[inline]
+fn scatter_labels<const M: usize, S: Sink + ?Sized>(
+    k: usize,
+    row: Row<'_>,
+    labels: [(usize, f64); M],
+    sink: &mut S,
+) {
+    if row.values.is_empty() {
+        for &a in row.attributes {
+            let at = a as usize * k;
+            labels.iter().for_each(|&(y, change)| sink.add(at + y, change));
+        }
+    } else {
+        for (&a, value) in row.attributes.iter().zip(row.values) {
+            let at = a as usize * k;
+            labels.iter().for_each(|&(y, change)| sink.add(at + y, change * value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_start_to_be_stored_with_the_first_that_is_not_one() {
+        let mut rows = Rows::default();
+        rows.push([(4, 1.0), (2, 1.0)]).unwrap();
+        assert!(rows.values.is_empty());
+        rows.push([(1, 1.0), (0, -2.5)]).unwrap();
+        assert_eq!(rows.row(0).pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
+        assert_eq!(rows.row(1).pairs().collect::<Vec<_>>(), [(1, 1.0), (0, -2.5)]);
+        assert_eq!((rows.attribute_bound(), rows.len(), rows.entries()), (5, 2, 4));
+    }
+
+    #[test]
+    fn a_refused_row_leaves_no_trace() {
+        let mut rows = Rows::default();
+        rows.push([(0, 1.0)]).unwrap();
+        let before = rows.clone();
+        for first in [1.0, 2.0] {
+            let error = rows.push([(1, first), (2, f64::NAN)]).unwrap_err();
+            assert_eq!(error.attribute, 2);
+            assert_eq!(rows, before);
+        }
+    }
+
+    #[test]
+    fn dot_products_of_every_length() {
+        let weights: Vec<f64> = (0..20).map(|a| f64::from(a) - 7.0).collect();
+        for length in 0..20u32 {
+            let attributes: Vec<u32> = (0..length).rev().collect();
+            let ones = Row { attributes: &attributes, values: &[] };
+            let sum: f64 = weights[..length as usize].iter().sum();
+            assert_eq!(ones.dot(&weights), sum);
+            let values: Vec<f64> = attributes.iter().map(|&a| f64::from(a % 3)).collect();
+            let row = Row { attributes: &attributes, values: &values };
+            let sum: f64 = row.pairs().map(|(a, value)| value * weights[a as usize]).sum();
+            assert_eq!(row.dot(&weights), sum);
+        }
+    }
+}
