@@ -1,6 +1,7 @@
 //! What a structured problem is.
 
 use crate::bounds::Bounds;
+use crate::simplex::Simplices;
 use crate::sparse::{Sink, SparseVec};
 
 /// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
@@ -240,6 +241,14 @@ pub trait Problem: Sync {
         for &(feature, value) in parts.entries() {
             sink.add(feature as usize, scale * value);
         }
+    }
+
+    /// What there is to know of blocks that are simplices; none unless overridden.
+    ///
+    /// Only a matter of speed: where it is there, [`Direction::Corrective`](crate::Direction) has no
+    /// need to remember corners.
+    fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+        None
     }
 
     /// Checks that a part vector and a loss are those of a convex combination of outputs of

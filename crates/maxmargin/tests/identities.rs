@@ -6,6 +6,7 @@ mod common;
 use common::bcfw;
 use common::chains::any_chain;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
+use common::rows::any_rows;
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
 use maxmargin::{
     Average, Caching, Direction, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step,
@@ -118,6 +119,16 @@ proptest! {
         // The stated primal is the primal, by the definition.
         let primal = problem.primal(solution.lambda, &solution.weights);
         assert_close(solution.certificate.primal, primal, 1e-12, primal);
+    }
+
+    #[test]
+    fn identities_hold_for_rows(case in any_rows(1..=5), settings in settings()) {
+        let (multiclass, binary) = (case.multiclass(), case.binary());
+        let lambda = check_run(&multiclass, &settings).lambda;
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&multiclass, lambda), start, 1e-12, start);
+        check_run(&binary, &settings);
+        assert_close(gap_at_truth(&binary, lambda), 1.0, 1e-12, 1.0);
     }
 
     #[test]

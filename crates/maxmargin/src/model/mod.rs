@@ -1,7 +1,11 @@
 //! Ready-made structures: [problems](crate::Problem) to train without writing an oracle.
 
+pub mod binary;
 pub mod chain;
+pub mod multiclass;
 
+mod labelled;
 pub(crate) mod rows;
 
+pub use labelled::{LabelledRows, RowError};
 pub use rows::Row;

@@ -1,0 +1,254 @@
+//! Rows with sets of labels in index form: what multiclass and binary models are trained on.
+
+use super::rows::{NotFinite, Row, Rows};
+use thiserror::Error;
+
+/// What is wrong with a row that was about to be added.
+///
+/// ```
+/// use maxmargin::model::{LabelledRows, RowError};
+///
+/// let mut data = LabelledRows::new();
+/// assert_eq!(data.push([(0, 1.0)], &[3, 3], 1.0), Err(RowError::RepeatedLabel(3)));
+/// assert_eq!(
+///     data.push([(7, f64::INFINITY)], &[0], 1.0).unwrap_err().to_string(),
+///     "attribute 7 has the value inf; a finite number is needed"
+/// );
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum RowError {
+    /// An attribute value that is NaN or infinite.
+    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
+    Value {
+        /// Index of the attribute.
+        attribute: u32,
+        /// The offending value.
+        value: f64,
+    },
+    /// A label that is given twice.
+    #[error("the label {0} is given twice")]
+    RepeatedLabel(u32),
+    /// An example weight that is not a positive finite number.
+    #[error("the example weight is {0}; a positive finite number is needed")]
+    Weight(f64),
+}
+
+/// Examples of the plainest kind: sparse real-valued attributes, and a set of labels.
+///
+/// A multiclass model wants exactly one label in every row; a binary one asks whether a label is
+/// among them. Everything is stored in a few flat arrays. Attributes and labels are plain indices;
+/// names are the business of the reader.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0), (3, 0.5)], &[1], 1.0)?; // attributes 0 and 3, label 1, weight 1
+/// data.push([], &[2, 0], 2.0)?;                // no attributes, labels 0 and 2, counts twice
+/// assert_eq!(data.row(0).attributes, [0, 3]);
+/// assert_eq!((data.len(), data.labels(1), data.weight(1)), (2, &[0, 2][..], 2.0));
+/// # Ok::<(), maxmargin::model::RowError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledRows {
+    rows: Rows,
+    /// First label of each row, and one past the last.
+    starts: Vec<usize>,
+    labels: Vec<u32>,
+    /// One weight per row, or empty while every weight is 1.
+    weights: Vec<f64>,
+}
+
+impl Default for LabelledRows {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LabelledRows {
+    /// An empty collection.
+    pub fn new() -> Self {
+        let (rows, starts) = (Rows::default(), vec![0]);
+        Self { rows, starts, labels: Vec::new(), weights: Vec::new() }
+    }
+
+    /// Adds a row: attributes `(index, value)`, labels, and an example weight.
+    ///
+    /// Attributes and labels are put in increasing order; values of an attribute that comes several
+    /// times add up. Any index will do here: that labels and attributes fit a shape is for the
+    /// model to check.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::LabelledRows::new();
+    /// data.push([(5, 1.0), (2, 0.5), (5, -3.0)], &[7, 1], 1.0)?;
+    /// assert_eq!(data.row(0).pairs().collect::<Vec<_>>(), [(2, 0.5), (5, -2.0)]);
+    /// assert_eq!(data.labels(0), [1, 7]);
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A value that is NaN or infinite, a repeated label, or a weight that is not positive and
+    /// finite; the row is then not added.
+    pub fn push(
+        &mut self,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        labels: &[u32],
+        weight: f64,
+    ) -> Result<(), RowError> {
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(RowError::Weight(weight));
+        }
+        let mut labels = labels.to_vec();
+        labels.sort_unstable();
+        if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(RowError::RepeatedLabel(pair[0]));
+        }
+        let mut row: Vec<(u32, f64)> = attributes.into_iter().collect();
+        if !row.is_sorted_by(|a, b| a.0 < b.0) {
+            row.sort_by_key(|&(attribute, _)| attribute);
+            row.dedup_by(|later, first| {
+                let same = later.0 == first.0;
+                if same {
+                    first.1 += later.1;
+                }
+                same
+            });
+        }
+        let refuse = |NotFinite { attribute, value }| RowError::Value { attribute, value };
+        self.rows.push(row).map_err(refuse)?;
+        if weight != 1.0 && self.weights.is_empty() {
+            self.weights.resize(self.len(), 1.0);
+        }
+        if weight != 1.0 || !self.weights.is_empty() {
+            self.weights.push(weight);
+        }
+        self.labels.append(&mut labels);
+        self.starts.push(self.labels.len());
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of attribute entries of all rows.
+    pub fn entries(&self) -> usize {
+        self.rows.entries()
+    }
+
+    /// The attributes of row `i`, in increasing order.
+    ///
+    /// # Panics
+    /// If `i` is not below [`len`](Self::len).
+    #[inline]
+    pub fn row(&self, i: usize) -> Row<'_> {
+        self.rows.row(i)
+    }
+
+    /// The labels of row `i`, in increasing order, perhaps none.
+    ///
+    /// # Panics
+    /// If `i` is not below [`len`](Self::len).
+    pub fn labels(&self, i: usize) -> &[u32] {
+        &self.labels[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// The example weight of row `i`, which must be below [`len`](Self::len).
+    pub fn weight(&self, i: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[i] }
+    }
+
+    /// All rows in order, each with its labels.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::LabelledRows::new();
+    /// data.push([(4, 2.0)], &[1], 1.0)?;
+    /// let (row, labels) = data.iter().next().unwrap();
+    /// assert_eq!((row.values, labels), (&[2.0][..], &[1][..]));
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (Row<'_>, &[u32])> {
+        (0..self.len()).map(|i| (self.row(i), self.labels(i)))
+    }
+
+    /// The rows whose index is to be kept, in the same order.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::LabelledRows::new();
+    /// for label in 0..3 {
+    ///     data.push([(label, 1.0)], &[label], 1.0)?;
+    /// }
+    /// let some = data.select(|i| i != 1);
+    /// assert_eq!((some.len(), some.labels(1)), (2, &[2][..]));
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut selected = Self::new();
+        for i in (0..self.len()).filter(|&i| keep(i)) {
+            // What is in here was checked when it came in.
+            let _ = selected.push(self.row(i).pairs(), self.labels(i), self.weight(i));
+        }
+        selected
+    }
+
+    /// One past the largest label, 0 without labels: the number of classes a shape needs at least.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::LabelledRows::new();
+    /// data.push([(4, 2.0)], &[1, 6], 1.0)?;
+    /// assert_eq!((data.label_bound(), data.attribute_bound()), (7, 5));
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    pub fn label_bound(&self) -> usize {
+        self.labels.iter().max().map_or(0, |&label| label as usize + 1)
+    }
+
+    /// One past the largest attribute, 0 without attributes.
+    pub fn attribute_bound(&self) -> usize {
+        self.rows.attribute_bound()
+    }
+
+    pub(crate) fn prefetch(&self, i: usize) {
+        self.rows.prefetch_row(i);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_row_leaves_no_trace() {
+        let mut data = LabelledRows::new();
+        data.push([(0, 1.0)], &[0], 1.0).unwrap();
+        let before = data.clone();
+        assert!(data.push([(1, f64::NAN)], &[0], 1.0).is_err());
+        assert!(data.push([(1, 1.0)], &[0, 1, 0], 1.0).is_err());
+        for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(data.push([(1, 1.0)], &[0], weight), Err(RowError::Weight(_))));
+        }
+        // Two finite values whose sum is none.
+        let twice = [(3, f64::MAX), (3, f64::MAX)];
+        assert!(matches!(data.push(twice, &[0], 1.0), Err(RowError::Value { attribute: 3, .. })));
+        assert_eq!(data, before);
+    }
+
+    #[test]
+    fn weights_start_to_be_stored_with_the_first_that_is_not_one() {
+        let mut data = LabelledRows::new();
+        data.push([], &[0], 1.0).unwrap();
+        assert!(data.weights.is_empty());
+        data.push([], &[], 2.0).unwrap();
+        data.push([], &[1], 1.0).unwrap();
+        assert_eq!([0, 1, 2].map(|i| data.weight(i)), [1.0, 2.0, 1.0]);
+        assert_eq!(data.select(|i| i != 0).weight(0), 2.0);
+        assert!(data.labels(1).is_empty());
+    }
+}
