@@ -4,6 +4,7 @@ use super::shape::BinaryShape;
 use crate::model::labelled::LabelledRows;
 use crate::problem::Problem;
 use crate::simplex::Simplices;
+use crate::slack::Enumerable;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
@@ -265,5 +266,11 @@ impl Simplices<BinaryWorkspace> for Binary {
     fn values(&self, i: usize, workspace: &BinaryWorkspace, values: &mut Vec<f64>) {
         values.clear();
         values.push(1.0 - self.facts[i].sign * workspace.score);
+    }
+}
+
+impl Enumerable for Binary {
+    fn for_each_output(&self, _i: usize, visit: &mut dyn FnMut(&bool)) {
+        [false, true].iter().for_each(visit);
     }
 }

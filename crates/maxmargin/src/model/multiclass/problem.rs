@@ -6,6 +6,7 @@ use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
 use crate::simplex::{self, Simplices};
+use crate::slack::Enumerable;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
@@ -343,5 +344,11 @@ impl Simplices<MulticlassWorkspace> for Multiclass {
                 values.extend(values_of.map(|(score, cost)| score + cost));
             }
         }
+    }
+}
+
+impl Enumerable for Multiclass {
+    fn for_each_output(&self, _i: usize, visit: &mut dyn FnMut(&u32)) {
+        (0..self.shape.classes as u32).for_each(|class| visit(&class));
     }
 }
