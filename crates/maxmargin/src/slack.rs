@@ -150,6 +150,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         psi.scale(self.inner.loss(i, y));
     }
 
+    fn truth(&self, i: usize) -> Option<P::Output> {
+        self.inner.truth(i)
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }

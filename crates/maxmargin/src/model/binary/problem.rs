@@ -190,6 +190,10 @@ impl Problem for Binary {
         }
     }
 
+    fn truth(&self, i: usize) -> Option<bool> {
+        Some(self.is_positive(i))
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

@@ -249,6 +249,10 @@ impl Problem for Multiclass {
         self.scatter(i, 1.0, &difference.into_iter().collect(), psi);
     }
 
+    fn truth(&self, i: usize) -> Option<u32> {
+        Some(self.truths[i])
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }
