@@ -38,6 +38,7 @@ mod mapping;
 mod model;
 mod names;
 mod number;
+mod numbered;
 pub mod ocr;
 mod path_file;
 mod predictions;
