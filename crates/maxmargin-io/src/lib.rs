@@ -42,6 +42,7 @@ mod mapping;
 mod model;
 mod names;
 mod number;
+mod numbered;
 pub mod ocr;
 mod path_file;
 mod predictions;

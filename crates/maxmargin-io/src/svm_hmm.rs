@@ -1,14 +1,14 @@
 //! SVM-HMM's data files: reading and writing.
 
-use std::fmt::Write as _;
 use std::io::Write;
 
-use crate::error::{DataError, quote};
+use crate::error::DataError;
 use crate::fields::{Fields, blanks};
 use crate::format::Format;
 use crate::groups::Groups;
 use crate::lines::Lines;
-use crate::number::{parse_index, parse_value, write_value};
+use crate::number::parse_index;
+use crate::numbered::{canonical, push_index, read_features, split_comment, write_features};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::write_error::WriteError;
@@ -80,34 +80,6 @@ impl SvmHmmReader {
         })?;
         Ok(Head { tag, tag_at, qid, qid_at })
     }
-
-    fn attribute(
-        &self,
-        (at, field): (usize, &str),
-        before: u64,
-        into: &mut RawSequence,
-    ) -> Result<u64, DataError> {
-        let Some((index, text)) = field.split_once(':') else {
-            return Err(self.lines.unexpected(at, "`feature:value`", field));
-        };
-        let number = parse_index(index).filter(|&number| number > 0).ok_or_else(|| {
-            self.lines.unexpected(
-                at,
-                "the number of a feature, which is a whole number from 1",
-                index,
-            )
-        })?;
-        if number <= before {
-            let expected = format!("a feature after {before}, in increasing order");
-            return Err(self.lines.unexpected(at, expected, index));
-        }
-        let value = parse_value(text).map_err(|expected| {
-            let expected = format!("{expected} as the value of feature {}", quote(index));
-            self.lines.unexpected(at + index.len() + 1, expected, text)
-        })?;
-        into.push_attribute_with(value, |names| push_index(names, number));
-        Ok(number)
-    }
 }
 
 impl ReadSequences for SvmHmmReader {
@@ -126,11 +98,7 @@ impl ReadSequences for SvmHmmReader {
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         into.clear();
         while self.lines.advance()? {
-            let line = self.lines.line();
-            let (data, comment) = match line.split_once('#') {
-                Some((data, comment)) => (data, Some(comment)),
-                None => (line, None),
-            };
+            let (data, comment) = split_comment(self.lines.line());
             let mut fields = blanks(data);
             if fields.clone().next().is_none() {
                 continue;
@@ -145,20 +113,13 @@ impl ReadSequences for SvmHmmReader {
             }
             into.push_token_with(true, |labels| push_index(labels, head.tag));
             into.set_place(self.lines.number(), self.lines.place(head.tag_at).column);
-            let mut before = 0;
-            for field in fields {
-                before = self.attribute(field, before, into)?;
-            }
+            read_features(&self.lines, fields, into)?;
             if let Some(comment) = comment {
                 into.set_comment(comment);
             }
         }
         Ok(!into.is_empty())
     }
-}
-
-fn push_index(to: &mut String, number: u64) {
-    write!(to, "{number}").expect("writing to a string cannot fail");
 }
 
 /// Writes a sequence in the layout that [`SvmHmmReader`] reads.
@@ -191,7 +152,6 @@ pub fn write_svm_hmm(mut to: impl Write, sequence: &RawSequence) -> Result<(), W
         return Err(WriteError::Weight { weight: sequence.weight() });
     }
     let mut text = String::new();
-    let mut features = Vec::new();
     for token in sequence.tokens() {
         let label = token.label().ok_or(WriteError::NoLabel { format })?;
         let tag = canonical(label)
@@ -199,47 +159,11 @@ pub fn write_svm_hmm(mut to: impl Write, sequence: &RawSequence) -> Result<(), W
         push_index(&mut text, tag);
         text.push_str(" qid:");
         push_index(&mut text, qid);
-        features.clear();
-        for (name, value) in token.attributes() {
-            let wrong = |reason| WriteError::attribute(format, name, reason);
-            let number = canonical(name)
-                .filter(|&number| number > 0)
-                .ok_or_else(|| wrong("a feature is a whole number from 1"))?;
-            if !value.is_finite() {
-                return Err(wrong("the value of a feature must be finite"));
-            }
-            features.push((number, value));
-        }
-        features.sort_unstable_by_key(|&(number, _)| number);
-        if let Some(twice) = features.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let name = twice[0].0.to_string();
-            return Err(WriteError::attribute(format, &name, "a feature must not occur twice"));
-        }
-        for &(number, value) in &features {
-            text.push(' ');
-            push_index(&mut text, number);
-            text.push(':');
-            write_value(&mut text, value);
-        }
-        if let Some(comment) = token.comment() {
-            if comment.contains(['\n', '\r', '\0']) {
-                let (what, reason) =
-                    ("comment", "a comment must not have line ends or NUL characters");
-                return Err(WriteError::Unwritable { what, name: comment.into(), format, reason });
-            }
-            text.push_str(" #");
-            text.push_str(comment);
-        }
+        write_features(&mut text, &token, format)?;
         text.push('\n');
     }
     to.write_all(text.as_bytes())?;
     Ok(())
-}
-
-/// A number that is written as [`push_index`] writes it: otherwise it would come back under another
-/// name.
-fn canonical(name: &str) -> Option<u64> {
-    parse_index(name).filter(|_| name == "0" || !name.starts_with('0'))
 }
 
 #[cfg(test)]

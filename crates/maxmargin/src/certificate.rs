@@ -71,7 +71,7 @@ pub(crate) fn read_block<P: Problem>(
 ) -> BlockReading {
     scratch.find_corner(problem, i, w);
     scratch.describe_corner(problem, i);
-    let Scratch { workspace, corner, step, parts } = scratch;
+    let Scratch { workspace, corner, step, parts, .. } = scratch;
     let (loss, block) = (corner.loss, &blocks[i]);
 
     parts.clear();

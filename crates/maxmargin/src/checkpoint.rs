@@ -10,8 +10,9 @@ use crate::average::Averager;
 use crate::cache::CacheStats;
 use crate::dual::{Block, Drift};
 use crate::error::TrainError;
+use crate::face::FaceSteps;
 use crate::observe::{Choice, StepSizes, Totals};
-use crate::order::Picker;
+use crate::order::{Order, Picker};
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::Check;
@@ -30,7 +31,7 @@ const MAGIC: [u8; 8] = *b"mmckpt\r\n";
 
 /// The version of the layout: one more with every change of what a checkpoint holds. The test
 /// `the_layout_is_pinned` tells when that is due.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// Magic and version before the content, its length and a check sum after it.
 const HEAD: usize = MAGIC.len() + size_of::<u32>();
@@ -104,6 +105,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) rng: Cow<'a, Rng>,
     pub(crate) averager: Option<Cow<'a, Averager>>,
     pub(crate) memory: Option<Cow<'a, Memory>>,
+    pub(crate) face: Option<Cow<'a, FaceSteps>>,
+    pub(crate) doubt: f64,
 }
 
 /// A number that tells problems apart as far as their examples do without an oracle: by their
@@ -234,7 +237,9 @@ impl Checkpoint<'_> {
     /// # Errors
     /// Settings that make no sense, or the first that is not as it was and is no mere limit.
     pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
-        self.check_resolved(&now.check()?.resolved())
+        // What `auto` starts with depends on the problem, which is the same.
+        let simplices = self.settings.order == Order::Lazy;
+        self.check_resolved(&now.check()?.resolved(simplices))
     }
 
     /// As [`check_settings`](Self::check_settings), after `auto` has put in what it starts with.
@@ -286,7 +291,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x01\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x02\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
@@ -417,5 +422,5 @@ mod tests {
         assert_eq!((LAYOUT, bytes.len(), xxh3_64(&bytes)), PINNED);
     }
 
-    const PINNED: (u32, usize, u64) = (1, 1167, 7_261_231_586_156_926_835);
+    const PINNED: (u32, usize, u64) = (2, 1176, 6_691_312_637_978_080_204);
 }

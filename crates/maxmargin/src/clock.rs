@@ -84,6 +84,12 @@ impl CallTimer {
         result
     }
 
+    /// Whether the next call is one that will be timed: where calls are short, others need not look
+    /// at the clock more often either.
+    pub(crate) fn is_due(&self) -> bool {
+        self.skip == 0
+    }
+
     /// Adds time that was taken otherwise.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.seconds += seconds;

@@ -2,6 +2,7 @@
 
 use crate::direction::{Corner, Move};
 use crate::problem::Problem;
+use crate::simplex::{self, Simplices};
 use crate::sparse::SparseVec;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +13,9 @@ pub(crate) struct Scratch<P: Problem> {
     pub(crate) step: Move,
     /// For differences that are needed only for their score.
     pub(crate) parts: SparseVec,
+    /// The values and the masses of all parts of a block, where these are few.
+    values: Vec<f64>,
+    masses: Vec<f64>,
 }
 
 impl<P: Problem> Scratch<P> {
@@ -21,6 +25,8 @@ impl<P: Problem> Scratch<P> {
             corner: Corner::default(),
             step: Move::default(),
             parts: SparseVec::new(),
+            values: Vec::new(),
+            masses: Vec::new(),
         }
     }
 
@@ -35,6 +41,27 @@ impl<P: Problem> Scratch<P> {
         self.corner.parts.clear();
         problem.parts(i, &self.corner.y, &mut self.corner.parts);
         self.corner.loss = problem.loss(i, &self.corner.y);
+    }
+
+    /// Takes the best point of a block with the part vector `mu` for the corner: that at which the
+    /// dual is largest while all other blocks rest, where its curvature is `rate`·‖Bᵢq‖². Returns the
+    /// growth ΔL + ⟨w, Bᵢq⟩ on the way q there.
+    ///
+    /// The workspace must be prepared for block `i`.
+    pub(crate) fn find_optimum(
+        &mut self,
+        simplices: &dyn Simplices<P::Workspace>,
+        i: usize,
+        rate: f64,
+        mu: &SparseVec,
+    ) -> f64 {
+        let Self { workspace, corner, values, masses, .. } = self;
+        simplices.values(i, workspace, values);
+        corner.parts.clear();
+        let (curvature, parts) = (rate * simplices.length_sq(i), &mut corner.parts);
+        let (loss, growth) = simplex::optimum(simplices, i, curvature, mu, values, masses, parts);
+        corner.loss = loss;
+        growth
     }
 
     /// Takes the truth for the corner, as when an oracle has found nothing better.

@@ -29,7 +29,9 @@ named_enum! {
         /// Whichever of the three gains most.
         Best = "best",
         /// Shifts mass between all corners the block remembers until little is left to gain, so that
-        /// each oracle call is used to the full.
+        /// each oracle call is used to the full. Where blocks are [simplices](crate::Simplices), a
+        /// block goes straight to its best point instead, and after each sweep all blocks move
+        /// together, by conjugate gradients over the corners that carry mass.
         Corrective = "corrective",
     }
 }

@@ -12,12 +12,14 @@ use crate::crew::Scratch;
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
+use crate::face::{self, FaceSteps};
 use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::{Check, Finished, Run};
 use crate::settings::Solver;
+use crate::simplex::Simplices;
 use crate::status::Status;
 use crate::step::Pace;
 use std::borrow::Cow;
@@ -104,6 +106,12 @@ enum PassEnd {
 /// of date, so they have to promise more than is asked for.
 const PROMISING: f64 = 0.8;
 
+/// How much more they can be made to promise where they have promised too much.
+const MOST_DOUBT: f64 = 10.0;
+
+/// A step that goes so far goes all the way, but for rounding.
+const ALL_THE_WAY: f64 = 1.0 - 1e-9;
+
 /// An oracle call that takes longer is worth avoiding, if such calls take this share of the time.
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
@@ -115,21 +123,33 @@ struct Driver<'p, 'o, P: Problem> {
     averager: Option<Averager>,
     /// Where directions or the cache need to know the corners of blocks.
     memory: Option<Memory>,
+    /// Where blocks are simplices and the direction makes use of it.
+    simplices: Option<&'p dyn Simplices<P::Workspace>>,
+    /// Steps of all such blocks together.
+    face: Option<FaceSteps>,
+    /// How much larger the gap was at the last exact pass than it was thought to be.
+    doubt: f64,
 }
 
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn new(run: Run<'p, 'o, P>, parts: Option<Parts<'static>>) -> Self {
-        if let Some(Parts { picker, rng, averager, memory }) = parts {
+        let (s, n) = (&run.settings, run.examples());
+        let knows_optima = s.direction == Direction::Corrective && s.cache == Caching::Off;
+        let simplices = run.problem.simplices().filter(|_| knows_optima);
+        if let Some(Parts { picker, rng, averager, memory, face, doubt }) = parts {
             return Self {
                 run,
                 picker: picker.into_owned(),
                 rng: rng.into_owned(),
                 averager: averager.map(Cow::into_owned),
                 memory: memory.map(Cow::into_owned),
+                simplices,
+                face: face.map(Cow::into_owned),
+                doubt,
             };
         }
-        let (s, n) = (&run.settings, run.examples());
-        let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
+        let remembers = simplices.is_none()
+            && (s.direction != Direction::FrankWolfe || s.cache != Caching::Off);
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
         let mut picker = Picker::new(s.order, n, s.gap_power);
         let mut memory = remembers.then(|| Memory::new(&run.state.blocks, cache()));
@@ -144,6 +164,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
             memory,
+            simplices,
+            // With bounds the dual is no quadratic any more.
+            face: (simplices.is_some() && run.problem.bounds().is_none()).then(FaceSteps::default),
+            doubt: 1.0,
             run,
         }
     }
@@ -151,7 +175,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     /// Decides for `auto`, from what the first pass took, whether to keep corners: looking through
     /// them pays where oracles take most of the time, and more than a moment.
     fn choose_cache(&mut self) {
-        let Self { run, memory: Some(memory), .. } = self else { return };
+        let Self { run, memory: Some(memory), .. } = self else { return self.choose_no_memory() };
         let (all, oracles) = run.seconds();
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
@@ -169,6 +193,15 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         run.choose(Choice { order, direction, cache, reason });
     }
 
+    /// As [`choose_cache`](Self::choose_cache), where there are no corners to keep.
+    fn choose_no_memory(&mut self) {
+        let (order, direction) = (self.run.settings.order, self.run.settings.direction);
+        let cache = Caching::Off;
+        let why = "blocks are simplices, whose best points have a closed form";
+        let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
+        self.run.choose(Choice { order, direction, cache, reason });
+    }
+
     /// Hands out a checkpoint, if anyone takes it.
     fn keep(&mut self, stage: Stage) -> Result<(), TrainError> {
         let parts = Parts {
@@ -176,6 +209,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Cow::Borrowed(&self.rng),
             averager: self.averager.as_ref().map(Cow::Borrowed),
             memory: self.memory.as_ref().map(Cow::Borrowed),
+            face: self.face.as_ref().map(Cow::Borrowed),
+            doubt: self.doubt,
         };
         self.run.keep(stage, Some(parts))
     }
@@ -184,7 +219,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn pass(&mut self, done: usize) -> Result<PassEnd, TrainError> {
         let (n, averaging) = (self.run.examples(), self.averager.is_some());
         // The gaps of blocks are those of the iterate, and promise nothing of an average.
-        let promising = if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance };
+        let promising =
+            if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance / self.doubt };
         for visits in done..n {
             if let Some(status) = self.run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
@@ -208,6 +244,9 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             if known.is_some_and(|gap| gap < promising) {
                 return Ok(PassEnd::Early);
             }
+            if self.picker.ends_sweep(n, visits + 1) {
+                self.move_together();
+            }
         }
         Ok(PassEnd::Full)
     }
@@ -219,8 +258,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (rule, k, blocks) = (run.settings.step, run.totals.visits, run.examples());
         run.totals.visits += 1;
 
-        let slope = self.choose(i)?;
+        let mut slope = self.choose(i)?;
         self.picker.update(i, slope);
+        if let Some(simplices) = self.simplices.filter(|_| slope > 0.0) {
+            slope = self.aim_at_optimum(i, simplices)?;
+        }
         let problem = self.run.problem;
         let (state, scratch) = self.run.state_and_scratch();
         let (step, workspace) = (&scratch.step, &mut scratch.workspace);
@@ -228,7 +270,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             state.stride(i, &step.parts, slope, step.longest, Pace { rule, k, blocks }, || {
                 problem.norm_sq(i, workspace, &step.parts)
             });
-        let stride = stride.ok_or(TrainError::NotFinite { example: i })?;
+        let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
+        if self.simplices.is_some() && stride.gamma > ALL_THE_WAY {
+            stride.gamma = 1.0;
+        }
         if stride.gamma > 0.0 {
             if let Some(averager) = &mut self.averager {
                 averager.before_change(i, k + 1, &state.blocks[i]);
@@ -264,6 +309,30 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             self.run.totals.oracle_failures += 1;
         }
         if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
+    }
+
+    /// The direction towards the best point of block `i`, which takes the place of the corner; the
+    /// slope of the dual along it.
+    fn aim_at_optimum(
+        &mut self,
+        i: usize,
+        simplices: &dyn Simplices<P::Workspace>,
+    ) -> Result<f64, TrainError> {
+        let (state, scratch) = self.run.state_and_scratch();
+        let (share, block) = (state.shares.of(i), &state.blocks[i]);
+        let slope = share * scratch.find_optimum(simplices, i, share / state.lambda, &block.parts);
+        scratch.step.go_to(block, &scratch.corner);
+        if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
+    }
+
+    /// A step of all blocks together, where they are simplices.
+    fn move_together(&mut self) {
+        let Self { run, averager, simplices, face, .. } = self;
+        let (Some(simplices), Some(face)) = (*simplices, face) else { return };
+        let (problem, k) = (run.problem, run.totals.visits);
+        let averager = averager.as_mut().map(|averager| (averager, k + 1));
+        let state = &mut run.state;
+        face.step(&mut face::Place { problem, simplices, state }, averager);
     }
 
     /// A visit to a block that remembers its corners: a remembered corner if it will do, else the
@@ -345,7 +414,12 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if let Some(memory) = memory {
             memory.refresh_all(&mut run.state.blocks);
         }
+        let known = picker.known_gap();
         let check = run.check()?;
+        if let Some(known) = known {
+            self.doubt =
+                (check.certificate.gap / known.max(f64::MIN_POSITIVE)).clamp(1.0, MOST_DOUBT);
+        }
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         picker.refresh(gaps());
         if let Some(memory) = memory {
@@ -365,7 +439,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
 
 /// Whether the corner in the scratch scores below the truth, by more than rounding can explain.
 fn is_below_truth<P: Problem>(problem: &P, i: usize, w: &[f64], scratch: &mut Scratch<P>) -> bool {
-    let Scratch { workspace, corner, step, parts } = scratch;
+    let Scratch { workspace, corner, step, parts, .. } = scratch;
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);

@@ -1,7 +1,9 @@
-//! How good predictions are: error rates, per-label scores, chunks, sets of labels.
+//! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels.
 
+mod confusion;
 mod multilabel;
 
+pub use confusion::Confusion;
 pub use multilabel::LabelSetScores;
 
 use serde::Serialize;
@@ -148,6 +150,23 @@ impl Tally {
         }
     }
 
+    /// Takes in one example with a set of labels; neither list may have a label twice.
+    ///
+    /// ```
+    /// use maxmargin::evaluate::{Counts, Tally};
+    ///
+    /// let mut labels = Tally::default();
+    /// labels.add_sets(&["sport", "news"], &["news"]);
+    /// assert_eq!(labels.total(), Counts { hits: 1, predicted: 1, truth: 2 });
+    /// ```
+    pub fn add_sets(&mut self, truth: &[&str], predicted: &[&str]) {
+        truth.iter().for_each(|name| self.entry(name).truth += 1);
+        predicted.iter().for_each(|name| self.entry(name).predicted += 1);
+        for name in truth.iter().filter(|name| predicted.contains(name)) {
+            self.entry(name).hits += 1;
+        }
+    }
+
     /// Takes in the chunks of one sequence of BIO labels; a chunk counts as a hit only if type, start
     /// and end all agree, as in the CoNLL shared tasks.
     ///
@@ -212,6 +231,26 @@ impl Tally {
             predicted: sum.predicted + c.predicted,
             truth: sum.truth + c.truth,
         })
+    }
+
+    /// The mean F1 of all names that occurred (macro average); 0 without any.
+    ///
+    /// ```
+    /// let mut labels = maxmargin::evaluate::Tally::default();
+    /// labels.add_labels(&["b", "b"], &["b", "a"]);
+    /// assert_eq!(labels.macro_f1(), 1.0 / 3.0); // a: 0, b: 2/3
+    /// ```
+    pub fn macro_f1(&self) -> f64 {
+        let sum: f64 = self.counts.values().map(Counts::f1).sum();
+        if self.counts.is_empty() { 0.0 } else { sum / self.counts.len() as f64 }
+    }
+
+    /// Adds to the counts of a name.
+    fn add_counts(&mut self, name: &str, more: Counts) {
+        let entry = self.entry(name);
+        entry.hits += more.hits;
+        entry.predicted += more.predicted;
+        entry.truth += more.truth;
     }
 
     fn entry(&mut self, name: &str) -> &mut Counts {

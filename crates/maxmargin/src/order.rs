@@ -25,6 +25,9 @@ named_enum! {
         Permutation = "permutation",
         /// Each pass visits every block once, in the order of the data.
         Cyclic = "cyclic",
+        /// As `permutation`, but a block that was found without a gap rests for a sweep, then for 3,
+        /// 7, up to 31 sweeps, or until an exact pass finds a gap in it.
+        Lazy = "lazy",
         /// Each visit draws a block in proportion to its last known gap, after one visit to each.
         Gap = "gap",
         /// Each visit takes the block with the largest last known gap, after one visit to each.
@@ -49,6 +52,7 @@ pub(crate) enum Picker {
         n: usize,
         at: usize,
     },
+    Lazy(LazyPicker),
     Gap(GapPicker),
 }
 
@@ -59,6 +63,7 @@ impl Picker {
             Order::Uniform => Self::Uniform { n, ahead: None },
             Order::Permutation => Self::Permutation { order: (0..n as u32).collect(), at: n },
             Order::Cyclic => Self::Cyclic { n, at: 0 },
+            Order::Lazy => Self::Lazy(LazyPicker::new(n)),
             Order::Gap => Self::Gap(GapPicker::new(n, Fold::Sum, power)),
             Order::MaxGap => Self::Gap(GapPicker::new(n, Fold::Max, power)),
         }
@@ -70,6 +75,7 @@ impl Picker {
             Self::Uniform { ahead, .. } => *ahead,
             Self::Permutation { order, at } => order.get(*at).map(|&i| i as usize),
             Self::Cyclic { at, .. } => Some(*at),
+            Self::Lazy(picker) => picker.sweep.last().map(|&i| i as usize),
             Self::Gap(picker) => picker.unvisited.last().map(|&i| i as usize),
         }
     }
@@ -96,17 +102,26 @@ impl Picker {
                 *at = (i + 1) % *n;
                 Some(i)
             }
+            Self::Lazy(picker) => picker.next(rng),
             Self::Gap(picker) => picker.next(rng),
         }
     }
 
     /// Whether the order follows block gaps.
     pub(crate) fn follows_gaps(&self) -> bool {
-        matches!(self, Self::Gap(_))
+        matches!(self, Self::Gap(_) | Self::Lazy(_))
+    }
+
+    /// Whether a sweep over all blocks that want one ends here, after `visits` visits of a pass.
+    pub(crate) fn ends_sweep(&self, n: usize, visits: usize) -> bool {
+        match self {
+            Self::Lazy(picker) => picker.sweep.is_empty(),
+            _ => visits == n,
+        }
     }
 
     /// What is known of the gap of all blocks together, once every block has been visited: the sum
-    /// of the last known gaps, or something larger.
+    /// of the last known gaps, or something larger. The order `lazy` tells only after a sweep.
     pub(crate) fn known_gap(&self) -> Option<f64> {
         match self {
             Self::Gap(GapPicker { tree, fold, power, unvisited, n, .. })
@@ -114,6 +129,7 @@ impl Picker {
             {
                 Some(if *fold == Fold::Sum { tree.root() } else { *n as f64 * tree.root() })
             }
+            Self::Lazy(picker) if picker.sweep.is_empty() => Some(picker.gaps.iter().sum()),
             _ => None,
         }
     }
@@ -122,24 +138,83 @@ impl Picker {
     pub(crate) fn known_gaps(&self) -> Option<&[f64]> {
         match self {
             Self::Gap(picker) if self.known_gap().is_some() => Some(picker.tree.leaves(picker.n)),
+            Self::Lazy(picker) if self.known_gap().is_some() => Some(&picker.gaps),
             _ => None,
         }
     }
 
     /// Takes note of the gap that an oracle call has found in block `i`.
     pub(crate) fn update(&mut self, i: usize, gap: f64) {
-        if let Self::Gap(picker) = self {
-            picker.tree.set(i, weight(gap, picker.power));
+        match self {
+            Self::Gap(picker) => picker.tree.set(i, weight(gap, picker.power)),
+            Self::Lazy(picker) => picker.update(i, gap.max(0.0)),
+            _ => {}
         }
     }
 
     /// Takes note of the gaps of all blocks, from an exact pass.
     pub(crate) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
-        if let Self::Gap(picker) = self {
-            let power = picker.power;
-            picker.unvisited.clear();
-            picker.started = true;
-            picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
+        match self {
+            Self::Gap(picker) => {
+                let power = picker.power;
+                picker.unvisited.clear();
+                picker.started = true;
+                picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
+            }
+            Self::Lazy(picker) => picker.refresh(gaps),
+            _ => {}
+        }
+    }
+}
+
+/// Lets blocks rest where nothing was to be gained.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LazyPicker {
+    /// The last known gaps.
+    gaps: Vec<f64>,
+    /// How many sweeps each block still rests, and how many it rested last.
+    resting: Vec<u8>,
+    rested: Vec<u8>,
+    /// What is left of the current sweep, from the end.
+    sweep: Vec<u32>,
+}
+
+/// Sweeps that a block rests at most.
+const LONGEST_REST: u8 = 31;
+
+impl LazyPicker {
+    fn new(n: usize) -> Self {
+        let (gaps, resting, rested) = (vec![f64::INFINITY; n], vec![0; n], vec![0; n]);
+        Self { gaps, resting, rested, sweep: Vec::new() }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        if self.sweep.is_empty() {
+            // If all rest, those whose rest ends first are up.
+            let least = self.resting.iter().min().copied().unwrap_or_default();
+            for (i, resting) in (0..).zip(&mut self.resting) {
+                if *resting == least {
+                    self.sweep.push(i);
+                }
+                *resting = resting.saturating_sub(least + 1);
+            }
+            rng.shuffle(&mut self.sweep);
+        }
+        self.sweep.pop().map(|i| i as usize)
+    }
+
+    fn update(&mut self, i: usize, gap: f64) {
+        self.gaps[i] = gap;
+        self.rested[i] = if gap > 0.0 { 0 } else { (2 * self.rested[i] + 1).min(LONGEST_REST) };
+        self.resting[i] = self.rested[i];
+    }
+
+    fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        for (i, gap) in gaps.enumerate() {
+            self.gaps[i] = gap.max(0.0);
+            if gap > 0.0 {
+                (self.resting[i], self.rested[i]) = (0, 0);
+            }
         }
     }
 }
@@ -207,6 +282,43 @@ mod tests {
     #[test]
     fn cyclic_wraps_around() {
         assert_eq!(picks(Order::Cyclic, 3, 7), [0, 1, 2, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn a_lazy_order_lets_blocks_without_gap_rest() {
+        let (mut picker, mut rng) = (Picker::new(Order::Lazy, 3, 1.0), Rng::new(1));
+        let mut sweep = |picker: &mut Picker, gaps: [f64; 3]| {
+            let mut seen = Vec::new();
+            loop {
+                let i = picker.next(&mut rng).unwrap();
+                picker.update(i, gaps[i]);
+                seen.push(i);
+                if picker.ends_sweep(3, 0) {
+                    seen.sort_unstable();
+                    return seen;
+                }
+                assert_eq!(picker.known_gap(), None);
+            }
+        };
+        // Block 1 has no gap, block 2 none at first.
+        let gaps = |first| [2.0, 0.0, if first { -1e-18 } else { 3.0 }];
+        assert_eq!(sweep(&mut picker, gaps(true)), [0, 1, 2]);
+        assert_eq!(picker.known_gap(), Some(2.0));
+        assert_eq!(sweep(&mut picker, gaps(false)), [0]);
+        assert_eq!(sweep(&mut picker, gaps(false)), [0, 1, 2]);
+        assert_eq!(picker.known_gap(), Some(5.0));
+        for _ in 0..3 {
+            assert_eq!(sweep(&mut picker, gaps(false)), [0, 2]);
+        }
+        assert_eq!(sweep(&mut picker, gaps(false)), [0, 1, 2]);
+        picker.refresh([0.0, 1.0, 0.0].into_iter());
+        assert_eq!(picker.known_gap(), Some(1.0));
+        assert_eq!(sweep(&mut picker, [0.0; 3]), [0, 1, 2]);
+        // All rest now, blocks 0 and 2 one sweep, block 1 as well, for the exact pass woke it.
+        assert_eq!(sweep(&mut picker, [0.0; 3]), [0, 1, 2]);
+        // However long nothing has a gap, every block is visited again and again.
+        let visits: Vec<usize> = (0..40).flat_map(|_| sweep(&mut picker, [0.0; 3])).collect();
+        assert!((0..3).all(|i| visits.iter().filter(|&&v| v == i).count() >= 10));
     }
 
     #[test]

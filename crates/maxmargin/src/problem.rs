@@ -2,6 +2,7 @@
 
 use crate::bounds::Bounds;
 use crate::quality::Quality;
+use crate::simplex::Simplices;
 use crate::sparse::{Sink, SparseVec};
 
 /// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
@@ -254,6 +255,14 @@ pub trait Problem: Sync {
         for &(feature, value) in parts.entries() {
             sink.add(feature as usize, scale * value);
         }
+    }
+
+    /// What there is to know of blocks that are simplices; none unless overridden.
+    ///
+    /// Only a matter of speed: where it is there, [`Direction::Corrective`](crate::Direction) has no
+    /// need to remember corners.
+    fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+        None
     }
 
     /// Checks that a part vector and a loss are those of a convex combination of outputs of

@@ -247,7 +247,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         if self.settings.max_oracle_calls.is_some_and(|most| self.totals.oracle_calls >= most) {
             return Some(Status::MaxOracleCalls);
         }
-        if self.settings.max_seconds.is_some_and(|most| self.clock.seconds() >= most) {
+        let late = |most: f64| self.oracle_timer.is_due() && self.clock.seconds() >= most;
+        if self.settings.max_seconds.is_some_and(late) {
             return Some(Status::MaxSeconds);
         }
         None

@@ -22,8 +22,9 @@ named_enum! {
     /// ```
     #[derive(Default)]
     Solver("solver") {
-        /// Block-coordinate Frank-Wolfe with the order `gap`, the direction `corrective`, and a cache
-        /// if the first pass shows that oracles are what takes the time. Right nearly always.
+        /// Block-coordinate Frank-Wolfe with the direction `corrective`, the order `gap` (`lazy` where
+        /// blocks are [simplices](crate::Simplices)), and a cache if the first pass shows that oracles
+        /// are what takes the time. Right nearly always.
         #[default]
         Auto = "auto",
         /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks. Every pass knows
@@ -304,9 +305,13 @@ impl Deref for CheckedSettings {
 
 impl CheckedSettings {
     /// What `auto` starts with; other solvers stay as they are.
-    pub(crate) fn resolved(mut self) -> Self {
+    ///
+    /// Where blocks are simplices, visits cost so little that drawing lots for them does not pay, and
+    /// corrective steps leave many blocks without a gap.
+    pub(crate) fn resolved(mut self, simplices: bool) -> Self {
         if self.solver == Solver::Auto {
-            (self.0.order, self.0.direction) = (Order::Gap, Direction::Corrective);
+            self.0.order = if simplices { Order::Lazy } else { Order::Gap };
+            self.0.direction = Direction::Corrective;
         }
         self
     }

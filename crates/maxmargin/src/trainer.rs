@@ -260,7 +260,7 @@ impl<'a> Trainer<'a> {
         problem: &P,
         beginning: Beginning,
     ) -> Result<Finished, TrainError> {
-        let settings = self.settings.check()?.resolved();
+        let settings = self.settings.check()?.resolved(problem.simplices().is_some());
         let solver = settings.solver;
         let (run, stage, parts) = match self.checkpoint {
             None => (Run::start(problem, settings, self.company, beginning)?, Stage::START, None),

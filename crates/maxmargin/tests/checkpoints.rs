@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::bits::{fingerprint, random_chain, timeless, timeless_rows};
+use common::bits::{fingerprint, random_chain, timeless, timeless_rows, tokens};
 use common::chains::any_chain;
 use common::problems::{Enumerated, ViaPsi, Watched, any_polytope, bounded};
 use common::{Rows, bcfw, cases, watch};
@@ -136,6 +136,7 @@ fn check_all<P: Problem>(problem: &P, methods: Vec<Settings>) {
 #[test]
 fn every_method_goes_on_as_if_never_stopped() {
     check_all(&random_chain(70, 4, 2), every_method());
+    check_all(&tokens(&random_chain(15, 4, 2)), every_method());
 }
 
 #[test]
@@ -156,13 +157,17 @@ fn so_does_a_problem_with_bounds() {
 /// What `auto` has chosen by the clock is in the checkpoint.
 #[test]
 fn so_does_auto() {
-    let problem = random_chain(70, 4, 2);
+    check_auto(&random_chain(70, 4, 2));
+    check_auto(&tokens(&random_chain(30, 4, 2)));
+}
+
+fn check_auto<P: Problem>(problem: &P) {
     for average in [Average::None, Average::Weighted] {
         let settings = Settings { tolerance: 0.0, max_passes: 25, average, ..Settings::default() };
-        let (whole, rows, checkpoints) = keeping(&problem, &settings);
+        let (whole, rows, checkpoints) = keeping(problem, &settings);
         assert!(whole.choice.is_some());
         for (at, bytes) in checkpoints.iter().enumerate() {
-            let (resumed, rest) = resume(&problem, &settings, bytes);
+            let (resumed, rest) = resume(problem, &settings, bytes);
             assert_same(&resumed, &whole);
             assert_eq!(timeless_rows(&rest), timeless_rows(&rows)[at..]);
         }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::bcfw;
-use common::bits::{bits, fingerprint, random_chain};
+use common::bits::{bits, fingerprint, random_chain, tokens};
 use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
 use maxmargin::inference::Inference;
@@ -38,6 +38,8 @@ fn every_method() -> Vec<Settings> {
             all.push(Settings { order, direction, cache, ..base.clone() });
         }
     }
+    let (order, direction) = (Order::Lazy, Direction::Corrective);
+    all.push(Settings { order, direction, ..base });
     all
 }
 
@@ -63,6 +65,7 @@ fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
 fn threads_change_nothing() {
     check_threads(&random_chain(150, 4, 2), every_method());
     check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
+    check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
 }
 
 /// Random rings of three states, with hints.

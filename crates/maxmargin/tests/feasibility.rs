@@ -5,6 +5,7 @@ mod common;
 
 use common::bcfw;
 use common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
+use common::rows::{CaseRow, RowsCase};
 use common::{audit_of, cases};
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming};
 use maxmargin::{Block, Problem, Settings, Solution, SparseVec, audit, train};
@@ -207,4 +208,33 @@ proptest! {
         let result = audit(&chain, solution.lambda, &solution.weights, &solution.dual, 1e-9, 1);
         prop_assert!(result.is_err() || result.unwrap().infeasible.is_some());
     }
+}
+
+/// The masses of classes, and of the wrong label, have to be those of a distribution.
+#[test]
+fn masses_of_classes_are_checked() {
+    let row = |label| CaseRow { weight: 1.0, attributes: vec![(0, 1.0)], label };
+    let costs = Some(vec![vec![0.0, 2.0], vec![1.0, 0.0]]);
+    let rows = vec![row(0), row(1)];
+    let case = RowsCase { classes: 2, attributes: 1, bias: None, costs, rows };
+    let (multiclass, binary) = (case.multiclass(), case.binary());
+    let why = |problem: &dyn Fn(&SparseVec, f64) -> Result<(), String>, masses: &[f64], loss| {
+        let parts: SparseVec = (0..).zip(masses.iter().copied()).collect();
+        problem(&parts, loss).err().unwrap_or_default()
+    };
+    let classes = |parts: &SparseVec, loss| multiclass.check_point(0, parts, loss, 1e-9);
+    assert_eq!(why(&classes, &[0.75, 0.25], 0.5), "");
+    assert_eq!(why(&classes, &[0.75, 0.25], 0.25), "its loss is stated as 0.25, but is 0.5");
+    assert_eq!(why(&classes, &[0.75, 0.5], 1.0), "the masses sum to 1.25, not to 1");
+    assert_eq!(why(&classes, &[1.25, -0.25], -0.5), "a mass is negative: -2.5e-1");
+    let missing = why(&classes, &[0.5, 0.0, 0.5], 0.0);
+    assert_eq!(missing, "it has a part that does not exist: 2");
+    assert_eq!(why(&classes, &[], 0.0), "the masses sum to 0, not to 1");
+    let wrong = |parts: &SparseVec, loss| binary.check_point(0, parts, loss, 1e-9);
+    assert_eq!(why(&wrong, &[], 0.0) + &why(&wrong, &[1.0], 1.0), "");
+    let outside = "the mass of the wrong label is 1.5, not between 0 and 1";
+    assert_eq!(why(&wrong, &[1.5], 1.5), outside);
+    assert!(why(&wrong, &[-0.5], -0.5).contains("-0.5, not between"));
+    assert_eq!(why(&wrong, &[0.5], 0.75), "its loss is stated as 0.75, but is 0.5");
+    assert_eq!(why(&wrong, &[0.5, 0.5], 0.5), "it has a part that does not exist: 1");
 }

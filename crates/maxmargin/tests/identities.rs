@@ -8,6 +8,7 @@ use common::chains::any_chain;
 use common::factor_graphs::{any_binary_graphs, any_graphs};
 use common::multilabels::any_labels;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
+use common::rows::any_rows;
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
 use maxmargin::inference::Inference;
 use maxmargin::{
@@ -157,6 +158,16 @@ proptest! {
         let solution = check_run(&problem, &settings);
         let start = case.enumerate().start_gap();
         assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_rows(case in any_rows(1..=5), settings in settings()) {
+        let (multiclass, binary) = (case.multiclass(), case.binary());
+        let lambda = check_run(&multiclass, &settings).lambda;
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&multiclass, lambda), start, 1e-12, start);
+        check_run(&binary, &settings);
+        assert_close(gap_at_truth(&binary, lambda), 1.0, 1e-12, 1.0);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod common;
 use common::bcfw;
 use common::chains::{any_chain, tieless_chain};
 use common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
+use common::rows::any_rows;
 use common::{assert_certified, cases, norm_sq, qp};
 use maxmargin::{
     Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, train,
@@ -90,6 +91,14 @@ proptest! {
         let dense = problem.enumerate();
         let all = solutions(&problem, lambda);
         hold_against_qp(&dense, lambda, &all);
+    }
+
+    #[test]
+    fn labelled_rows_have_one_optimum(case in any_rows(2..=4), lambda in 0.2..2.0f64) {
+        let all = solutions(&case.multiclass(), lambda);
+        hold_against_qp(&case.enumerate(), lambda, &all);
+        let all = solutions(&case.binary(), lambda);
+        hold_against_qp(&case.enumerate_binary(), lambda, &all);
     }
 
     #[test]

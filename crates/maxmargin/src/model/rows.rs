@@ -54,11 +54,6 @@ impl Rows {
         Ok(())
     }
 
-    /// Number of rows.
-    pub(crate) fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
     /// Number of entries of all rows.
     pub(crate) fn entries(&self) -> usize {
         self.attributes.len()
@@ -125,27 +120,29 @@ impl<'a> Row<'a> {
     /// Σ value · `weights`[attribute].
     #[inline]
     pub(crate) fn dot(&self, weights: &[f64]) -> f64 {
+        self.dot_strided(weights, 1, 0)
+    }
+
+    /// Σ value · `weights`[attribute · `stride` + `at`].
+    #[inline]
+    pub(crate) fn dot_strided(&self, weights: &[f64], stride: usize, at: usize) -> f64 {
+        let weight = |&attribute: &u32| weights[attribute as usize * stride + at];
         // Four sums side by side: each addition would else wait for the one before.
         let mut sums = [0.0; 4];
+        let (groups, rest) = self.attributes.as_chunks::<4>();
         if self.values.is_empty() {
-            let (groups, rest) = self.attributes.as_chunks::<4>();
             for group in groups {
-                for (sum, &a) in sums.iter_mut().zip(group) {
-                    *sum += weights[a as usize];
-                }
+                sums.iter_mut().zip(group).for_each(|(sum, a)| *sum += weight(a));
             }
-            rest.iter().zip(&mut sums).for_each(|(&a, sum)| *sum += weights[a as usize]);
+            sums.iter_mut().zip(rest).for_each(|(sum, a)| *sum += weight(a));
         } else {
-            let (groups, rest) = self.attributes.as_chunks::<4>();
             let (value_groups, value_rest) = self.values.as_chunks::<4>();
             for (group, values) in groups.iter().zip(value_groups) {
-                for ((sum, &a), value) in sums.iter_mut().zip(group).zip(values) {
-                    *sum += value * weights[a as usize];
-                }
+                let terms = sums.iter_mut().zip(group).zip(values);
+                terms.for_each(|((sum, a), value)| *sum += value * weight(a));
             }
-            for ((sum, &a), value) in sums.iter_mut().zip(rest).zip(value_rest) {
-                *sum += value * weights[a as usize];
-            }
+            let terms = sums.iter_mut().zip(rest).zip(value_rest);
+            terms.for_each(|((sum, a), value)| *sum += value * weight(a));
         }
         (sums[0] + sums[1]) + (sums[2] + sums[3])
     }
@@ -265,7 +262,7 @@ mod tests {
         rows.push([(1, 1.0), (0, -2.5)]).unwrap();
         assert_eq!(rows.row(0).pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
         assert_eq!(rows.row(1).pairs().collect::<Vec<_>>(), [(1, 1.0), (0, -2.5)]);
-        assert_eq!((rows.attribute_bound(), rows.len(), rows.entries()), (5, 2, 4));
+        assert_eq!((rows.attribute_bound(), rows.entries()), (5, 4));
     }
 
     #[test]
@@ -292,6 +289,8 @@ mod tests {
             let row = Row { attributes: &attributes, values: &values };
             let sum: f64 = row.pairs().map(|(a, value)| value * weights[a as usize]).sum();
             assert_eq!(row.dot(&weights), sum);
+            let wide: Vec<f64> = weights.iter().flat_map(|&w| [0.5, w, f64::NAN]).collect();
+            assert_eq!(row.dot_strided(&wide, 3, 1), sum);
         }
     }
 }

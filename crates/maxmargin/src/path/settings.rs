@@ -85,7 +85,7 @@ impl PathSettings {
     /// assert_eq!(
     ///     path.check().unwrap_err().to_string(),
     ///     "a heuristic path cannot be combined with order permutation: \
-    ///      it stops on the block gaps that the orders gap and max-gap keep"
+    ///      it stops on the block gaps that the orders gap, max-gap and lazy keep"
     /// );
     /// ```
     ///
@@ -106,12 +106,12 @@ impl PathSettings {
         let refuse = |second: String, why| {
             Err(SettingsError::Combination { first: "a heuristic path".to_owned(), second, why })
         };
-        let training = training.resolved();
+        let training = training.resolved(false);
         if training.solver == Solver::FrankWolfe {
             return refuse("solver fw".to_owned(), "every step of it knows the exact gap already");
         }
-        if !matches!(training.order, Order::Gap | Order::MaxGap) {
-            let why = "it stops on the block gaps that the orders gap and max-gap keep";
+        if !matches!(training.order, Order::Gap | Order::MaxGap | Order::Lazy) {
+            let why = "it stops on the block gaps that the orders gap, max-gap and lazy keep";
             return refuse(format!("order {}", training.order), why);
         }
         if training.gap_power != 1.0 {

@@ -1,7 +1,9 @@
 //! Runs to compare to the last bit.
 
 use super::Rows;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 use maxmargin::observe::{Record, Totals};
 use maxmargin::{Rng, Solution};
 
@@ -52,4 +54,16 @@ pub fn timeless_rows(rows: &Rows) -> Vec<Record> {
         ..row.clone()
     };
     rows.0.iter().map(|(row, _)| timeless(row)).collect()
+}
+
+/// The tokens of a chain, one by one.
+pub fn tokens(chain: &Chain) -> Multiclass {
+    let mut data = LabelledRows::new();
+    for sequence in chain.data().iter() {
+        for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            data.push(token.pairs(), &[label], 1.0).unwrap();
+        }
+    }
+    let shape = MulticlassShape::new(data.label_bound(), data.attribute_bound());
+    Multiclass::new(shape, data, ClassLoss::ZeroOne).unwrap()
 }

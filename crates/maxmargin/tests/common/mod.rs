@@ -16,6 +16,7 @@ pub mod paths;
 pub mod problems;
 pub mod qp;
 pub mod reference;
+pub mod rows;
 
 use maxmargin::observe::{Control, Event, Observer, Record};
 use maxmargin::{Audit, Problem, Settings, Solution, Trainer, audit};

@@ -16,6 +16,7 @@
 //! [`Decoder`] also finds n-best lists, margins, and labellings that keep [`Rules`].
 
 mod decoder;
+mod enumerate;
 mod feasible;
 mod gram;
 mod loss;

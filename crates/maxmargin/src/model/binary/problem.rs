@@ -1,0 +1,280 @@
+//! Binary classification as a structured problem.
+
+use super::shape::BinaryShape;
+use crate::model::labelled::LabelledRows;
+use crate::problem::Problem;
+use crate::simplex::Simplices;
+use crate::slack::Enumerable;
+use crate::sparse::{Sink, SparseVec};
+use thiserror::Error;
+
+/// Data that do not fit a binary shape.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::binary::{Binary, BinaryShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(4, 1.0)], &[1], 1.0)?;
+/// let error = Binary::new(BinaryShape::new(2), data, 1).unwrap_err();
+/// assert_eq!(error.to_string(), "row 0 has the attribute 4, but there are only 2");
+/// # Ok::<(), maxmargin::model::RowError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum BinaryError {
+    /// A bias that is not a positive finite number.
+    #[error("the bias is {0}; a positive finite number is needed")]
+    Bias(f64),
+    /// An attribute that the shape does not have.
+    #[error("row {row} has the attribute {attribute}, but there are only {attributes}")]
+    Attribute {
+        /// Index of the row.
+        row: usize,
+        /// The attribute.
+        attribute: u32,
+        /// Number of attributes.
+        attributes: usize,
+    },
+}
+
+/// Binary training data: rows with a certain label are positive, all others negative.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::binary::{Binary, BinaryShape};
+/// use maxmargin::{Settings, train};
+///
+/// let mut data = LabelledRows::new();
+/// for (x, label) in [(-2.0, 0), (-1.0, 0), (1.0, 1), (3.0, 1)] {
+///     data.push([(0, x)], &[label], 1.0)?;
+/// }
+/// let problem = Binary::new(BinaryShape::new(1), data, 1)?;
+/// let solution = train(&problem, &Settings { tolerance: 1e-9, ..Settings::default() })?;
+/// // Half of w² plus the mean of the hinges is least where the margins of −1 and 1 are 1.
+/// assert!((solution.weights[0] - 1.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Binary {
+    shape: BinaryShape,
+    data: LabelledRows,
+    /// What the engine asks of every row again and again, side by side.
+    facts: Vec<Fact>,
+    total_weight: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fact {
+    /// yᵢ, 1 or −1.
+    sign: f64,
+    /// ‖xᵢ‖², the bias included.
+    norm_sq: f64,
+}
+
+/// Scratch memory of a [`Binary`], for one thread: the score ⟨w, xᵢ⟩.
+///
+/// ```
+/// use maxmargin::Problem;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::binary::{Binary, BinaryShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[1], 1.0)?;
+/// let problem = Binary::new(BinaryShape::new(1), data, 1)?;
+/// let (mut workspace, mut positive) = (problem.workspace(), true);
+/// for (w, answer) in [([0.5], false), ([1.5], true)] { // the wrong label while the margin is below 1
+///     problem.prepare(0, &w, &mut workspace);
+///     problem.oracle(0, &w, &mut workspace, &mut positive);
+///     assert_eq!(positive, answer);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BinaryWorkspace {
+    score: f64,
+}
+
+/// The only part of an output: that it is wrong.
+const WRONG: u64 = 0;
+
+impl Binary {
+    /// The rows of `data` that have the label `positive` against all others.
+    ///
+    /// # Errors
+    /// An attribute that the shape does not have, or a bias that makes no sense.
+    pub fn new(shape: BinaryShape, data: LabelledRows, positive: u32) -> Result<Self, BinaryError> {
+        if let Some(bias) = shape.bias.filter(|bias| !(*bias > 0.0 && bias.is_finite())) {
+            return Err(BinaryError::Bias(bias));
+        }
+        let bias = shape.bias.unwrap_or_default();
+        let mut facts = Vec::with_capacity(data.len());
+        for (at, (row, labels)) in data.iter().enumerate() {
+            let attributes = shape.attributes;
+            // Attributes come in increasing order.
+            if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
+                return Err(BinaryError::Attribute { row: at, attribute, attributes });
+            }
+            let sign = if labels.contains(&positive) { 1.0 } else { -1.0 };
+            let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
+            facts.push(Fact { sign, norm_sq });
+        }
+        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
+        Ok(Self { shape, data, facts, total_weight })
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &BinaryShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &LabelledRows {
+        &self.data
+    }
+
+    /// Whether row `i` is positive.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn is_positive(&self, i: usize) -> bool {
+        self.facts[i].sign > 0.0
+    }
+
+    /// The mass of the wrong label in a part vector.
+    fn wrong(parts: &SparseVec) -> f64 {
+        parts.entries().first().map_or(0.0, |&(_, mass)| mass)
+    }
+}
+
+impl Problem for Binary {
+    type Output = bool;
+    type Workspace = BinaryWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> BinaryWorkspace {
+        BinaryWorkspace::default()
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut BinaryWorkspace) {
+        workspace.score = self.shape.score(w, self.data.row(i));
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
+    }
+
+    fn oracle(&self, i: usize, _w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
+        // The wrong label wins while the margin is below its loss.
+        let wrong = self.facts[i].sign * workspace.score < 1.0;
+        *y = self.is_positive(i) != wrong;
+    }
+
+    fn decode(&self, _i: usize, _w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
+        *y = workspace.score > 0.0;
+    }
+
+    fn loss(&self, i: usize, y: &bool) -> f64 {
+        f64::from(*y != self.is_positive(i))
+    }
+
+    fn psi(&self, i: usize, y: &bool, psi: &mut SparseVec) {
+        if *y != self.is_positive(i) {
+            self.scatter(i, -1.0, &[(WRONG, 1.0)].into_iter().collect(), psi);
+        }
+    }
+
+    fn truth(&self, i: usize) -> Option<bool> {
+        Some(self.is_positive(i))
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn parts(&self, i: usize, y: &bool, parts: &mut SparseVec) {
+        if *y != self.is_positive(i) {
+            parts.push(WRONG, 1.0);
+        }
+    }
+
+    fn score(&self, i: usize, _w: &[f64], workspace: &BinaryWorkspace, parts: &SparseVec) -> f64 {
+        -self.facts[i].sign * workspace.score * Self::wrong(parts)
+    }
+
+    fn norm_sq(&self, i: usize, _workspace: &mut BinaryWorkspace, parts: &SparseVec) -> f64 {
+        let mass = Self::wrong(parts);
+        self.facts[i].norm_sq * mass * mass
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        let change = -scale * self.facts[i].sign * Self::wrong(parts);
+        self.data.row(i).scatter(change, sink);
+        if let Some(bias) = self.shape.bias {
+            sink.add(self.shape.attributes, change * bias);
+        }
+    }
+
+    fn simplices(&self) -> Option<&dyn Simplices<BinaryWorkspace>> {
+        Some(self)
+    }
+
+    fn check_point(
+        &self,
+        _i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        if let Some((part, _)) = parts.entries().iter().find(|(part, _)| *part != WRONG) {
+            return Err(format!("it has a part that does not exist: {part}"));
+        }
+        let mass = Self::wrong(parts);
+        if !(-slack..=1.0 + slack).contains(&mass) {
+            return Err(format!("the mass of the wrong label is {mass}, not between 0 and 1"));
+        }
+        if (mass - loss).abs() > slack * (1.0 + mass) {
+            return Err(format!("its loss is stated as {loss}, but is {mass}"));
+        }
+        Ok(())
+    }
+}
+
+impl Simplices<BinaryWorkspace> for Binary {
+    fn truth_has_part(&self) -> bool {
+        false
+    }
+
+    fn length_sq(&self, i: usize) -> f64 {
+        self.facts[i].norm_sq
+    }
+
+    fn loss(&self, _i: usize, _part: u64) -> f64 {
+        1.0
+    }
+
+    fn score(&self, i: usize, w: &[f64], _part: u64) -> f64 {
+        -self.facts[i].sign * self.shape.score(w, self.data.row(i))
+    }
+
+    fn values(&self, i: usize, workspace: &BinaryWorkspace, values: &mut Vec<f64>) {
+        values.clear();
+        values.push(1.0 - self.facts[i].sign * workspace.score);
+    }
+}
+
+impl Enumerable for Binary {
+    fn for_each_output(&self, _i: usize, visit: &mut dyn FnMut(&bool)) {
+        [false, true].iter().for_each(visit);
+    }
+}

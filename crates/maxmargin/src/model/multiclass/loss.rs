@@ -1,0 +1,181 @@
+//! What a wrong class costs.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The loss of a classification.
+///
+/// ```
+/// use maxmargin::model::multiclass::{ClassLoss, CostMatrix};
+///
+/// assert_eq!(ClassLoss::default().cost(2, 1), 1.0);
+/// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
+/// assert_eq!(ClassLoss::Costs(costs).cost(1, 0), 5.0); // class 1 taken for class 0
+/// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassLoss {
+    /// 1 for every mistake.
+    #[default]
+    ZeroOne,
+    /// A cost for every pair of a true and a predicted class.
+    Costs(CostMatrix),
+}
+
+impl ClassLoss {
+    /// The cost of taking class `truth` for class `predicted`.
+    ///
+    /// # Panics
+    /// If there is a matrix and it is too small.
+    #[inline]
+    pub fn cost(&self, truth: u32, predicted: u32) -> f64 {
+        match self {
+            Self::ZeroOne => f64::from(truth != predicted),
+            Self::Costs(matrix) => matrix.row(truth)[predicted as usize],
+        }
+    }
+}
+
+/// A square matrix of costs: finite, at least 0, and 0 for what is right.
+///
+/// ```
+/// use maxmargin::model::multiclass::CostMatrix;
+///
+/// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
+/// assert_eq!((costs.classes(), costs.row(1)), (2, &[5.0, 0.0][..]));
+/// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
+pub struct CostMatrix {
+    classes: usize,
+    /// Row by row; a row is a true class.
+    costs: Vec<f64>,
+}
+
+/// A matrix of costs that makes no sense.
+///
+/// ```
+/// use maxmargin::model::multiclass::CostMatrix;
+///
+/// let error = CostMatrix::new(vec![vec![0.0, -1.0], vec![1.0, 0.0]]).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the cost of taking class 0 for class 1 is -1; a finite number ≥ 0 is needed"
+/// );
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum CostMatrixError {
+    /// A matrix that is not square.
+    #[error("row {row} of the costs has {found} entries, but there are {rows} rows")]
+    NotSquare {
+        /// The first row of the wrong length.
+        row: usize,
+        /// Its length.
+        found: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A cost that is negative, NaN or infinite.
+    #[error(
+        "the cost of taking class {truth} for class {predicted} is {cost}; \
+         a finite number ≥ 0 is needed"
+    )]
+    Cost {
+        /// The true class.
+        truth: usize,
+        /// The predicted class.
+        predicted: usize,
+        /// The cost.
+        cost: f64,
+    },
+    /// A cost of something right.
+    #[error("predicting class {class} rightly costs {cost}; it must cost 0")]
+    Diagonal {
+        /// The class.
+        class: usize,
+        /// The cost.
+        cost: f64,
+    },
+}
+
+impl CostMatrix {
+    /// Costs by true class (rows) and predicted class (columns).
+    ///
+    /// # Errors
+    /// A matrix that is not square, a cost that is negative or not finite, or one on the diagonal.
+    pub fn new(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
+        let classes = rows.len();
+        for (truth, row) in rows.iter().enumerate() {
+            if row.len() != classes {
+                let (found, rows) = (row.len(), classes);
+                return Err(CostMatrixError::NotSquare { row: truth, found, rows });
+            }
+            for (predicted, &cost) in row.iter().enumerate() {
+                if !(cost >= 0.0 && cost.is_finite()) {
+                    return Err(CostMatrixError::Cost { truth, predicted, cost });
+                }
+                if truth == predicted && cost != 0.0 {
+                    return Err(CostMatrixError::Diagonal { class: truth, cost });
+                }
+            }
+        }
+        Ok(Self { classes, costs: rows.concat() })
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The costs of a true class, by predicted class.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    #[inline]
+    pub fn row(&self, truth: u32) -> &[f64] {
+        &self.costs[truth as usize * self.classes..][..self.classes]
+    }
+}
+
+impl TryFrom<Vec<Vec<f64>>> for CostMatrix {
+    type Error = CostMatrixError;
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
+        Self::new(rows)
+    }
+}
+
+impl From<CostMatrix> for Vec<Vec<f64>> {
+    fn from(matrix: CostMatrix) -> Self {
+        matrix.costs.chunks(matrix.classes.max(1)).map(<[f64]>::to_vec).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_checked_in_files_too() {
+        let text = r#"{"costs":[[0.0,2.0],[0.5,0.0]]}"#;
+        let loss: ClassLoss = serde_json::from_str(text).unwrap();
+        assert_eq!((loss.cost(0, 1), loss.cost(1, 0), loss.cost(1, 1)), (2.0, 0.5, 0.0));
+        assert_eq!(serde_json::to_string(&loss).unwrap(), text);
+        let zero_one = serde_json::to_string(&ClassLoss::ZeroOne).unwrap();
+        assert_eq!(zero_one, "\"zero-one\"");
+        for (rows, complaint) in [
+            ("[[0,1],[1]]", "row 1 of the costs has 1 entries"),
+            ("[[1]]", "predicting class 0 rightly costs 1"),
+            ("[[0,1,2],[1,0,-1],[0,0,0]]", "class 1 for class 2 is -1"),
+        ] {
+            let text = format!("{{\"costs\":{rows}}}");
+            let error = serde_json::from_str::<ClassLoss>(&text).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{error}");
+        }
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(CostMatrix::new(vec![vec![0.0, bad], vec![1.0, 0.0]]).is_err());
+        }
+        assert_eq!(CostMatrix::new(Vec::new()).unwrap().classes(), 0);
+    }
+}

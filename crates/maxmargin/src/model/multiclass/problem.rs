@@ -1,0 +1,358 @@
+//! Multiclass classification as a structured problem.
+
+use super::loss::ClassLoss;
+use super::shape::{MulticlassShape, first_largest};
+use crate::model::labelled::LabelledRows;
+use crate::model::rows::scatter_row;
+use crate::problem::Problem;
+use crate::simplex::{self, Simplices};
+use crate::slack::Enumerable;
+use crate::sparse::{Sink, SparseVec};
+use thiserror::Error;
+
+/// Data that do not fit a multiclass shape or loss.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[0, 2], 1.0)?;
+/// let error = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne).unwrap_err();
+/// assert_eq!(error.to_string(), "row 0 has 2 labels; a multiclass problem needs exactly one");
+/// # Ok::<(), maxmargin::model::RowError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum MulticlassError {
+    /// No classes at all, or so many weights that they cannot be numbered.
+    #[error("{classes} classes and {attributes} attributes make no multiclass model")]
+    Size {
+        /// Number of classes.
+        classes: usize,
+        /// Number of attributes.
+        attributes: usize,
+    },
+    /// A bias that is not a positive finite number.
+    #[error("the bias is {0}; a positive finite number is needed")]
+    Bias(f64),
+    /// A row without a label or with several.
+    #[error("row {row} has {found} labels; a multiclass problem needs exactly one")]
+    LabelCount {
+        /// Index of the row.
+        row: usize,
+        /// How many labels it has.
+        found: usize,
+    },
+    /// A label that the shape does not have.
+    #[error("row {row} has the label {label}, but there are only {classes} classes")]
+    Label {
+        /// Index of the row.
+        row: usize,
+        /// The label.
+        label: u32,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// An attribute that the shape does not have.
+    #[error("row {row} has the attribute {attribute}, but there are only {attributes}")]
+    Attribute {
+        /// Index of the row.
+        row: usize,
+        /// The attribute.
+        attribute: u32,
+        /// Number of attributes.
+        attributes: usize,
+    },
+    /// Costs for another number of classes.
+    #[error("the costs are for {found} classes, but there are {classes}")]
+    Costs {
+        /// Number of classes of the costs.
+        found: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+}
+
+/// Multiclass training data under a loss.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+/// use maxmargin::{Settings, train};
+///
+/// let mut data = LabelledRows::new();
+/// for class in [0, 1, 2, 1] {
+///     data.push([(class, 1.0)], &[class], 1.0)?; // one telling attribute per class
+/// }
+/// let shape = MulticlassShape::new(3, 3);
+/// let problem = Multiclass::new(shape, data, ClassLoss::ZeroOne)?;
+/// let solution = train(&problem, &Settings { tolerance: 1e-6, ..Settings::default() })?;
+/// assert!(solution.certificate.gap <= 1e-6);
+/// let row = problem.data().row(2);
+/// assert_eq!(shape.predict(&solution.weights, row, &mut Vec::new()), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Multiclass {
+    shape: MulticlassShape,
+    data: LabelledRows,
+    loss: ClassLoss,
+    /// ‖xᵢ‖² of every row, the bias included.
+    norms: Vec<f64>,
+    /// The class of every row.
+    truths: Vec<u32>,
+    total_weight: f64,
+}
+
+/// Scratch memory of a [`Multiclass`], for one thread: the scores of the classes.
+///
+/// ```
+/// use maxmargin::Problem;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[1], 1.0)?;
+/// let problem = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne)?;
+/// let (w, mut workspace, mut y) = ([0.0, 1.5, 1.0], problem.workspace(), 0);
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!(y, 2); // with its loss it beats the truth
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MulticlassWorkspace {
+    scores: Vec<f64>,
+}
+
+impl Multiclass {
+    /// Puts data, shape and loss together.
+    ///
+    /// # Errors
+    /// Rows, labels or costs that do not fit the shape, or a shape that makes no sense.
+    pub fn new(
+        shape: MulticlassShape,
+        data: LabelledRows,
+        loss: ClassLoss,
+    ) -> Result<Self, MulticlassError> {
+        let truths = check(&shape, &data, &loss)?;
+        let bias = shape.bias.unwrap_or_default();
+        let norm = |i| data.row(i).pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
+        let norms = (0..data.len()).map(norm).collect();
+        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
+        Ok(Self { shape, data, loss, norms, truths, total_weight })
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &MulticlassShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &LabelledRows {
+        &self.data
+    }
+
+    /// The loss.
+    pub fn class_loss(&self) -> &ClassLoss {
+        &self.loss
+    }
+
+    /// The true class of every row.
+    pub fn truths(&self) -> &[u32] {
+        &self.truths
+    }
+}
+
+/// Checks that all fits together; the class of every row.
+fn check(
+    shape: &MulticlassShape,
+    data: &LabelledRows,
+    loss: &ClassLoss,
+) -> Result<Vec<u32>, MulticlassError> {
+    let MulticlassShape { classes, attributes, bias } = *shape;
+    let weights = attributes.checked_add(1).and_then(|rows| rows.checked_mul(classes));
+    if classes == 0 || u32::try_from(classes).is_err() || weights.is_none() {
+        return Err(MulticlassError::Size { classes, attributes });
+    }
+    if let Some(bias) = bias.filter(|bias| !(*bias > 0.0 && bias.is_finite())) {
+        return Err(MulticlassError::Bias(bias));
+    }
+    if let ClassLoss::Costs(matrix) = loss
+        && matrix.classes() != classes
+    {
+        return Err(MulticlassError::Costs { found: matrix.classes(), classes });
+    }
+    let mut truths = Vec::with_capacity(data.len());
+    for (at, (row, labels)) in data.iter().enumerate() {
+        let &[label] = labels else {
+            return Err(MulticlassError::LabelCount { row: at, found: labels.len() });
+        };
+        if label as usize >= classes {
+            return Err(MulticlassError::Label { row: at, label, classes });
+        }
+        // Attributes come in increasing order.
+        if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
+            return Err(MulticlassError::Attribute { row: at, attribute, attributes });
+        }
+        truths.push(label);
+    }
+    Ok(truths)
+}
+
+impl Problem for Multiclass {
+    type Output = u32;
+    type Workspace = MulticlassWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> MulticlassWorkspace {
+        MulticlassWorkspace::default()
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MulticlassWorkspace) {
+        self.shape.score(w, self.data.row(i), &mut workspace.scores);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
+    }
+
+    fn oracle(&self, i: usize, _w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
+        let (truth, scores) = (self.truths[i], workspace.scores.iter());
+        *y = match &self.loss {
+            ClassLoss::ZeroOne => {
+                first_largest((0..).zip(scores).map(|(k, s)| f64::from(k != truth) + s))
+            }
+            ClassLoss::Costs(costs) => {
+                first_largest(scores.zip(costs.row(truth)).map(|(score, cost)| score + cost))
+            }
+        };
+    }
+
+    fn decode(&self, _i: usize, _w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
+        *y = first_largest(workspace.scores.iter().copied());
+    }
+
+    fn loss(&self, i: usize, y: &u32) -> f64 {
+        self.loss.cost(self.truths[i], *y)
+    }
+
+    fn psi(&self, i: usize, y: &u32, psi: &mut SparseVec) {
+        let difference = [(u64::from(self.truths[i]), 1.0), (u64::from(*y), -1.0)];
+        self.scatter(i, 1.0, &difference.into_iter().collect(), psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<u32> {
+        Some(self.truths[i])
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn parts(&self, _i: usize, y: &u32, parts: &mut SparseVec) {
+        parts.push(u64::from(*y), 1.0);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        parts.push(u64::from(self.truths[i]), 1.0);
+    }
+
+    fn score(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        workspace: &MulticlassWorkspace,
+        parts: &SparseVec,
+    ) -> f64 {
+        let term = |&(class, mass): &(u64, f64)| mass * workspace.scores[class as usize];
+        parts.entries().iter().map(term).sum()
+    }
+
+    fn norm_sq(&self, i: usize, _workspace: &mut MulticlassWorkspace, parts: &SparseVec) -> f64 {
+        self.norms[i] * parts.norm_sq()
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        let (k, row) = (self.shape.classes, self.data.row(i));
+        scatter_row(k, row, scale, parts.entries(), |class| class as usize, sink);
+        if let Some(bias) = self.shape.bias {
+            let start = self.shape.bias_weights().start;
+            for &(class, mass) in parts.entries() {
+                sink.add(start + class as usize, scale * bias * mass);
+            }
+        }
+    }
+
+    fn simplices(&self) -> Option<&dyn Simplices<MulticlassWorkspace>> {
+        Some(self)
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        simplex::check(parts, self.shape.classes, slack)?;
+        let cost = |&(class, mass): &(u64, f64)| mass * Simplices::loss(self, i, class);
+        let own: f64 = parts.entries().iter().map(cost).sum();
+        if (own - loss).abs() > slack * (1.0 + own.abs()) {
+            return Err(format!("its loss is stated as {loss}, but is {own}"));
+        }
+        Ok(())
+    }
+}
+
+impl Simplices<MulticlassWorkspace> for Multiclass {
+    fn truth_has_part(&self) -> bool {
+        true
+    }
+
+    fn length_sq(&self, i: usize) -> f64 {
+        self.norms[i]
+    }
+
+    fn loss(&self, i: usize, part: u64) -> f64 {
+        self.loss.cost(self.truths[i], part as u32)
+    }
+
+    fn score(&self, i: usize, w: &[f64], part: u64) -> f64 {
+        let (k, class) = (self.shape.classes, part as usize);
+        let bias = self.shape.bias.map_or(0.0, |bias| bias * w[self.shape.attributes * k + class]);
+        self.data.row(i).dot_strided(w, k, class) + bias
+    }
+
+    fn values(&self, i: usize, workspace: &MulticlassWorkspace, values: &mut Vec<f64>) {
+        let truth = self.truths[i];
+        values.clear();
+        match &self.loss {
+            ClassLoss::ZeroOne => {
+                values.extend(workspace.scores.iter().map(|score| score + 1.0));
+                values[truth as usize] = workspace.scores[truth as usize];
+            }
+            ClassLoss::Costs(costs) => {
+                let values_of = workspace.scores.iter().zip(costs.row(truth));
+                values.extend(values_of.map(|(score, cost)| score + cost));
+            }
+        }
+    }
+}
+
+impl Enumerable for Multiclass {
+    fn for_each_output(&self, _i: usize, visit: &mut dyn FnMut(&u32)) {
+        (0..self.shape.classes as u32).for_each(|class| visit(&class));
+    }
+}

@@ -1,0 +1,108 @@
+//! Where the weights of a multiclass model lie, and how they score a row.
+
+use crate::model::rows::{Row, add_scores};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The shape of a multiclass model: numbers of classes and attributes, and the bias.
+///
+/// In w come the attributes one by one, each with all classes side by side, so that scoring a row is
+/// adding up contiguous weights; the bias, if there is one, comes last, like one more attribute.
+///
+/// ```
+/// use maxmargin::model::multiclass::MulticlassShape;
+///
+/// let shape = MulticlassShape { bias: Some(1.0), ..MulticlassShape::new(3, 10) };
+/// assert_eq!((shape.dim(), shape.bias_weights()), (33, 30..33));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MulticlassShape {
+    /// Number of classes K ≥ 1.
+    pub classes: usize,
+    /// Number of attributes.
+    pub attributes: usize,
+    /// The value that every row has in an attribute of its own, positive and finite; none for no
+    /// bias. The larger it is, the less the bias is held back by regularization.
+    pub bias: Option<f64>,
+}
+
+impl MulticlassShape {
+    /// A shape without bias.
+    pub fn new(classes: usize, attributes: usize) -> Self {
+        Self { classes, attributes, bias: None }
+    }
+
+    /// Number of features, the length of w.
+    pub fn dim(&self) -> usize {
+        self.bias_weights().end
+    }
+
+    /// Where the weight of an attribute for a class lies.
+    ///
+    /// ```
+    /// use maxmargin::model::multiclass::MulticlassShape;
+    /// assert_eq!(MulticlassShape::new(3, 10).feature(2, 1), 7); // attribute 2, class 1
+    /// ```
+    pub fn feature(&self, attribute: usize, class: usize) -> usize {
+        attribute * self.classes + class
+    }
+
+    /// Where the weights of the bias lie, class by class; empty if there is none.
+    pub fn bias_weights(&self) -> Range<usize> {
+        let start = self.attributes * self.classes;
+        start..start + if self.bias.is_some() { self.classes } else { 0 }
+    }
+
+    /// Fills `scores` with the score of every class.
+    ///
+    /// ```
+    /// use maxmargin::model::{Row, multiclass::MulticlassShape};
+    ///
+    /// let shape = MulticlassShape { bias: Some(1.0), ..MulticlassShape::new(2, 1) };
+    /// let mut scores = Vec::new();
+    /// shape.score(&[-1.0, 1.0, 0.5, 0.0], Row { attributes: &[0], values: &[3.0] }, &mut scores);
+    /// assert_eq!(scores, [-2.5, 3.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `w` has fewer than [`dim`](Self::dim) entries, or the row has an attribute beyond those
+    /// of the shape.
+    #[inline]
+    pub fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
+        scores.clear();
+        let scale = self.bias.unwrap_or_default();
+        scores.extend(w[self.bias_weights()].iter().map(|weight| scale * weight));
+        scores.resize(self.classes, 0.0);
+        add_scores(&w[..self.attributes * self.classes], row, scores);
+    }
+
+    /// The class with the highest score, the first of these; `scores` is filled with all of them.
+    ///
+    /// ```
+    /// use maxmargin::model::{Row, multiclass::MulticlassShape};
+    ///
+    /// let (shape, w) = (MulticlassShape::new(3, 1), [-1.0, 1.0, 1.0]);
+    /// let row = Row { attributes: &[0], values: &[3.0] };
+    /// assert_eq!(shape.predict(&w, row, &mut Vec::new()), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`score`](Self::score).
+    pub fn predict(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) -> u32 {
+        self.score(w, row, scores);
+        first_largest(scores.iter().copied())
+    }
+}
+
+/// The index of the largest value, the first of these; 0 if there is none.
+#[inline]
+pub(super) fn first_largest(values: impl Iterator<Item = f64>) -> u32 {
+    let (mut best, mut largest) = (0, f64::NEG_INFINITY);
+    for (at, value) in (0..).zip(values) {
+        if value > largest {
+            (best, largest) = (at, value);
+        }
+    }
+    best
+}

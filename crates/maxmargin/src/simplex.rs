@@ -1,0 +1,207 @@
+//! Blocks that are simplices: what a problem tells of them, and the nearest point of one.
+
+use crate::sparse::SparseVec;
+
+/// What a [`Problem`](crate::Problem) tells of blocks that are simplices.
+///
+/// Every output of example i has at most one part, of mass 1. Its parts are numbered 0 … Kᵢ − 1, and
+/// Bᵢ maps them to vectors that are orthogonal to each other and of one length. So a block is the set
+/// of masses μ ≥ 0 with sum 1, or at most 1 where the truth has no part, and
+///
+/// ```text
+/// ‖Bᵢp‖² = ‖Bᵢe₀‖²·‖p‖²
+/// ```
+///
+/// With this the best point of a block while all others rest is a projection, and corners are so
+/// simple that all blocks can be moved together; the direction `corrective` makes use of both. `W` is
+/// the problem's workspace.
+///
+/// ```
+/// use maxmargin::Problem;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 2.0)], &[1], 1.0)?;
+/// let problem = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne)?;
+/// let (w, mut workspace, mut values) = ([0.5, 1.5, 1.0], problem.workspace(), Vec::new());
+/// problem.prepare(0, &w, &mut workspace);
+/// let simplices = problem.simplices().unwrap();
+/// simplices.values(0, &workspace, &mut values);
+/// assert_eq!(values, [2.0, 3.0, 3.0]); // loss and score of each class
+/// assert_eq!((simplices.loss(0, 2), simplices.score(0, &w, 2)), (1.0, 2.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Simplices<W> {
+    /// Whether the truth has a part like any other output, so that masses sum to 1; else it has
+    /// none, and takes what the others leave.
+    fn truth_has_part(&self) -> bool;
+
+    /// The squared length ‖Bᵢe₀‖² of any part of example `i`.
+    fn length_sq(&self, i: usize) -> f64;
+
+    /// The loss of the output with this part.
+    fn loss(&self, i: usize, part: u64) -> f64;
+
+    /// The score ⟨w, Bᵢe⟩ of a part at any `w`, without preparation.
+    fn score(&self, i: usize, w: &[f64], part: u64) -> f64;
+
+    /// Fills `values` with loss + score of every part of example `i`, for which the workspace is
+    /// prepared.
+    fn values(&self, i: usize, workspace: &W, values: &mut Vec<f64>);
+}
+
+/// Less than this is no curvature: dividing by it could overflow.
+pub(crate) const LEAST_CURVATURE: f64 = 1e-150;
+
+/// Finds the point at which ⟨values, μ′⟩ − ½·`curvature`·‖μ′ − μ‖² is largest: writes it to `parts`,
+/// which comes empty, and returns its loss and ⟨values, μ′ − μ⟩.
+///
+/// `values` and `masses` are scratch memory.
+pub(crate) fn optimum<W>(
+    simplices: &dyn Simplices<W>,
+    i: usize,
+    curvature: f64,
+    mu: &SparseVec,
+    values: &mut [f64],
+    masses: &mut Vec<f64>,
+    parts: &mut SparseVec,
+) -> (f64, f64) {
+    if simplices.truth_has_part() {
+        // Masses sum to one, so only differences matter: and small ones must not drown in rounding
+        // where much is gained already.
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        values.iter_mut().for_each(|value| *value -= largest);
+    }
+    let scale = 1.0 / curvature.max(LEAST_CURVATURE);
+    masses.clear();
+    masses.extend(values.iter().map(|value| value * scale));
+    for &(part, mass) in mu.entries() {
+        masses[part as usize] += mass;
+    }
+    let nearest = if simplices.truth_has_part() { project } else { project_below };
+    nearest(masses);
+    let (mut loss, mut slope) = (0.0, 0.0);
+    for &(part, mass) in mu.entries() {
+        slope -= mass * values[part as usize];
+    }
+    for (part, &mass) in (0..).zip(masses.iter()).filter(|(_, mass)| **mass > 0.0) {
+        parts.push(part, mass);
+        loss += mass * simplices.loss(i, part);
+        slope += mass * values[part as usize];
+    }
+    (loss, slope)
+}
+
+/// Moves x to the nearest point with entries ≥ 0 of sum 1: x ← max(x − τ, 0) with the fitting τ.
+///
+/// τ is found from below: the mean excess of all that may stay positive, again and again without
+/// those that fall to zero under it (Michelot's method). Each round takes one pass, and few are
+/// needed.
+pub(crate) fn project(x: &mut [f64]) {
+    // Far from zero, masses would drown in rounding: what matters are differences.
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    x.iter_mut().for_each(|x| *x -= largest);
+    // The largest keeps at most 1, so nothing that is lower by 1 keeps anything.
+    let mut threshold = -1.0;
+    loop {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for &x in x.iter() {
+            let stays = x > threshold;
+            sum += if stays { x } else { 0.0 };
+            count += f64::from(u8::from(stays));
+        }
+        let higher = (sum - 1.0) / count;
+        // NaN must end this too.
+        if higher <= threshold || higher.is_nan() {
+            break;
+        }
+        threshold = higher;
+    }
+    x.iter_mut().for_each(|x| *x = (*x - threshold).max(0.0));
+}
+
+/// As [`project`], for entries ≥ 0 of sum at most 1.
+fn project_below(x: &mut [f64]) {
+    let sum: f64 = x.iter().map(|x| x.max(0.0)).sum();
+    if sum > 1.0 {
+        project(x);
+    } else {
+        x.iter_mut().for_each(|x| *x = x.max(0.0));
+    }
+}
+
+/// Checks that masses are those of a distribution over `count` parts, up to `slack`.
+pub(crate) fn check(parts: &SparseVec, count: usize, slack: f64) -> Result<(), String> {
+    let mut sum = 0.0;
+    for &(part, mass) in parts.entries() {
+        if part >= count as u64 {
+            return Err(format!("it has a part that does not exist: {part}"));
+        }
+        if mass < -slack {
+            return Err(format!("a mass is negative: {mass:e}"));
+        }
+        sum += mass;
+    }
+    if (sum - 1.0).abs() > slack {
+        return Err(format!("the masses sum to {sum}, not to 1"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn point() -> impl Strategy<Value = Vec<f64>> {
+        let scale = proptest::sample::select(&[1.0, 1e-6, 1e3, 1e12][..]);
+        (proptest::collection::vec(-3.0..3.0f64, 1..12), scale)
+            .prop_map(|(x, scale)| x.iter().map(|x| scale * x).collect())
+    }
+
+    /// The nearest point is the one from which the way to x makes no acute angle with the way to any
+    /// corner.
+    fn check_nearest(x: &[f64], p: &[f64], corner_at_zero: bool) {
+        let size = x.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+        let own: f64 = p.iter().zip(x).map(|(p, x)| p * (x - p)).sum();
+        let ahead = x.iter().zip(p).map(|(x, p)| x - p).fold(f64::NEG_INFINITY, f64::max);
+        let ahead = if corner_at_zero { ahead.max(0.0) } else { ahead };
+        assert!(ahead - own <= 1e-11 * size, "{x:?} to {p:?}: {:e}", ahead - own);
+        assert!(p.iter().all(|p| *p >= 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn projections_are_the_nearest_points(x in point()) {
+            let mut p = x.clone();
+            project(&mut p);
+            prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            check_nearest(&x, &p, false);
+            let mut p = x.clone();
+            project_below(&mut p);
+            prop_assert!(p.iter().sum::<f64>() < 1.0 + 1e-12);
+            check_nearest(&x, &p, true);
+        }
+
+        #[test]
+        fn a_point_of_the_simplex_stays(x in proptest::collection::vec(0u8..5, 1..12)) {
+            let sum: f64 = x.iter().map(|&x| f64::from(x)).sum();
+            prop_assume!(sum > 0.0);
+            let x: Vec<f64> = x.iter().map(|&x| f64::from(x) / sum).collect();
+            for project in [project, project_below] {
+                let mut p = x.clone();
+                project(&mut p);
+                prop_assert!(p.iter().zip(&x).all(|(p, x)| (p - x).abs() < 1e-15));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_ends() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            project(&mut [bad, 1.0]);
+            project_below(&mut [bad, 1.0]);
+        }
+    }
+}
