@@ -35,8 +35,9 @@ pub struct Certificate {
     pub dual: f64,
     /// primal − dual, at least 0.
     pub gap: f64,
-    /// What the oracle promises, on which it depends what the other numbers prove.
-    #[serde(default)]
+    /// What the oracle promises, on which it depends what the other numbers prove. It is written to
+    /// files only where it is not exact.
+    #[serde(default, skip_serializing_if = "Quality::is_exact")]
     pub quality: Quality,
 }
 

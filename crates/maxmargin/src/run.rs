@@ -3,7 +3,7 @@
 mod resume;
 
 use crate::certificate::{BlockReading, Certificate, check_start, exact_pass, from_readings};
-use crate::checkpoint::Keeper;
+use crate::checkpoint::{CertificateByPlace, Keeper};
 use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
@@ -85,6 +85,7 @@ pub(crate) struct Company<'o> {
 /// error of the weights.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Check {
+    #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
     pub(crate) validation: Option<f64>,

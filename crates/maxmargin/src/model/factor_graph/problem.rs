@@ -435,6 +435,10 @@ impl Problem for FactorGraph {
         self.scatter(i, 1.0, &difference, psi);
     }
 
+    fn truth(&self, i: usize) -> Option<Labelling> {
+        Some(self.data.graph(i).truth().to_vec().into())
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

@@ -380,6 +380,10 @@ impl Problem for Multilabel {
         self.scatter(i, 1.0, &difference, psi);
     }
 
+    fn truth(&self, i: usize) -> Option<LabelSet> {
+        Some(self.data.labels(i).to_vec().into())
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }
