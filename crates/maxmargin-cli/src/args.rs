@@ -2,8 +2,9 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use maxmargin::inference::Inference;
 use maxmargin::{Average, Caching, CheckpointEvery, Direction, GridStart, Order, Solver, Step};
-use maxmargin_io::Format;
+use maxmargin_io::{Format, Rescaling};
 use std::path::PathBuf;
 
 /// Structured SVMs by Frank-Wolfe methods, with a certificate of how good the training is.
@@ -171,6 +172,10 @@ pub(crate) struct PickArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
+    /// Kind of structure [default: what the format holds; of rows, binary or multiclass by the
+    /// number of labels]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) model: Option<ModelName>,
     /// How attributes are made from columns: `chunking` (for word, POS, chunk), or a template file in
     /// CRF++'s syntax
     #[arg(long, value_name = "FILE|chunking")]
@@ -178,13 +183,15 @@ pub(crate) struct ModelArgs {
     /// Leave out attributes that occur less often in the training data
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_count: u64,
-    /// Groups of features to leave out
+    /// Groups of features of a chain to leave out
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,
-    /// Loss: the share of wrong labels in a sequence, or their number
-    #[arg(long, value_enum, default_value_t = Loss::NormalisedHamming)]
-    pub(crate) loss: Loss,
-    /// Least value of weights, of all or of a group (emission, transition, bias, first, last)
+    /// Loss: the share of wrong labels in an example, or their number
+    /// [default: normalised-hamming]
+    #[arg(long, value_enum)]
+    pub(crate) loss: Option<Loss>,
+    /// Least value of weights, of all or of a group (of a chain: emission, transition, bias, first,
+    /// last)
     #[arg(long, value_name = "NUMBER|GROUP=NUMBER,…", value_parser = group_bound)]
     #[arg(value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) lower: Vec<(String, f64)>,
@@ -195,6 +202,46 @@ pub(crate) struct ModelArgs {
     /// Cost of missing a label, 1 unless given; may be repeated
     #[arg(long, value_name = "LABEL=COST", value_parser = label_weight)]
     pub(crate) label_weight: Vec<(String, f64)>,
+    /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
+    #[arg(long, value_name = "FILE")]
+    pub(crate) costs: Option<PathBuf>,
+    /// How the loss enters: larger margins for larger losses, or larger weights (binary and
+    /// multiclass models only)
+    #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
+    pub(crate) rescaling: Rescaling,
+    /// The label of a binary model that has positive scores [default: the second]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
+    /// A constant attribute of each row, for binary and multiclass models, 0 for none [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
+    pub(crate) bias: Option<f64>,
+    /// Pairs of labels that have a weight, in multi-label models [default: complete]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) pairs: Option<Pairs>,
+    /// How multi-label models and factor graphs are decoded [default: auto]
+    #[arg(long, value_parser = named::<Inference>(Inference::NAMES), value_name = "NAME")]
+    pub(crate) inference: Option<Inference>,
+    /// Keep only so many labels, those with the most rows (multi-label models)
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) frequent_labels: Option<usize>,
+}
+
+/// Kinds of structures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelName {
+    Chain,
+    Binary,
+    Multiclass,
+    Multilabel,
+    FactorGraph,
+}
+
+/// Pairs of labels that have a weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pairs {
+    None,
+    Tree,
+    Complete,
 }
 
 /// A regularization strength as it is asked for.
@@ -331,6 +378,13 @@ pub(crate) struct PredictArgs {
     pub(crate) quiet: bool,
 }
 
+impl PredictArgs {
+    /// Whoever waits at the other end of a pipe wants each example as soon as it is done.
+    pub(crate) fn flushes(&self) -> bool {
+        self.data == "-" && self.output.is_none()
+    }
+}
+
 /// Rules that labellings can be made to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulesName {
@@ -401,6 +455,22 @@ where
 
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn rescaling_parser() -> impl clap::builder::TypedValueParser<Value = Rescaling> {
+    PossibleValuesParser::new(["margin", "slack"]).map(|name| match name.as_str() {
+        "slack" => Rescaling::Slack,
+        _ => Rescaling::Margin,
+    })
+}
+
+fn finite(text: &str) -> Result<f64, &'static str> {
+    let finite = text.parse().ok().filter(|number: &f64| number.is_finite());
+    finite.ok_or("a finite number is needed, such as 1 or 0.5")
+}
+
+fn at_least_one(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|number| *number > 0).ok_or("a whole number is needed, 1 or more")
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {

@@ -4,11 +4,12 @@
 //! exactly one JSON object.
 
 mod args;
-mod chain;
 mod commands;
+mod kind;
 mod output;
 mod report;
 mod screen;
+mod tally;
 
 use clap::Parser as _;
 use std::io::Write as _;

@@ -1,15 +1,13 @@
 //! The report of a run.
 
-use crate::chain::{Predictor, label_name};
 use crate::commands::{Test, certificate_in_words, validation_in_words};
+use crate::kind::Kind;
 use maxmargin::Status;
-use maxmargin::model::chain::Sequence;
 use maxmargin::observe::{Control, Event, Observer, Record};
-use maxmargin_io::ocr::{self, COLUMNS, ROWS};
-use maxmargin_io::{Format, Model};
+use maxmargin_io::Model;
 use maxmargin_report::{
-    Bar, Bars, Bitmap, Fact, Facts, Heatmap, Letter, Plot, Prose, Report, Series, Shade, Tile,
-    Tiles, Tone, Word, Words, XAxis, YAxis, format_number, format_seconds,
+    Bar, Bars, Fact, Facts, Plot, Prose, Report, Series, Tone, XAxis, YAxis, format_number,
+    format_seconds,
 };
 
 /// Keeps the rows of a run.
@@ -36,12 +34,18 @@ impl Trace {
 }
 
 /// The page of a run on `data`.
-pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str) -> Report {
+pub(crate) fn page<K: Kind>(
+    model: &Model,
+    spec: &K::Spec,
+    trace: &Trace,
+    test: Option<&Test<K>>,
+    data: &str,
+) -> Report {
     let meta = &model.meta;
-    let mut report = Report::new(format!("maxmargin on {data}"))
+    let report = Report::new(format!("maxmargin on {data}"))
         .subtitle(format!(
-            "Chain over {} labels, {} features; solver {}, λ = {}",
-            meta.shape.labels,
+            "{}, {} features; solver {}, λ = {}",
+            K::describe(spec),
             format_number(meta.d as f64),
             meta.settings.solver,
             format_number(meta.certificate.lambda)
@@ -51,16 +55,7 @@ pub(crate) fn page(model: &Model, trace: &Trace, test: Option<&Test>, data: &str
         .with(facts(model, test))
         .with(convergence(model, trace))
         .with(time(model));
-    if meta.shape.labels <= MOST_HEATMAP_LABELS && meta.shape.groups.transition {
-        report.push(transitions(model));
-    }
-    if meta.format == Format::Ocr {
-        report.push(templates(model));
-        if let Some(test) = test {
-            report.push(words(model, test));
-        }
-    }
-    report
+    K::draw(model, spec, test.map(|test| &test.data.examples), report)
 }
 
 fn certificate(model: &Model) -> Prose {
@@ -74,13 +69,7 @@ fn certificate(model: &Model) -> Prose {
     }
 }
 
-/// A heat-map of more labels would be unreadable.
-const MOST_HEATMAP_LABELS: usize = 64;
-
-/// Test words in the report.
-const WORDS: usize = 12;
-
-fn facts(model: &Model, test: Option<&Test>) -> Facts {
+fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
     let tone = if reached { Tone::Good } else { Tone::Warning };
@@ -102,9 +91,11 @@ fn facts(model: &Model, test: Option<&Test>) -> Facts {
         facts = facts.fact(error.hint(pass.as_str()));
     }
     if let Some(test) = test {
+        let wrong_labels = format!("Wrong {} in the test", K::NOUNS.labels);
+        let wrong_examples = format!("Wrong {} in the test", K::NOUNS.examples);
         facts = facts
-            .fact(("Wrong labels in the test", percent(test.errors.hamming()).as_str()))
-            .fact(("Sequences with a wrong label", percent(test.errors.zero_one()).as_str()));
+            .fact((wrong_labels.as_str(), percent(test.errors.hamming()).as_str()))
+            .fact((wrong_examples.as_str(), percent(test.errors.zero_one()).as_str()));
     }
     facts
 }
@@ -156,56 +147,4 @@ fn time(model: &Model) -> Bars {
         .part("Steps and the rest", rest)
         .part("Exact gap passes", t.gap_seconds);
     Bars::new("Where the time went").unit("s").bar(bar)
-}
-
-fn transitions(model: &Model) -> Heatmap {
-    let labels = || model.labels.iter().map(str::to_owned);
-    let weights = model.weights[model.meta.shape.transition()].to_vec();
-    Heatmap::new("Transition weights", labels(), labels(), weights)
-        .axes("label", "next label")
-        .note("Positive: the pair is likelier than the letters alone suggest.")
-}
-
-fn templates(model: &Model) -> Tiles {
-    let shape = &model.meta.shape;
-    let emission = &model.weights[shape.emission()];
-    let mut tiles = Tiles::new("Letter templates", Shade::Diverging)
-        .note("The weight of each pixel for each letter.");
-    for (y, label) in model.labels.iter().enumerate() {
-        let pixels: Vec<f64> = emission.iter().skip(y).step_by(shape.labels).copied().collect();
-        if pixels.len() == ROWS * COLUMNS {
-            tiles = tiles.tile(Tile::new(label, Bitmap::new(ROWS, COLUMNS, pixels)));
-        }
-    }
-    tiles
-}
-
-/// Half of them right and half of them wrong, as far as there are such.
-fn words(model: &Model, test: &Test) -> Words {
-    let mut words =
-        Words::new("Test words").note("Below each letter what it is and what was read.");
-    let mut predictor = Predictor::new(model);
-    let (mut right, mut wrong) = (0, 0);
-    for sequence in test.data.sequences.iter() {
-        let predicted = predictor.predict(sequence);
-        let count = if predicted == sequence.labels() { &mut right } else { &mut wrong };
-        if *count < WORDS / 2 {
-            *count += 1;
-            words = words.word(word(model, sequence, predicted));
-        }
-    }
-    words
-}
-
-fn word(model: &Model, sequence: Sequence<'_>, predicted: &[u32]) -> Word {
-    let name = |label: u32| label_name(model, label);
-    Word::new(sequence.tokens().zip(sequence.labels()).zip(predicted).map(
-        |((token, &truth), &read)| {
-            let pixels = ocr::Bitmap::from_token(&token);
-            let values = (0..ROWS * COLUMNS)
-                .map(|at| f64::from(pixels.is_black(at / COLUMNS, at % COLUMNS)))
-                .collect();
-            Letter::new(Bitmap::new(ROWS, COLUMNS, values), name(truth), name(read))
-        },
-    ))
 }

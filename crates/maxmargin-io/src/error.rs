@@ -208,11 +208,13 @@ pub enum DataError {
         /// What is wrong with it.
         error: RowError,
     },
-    /// Single rows where sequences are needed.
-    #[error("{file}: expected sequences, found single rows (the format {format})")]
-    NotSequences {
+    /// Another structure than is needed, such as single rows where it is sequences.
+    #[error("{file}: expected {expected}, found {} (the format {format})", format.content())]
+    Content {
         /// The input.
         file: String,
+        /// What is needed.
+        expected: &'static str,
         /// Its format.
         format: Format,
     },

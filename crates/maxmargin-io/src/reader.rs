@@ -122,10 +122,7 @@ pub fn open_reader(
         Some(format) => format,
         None => guess_format(&mut lines)?,
     };
-    if format.is_rows() {
-        return Err(DataError::NotSequences { file: lines.file().into(), format });
-    }
-    Ok(boxed(lines, format))
+    boxed(lines, format, "sequences", format.is_sequences())
 }
 
 /// A reader of rows for `lines` in the given format, or in the one that [`guess_format`] finds. Of
@@ -152,15 +149,26 @@ pub fn open_row_reader(
             other => other,
         })?,
     };
-    Ok(boxed(lines, format))
+    // Sequences can be taken apart.
+    boxed(lines, format, "single rows", format.is_rows() || format.is_sequences())
 }
 
-fn boxed(lines: Lines, format: Format) -> Box<dyn ReadSequences + Send> {
-    match format {
+fn boxed(
+    lines: Lines,
+    format: Format,
+    expected: &'static str,
+    fits: bool,
+) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+    let unfit = |file: &str| DataError::Content { file: file.to_owned(), expected, format };
+    if !fits {
+        return Err(unfit(lines.file()));
+    }
+    Ok(match format {
         Format::Ocr => Box::new(OcrReader::new(lines)),
         Format::Crfsuite => Box::new(CrfsuiteReader::new(lines)),
         Format::SvmHmm => Box::new(SvmHmmReader::new(lines)),
         Format::Conll => Box::new(ConllReader::new(lines)),
         Format::Libsvm | Format::Multilabel => Box::new(LibsvmReader::new(lines, format)),
-    }
+        Format::FactorGraph => return Err(unfit(lines.file())),
+    })
 }

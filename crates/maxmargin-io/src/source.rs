@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::builtin::{Builtin, Part, builtin, builtins};
 use crate::error::DataError;
 use crate::format::Format;
+use crate::graph::GraphReader;
+use crate::guess::guess_format;
 use crate::lines::Lines;
 use crate::reader::{ReadSequences, open_reader, open_row_reader};
 use crate::template::{Template, TemplateReader};
@@ -125,6 +127,54 @@ impl Source {
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
         self.open_with(format, open_row_reader)
+    }
+
+    /// Opens factor graphs, which have one format only.
+    ///
+    /// # Errors
+    /// The input cannot be read, or it is known to hold something else.
+    ///
+    /// ```
+    /// use maxmargin_io::Source;
+    ///
+    /// let error = Source::resolve("ocr-small")?.open_graphs().unwrap_err();
+    /// assert!(error.to_string().contains("expected factor graphs, found sequences"));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open_graphs(&self) -> Result<GraphReader, DataError> {
+        Ok(GraphReader::new(match self {
+            Self::Stdin => Lines::stdin()?,
+            Self::File(path) => Lines::open(path)?,
+            Self::Builtin(builtin, part) => {
+                let (file, format) = (self.to_string(), builtin.part(*part).format());
+                return Err(DataError::Content { file, expected: "factor graphs", format });
+            }
+        }))
+    }
+
+    /// The format of the data, where it is evident without using them up: not of standard input or
+    /// another pipe.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    ///
+    /// ```
+    /// use maxmargin_io::{Format, Source};
+    ///
+    /// assert_eq!(Source::resolve("ocr-small")?.format()?, Some(Format::Ocr));
+    /// assert_eq!(Source::Stdin.format()?, None);
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn format(&self) -> Result<Option<Format>, DataError> {
+        match self {
+            Self::Builtin(builtin, part) => Ok(Some(builtin.part(*part).format())),
+            Self::File(path) if path.is_file() => match guess_format(&mut Lines::open(path)?) {
+                Ok(format) => Ok(Some(format)),
+                Err(DataError::UnclearFormat { .. } | DataError::Empty { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
+            _ => Ok(None),
+        }
     }
 
     fn open_with(&self, format: Option<Format>, open: Opener) -> Opened {

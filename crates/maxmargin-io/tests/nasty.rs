@@ -53,7 +53,7 @@ fn zip(text: &[u8]) -> Vec<u8> {
 
 /// All formats of sequences, and none given.
 fn sequence_formats() -> impl Iterator<Item = Option<Format>> {
-    Format::ALL.into_iter().filter(|format| !format.is_rows()).map(Some).chain([None])
+    Format::ALL.into_iter().filter(|format| format.is_sequences()).map(Some).chain([None])
 }
 
 #[test]

@@ -3,14 +3,15 @@
 use super::lambda;
 use super::train::{Company, Task, Test, conclude, on_ctrl_c, write_file};
 use crate::args::DemoArgs;
-use crate::chain::{self, Predictor, Vocabulary};
+use crate::kind::chain::Predictor;
+use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result};
-use maxmargin::model::chain::{ChainShape, Hamming, Sequence};
-use maxmargin::{Average, GroupBounds, Settings};
+use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
+use maxmargin::{Average, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
-use maxmargin_io::{LabelRule, Model, Source, atomic_write, read_training};
+use maxmargin_io::{ChainSpec, LabelRule, Model, Origin, Source, atomic_write, read_training};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
@@ -36,18 +37,17 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
 
-    let mut data = read_training(Source::resolve(DATA)?.open(None)?)?;
+    let data = read_training(Source::resolve(DATA)?.open(None)?)?;
     screen.say(format!(
         "Learning to read: {} handwritten words of {} letters in all ({DATA}).",
         data.sequences.len(),
         data.sequences.tokens()
     ));
-    let task = Task {
-        shape: ChainShape::new(data.labels.len(), data.attributes.len()),
-        loss: Hamming::default(),
-        bounds: GroupBounds::default(),
-        start: None,
-    };
+    let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    let spec = ChainSpec { shape, loss: Hamming::default() };
+    let origin = Origin::from(&data);
+    let data = Training::<ChainKind> { examples: data.sequences, origin, spec: spec.clone() };
+    let task = Task::default();
     screen.say("Choosing lambda, the strength of regularization: that with the fewest errors on");
     screen.say("a tenth of the words held out. Then the training, on all of them.");
     on_ctrl_c(&screen)?;
@@ -56,18 +56,19 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let mut trace = Trace::default();
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
         let company = Company { lines: Some(to), ..Company::default() };
-        task.train(&mut data, &settings, &screen, &mut trace, company)
+        task.train(data, &settings, &screen, &mut trace, company)
     })?;
-    let test = Vocabulary::of(&model).read(TEST, None, LabelRule::Count)?;
-    let test = Test { errors: chain::errors(&model, &test), data: test };
+    let test = ChainKind::read(&Vocabulary::of(&model), &spec, TEST, None, LabelRule::Count)?;
+    let errors = ChainKind::errors(&spec, &model.weights, &test.examples);
+    let test: Test<ChainKind> = Test { errors, data: test };
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &trace, Some(&test), DATA).to_html();
+    let page = report::page(&model, &spec, &trace, Some(&test), DATA).to_html();
     write_file(&folder.join("report.html"), page.as_bytes())?;
 
     conclude(&model, Some(&test), args.talk)?;
     if !args.talk.json && !args.talk.quiet {
-        super::print(&drawings(&model, &test))?;
+        super::print(&drawings(&model, &spec, &test.data))?;
     }
     screen.say(format!(
         "In {}: model.safetensors, trace.jsonl, and report.html to look at.",
@@ -81,12 +82,12 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
 }
 
 /// A few test words with their true and predicted spelling, right and wrong ones, no word twice.
-fn drawings(model: &Model, test: &Test) -> String {
-    let mut predictor = Predictor::new(model);
+fn drawings(model: &Model, spec: &ChainSpec, test: &Labelled<Sequences>) -> String {
+    let mut predictor = Predictor::new(spec, &model.weights);
     let mut text = String::new();
     let mut shown: Vec<&[u32]> = Vec::new();
     let (mut right, mut wrong) = (0, 0);
-    for sequence in test.data.sequences.iter() {
+    for sequence in test.examples.iter() {
         if !SHOWN_LENGTHS.contains(&sequence.len()) || shown.contains(&sequence.labels()) {
             continue;
         }
@@ -105,7 +106,7 @@ fn drawing(model: &Model, sequence: Sequence<'_>, predicted: &[u32]) -> String {
     let letters: Vec<Bitmap> = sequence.tokens().map(|token| Bitmap::from_token(&token)).collect();
     let under = |mark: &str| format!("{mark:^COLUMNS$} ");
     let spell = |labels: &[u32]| -> String {
-        labels.iter().map(|&label| under(chain::label_name(model, label))).collect()
+        labels.iter().map(|&label| under(label_name(&model.labels, label))).collect()
     };
     let truth = sequence.labels();
     let mut lines: Vec<String> =

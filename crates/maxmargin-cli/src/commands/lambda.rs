@@ -7,12 +7,12 @@
 
 use super::train::{Task, on_ctrl_c};
 use super::validation::split;
-use crate::chain;
+use crate::kind::{self, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
+use maxmargin::evaluate::SequenceErrors;
 use maxmargin::observe::Control;
-use maxmargin::{PathSettings, Settings, Trainer, regularization_path_with};
-use maxmargin_io::{Dataset, EvalData};
+use maxmargin::{PathSettings, Problem, Settings, Trainer, regularization_path_with};
 use std::borrow::Cow;
 
 /// From each λ to the next.
@@ -29,67 +29,90 @@ const PATIENCE: usize = 5;
 const LEARNING: f64 = 0.9;
 
 /// Chooses λ by the error on `validation`, or on a random tenth of the data.
-pub(super) fn choose(
+pub(super) fn choose<K: Kind>(
     task: &Task,
-    data: &Dataset,
-    validation: Option<&EvalData>,
+    data: &Training<K>,
+    validation: Option<&Labelled<K::Examples>>,
     settings: &Settings,
     screen: &Screen,
 ) -> Result<f64> {
-    let lowest = 0.1 / data.sequences.len() as f64;
+    let lowest = 0.1 / K::count(&data.examples) as f64;
     let (train, held_out) = match validation {
-        Some(named) => (data.sequences.clone(), Cow::Borrowed(named)),
+        Some(named) => (data.examples.clone(), Cow::Borrowed(named)),
         None => {
             let (rest, out) = split(data, settings.seed, "--lambda auto")?;
             (rest, Cow::Owned(out))
         }
     };
-    let chain = chain::build(task.shape, train, &task.loss, &task.bounds)?;
     let training = Settings {
         seed: settings.seed,
         threads: settings.threads,
         max_passes: u64::MAX,
         ..Settings::default()
     };
-    // The path begins where regularization is so strong that hardly anything is learned.
-    let mut start = None;
-    let interrupt = on_ctrl_c(screen)?;
-    let path = PathSettings { training: training.clone(), ..PathSettings::default() };
-    regularization_path_with(&chain, &path, &interrupt, |breakpoint, _, point| {
-        start = Some((breakpoint.certificate.lambda, point.clone()));
-        Control::Stop
-    })?;
-    let (mut lambda, mut point) = start.context("the path has no beginning")?;
+    let errors = |w: &[f64]| K::errors(&data.spec, w, &held_out.examples);
+    let bounds = kind::resolve(&task.bounds, &data.spec.clone().into())?;
+    let search = Search { lowest, training, errors, labels: K::NOUNS.labels, screen };
+    K::with_problem(&data.spec, train, bounds, search)
+}
 
-    let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
-    let (mut primal, mut without) = (1.0, None);
-    let tokens = held_out.sequences.tokens();
-    while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
-        lambda *= FACTOR;
-        let (at, tolerance) = (Some(lambda), ACCURACY * primal);
-        let solution = Trainer::new(Settings { lambda: at, tolerance, ..training.clone() })
-            .start_from(point.rescaled(&chain, FACTOR))
-            .interrupt(interrupt.clone())
-            .train(&chain)?;
-        let error = chain::errors_of(&task.shape, &solution.weights, &held_out).hamming();
-        tried.push((lambda, error));
-        screen
-            .say(format!("lambda {lambda:>10.3e}   error {error:.4} on {tokens} labels held out"));
-        (point, primal) = (solution.dual, solution.certificate.primal);
-        let learning = primal < LEARNING * *without.get_or_insert(primal);
-        if error < best {
-            (best, since) = (error, 0);
-        } else if learning {
-            since += 1;
+/// A search for λ, on whatever problem.
+struct Search<'a, E> {
+    lowest: f64,
+    training: Settings,
+    /// The errors of weights on what is held out.
+    errors: E,
+    labels: &'static str,
+    screen: &'a Screen,
+}
+
+impl<E: Fn(&[f64]) -> SequenceErrors> UseProblem for Search<'_, E> {
+    type Result = f64;
+
+    fn go<P: Problem>(self, problem: &P) -> Result<f64> {
+        let Self { lowest, training, errors, labels, screen } = self;
+        // The path begins where regularization is so strong that hardly anything is learned.
+        let mut start = None;
+        let interrupt = on_ctrl_c(screen)?;
+        let path = PathSettings { training: training.clone(), ..PathSettings::default() };
+        regularization_path_with(problem, &path, &interrupt, |breakpoint, _, point| {
+            start = Some((breakpoint.certificate.lambda, point.clone()));
+            Control::Stop
+        })?;
+        let (mut lambda, mut point) = start.context("the path has no beginning")?;
+
+        let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
+        let (mut primal, mut without) = (1.0, None);
+        while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
+            lambda *= FACTOR;
+            let (at, tolerance) = (Some(lambda), ACCURACY * primal);
+            let solution = Trainer::new(Settings { lambda: at, tolerance, ..training.clone() })
+                .start_from(point.rescaled(problem, FACTOR))
+                .interrupt(interrupt.clone())
+                .train(problem)?;
+            let found = errors(&solution.weights);
+            let (error, tokens) = (found.hamming(), found.tokens);
+            tried.push((lambda, error));
+            screen.say(format!(
+                "lambda {lambda:>10.3e}   error {error:.4} on {tokens} {labels} held out"
+            ));
+            (point, primal) = (solution.dual, solution.certificate.primal);
+            let learning = primal < LEARNING * *without.get_or_insert(primal);
+            if error < best {
+                (best, since) = (error, 0);
+            } else if learning {
+                since += 1;
+            }
         }
+        if interrupt.is_raised() {
+            bail!("interrupted while lambda was being chosen");
+        }
+        // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of
+        // ties.
+        let ties: Vec<f64> =
+            tried.iter().filter(|(_, error)| *error == best).map(|tie| tie.0).collect();
+        let chosen = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
+        screen.say(format!("lambda auto: {chosen:.4e}, the best of {}", tried.len()));
+        Ok(chosen)
     }
-    if interrupt.is_raised() {
-        bail!("interrupted while lambda was being chosen");
-    }
-    // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of ties.
-    let ties: Vec<f64> =
-        tried.iter().filter(|(_, error)| *error == best).map(|tie| tie.0).collect();
-    let chosen = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
-    screen.say(format!("lambda auto: {chosen:.4e}, the best of {}", tried.len()));
-    Ok(chosen)
 }

@@ -3,7 +3,7 @@
 use super::path::Outcome;
 use super::train::bounds_in_words;
 use crate::args::PickArgs;
-use crate::chain::{self, Vocabulary};
+use crate::kind::{Kind as _, Vocabulary, with_kind};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -53,12 +53,12 @@ pub(super) fn run(args: &PickArgs) -> Result<ExitCode> {
 
 /// The path with the error of each breakpoint on `data`.
 fn validated(file: &PathFile, data: &str, args: &PickArgs) -> Result<Outcome> {
-    let (labels, attributes, meta) = (&file.labels, &file.attributes, &file.meta);
-    let (format, template) = (meta.format, meta.template.as_ref());
-    let names = Vocabulary { labels, attributes, format, template };
-    let data = names.read(data, args.format, LabelRule::Count)?;
+    let names = Vocabulary::of_path(file);
     let mut errors = Vec::new();
-    file.path.walk(|_, w| errors.push(chain::errors_of(&file.meta.shape, w, &data).hamming()));
+    with_kind!(&file.meta.spec, K, spec => {
+        let data = K::read(&names, spec, data, args.format, LabelRule::Count)?;
+        file.path.walk(|_, w| errors.push(K::errors(spec, w, &data.examples).hamming()));
+    });
     Ok(Outcome::new(file.path.clone(), Some(errors)))
 }
 

@@ -1,30 +1,22 @@
 //! `maxmargin predict`
 
 use super::train::unknowns;
-use crate::args::{PredictArgs, RulesName};
-use crate::chain::{self, Vocabulary};
+use crate::args::PredictArgs;
+use crate::kind::{self, Kind as _, with_kind};
 use crate::output;
 use crate::screen::Screen;
-use anyhow::{Result, bail};
-use maxmargin::model::chain::{Decoder, Rules, Sequences};
-use maxmargin_io::{
-    LabelRule, Mapping, Model, RawSequence, ReadSequences, Unknown, atomic_write, write_predictions,
-};
+use anyhow::Result;
+use maxmargin_io::{Model, Unknown, atomic_write};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     output::check([&args.model, Path::new(&args.data)], args.output.as_deref())?;
-    let model = chain::load(&args.model)?;
-    let reader = Vocabulary::of(&model).open(&args.data, args.format)?;
+    let model = kind::load(&args.model)?;
     let unknown = match &args.output {
-        Some(path) => atomic_write(path, |to| label(args, &model, reader, to, false)),
-        // Whoever waits at the other end of a pipe wants each sequence as soon as it is done.
-        None => {
-            let out = BufWriter::new(io::stdout().lock());
-            label(args, &model, reader, out, args.data == "-")
-        }
+        Some(path) => atomic_write(path, |to| label(&model, args, to)),
+        None => label(&model, args, &mut BufWriter::new(io::stdout().lock())),
     }?;
     let text = unknowns(&unknown);
     if !text.is_empty() {
@@ -33,76 +25,6 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Labels one sequence after the other; returns what was not known.
-fn label(
-    args: &PredictArgs,
-    model: &Model,
-    mut reader: impl ReadSequences,
-    mut out: impl Write,
-    flush: bool,
-) -> Result<Unknown> {
-    let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
-    let names: Vec<&str> = model.labels.iter().collect();
-    let rules = args.rules.map(|RulesName::Bio| Rules::bio(&names));
-    let mut decoder = Decoder::new(&model.meta.shape, &model.weights);
-    if let Some(rules) = &rules {
-        decoder = decoder.with_rules(rules);
-    }
-    let (format, mut raw) = (reader.format(), RawSequence::new());
-    while reader.read(&mut raw)? {
-        let mut sequences = Sequences::new();
-        mapping.add(reader.file(), &raw, &mut sequences)?;
-        decoder.fill(sequences.sequence(0));
-        if args.keep_labels {
-            keep_labels(&mut decoder, model, reader.file(), &raw)?;
-        }
-        if decoder.best().is_none() {
-            let line = raw.tokens().next().map_or(0, |token| token.line());
-            bail!("{}:{line}: no labelling of this sequence keeps all rules", reader.file());
-        }
-        let name = |label: &u32| names[*label as usize];
-        if let Some(n) = args.n_best {
-            for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
-                writeln!(out, "# {} {}", rank + 1, path.score)?;
-                write_predictions(&mut out, format, path.labels.iter().map(name))?;
-            }
-        } else if args.confidence {
-            let margins = decoder.margins();
-            let rows = decoder.labels().iter().zip(&margins);
-            let rows: Vec<String> =
-                rows.map(|(label, margin)| format!("{}\t{margin}", name(label))).collect();
-            write_predictions(&mut out, format, rows.iter().map(String::as_str))?;
-        } else {
-            write_predictions(&mut out, format, decoder.labels().iter().map(name))?;
-        }
-        if flush {
-            out.flush()?;
-        }
-    }
-    out.flush()?;
-    Ok(mapping.unknown())
-}
-
-/// Stands for a label that is to be predicted.
-const OPEN: &str = "?";
-
-/// Holds the tokens that have a label at it.
-fn keep_labels(
-    decoder: &mut Decoder<'_>,
-    model: &Model,
-    file: &str,
-    raw: &RawSequence,
-) -> Result<()> {
-    for (t, token) in raw.tokens().enumerate() {
-        let Some(name) = token.label().filter(|name| *name != OPEN) else { continue };
-        let Some(label) = model.labels.get(name) else {
-            let (line, column) = (token.line(), token.label_column());
-            bail!(
-                "{file}:{line}:{column}: the model has no label `{name}`\n\
-                 hint: a label to be predicted is written `{OPEN}`"
-            );
-        };
-        decoder.fix(t, label);
-    }
-    Ok(())
+fn label(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> Result<Unknown> {
+    with_kind!(&model.meta.spec, K, spec => K::predict(model, spec, args, out))
 }

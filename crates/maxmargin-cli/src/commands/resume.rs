@@ -1,12 +1,12 @@
 //! Checkpoints of a training, and going on from one.
 
 use crate::args::{Lambda, TrainArgs};
+use crate::kind::{Kind, Training};
 use crate::screen::Screen;
 use anyhow::{Result, anyhow, bail};
-use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::{Checkpoint, CheckpointError, CheckpointEvery, Settings};
 use maxmargin_io::{
-    CheckpointFileError, Dataset, Fingerprint, HeldOut, load_checkpoint, save_checkpoint,
+    CheckpointFileError, Fingerprint, HeldOut, Spec, load_checkpoint, save_checkpoint,
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -20,13 +20,12 @@ const EVERY: CheckpointEvery = CheckpointEvery::Seconds(60.0);
 /// What a run is a run of, and what it has said so far.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Note {
-    pub(super) sequences: usize,
+    pub(super) examples: usize,
     pub(super) fingerprint: Fingerprint,
     pub(super) held_out: Option<HeldOut>,
     /// Of data named to validate on.
     pub(super) validation: Option<Fingerprint>,
-    pub(super) shape: ChainShape,
-    pub(super) loss: Hamming,
+    pub(super) spec: Spec,
     pub(super) lambda_auto: bool,
     /// The trace up to here, as JSON lines.
     trace: String,
@@ -34,14 +33,13 @@ pub(super) struct Note {
 
 impl Note {
     /// Of a run on `data`, from which nothing has been taken out yet.
-    pub(super) fn new(data: &Dataset, shape: ChainShape, loss: Hamming) -> Self {
+    pub(super) fn new<K: Kind>(data: &Training<K>) -> Self {
         Self {
-            sequences: data.sequences.len(),
-            fingerprint: data.fingerprint,
+            examples: K::count(&data.examples),
+            fingerprint: data.origin.fingerprint,
             held_out: None,
             validation: None,
-            shape,
-            loss,
+            spec: data.spec.clone().into(),
             lambda_auto: false,
             trace: String::new(),
         }
@@ -89,22 +87,21 @@ impl Resumed {
     }
 
     /// Refuses a run of something else.
-    pub(super) fn check(&self, now: &Note, patience: bool) -> Result<()> {
+    pub(super) fn check(&self, now: &Note, patience: bool, nouns: &str) -> Result<()> {
         let (name, then) = (self.path.display(), &self.note);
-        if then.fingerprint != now.fingerprint || then.sequences != now.sequences {
+        if then.fingerprint != now.fingerprint || then.examples != now.examples {
             bail!(
-                "{name}: the run was begun on other data: {} sequences with the fingerprint {}, \
+                "{name}: the run was begun on other data: {} {nouns} with the fingerprint {}, \
                  not {} with {}",
-                then.sequences,
+                then.examples,
                 then.fingerprint,
-                now.sequences,
+                now.examples,
                 now.fingerprint
             );
         }
+        let other = difference(&then.spec, &now.spec).unwrap_or("");
         for (option, same) in [
-            ("--without", then.shape.groups == now.shape.groups),
-            ("--loss", then.loss.normalised == now.loss.normalised),
-            ("--label-weight", then.loss.label_weights == now.loss.label_weights),
+            (other, other.is_empty()),
             ("--validation", !patience || then.validation == now.validation),
         ] {
             if !same {
@@ -121,6 +118,23 @@ impl Resumed {
     /// The checkpoint, and the trace of the run up to it.
     pub(super) fn into_parts(self) -> (Option<Checkpoint<'static>>, String) {
         (Some(self.checkpoint), self.note.trace)
+    }
+}
+
+/// The option by which two models differ.
+fn difference(then: &Spec, now: &Spec) -> Option<&'static str> {
+    match (then, now) {
+        _ if then == now => None,
+        (Spec::Chain(then), Spec::Chain(now)) => {
+            let differ = [
+                (then.shape.groups != now.shape.groups, "--without"),
+                (then.loss.normalised != now.loss.normalised, "--loss"),
+                (then.loss.label_weights != now.loss.label_weights, "--label-weight"),
+            ];
+            differ.into_iter().find(|(differ, _)| *differ).map_or(Some("--model"), |o| Some(o.1))
+        }
+        _ if then.kind() == now.kind() => Some("option for the model"),
+        _ => Some("--model"),
     }
 }
 

@@ -3,21 +3,18 @@
 use super::resume::{Note, Resumed, Saver};
 use super::{lambda, validation};
 use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
-use crate::chain::{self, Vocabulary};
+use crate::kind::{self, Kind, Labelled, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{JsonLines, Table, Thinned};
 use maxmargin::{
-    Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Settings, SettingsError,
-    Solver, Status, TrainError, Trainer, Validation,
+    Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings,
+    SettingsError, Solution, Solver, Status, TrainError, Trainer, Validation,
 };
-use maxmargin_io::{
-    Dataset, EvalData, HeldOut, LabelRule, Model, SaveError, Unknown, atomic_write,
-};
+use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Unknown, atomic_write};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -29,31 +26,40 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
+    let training = kind::read_training(&args.data, args.format, &args.model)?;
+    with_training!(training, data => run_on(args, data, settings, resumed, checkpoint))
+}
+
+fn run_on<K: Kind>(
+    args: &TrainArgs,
+    mut data: Training<K>,
+    mut settings: Settings,
+    resumed: Option<Resumed>,
+    checkpoint: Option<&Path>,
+) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
-    let mut data = chain::read_train(&args.data, args.format, &args.model)?;
-    let (shape, loss) =
-        (chain::shape(&args.model, &data)?, chain::loss(&args.model, &data.labels)?);
-    let bounds = chain::bounds(&args.model, &shape)?;
-    let mut note = Note::new(&data, shape, loss.clone());
-    let test = read_test(args, &data)?;
+    let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
+    let mut note = Note::new(&data);
+    let test = read_other(args.test.as_ref(), args, &data)?;
     let validation = validation::prepare(args, settings.patience, settings.seed, &mut data)?;
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
-    let start = start.map(|path| read_start(path, &data, held_out)).transpose()?;
-    let task = Task { shape, loss, bounds, start };
+    let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
+    let task = Task { bounds, start };
     let validation = validation.map(|validation| validation.data);
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(
-            "{} of {} sequences are held out to validate on; the model is trained on the others",
-            out.sequences.len(),
-            note.sequences
+            "{} of {} {} are held out to validate on; the model is trained on the others",
+            K::count(&out.examples),
+            note.examples,
+            K::NOUNS.examples
         ));
     }
     note.held_out = held_out;
     note.validation = validation.as_ref().map(|data| data.fingerprint);
     note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
     if let Some(resumed) = &resumed {
-        resumed.check(&note, settings.patience.is_some())?;
+        resumed.check(&note, settings.patience.is_some(), K::NOUNS.examples)?;
     } else if note.lambda_auto {
         let choice = lambda::choose(&task, &data, validation.as_ref(), &settings, &screen)?;
         settings.lambda = Some(choice);
@@ -61,28 +67,29 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
     let mut trace = Trace::of(&earlier);
+    let spec = data.spec.clone();
+    let error = validation.map(|data| {
+        let spec = &spec;
+        move |w: &[f64]| K::errors(spec, w, &data.examples).hamming()
+    });
     let company = Company {
         lines: None,
-        validation: validation.as_ref(),
+        error: error.as_ref().map(|error| error as ErrorOf<'_>),
         saver: saver.as_mut(),
         checkpoint: from,
     };
     let mut model = match &args.trace {
-        None => task.train(&mut data, &settings, &screen, &mut trace, company)?,
+        None => task.train(data, &settings, &screen, &mut trace, company)?,
         Some(path) => atomic_write(path, |to| {
             to.write_all(earlier.as_bytes())?;
-            task.train(
-                &mut data,
-                &settings,
-                &screen,
-                &mut trace,
-                Company { lines: Some(to), ..company },
-            )
-            .with_context(|| format!("while writing {}", path.display()))
+            let company = Company { lines: Some(to), ..company };
+            task.train(data, &settings, &screen, &mut trace, company)
+                .with_context(|| format!("while writing {}", path.display()))
         })?,
     };
     model.meta.held_out = held_out;
-    let test = test.map(|data| Test { errors: chain::errors(&model, &data), data });
+    let test: Option<Test<K>> =
+        test.map(|data| Test { errors: K::errors(&spec, &model.weights, &data.examples), data });
     if args.no_dual {
         model.dual = None;
     }
@@ -90,7 +97,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
         model.save(path)?;
     }
     if let Some(path) = &args.report {
-        let page = report::page(&model, &trace, test.as_ref(), &args.data).to_html();
+        let page = report::page(&model, &spec, &trace, test.as_ref(), &args.data).to_html();
         write_file(path, page.as_bytes())?;
     }
     conclude(&model, test.as_ref(), args.talk)?;
@@ -126,23 +133,20 @@ fn check_files(args: &TrainArgs) -> Result<Option<&Path>> {
     Ok(checkpoint)
 }
 
-/// Reads the test data before the training, so that a mistake in them shows at once.
-fn read_test(args: &TrainArgs, data: &Dataset) -> Result<Option<EvalData>> {
-    read_other(args.test.as_ref(), args, data)
-}
-
-/// Reads other labelled data than the training data, if they are named.
-pub(super) fn read_other(
+/// Reads other labelled data than the training data, if they are named. Test data are read before the
+/// training, so that a mistake in them shows at once.
+pub(super) fn read_other<K: Kind>(
     other: Option<&String>,
     args: &TrainArgs,
-    data: &Dataset,
-) -> Result<Option<EvalData>> {
-    let names = Vocabulary::of_data(data);
-    other.map(|other| names.read(other, args.format, LabelRule::Count)).transpose()
+    data: &Training<K>,
+) -> Result<Option<Labelled<K::Examples>>> {
+    let names = Vocabulary::of_origin(&data.origin);
+    let read = |other: &String| K::read(&names, &data.spec, other, args.format, LabelRule::Count);
+    other.map(read).transpose()
 }
 
 /// Reads a model to start from, and makes sure that it was trained on the same data.
-fn read_start(path: &Path, data: &Dataset, held_out: Option<HeldOut>) -> Result<(f64, DualPoint)> {
+fn read_start(path: &Path, data: &Origin, held_out: Option<HeldOut>) -> Result<(f64, DualPoint)> {
     let model = Model::load(path)?;
     let name = path.display();
     if model.meta.fingerprint != data.fingerprint || model.attributes != data.attributes {
@@ -165,29 +169,32 @@ fn read_start(path: &Path, data: &Dataset, held_out: Option<HeldOut>) -> Result<
 }
 
 /// Test data, and how the model does on them.
-pub(crate) struct Test {
-    pub(crate) data: EvalData,
+pub(crate) struct Test<K: Kind> {
+    pub(crate) data: Labelled<K::Examples>,
     pub(crate) errors: SequenceErrors,
 }
 
 /// The table shows a row when the passes have grown by this factor; the trace has them all.
 const TABLE_GROWTH: f64 = 1.25;
 
-/// What is to be learned.
+/// How a model is learned from data.
+#[derive(Default)]
 pub(super) struct Task {
-    pub(super) shape: ChainShape,
-    pub(super) loss: Hamming,
     pub(super) bounds: GroupBounds,
     /// The λ and the dual point of a model to start from.
     pub(super) start: Option<(f64, DualPoint)>,
 }
+
+/// The error of weights on some data.
+type ErrorOf<'a> = &'a dyn Fn(&[f64]) -> f64;
 
 /// What takes part in a training, all of it optional.
 #[derive(Default)]
 pub(super) struct Company<'a> {
     /// A file for JSON lines.
     pub(super) lines: Option<&'a mut dyn Write>,
-    pub(super) validation: Option<&'a EvalData>,
+    /// The error of weights on validation data.
+    pub(super) error: Option<ErrorOf<'a>>,
     pub(super) saver: Option<&'a mut Saver>,
     /// Where to go on from.
     pub(super) checkpoint: Option<Checkpoint<'static>>,
@@ -195,19 +202,40 @@ pub(super) struct Company<'a> {
 
 impl Task {
     /// Trains, watched by the screen, the trace, and whoever comes along.
-    ///
-    /// Takes the sequences out of `data`, which can be large.
-    pub(super) fn train(
+    pub(super) fn train<K: Kind>(
         &self,
-        data: &mut Dataset,
+        data: Training<K>,
         settings: &Settings,
         screen: &Screen,
         trace: &mut Trace,
         company: Company<'_>,
     ) -> Result<Model> {
-        let Company { lines, validation, saver, checkpoint } = company;
-        let sequences = std::mem::take(&mut data.sequences);
-        let chain = chain::build(self.shape, sequences, &self.loss, &self.bounds)?;
+        let Training { examples, origin, spec } = data;
+        let bounds = kind::resolve(&self.bounds, &spec.clone().into())?;
+        let session = Session { start: self.start.as_ref(), settings, screen, trace, company };
+        let solution = K::with_problem(&spec, examples, bounds, session)?;
+        let mut model = Model::new(origin, spec, settings.clone(), solution);
+        model.meta.bounds = self.bounds.clone();
+        Ok(model)
+    }
+}
+
+/// A training about to begin, on whatever problem.
+struct Session<'a, 'c> {
+    start: Option<&'a (f64, DualPoint)>,
+    settings: &'a Settings,
+    screen: &'a Screen,
+    trace: &'a mut Trace,
+    company: Company<'c>,
+}
+
+impl UseProblem for Session<'_, '_> {
+    type Result = Solution;
+
+    fn go<P: Problem>(self, problem: &P) -> Result<Solution> {
+        let Self { start, settings, screen, trace, company } = self;
+        let Company { lines, error, saver, checkpoint } = company;
+        let mut error = error.map(|error| move |w: &[f64]| error(w));
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
         let mut lines = lines.map(JsonLines::new);
@@ -219,8 +247,6 @@ impl Task {
         if let Some(lines) = &mut lines {
             trainer = trainer.observe(lines);
         }
-        let mut error =
-            validation.map(|data| |w: &[f64]| chain::errors_of(&self.shape, w, data).hamming());
         if let Some(error) = &mut error {
             trainer = trainer.validate(error);
         }
@@ -233,24 +259,22 @@ impl Task {
         if let Some(checkpoint) = checkpoint {
             trainer = trainer.resume(checkpoint);
         }
-        if let Some((old, point)) = &self.start {
+        if let Some((old, point)) = start {
             // At a smaller λ the weights are kept, at a larger one the dual variables.
-            let lambda = settings.lambda.unwrap_or(1.0 / chain.data().len() as f64);
+            let lambda = settings.lambda.unwrap_or(1.0 / problem.examples() as f64);
             let start = match lambda < *old {
-                true => point.rescaled(&chain, lambda / old),
+                true => point.rescaled(problem, lambda / old),
                 false => point.clone(),
             };
             trainer = trainer.start_from(start);
         }
-        let solution = trainer.train(&chain);
+        let solution = trainer.train(problem);
         screen.done();
         let solution = solution?;
         if let Some(lines) = lines {
             lines.finish().context("the trace could not be written")?;
         }
-        let mut model = Model::new(data, self.shape, self.loss.clone(), settings.clone(), solution);
-        model.meta.bounds = self.bounds.clone();
-        Ok(model)
+        Ok(solution)
     }
 }
 
@@ -371,7 +395,11 @@ pub(super) fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
 }
 
 /// Prints the result: one JSON object, or the certificate in words.
-pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Result<()> {
+pub(super) fn conclude<K: Kind>(
+    model: &Model,
+    test: Option<&Test<K>>,
+    talk: TalkArgs,
+) -> Result<()> {
     if talk.json {
         let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
         let test =
@@ -396,11 +424,13 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         let e = &test.errors;
         let _ = writeln!(
             text,
-            "On the test data {:.2} % of {} labels and {:.2} % of {} sequences are wrong.",
+            "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.",
             100.0 * e.hamming(),
             e.tokens,
+            K::NOUNS.labels,
             100.0 * e.zero_one(),
-            e.sequences
+            e.sequences,
+            K::NOUNS.examples
         );
         text.push_str(&unknowns(&test.data.unknown));
     }
@@ -417,13 +447,27 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
 pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
-    let rivals =
-        if model.meta.bounds.is_empty() { "No weights whatsoever" } else { "No weights in bounds" };
-    format!(
-        "The objective is {:.6}. {rivals} can bring it below {:.6},\n\
-         so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n",
-        c.primal, c.dual, c.gap,
-    )
+    let within = if model.meta.bounds.is_empty() { "whatsoever" } else { "in bounds" };
+    let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
+    match c.quality {
+        Quality::Exact => format!(
+            "The objective is {:.6}. No weights {within} can bring it below {:.6},\n\
+             so these are within {gap}.\n",
+            c.primal, c.dual,
+        ),
+        Quality::UpperBound => format!(
+            "Decoding was relaxed: the objective is at most {:.6}, which is that of the relaxed\n\
+             problem. No weights {within} can bring the relaxed one below {:.6}, so these are within\n\
+             {gap} of the relaxed problem.\n",
+            c.primal, c.dual,
+        ),
+        Quality::Heuristic => format!(
+            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can\n\
+             bring it below {:.6}. What was found is within {gap},\n\
+             but the true distance may be larger.\n",
+            c.primal, c.dual,
+        ),
+    }
 }
 
 /// How the model has done in validation, for people, if it was validated.

@@ -1,10 +1,10 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
-use crate::chain::{self, Vocabulary};
+use crate::kind::{self, Kind, Labelled, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
-use maxmargin::{Audit, Status, audit};
-use maxmargin_io::{EvalData, LabelRule, Model};
+use maxmargin::{Audit, DualPoint, Problem, Status, audit};
+use maxmargin_io::{LabelRule, Model};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 const ROUNDING: f64 = 1e-9;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
-    let model = chain::load(&args.model)?;
+    let model = kind::load(&args.model)?;
     let Some(dual) = &model.dual else {
         bail!(
             "{}: the model was saved without its dual point, so its gap cannot be checked\n\
@@ -21,23 +21,25 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
             args.model.display()
         );
     };
-    let mut data = Vocabulary::of(&model).read(&args.data, args.format, LabelRule::Strict)?;
-    if let Some(held_out) = model.meta.held_out {
-        // The certificate is about what it was trained on.
-        let out = held_out.marks(data.sequences.len());
-        data.sequences = data.sequences.select(|i| !out[i]);
-    }
-    let (audit, findings) = match other_data(&model, &data) {
-        Some(finding) => (None, vec![finding]),
-        None => {
-            let meta = &model.meta;
-            let chain = chain::build(meta.shape, data.sequences, &meta.loss, &meta.bounds)?;
-            let lambda = model.meta.certificate.lambda;
-            let audit = audit(&chain, lambda, &model.weights, dual, ROUNDING, args.threads)?;
-            let findings = findings(&model, &audit);
-            (Some(audit), findings)
+    let bounds = kind::resolve(&model.meta.bounds, &model.meta.spec)?;
+    let names = Vocabulary::of(&model);
+    let (audit, findings) = with_kind!(&model.meta.spec, K, spec => {
+        let mut data = K::read(&names, spec, &args.data, args.format, LabelRule::Strict)?;
+        if let Some(held_out) = model.meta.held_out {
+            // The certificate is about what it was trained on.
+            let out = held_out.marks(K::count(&data.examples));
+            data.examples = K::select(&data.examples, &|i| !out[i]);
         }
-    };
+        match other_data::<K>(&model, &data) {
+            Some(finding) => (None, vec![finding]),
+            None => {
+                let auditor = Auditor { model: &model, dual, threads: args.threads };
+                let audit = K::with_problem(spec, data.examples, bounds, auditor)?;
+                let findings = findings(&model, &audit);
+                (Some(audit), findings)
+            }
+        }
+    });
     match args.json {
         true => print_json(&model, audit.as_ref(), &findings)?,
         false => super::print(&to_text(&model, audit.as_ref(), &findings))?,
@@ -45,15 +47,33 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+struct Auditor<'m> {
+    model: &'m Model,
+    dual: &'m DualPoint,
+    threads: usize,
+}
+
+impl UseProblem for Auditor<'_> {
+    type Result = Audit;
+
+    fn go<P: Problem>(self, problem: &P) -> Result<Audit> {
+        let Self { model, dual, threads } = self;
+        let lambda = model.meta.certificate.lambda;
+        Ok(audit(problem, lambda, &model.weights, dual, ROUNDING, threads)?)
+    }
+}
+
 /// A certificate is about the data the model was trained on, and says nothing of others.
-fn other_data(model: &Model, data: &EvalData) -> Option<String> {
-    let (n, fingerprint) = (data.sequences.len(), data.fingerprint);
+fn other_data<K: Kind>(model: &Model, data: &Labelled<K::Examples>) -> Option<String> {
+    let (n, fingerprint) = (K::count(&data.examples), data.fingerprint);
     let meta = &model.meta;
     (n != meta.n || fingerprint != meta.fingerprint).then(|| {
         format!(
-            "the data are not those the model was trained on: {n} sequences with the fingerprint \
+            "the data are not those the model was trained on: {n} {} with the fingerprint \
              {fingerprint}, not {} with {}",
-            meta.n, meta.fingerprint
+            K::NOUNS.examples,
+            meta.n,
+            meta.fingerprint
         )
     })
 }
@@ -84,6 +104,12 @@ fn findings(model: &Model, audit: &Audit) -> Vec<String> {
             findings.push(format!("the {what} is claimed to be {claimed}, but is {found}"));
         }
     }
+    if claimed.quality != found.quality {
+        findings.push(format!(
+            "decoding is claimed to be {}, but is {}",
+            claimed.quality, found.quality
+        ));
+    }
     let (status, tolerance) = (model.meta.status, model.meta.settings.tolerance);
     if status == Status::Converged && found.gap > tolerance + ROUNDING {
         findings.push(format!("the gap is claimed to be within {tolerance}, but is {}", found.gap));
@@ -111,6 +137,9 @@ fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String 
              objective is within {:.3e} of the optimum on these data.",
             claimed.gap
         );
+        if !claimed.quality.is_exact() {
+            let _ = writeln!(text, "({}.)", claimed.quality.explain());
+        }
     } else {
         text.push_str("The claim does NOT hold:\n");
         findings.iter().for_each(|finding| {

@@ -1,6 +1,6 @@
 //! A folder to work in, and the command run in it.
 
-use maxmargin_io::Model;
+use maxmargin_io::{ChainSpec, Model, Spec};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
@@ -236,4 +236,12 @@ fn seconds_and_long_numbers_are_masked_and_nothing_else() {
     let text = "10 0.5 w=1.5 12.25s 0.01 s. 3.5 sequences 7s v1.2.3 0.1234567891 8.180e-3\n0.1s";
     let masked = "10 0.5 w=1.5 #.##s #.## s. 3.5 sequences 7s v1.2.3 0.123456789… 8.180e-3\n#.##s";
     assert_eq!(mask(text), masked);
+}
+
+/// What a model of a chain says of itself.
+pub(crate) fn chain(model: &mut Model) -> &mut ChainSpec {
+    match &mut model.meta.spec {
+        Spec::Chain(spec) => spec,
+        other => panic!("{other:?} is no chain"),
+    }
 }

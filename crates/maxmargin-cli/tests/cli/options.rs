@@ -1,6 +1,6 @@
 //! The options of `maxmargin train`, and the settings file.
 
-use crate::common::Desk;
+use crate::common::{Desk, chain};
 use maxmargin::{Average, Order, Settings, Solver, Status, Step};
 
 /// Trains the pets with `options`; the settings and the status that the model remembers.
@@ -36,11 +36,13 @@ fn every_option_is_understood() {
         ..Settings::default()
     };
     assert_eq!(settings, expected);
-    let meta = desk.model("x.model").meta;
-    assert!(!meta.shape.groups.first && !meta.shape.groups.last && meta.shape.groups.bias);
-    assert!(!meta.loss.normalised);
-    assert_eq!(meta.loss.label_weights, [1.0, 2.0, 0.5]);
-    assert_eq!(meta.certificate.lambda, 0.25);
+    let mut model = desk.model("x.model");
+    assert_eq!(model.meta.certificate.lambda, 0.25);
+    let spec = chain(&mut model);
+    let groups = &spec.shape.groups;
+    assert!(!groups.first && !groups.last && groups.bias);
+    assert!(!spec.loss.normalised);
+    assert_eq!(spec.loss.label_weights, [1.0, 2.0, 0.5]);
 }
 
 #[test]
@@ -81,8 +83,8 @@ fn every_name_of_every_option_gives_a_model_that_verifies() {
 fn bounds_are_kept_and_stay_with_the_model() {
     let desk = Desk::new();
     settings(&desk, "--lower emission=0,all=-0.2 --upper 0.25 --tolerance 1e-6");
-    let model = desk.model("x.model");
-    let emission = model.meta.shape.emission();
+    let mut model = desk.model("x.model");
+    let emission = chain(&mut model).shape.emission();
     assert!(model.weights.iter().all(|w| (-0.2..=0.25).contains(w)));
     assert!(model.weights[emission].iter().all(|&w| w >= 0.0));
     assert_eq!(model.meta.bounds.lower["emission"], 0.0);

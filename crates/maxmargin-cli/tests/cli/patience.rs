@@ -53,7 +53,7 @@ fn a_tenth_is_held_out_where_no_data_are_named() {
     assert_eq!((meta.n, meta.status), (563, Status::Patience));
     desk.run("verify x.model ocr-small").ok();
     let dump = desk.run("dump x.model").ok();
-    assert!(dump.stdout.contains("held out      one sequence in 10 of the data, seed 1"));
+    assert!(dump.stdout.contains("held out      one example in 10 of the data, seed 1"));
 
     // Another seed holds other sequences out.
     let other = desk.run(&format!("{TRAIN} --patience 2 --seed 2 -q -o y.model --json")).ok();

@@ -1,6 +1,6 @@
 //! Templates that make attributes from columns.
 
-use crate::common::Desk;
+use crate::common::{Desk, chain};
 
 const COLUMNS: &str = "the DT B-NP\ncat NN I-NP\nsleeps VB B-VP\n\na DT B-NP\ndog NN I-NP\n";
 
@@ -11,17 +11,17 @@ fn a_template_stays_with_its_model() {
     desk.write("train.txt", COLUMNS);
     desk.write("new.txt", "a DT\ncat NN\n");
     desk.run("train train.txt --template t.tpl -q -o x.model").ok();
-    let model = desk.model("x.model");
+    let mut model = desk.model("x.model");
     assert!(model.attributes.iter().any(|name| name == "U1:_B-1/DT"));
-    assert!(model.meta.shape.groups.transition);
+    assert!(chain(&mut model).shape.groups.transition);
     desk.run("verify x.model train.txt").ok();
     let run = desk.run("predict x.model new.txt -q").ok();
     assert_eq!(run.stdout, "B-NP\nI-NP\n\n");
 
     desk.write("alone.tpl", "U0:%x[0,0]\n");
     desk.run("train train.txt --template alone.tpl --min-count 1 -q -o y.model").ok();
-    let model = desk.model("y.model");
-    assert!(!model.meta.shape.groups.transition, "only B asks for transitions");
+    let mut model = desk.model("y.model");
+    assert!(!chain(&mut model).shape.groups.transition, "only B asks for transitions");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `maxmargin verify`: what is true passes, whatever is tampered with does not.
 
-use crate::common::{Desk, PETS, keys};
+use crate::common::{Desk, PETS, chain, keys};
 use maxmargin::{Block, SparseVec, Status};
 use maxmargin_io::Model;
 
@@ -116,7 +116,7 @@ fn a_dual_point_with_foreign_parts_is_noticed() {
 
 #[test]
 fn a_changed_model_of_the_data_is_noticed() {
-    let loss = verdict(|model| model.meta.loss.normalised = false);
+    let loss = verdict(|model| chain(model).loss.normalised = false);
     assert!(loss.contains("its loss is stated as "), "{loss}");
 }
 

@@ -1,8 +1,8 @@
 //! Model files: weights, dual point and everything one needs to know about them.
 //!
 //! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one
-//! per group of features (`emission`, `transition`, `bias`, `first`, `last`), so that any tool that
-//! knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
+//! per group of features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool
+//! that knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
 //! byte offsets in `labels.ends` and `attributes.ends`; the dual point, if it is kept, lies in
 //! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
 
@@ -13,8 +13,9 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::held_out::HeldOut;
 use crate::names::Names;
+use crate::origin::Origin;
+use crate::spec::Spec;
 use crate::template::Template;
-use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
@@ -22,14 +23,14 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The version of the layout; a file with a later one is refused.
-pub(crate) const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 2;
 
-/// A trained chain with its names, its history and its proof.
+/// A trained model with its names, its history and its proof.
 ///
 /// ```
 /// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 /// use maxmargin::{Settings, train};
-/// use maxmargin_io::{Format, Lines, Model, open_reader, read_training};
+/// use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
 ///
 /// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\nverb\tbarks\n";
 /// let data = {
@@ -40,7 +41,7 @@ pub(crate) const LAYOUT: u32 = 1;
 /// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
 /// let solution = train(&chain, &Settings::default())?;
 ///
-/// let model = Model::new(&data, shape, Hamming::default(), Settings::default(), solution);
+/// let model = Model::new(&data, ChainSpec { shape, loss: Hamming::default() }, Settings::default(), solution);
 /// let bytes = model.to_bytes()?;
 /// assert_eq!(Model::from_bytes(&bytes)?, model); // bit for bit
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,7 +54,7 @@ pub struct Model {
     pub labels: Names,
     /// Names of the attributes.
     pub attributes: Names,
-    /// The weights, laid out as `meta.shape` says.
+    /// The weights, laid out as `meta.spec` says.
     pub weights: Vec<f64>,
     /// The dual point behind the weights, if it was kept.
     pub dual: Option<DualPoint>,
@@ -65,7 +66,7 @@ pub struct Model {
 /// ```
 /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 /// # use maxmargin::{Settings, train};
-/// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+/// # use maxmargin_io::{ChainSpec, Format, Lines, open_reader, read_training};
 /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
 /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -76,8 +77,8 @@ pub struct Model {
 /// use maxmargin_io::Model;
 ///
 /// let n = data.sequences.len();
-/// let meta = Model::new(&data, shape, loss, settings, solution).meta;
-/// assert_eq!((meta.kind.as_str(), meta.n, meta.d), ("chain", n, shape.dim()));
+/// let meta = Model::new(&data, ChainSpec { shape, loss }, settings, solution).meta;
+/// assert_eq!((meta.spec.kind(), meta.n, meta.d), ("chain", n, shape.dim()));
 /// assert_eq!(meta.fingerprint, data.fingerprint);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -88,12 +89,8 @@ pub struct ModelMeta {
     pub layout: u32,
     /// Version of the program that wrote it.
     pub version: String,
-    /// The kind of structure: `chain`.
-    pub kind: String,
-    /// The shape of the weights.
-    pub shape: ChainShape,
-    /// The loss it was trained for.
-    pub loss: Hamming,
+    /// The kind of structure, the shape of the weights, and the loss it was trained for.
+    pub spec: Spec,
     /// The format of the training data.
     pub format: Format,
     /// Number of training examples.
@@ -189,10 +186,9 @@ impl ModelError {
 }
 
 impl Model {
-    /// Puts together what training on `data` has produced. Only the names, the format and the
-    /// fingerprint of the data are looked at.
+    /// Puts together what training on the data of `origin` has produced.
     ///
-    /// `shape`, `loss` and `settings` must be those of the training; if a part of the data was held
+    /// `spec` and `settings` must be those of the training; if a part of the data was held
     /// out, say so in [`held_out`](ModelMeta::held_out), and if the weights have bounds, state them in
     /// [`bounds`](ModelMeta::bounds). The dual point is kept; set [`dual`](Self::dual) to `None` for a
     /// smaller file, which can then no longer be verified.
@@ -200,7 +196,7 @@ impl Model {
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
     /// # use maxmargin::{Settings, train};
-    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, open_reader, read_training};
     /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
     /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
     /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -210,45 +206,38 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::Model;
     ///
-    /// let model = Model::new(&data, shape, loss, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss }, settings, solution);
     /// let slim = Model { dual: None, ..model.clone() };
     /// assert!(slim.to_bytes()?.len() < model.to_bytes()?.len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(
-        data: &crate::Dataset,
-        shape: ChainShape,
-        loss: Hamming,
+        origin: impl Into<Origin>,
+        spec: impl Into<Spec>,
         settings: Settings,
         solution: maxmargin::Solution,
     ) -> Self {
+        let Origin { labels, attributes, format, fingerprint, template } = origin.into();
+        let spec = spec.into();
         let meta = ModelMeta {
             layout: LAYOUT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            kind: "chain".to_owned(),
-            shape,
-            loss,
-            format: data.format,
+            format,
             n: solution.dual.blocks.len(),
-            d: shape.dim(),
+            d: spec.dim(),
+            spec,
             settings,
             status: solution.status,
             certificate: solution.certificate,
             totals: solution.totals,
-            fingerprint: data.fingerprint,
-            template: data.template.clone(),
+            fingerprint,
+            template,
             bounds: GroupBounds::default(),
             choice: solution.choice,
             validation: solution.validation,
             held_out: None,
         };
-        Self {
-            meta,
-            labels: data.labels.clone(),
-            attributes: data.attributes.clone(),
-            weights: solution.weights,
-            dual: Some(solution.dual),
-        }
+        Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }
 
     /// Writes the model to a file: under a temporary name first, then renamed.
@@ -256,7 +245,7 @@ impl Model {
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
     /// # use maxmargin::{Settings, train};
-    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, open_reader, read_training};
     /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
     /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
     /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -264,7 +253,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let folder = tempfile::tempdir()?;
@@ -306,7 +295,7 @@ impl Model {
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
     /// # use maxmargin::{Settings, train};
-    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, open_reader, read_training};
     /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
     /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
     /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -314,7 +303,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
     /// let bytes = model.to_bytes()?;
     /// assert_eq!(bytes, model.clone().to_bytes()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -334,7 +323,7 @@ impl Model {
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
     /// # use maxmargin::{Settings, train};
-    /// # use maxmargin_io::{Format, Lines, open_reader, read_training};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, open_reader, read_training};
     /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
     /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
     /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -342,7 +331,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, shape, loss, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let bytes = model.to_bytes()?;

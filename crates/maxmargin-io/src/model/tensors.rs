@@ -2,9 +2,10 @@
 
 use super::{LAYOUT, Model, ModelError, ModelMeta};
 use crate::names::Names;
-use maxmargin::model::chain::ChainShape;
+use crate::spec::{Spec, WeightGroup};
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ pub(crate) const PATH_META: &str = "maxmargin-path";
 
 /// A tensor about to be written.
 pub(crate) struct Tensor {
-    name: &'static str,
+    name: Cow<'static, str>,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
@@ -22,44 +23,37 @@ pub(crate) struct Tensor {
 
 impl Tensor {
     pub(crate) fn f64(
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         shape: Vec<usize>,
         values: impl IntoIterator<Item = f64>,
     ) -> Self {
         let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
-        Self { name, dtype: Dtype::F64, shape, bytes }
+        Self { name: name.into(), dtype: Dtype::F64, shape, bytes }
     }
 
     pub(crate) fn u64(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
         let bytes: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
-        Self { name, dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
+        Self { name: name.into(), dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
     }
 
     pub(crate) fn u32(name: &'static str, values: impl IntoIterator<Item = u32>) -> Self {
         let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
-        Self { name, dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
+        Self { name: name.into(), dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
     }
 
     fn text(name: &'static str, text: String) -> Self {
-        Self { name, dtype: Dtype::U8, shape: vec![text.len()], bytes: text.into_bytes() }
+        Self {
+            name: name.into(),
+            dtype: Dtype::U8,
+            shape: vec![text.len()],
+            bytes: text.into_bytes(),
+        }
     }
-}
-
-/// The groups of weights: name, place in w, and shape as a tensor.
-fn groups(shape: &ChainShape) -> [(&'static str, Range<usize>, Vec<usize>); 5] {
-    let k = shape.labels;
-    [
-        ("emission", shape.emission(), vec![shape.attributes, k]),
-        ("transition", shape.transition(), vec![k, k]),
-        ("bias", shape.bias(), vec![k]),
-        ("first", shape.first(), vec![k]),
-        ("last", shape.last(), vec![k]),
-    ]
 }
 
 pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
     let mut tensors = Vec::new();
-    for (name, range, shape) in groups(&model.meta.shape) {
+    for WeightGroup { name, range, shape } in model.meta.spec.groups() {
         if !range.is_empty() {
             tensors.push(Tensor::f64(name, shape, model.weights[range].iter().copied()));
         }
@@ -80,7 +74,7 @@ pub(crate) fn pack(
     let meta = serde_json::to_string(meta).map_err(damaged)?;
     let views = tensors.iter().map(|tensor| {
         TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
-            .map(|view| (tensor.name, view))
+            .map(|view| (&tensor.name, view))
     });
     let views = views.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
     let header = HashMap::from([(key.to_owned(), meta)]);
@@ -127,11 +121,11 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     let meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
     let file = File::open(bytes)?;
-    let (labels, attributes) = file.alphabets(&meta.shape, meta.d)?;
+    let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
     let mut weights = Vec::with_capacity(meta.d);
-    for (name, range, shape) in groups(&meta.shape) {
+    for WeightGroup { name, range, shape } in meta.spec.groups() {
         if !range.is_empty() {
-            weights.extend(file.f64s(name, &shape)?);
+            weights.extend(file.f64s(&name, &shape)?);
         }
     }
     if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
@@ -187,19 +181,16 @@ impl<'a> File<'a> {
         tensors.map(Self).map_err(|_| ModelError::content(truncated))
     }
 
-    /// The names of labels and attributes, which must be as many as the shape has, which must have
+    /// The names of labels and attributes, which must be as many as the model has, which must have
     /// `d` features.
-    pub(crate) fn alphabets(
-        &self,
-        shape: &ChainShape,
-        d: usize,
-    ) -> Result<(Names, Names), ModelError> {
+    pub(crate) fn alphabets(&self, spec: &Spec, d: usize) -> Result<(Names, Names), ModelError> {
+        spec.check()?;
         let labels = self.names("labels", "labels.ends")?;
         let attributes = self.names("attributes", "attributes.ends")?;
         for (what, found, stated) in [
-            ("labels", labels.len(), shape.labels),
-            ("attributes", attributes.len(), shape.attributes),
-            ("features", shape.dim(), d),
+            ("labels", labels.len(), spec.labels()),
+            ("attributes", attributes.len(), spec.attributes()),
+            ("features", spec.dim(), d),
         ] {
             if found != stated {
                 let reason = format!("{found} {what}, where {stated} are stated");

@@ -1,6 +1,6 @@
 use super::*;
-use crate::{Lines, open_reader, read_training};
-use maxmargin::model::chain::Chain;
+use crate::{ChainSpec, Lines, open_reader, read_training};
+use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::train;
 use safetensors::tensor::{Dtype, TensorView};
 
@@ -12,7 +12,7 @@ fn model() -> Model {
     let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default()).unwrap();
     let settings = Settings { lambda: Some(0.1), ..Settings::default() };
     let solution = train(&chain, &settings).unwrap();
-    Model::new(&data, shape, Hamming::default(), settings, solution)
+    Model::new(&data, ChainSpec { shape, loss: Hamming::default() }, settings, solution)
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -70,7 +70,7 @@ fn later_layouts_are_refused_by_name() {
     let mut model = model();
     model.meta.layout = 99;
     let text = refusal(&model.to_bytes().unwrap());
-    assert!(text.contains("version 99; this program reads version 1"), "{text}");
+    assert!(text.contains("version 99; this program reads version 2"), "{text}");
 }
 
 #[test]

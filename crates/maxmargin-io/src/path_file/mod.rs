@@ -13,22 +13,23 @@ use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::model::{LAYOUT, Model, ModelError, ModelMeta, load_bytes, save_bytes};
 use crate::names::Names;
+use crate::origin::Origin;
+use crate::spec::Spec;
 use crate::template::Template;
-use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::Totals;
 use maxmargin::{GroupBounds, Path as LambdaPath, Settings, Status};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The version of the layout; a file with a later one is refused.
-const PATH_LAYOUT: u32 = 1;
+const PATH_LAYOUT: u32 = 2;
 
-/// A regularization path of a chain (or a grid), with its names and its history.
+/// A regularization path (or a grid), with its names and its history.
 ///
 /// ```
 /// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 /// use maxmargin::{PathSettings, regularization_path};
-/// use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+/// use maxmargin_io::{ChainSpec, Format, Lines, PathFile, open_reader, read_training};
 ///
 /// let text = "noun\tcat\nverb\tpurrs\n\nnoun\tdog\nverb\tbarks\n";
 /// let data = {
@@ -40,7 +41,8 @@ const PATH_LAYOUT: u32 = 1;
 /// let settings = PathSettings::default();
 /// let path = regularization_path(&chain, &settings)?;
 ///
-/// let file = PathFile::new(&data, &chain, Hamming::default(), settings.training, path);
+/// let spec = ChainSpec { shape, loss: Hamming::default() };
+/// let file = PathFile::new(&data, spec, 1, settings.training, path);
 /// let back = PathFile::from_bytes(&file.to_bytes()?)?;
 /// assert_eq!(back, file); // bit for bit
 /// let model = back.model_at(0.05).unwrap();
@@ -64,7 +66,7 @@ pub struct PathFile {
 /// ```
 /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 /// # use maxmargin::{PathSettings, regularization_path};
-/// # use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+/// # use maxmargin_io::{ChainSpec, Format, Lines, PathFile, open_reader, read_training};
 /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
 /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -72,8 +74,9 @@ pub struct PathFile {
 /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
 /// # let settings = PathSettings::default();
 /// # let path = regularization_path(&chain, &settings)?;
-/// let meta = PathFile::new(&data, &chain, loss, settings.training, path).meta;
-/// assert_eq!((meta.n, meta.shape), (1, shape));
+/// let spec = ChainSpec { shape, loss };
+/// let meta = PathFile::new(&data, spec.clone(), 1, settings.training, path).meta;
+/// assert_eq!((meta.n, meta.spec), (1, spec.into()));
 /// assert_eq!(meta.fingerprint, data.fingerprint);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -82,12 +85,8 @@ pub struct PathFile {
 pub struct PathMeta {
     /// Version of the program that wrote it.
     pub version: String,
-    /// The kind of structure: `chain`.
-    pub kind: String,
-    /// The shape of the weights.
-    pub shape: ChainShape,
-    /// The loss it was trained for.
-    pub loss: Hamming,
+    /// The kind of structure, the shape of the weights, and the loss it was trained for.
+    pub spec: Spec,
     /// The format of the training data.
     pub format: Format,
     /// Number of training examples.
@@ -105,30 +104,26 @@ pub struct PathMeta {
 }
 
 impl PathFile {
-    /// Puts together what following the path of `chain` has produced; see [`PathFile`]. Only the
-    /// names, the format and the fingerprint of the data are looked at.
-    ///
-    /// `loss` and `settings` must be those of the training.
+    /// Puts together what following a path over the `n` examples of `origin` has produced; see
+    /// [`PathFile`]. `spec` and `settings` must be those of the training.
     pub fn new(
-        data: &crate::Dataset,
-        chain: &Chain,
-        loss: Hamming,
+        origin: impl Into<Origin>,
+        spec: impl Into<Spec>,
+        n: usize,
         settings: Settings,
         path: LambdaPath,
     ) -> Self {
+        let Origin { labels, attributes, format, fingerprint, template } = origin.into();
         let meta = PathMeta {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            kind: "chain".to_owned(),
-            shape: *chain.shape(),
-            loss,
-            format: data.format,
-            n: chain.data().len(),
+            spec: spec.into(),
+            format,
+            n,
             settings,
-            fingerprint: data.fingerprint,
-            template: data.template.clone(),
+            fingerprint,
+            template,
             bounds: GroupBounds::default(),
         };
-        let (labels, attributes) = (data.labels.clone(), data.attributes.clone());
         Self { meta, labels, attributes, path }
     }
 
@@ -142,7 +137,7 @@ impl PathFile {
     /// ```
     /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
     /// # use maxmargin::{PathSettings, regularization_path};
-    /// # use maxmargin_io::{Format, Lines, PathFile, open_reader, read_training};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, PathFile, open_reader, read_training};
     /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
     /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
     /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
@@ -150,7 +145,7 @@ impl PathFile {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = PathSettings::default();
     /// # let path = regularization_path(&chain, &settings)?;
-    /// let file = PathFile::new(&data, &chain, loss, settings.training, path);
+    /// let file = PathFile::new(&data, ChainSpec { shape, loss }, 1, settings.training, path);
     /// let model = file.model_at(0.1).unwrap();
     /// assert_eq!((model.meta.certificate.lambda, model.dual.is_none()), (0.1, true));
     /// assert!(file.model_at(-1.0).is_none());
@@ -167,9 +162,7 @@ impl PathFile {
         let meta = ModelMeta {
             layout: LAYOUT,
             version: about.version.clone(),
-            kind: about.kind.clone(),
-            shape: about.shape,
-            loss: about.loss.clone(),
+            spec: about.spec.clone(),
             format: about.format,
             n: about.n,
             d: path.dim,

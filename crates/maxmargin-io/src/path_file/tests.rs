@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Lines, open_reader, read_training};
+use crate::{ChainSpec, Lines, open_reader, read_training};
+use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::{GridSettings, PathKind, PathSettings, audit, lambda_grid, regularization_path};
 use safetensors::tensor::{Dtype, TensorView};
 
@@ -13,12 +14,16 @@ fn data() -> (crate::Dataset, Chain) {
     (data, chain)
 }
 
+fn spec(chain: &Chain) -> ChainSpec {
+    ChainSpec { shape: *chain.shape(), loss: Hamming::default() }
+}
+
 fn file(heuristic: bool) -> PathFile {
     let (data, chain) = data();
     let training = Settings { threads: 1, ..Settings::default() };
     let settings = PathSettings { epsilon: 0.05, heuristic, training, ..PathSettings::default() };
     let path = regularization_path(&chain, &settings).unwrap();
-    PathFile::new(&data, &chain, Hamming::default(), settings.training, path)
+    PathFile::new(&data, spec(&chain), chain.data().len(), settings.training, path)
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -80,7 +85,7 @@ fn a_grid_round_trips_too() {
     let (data, chain) = data();
     let settings = GridSettings::default();
     let grid = lambda_grid(&chain, &settings).unwrap();
-    let file = PathFile::new(&data, &chain, Hamming::default(), settings.training, grid);
+    let file = PathFile::new(&data, spec(&chain), chain.data().len(), settings.training, grid);
     let back = PathFile::from_bytes(&file.to_bytes().unwrap()).unwrap();
     assert_eq!((back.path.kind, &back), (PathKind::GridCold, &file));
     assert!(back.model_at(0.25).is_some() && back.model_at(0.3).is_none());

@@ -7,14 +7,13 @@ pub(super) use words::Outcome;
 
 use super::train::{as_option, on_ctrl_c, write_file};
 use crate::args::PathArgs;
-use crate::chain::{self, Vocabulary};
+use crate::kind::{self, Kind, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
-use maxmargin::model::chain::Chain;
 use maxmargin::observe::{Control, Totals};
 use maxmargin::{
-    Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings, Problem as _,
+    Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings, Problem,
     Settings, Solution, TrainError, audit, lambda_grid_with, regularization_path_with,
 };
 use maxmargin_io::{LabelRule, Model, PathFile};
@@ -29,51 +28,35 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         bail!("training and validation data cannot both come from standard input");
     }
     let plan = Plan::new(args)?;
+    let training = kind::read_training(&args.data, args.format, &args.model)?;
+    with_training!(training, data => run_on(args, &plan, data))
+}
 
+fn run_on<K: Kind>(args: &PathArgs, plan: &Plan, data: Training<K>) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
-    let mut data = chain::read_train(&args.data, args.format, &args.model)?;
-    let names = Vocabulary::of_data(&data);
-    let validation = args.validation.as_ref();
-    let validation =
-        validation.map(|v| names.read(v, args.format, LabelRule::Count)).transpose()?;
-    let (shape, loss) =
-        (chain::shape(&args.model, &data)?, chain::loss(&args.model, &data.labels)?);
-    let sequences = std::mem::take(&mut data.sequences);
-    let bounds = chain::bounds(&args.model, &shape)?;
-    let problem = chain::build(shape, sequences, &loss, &bounds)?;
-
-    let (n, d, epsilon) = (problem.examples(), shape.dim(), args.epsilon);
-    screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
-    screen.say(words::HEAD.trim_end());
-    let mut errors = validation.as_ref().map(|_| Vec::new());
-    let mut best: Option<Best> = None;
-    let path = plan.follow(&problem, &on_ctrl_c(&screen)?, |b, w, point| {
-        let error = validation.as_ref().map(|v| chain::errors_of(&shape, w, v).hamming());
-        screen.say(words::line(b, error).trim_end());
-        if let (Some(errors), Some(error)) = (&mut errors, error) {
-            errors.push(error);
-        }
-        if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
-            best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
-        }
-        Control::Continue
-    })?;
-    let best = best.context("the path has no breakpoint")?;
-    let outcome = Outcome::new(path, errors);
-    if let Some(file) = &args.output {
-        let solution = best.solution(&problem, outcome.best(), args.threads)?;
+    let Training { examples, origin, spec } = data;
+    let names = Vocabulary::of_origin(&origin);
+    let read = |data: &String| K::read(&names, &spec, data, args.format, LabelRule::Count);
+    let validation = args.validation.as_ref().map(read).transpose()?;
+    let error = validation.as_ref().map(|v| |w: &[f64]| K::errors(&spec, w, &v.examples).hamming());
+    let bounds = kind::bounds(&args.model, &spec.clone().into())?;
+    let resolved = kind::resolve(&bounds, &spec.clone().into())?;
+    let walk = Walk { args, plan, screen: &screen, error };
+    let n = K::count(&examples);
+    let (outcome, solution) = K::with_problem(&spec, examples, resolved, walk)?;
+    if let (Some(file), Some(solution)) = (&args.output, solution) {
         let trained = Settings {
             lambda: Some(solution.lambda),
             tolerance: plan.tolerance(),
             ..plan.training().clone()
         };
-        let mut model = Model::new(&data, shape, loss.clone(), trained, solution);
+        let mut model = Model::new(origin.clone(), spec.clone(), trained, solution);
         model.meta.bounds = bounds.clone();
         model.save(file)?;
     }
     if let Some(file) = &args.path_file {
         let (training, path) = (plan.training().clone(), outcome.path.clone());
-        let mut whole = PathFile::new(&data, &problem, loss, training, path);
+        let mut whole = PathFile::new(origin, spec, n, training, path);
         whole.meta.bounds = bounds;
         whole.save(file)?;
     }
@@ -82,6 +65,47 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     }
     outcome.print(args.talk)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A path about to be followed, on whatever problem.
+struct Walk<'a, E> {
+    args: &'a PathArgs,
+    plan: &'a Plan,
+    screen: &'a Screen,
+    /// The error of weights on validation data.
+    error: Option<E>,
+}
+
+impl<E: Fn(&[f64]) -> f64> UseProblem for Walk<'_, E> {
+    /// The path, and its best solution if that is to be kept.
+    type Result = (Outcome, Option<Solution>);
+
+    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result> {
+        let Self { args, plan, screen, error } = self;
+        let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
+        screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
+        screen.say(words::HEAD.trim_end());
+        let mut errors = error.as_ref().map(|_| Vec::new());
+        let mut best: Option<Best> = None;
+        let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
+            let error = error.as_ref().map(|error| error(w));
+            screen.say(words::line(b, error).trim_end());
+            if let (Some(errors), Some(error)) = (&mut errors, error) {
+                errors.push(error);
+            }
+            if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
+                best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
+            }
+            Control::Continue
+        })?;
+        let best = best.context("the path has no breakpoint")?;
+        let outcome = Outcome::new(path, errors);
+        let solution = match args.output {
+            Some(_) => Some(best.solution(problem, outcome.best(), args.threads)?),
+            None => None,
+        };
+        Ok((outcome, solution))
+    }
 }
 
 /// A path or a grid that is to be followed.
@@ -119,7 +143,7 @@ impl Plan {
 
     fn follow(
         &self,
-        problem: &Chain,
+        problem: &impl Problem,
         interrupt: &Interrupt,
         watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,
     ) -> Result<LambdaPath, TrainError> {
@@ -154,7 +178,7 @@ struct Best {
 
 impl Best {
     /// It as a solution of its own, with a certificate from scratch.
-    fn solution(self, problem: &Chain, at: &Breakpoint, threads: usize) -> Result<Solution> {
+    fn solution(self, problem: &impl Problem, at: &Breakpoint, threads: usize) -> Result<Solution> {
         let Self { weights, point, .. } = self;
         let lambda = at.certificate.lambda;
         let certificate = audit(problem, lambda, &weights, &point, 1e-9, threads)?.certificate;

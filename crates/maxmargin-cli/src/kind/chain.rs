@@ -1,0 +1,256 @@
+//! Chains: sequences of labels.
+
+mod draw;
+mod predict;
+
+use super::options::{check, hamming};
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
+    label_name, largest, refuse_format,
+};
+use crate::args::{Group, ModelArgs, PredictArgs};
+use crate::tally;
+use anyhow::{Result, bail};
+use maxmargin::Bounds;
+use maxmargin::evaluate::{SequenceErrors, Tally, is_bio};
+use maxmargin::model::chain::{Chain, ChainScores, ChainShape, FeatureGroups, Sequence, Sequences};
+use maxmargin_io::{
+    ChainSpec, DataError, Dataset, EvalData, Format, LabelRule, Lines, Model, Origin,
+    ReadSequences, Source, Template, Unknown, read_training, read_with,
+};
+use maxmargin_report::Report;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(crate) struct ChainKind;
+
+/// The template for chunking that is built in.
+const CHUNKING: &str = "chunking";
+
+const KNOWN: [&str; 7] =
+    ["--template", "--min-count", "--without", "--loss", "--label-weight", "--lower", "--upper"];
+
+pub(super) fn training(
+    source: &Source,
+    format: Option<Format>,
+    args: &ModelArgs,
+) -> Result<Training<ChainKind>> {
+    check(args, "chain", &KNOWN)?;
+    refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
+    let is_columns = format.is_none_or(|format| format == Format::Conll);
+    let reader = match args.template.as_deref() {
+        None => source.open(format),
+        Some(_) if !is_columns => bail!(
+            "--template makes attributes from columns, which --format {} does not have",
+            format.map_or("", Format::name)
+        ),
+        Some(CHUNKING) => source.open(Some(Format::Conll)),
+        Some(file) => source.open_columns(Template::read(Lines::open(file)?)?),
+    };
+    let data = read_training(reader?)?.with_min_count(args.min_count);
+    if data.labels.len() < 2 {
+        let label = data.labels.name(0);
+        bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
+    }
+    let spec = ChainSpec { shape: shape(args, &data)?, loss: hamming(args, &data.labels)? };
+    Ok(Training { origin: Origin::from(&data), examples: data.sequences, spec })
+}
+
+/// The shape of a chain over the names of a data set.
+fn shape(args: &ModelArgs, data: &Dataset) -> Result<ChainShape> {
+    let has = |group| !args.without.contains(&group);
+    let groups = FeatureGroups {
+        emission: has(Group::Emission),
+        transition: has(Group::Transition)
+            && data.template.as_ref().is_none_or(Template::has_transitions),
+        bias: has(Group::Bias),
+        first: has(Group::First),
+        last: has(Group::Last),
+    };
+    let shape = ChainShape { labels: data.labels.len(), attributes: data.attributes.len(), groups };
+    if shape.dim() == 0 {
+        bail!("--without: no features are left\nhint: leave out fewer groups");
+    }
+    Ok(shape)
+}
+
+impl Vocabulary<'_> {
+    /// Opens sequences: in the format given, or in the one they evidently have, or in that of the
+    /// training data. Standard input cannot be looked at twice, so there the evidence is not asked.
+    pub(super) fn open_sequences(
+        &self,
+        data: &str,
+        format: Option<Format>,
+    ) -> Result<Box<dyn ReadSequences + Send>> {
+        let source = Source::resolve(data)?;
+        let is_columns = format.is_none_or(|format| format == Format::Conll);
+        if let Some(template) = self.template.filter(|_| is_columns) {
+            return Ok(source.open_columns(template.clone())?);
+        }
+        let implied = || source.open(Some(self.format));
+        let opened = match (format, &source) {
+            (None, Source::Stdin) => implied(),
+            _ => match source.open(format) {
+                Err(DataError::UnclearFormat { .. }) => implied(),
+                opened => opened,
+            },
+        };
+        Ok(opened?)
+    }
+}
+
+impl Kind for ChainKind {
+    type Spec = ChainSpec;
+    type Examples = Sequences;
+    const NOUNS: Nouns = Nouns { labels: "labels", examples: "sequences" };
+
+    fn read(
+        names: &Vocabulary<'_>,
+        _spec: &ChainSpec,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<Labelled<Sequences>> {
+        let reader = names.open_sequences(data, format)?;
+        let EvalData { sequences, unknown, fingerprint, .. } =
+            read_with(reader, names.labels, names.attributes, rule)?;
+        Ok(Labelled { examples: sequences, unknown, fingerprint })
+    }
+
+    fn count(examples: &Sequences) -> usize {
+        examples.len()
+    }
+
+    fn select(examples: &Sequences, keep: &dyn Fn(usize) -> bool) -> Sequences {
+        examples.select(keep)
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &ChainSpec,
+        examples: Sequences,
+        bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        user.go(&Chain::new(spec.shape, examples, &spec.loss)?.with_bounds(bounds))
+    }
+
+    fn errors(spec: &ChainSpec, w: &[f64], examples: &Sequences) -> SequenceErrors {
+        let mut errors = SequenceErrors::default();
+        let mut predictor = Predictor::new(spec, w);
+        examples.iter().for_each(|s| errors.add(s.labels(), predictor.predict(s)));
+        errors
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &ChainSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        predict::predict(model, spec, args, out)
+    }
+
+    fn measure(model: &Model, spec: &ChainSpec, data: &Sequences) -> Measures {
+        let name = |&label: &u32| label_name(&model.labels, label);
+        let (mut errors, mut labels) = (SequenceErrors::default(), Tally::default());
+        // Only where the labels are BIO tags.
+        let mut chunks = is_bio(model.labels.iter()).then(Tally::default);
+        let mut predictor = Predictor::new(spec, &model.weights);
+        for sequence in data.iter() {
+            let predicted = predictor.predict(sequence);
+            errors.add(sequence.labels(), predicted);
+            let truth: Vec<&str> = sequence.labels().iter().map(name).collect();
+            let predicted: Vec<&str> = predicted.iter().map(name).collect();
+            labels.add_labels(&truth, &predicted);
+            if let Some(chunks) = &mut chunks {
+                chunks.add_chunks(&truth, &predicted);
+            }
+        }
+        let mut text = String::new();
+        let e = &errors;
+        let _ = writeln!(text, "labels     {:>8}   error {:.4}", e.tokens, e.hamming());
+        let _ = writeln!(text, "sequences  {:>8}   error {:.4}", e.sequences, e.zero_one());
+        tally::table(&mut text, "label", &labels);
+        if let Some(chunks) = &chunks {
+            tally::table(&mut text, "chunk", chunks);
+        }
+        let json = json!({
+            "hamming": e.hamming(), "zero_one": e.zero_one(),
+            "tokens": e.tokens, "sequences": e.sequences,
+            "labels": tally::to_json(&labels),
+            "chunks": chunks.as_ref().map(tally::to_json),
+        });
+        Measures { text, json }
+    }
+
+    fn largest_weights(model: &Model, spec: &ChainSpec, top: usize) -> LargestWeights {
+        let (shape, w) = (&spec.shape, &model.weights);
+        let k = shape.labels;
+        let labels = model.labels.iter().enumerate().map(|(y, label)| {
+            let rows = w[shape.emission()].chunks_exact(k).enumerate();
+            let mut features: Vec<(Feature, f64)> =
+                rows.map(|(a, row)| (Feature::Attribute(a as u32), row[y])).collect();
+            for (range, name) in
+                [(shape.bias(), "(bias)"), (shape.first(), "(first)"), (shape.last(), "(last)")]
+            {
+                features.extend(w[range].get(y).map(|&weight| (Feature::Other(name), weight)));
+            }
+            let top = largest(features, top).into_iter();
+            let named = top.map(|(feature, weight)| (feature.name(model), weight));
+            (label.to_owned(), named.collect())
+        });
+        let pairs = w[shape.transition()].iter().enumerate();
+        let pairs = pairs.map(|(at, &weight)| ((at / k, at % k), weight)).collect();
+        let name = |y: usize| model.labels.name(y as u32).to_owned();
+        let transitions = largest(pairs, top.saturating_mul(2)).into_iter();
+        let transitions = transitions.map(|((y, z), weight)| (name(y), name(z), weight));
+        let weights = transitions.collect();
+        let pairs = PairWeights { name: "transitions", between: '→', weights };
+        LargestWeights { heading: "label", labels: labels.collect(), pairs: Some(pairs) }
+    }
+
+    fn describe(spec: &ChainSpec) -> String {
+        format!("Chain over {} labels", spec.shape.labels)
+    }
+
+    fn draw(model: &Model, spec: &ChainSpec, test: Option<&Sequences>, report: Report) -> Report {
+        draw::draw(model, spec, test, report)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Feature {
+    Attribute(u32),
+    Other(&'static str),
+}
+
+impl Feature {
+    fn name(self, model: &Model) -> String {
+        match self {
+            Self::Attribute(a) => model.attributes.name(a).to_owned(),
+            Self::Other(name) => name.to_owned(),
+        }
+    }
+}
+
+/// Weights at work.
+pub(crate) struct Predictor<'m> {
+    shape: &'m ChainShape,
+    w: &'m [f64],
+    scores: ChainScores,
+    labels: Vec<u32>,
+}
+
+impl<'m> Predictor<'m> {
+    pub(crate) fn new(spec: &'m ChainSpec, w: &'m [f64]) -> Self {
+        Self { shape: &spec.shape, w, scores: ChainScores::default(), labels: Vec::new() }
+    }
+
+    /// The best labels of a sequence.
+    pub(crate) fn predict(&mut self, sequence: Sequence<'_>) -> &[u32] {
+        self.scores.fill(self.shape, self.w, sequence);
+        self.scores.decode(self.shape, self.w, &mut self.labels);
+        &self.labels
+    }
+}

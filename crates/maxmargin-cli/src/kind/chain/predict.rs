@@ -1,0 +1,85 @@
+//! Labels for new sequences.
+
+use super::Vocabulary;
+use crate::args::{PredictArgs, RulesName};
+use anyhow::{Result, bail};
+use maxmargin::model::chain::{Decoder, Rules, Sequences};
+use maxmargin_io::{
+    ChainSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
+    write_predictions,
+};
+use std::io::Write;
+
+/// Labels one sequence after the other; returns what was not known.
+pub(super) fn predict(
+    model: &Model,
+    spec: &ChainSpec,
+    args: &PredictArgs,
+    mut out: &mut dyn Write,
+) -> Result<Unknown> {
+    let mut reader = Vocabulary::of(model).open_sequences(&args.data, args.format)?;
+    let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
+    let names: Vec<&str> = model.labels.iter().collect();
+    let rules = args.rules.map(|RulesName::Bio| Rules::bio(&names));
+    let mut decoder = Decoder::new(&spec.shape, &model.weights);
+    if let Some(rules) = &rules {
+        decoder = decoder.with_rules(rules);
+    }
+    let (format, mut raw) = (reader.format(), RawSequence::new());
+    while reader.read(&mut raw)? {
+        let mut sequences = Sequences::new();
+        mapping.add(reader.file(), &raw, &mut sequences)?;
+        decoder.fill(sequences.sequence(0));
+        if args.keep_labels {
+            keep_labels(&mut decoder, model, reader.file(), &raw)?;
+        }
+        if decoder.best().is_none() {
+            let line = raw.tokens().next().map_or(0, |token| token.line());
+            bail!("{}:{line}: no labelling of this sequence keeps all rules", reader.file());
+        }
+        let name = |label: &u32| names[*label as usize];
+        if let Some(n) = args.n_best {
+            for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
+                writeln!(out, "# {} {}", rank + 1, path.score)?;
+                write_predictions(&mut out, format, path.labels.iter().map(name))?;
+            }
+        } else if args.confidence {
+            let margins = decoder.margins();
+            let rows = decoder.labels().iter().zip(&margins);
+            let rows: Vec<String> =
+                rows.map(|(label, margin)| format!("{}\t{margin}", name(label))).collect();
+            write_predictions(&mut out, format, rows.iter().map(String::as_str))?;
+        } else {
+            write_predictions(&mut out, format, decoder.labels().iter().map(name))?;
+        }
+        if args.flushes() {
+            out.flush()?;
+        }
+    }
+    out.flush()?;
+    Ok(mapping.unknown())
+}
+
+/// Stands for a label that is to be predicted.
+const OPEN: &str = "?";
+
+/// Holds the tokens that have a label at it.
+fn keep_labels(
+    decoder: &mut Decoder<'_>,
+    model: &Model,
+    file: &str,
+    raw: &RawSequence,
+) -> Result<()> {
+    for (t, token) in raw.tokens().enumerate() {
+        let Some(name) = token.label().filter(|name| *name != OPEN) else { continue };
+        let Some(label) = model.labels.get(name) else {
+            let (line, column) = (token.line(), token.label_column());
+            bail!(
+                "{file}:{line}:{column}: the model has no label `{name}`\n\
+                 hint: a label to be predicted is written `{OPEN}`"
+            );
+        };
+        decoder.fix(t, label);
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Factor graphs: states of variables.
+
+use super::options::check;
+use super::rows::refuse_sequence_options;
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
+    refuse_format,
+};
+use crate::args::{Loss, ModelArgs, PredictArgs};
+use anyhow::{Context as _, Result, bail};
+use maxmargin::Bounds;
+use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin_io::{
+    FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Source,
+    Unknown, read_graphs, read_graphs_with,
+};
+use maxmargin_report::Report;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(crate) struct FactorGraphKind;
+
+pub(super) fn training(
+    source: &Source,
+    format: Option<Format>,
+    args: &ModelArgs,
+) -> Result<Training<FactorGraphKind>> {
+    check(args, "factor-graph", &["--inference", "--loss", "--lower", "--upper"])?;
+    refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
+    let data = read_graphs(source.open_graphs()?)?;
+    let shape = data.names.shape();
+    if shape.dim() == 0 {
+        bail!("{source}: no factor has an attribute; there is nothing to learn");
+    }
+    let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
+    let spec = FactorGraphSpec { shape, loss, inference: args.inference.unwrap_or_default() };
+    Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })
+}
+
+fn names(spec: &FactorGraphSpec, labels: &Names, attributes: &Names) -> Result<GraphNames> {
+    spec.names(labels, attributes).context("the names of the model do not fit its templates")
+}
+
+fn problem(spec: &FactorGraphSpec, graphs: Graphs) -> Result<FactorGraph> {
+    Ok(FactorGraph::new(spec.shape.clone(), graphs, spec.loss, spec.inference)?)
+}
+
+/// The predicted states of all graphs, which fit the model, as they have been read for it.
+fn predict_states(spec: &FactorGraphSpec, w: &[f64], graphs: &Graphs) -> Vec<Vec<u32>> {
+    problem(spec, graphs.clone()).map(|problem| problem.predict(w)).unwrap_or_default()
+}
+
+impl Kind for FactorGraphKind {
+    type Spec = FactorGraphSpec;
+    type Examples = Graphs;
+    const NOUNS: Nouns = Nouns { labels: "variables", examples: "graphs" };
+
+    fn read(
+        vocabulary: &Vocabulary<'_>,
+        spec: &FactorGraphSpec,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<Labelled<Graphs>> {
+        refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
+        let reader = Source::resolve(data)?.open_graphs()?;
+        let names = names(spec, vocabulary.labels, vocabulary.attributes)?;
+        let GraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
+            read_graphs_with(reader, &names, rule)?;
+        // Graphs can be too large for the inference of the model.
+        problem(spec, graphs.clone())?;
+        let variables = graphs.iter().map(|graph| graph.variables() as u64).sum();
+        let unknown = Unknown {
+            attributes: unknown_attributes,
+            all_attributes: attributes,
+            labels: 0,
+            tokens: variables,
+        };
+        Ok(Labelled { examples: graphs, unknown, fingerprint })
+    }
+
+    fn count(examples: &Graphs) -> usize {
+        examples.len()
+    }
+
+    fn select(examples: &Graphs, keep: &dyn Fn(usize) -> bool) -> Graphs {
+        examples.select(keep)
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &FactorGraphSpec,
+        examples: Graphs,
+        bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        user.go(&problem(spec, examples)?.with_bounds(bounds))
+    }
+
+    fn errors(spec: &FactorGraphSpec, w: &[f64], examples: &Graphs) -> SequenceErrors {
+        let mut errors = SequenceErrors::default();
+        let predicted = predict_states(spec, w, examples);
+        examples.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.truth(), y));
+        errors
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &FactorGraphSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        refuse_sequence_options(args)?;
+        if args.n_best.is_some() || args.confidence {
+            bail!("--n-best and --confidence are not known for factor graphs");
+        }
+        let names = Vocabulary::of(model);
+        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
+        for states in predict_states(spec, &model.weights, &data.examples) {
+            writeln!(out, "{}", serde_json::to_string(&states)?)?;
+        }
+        out.flush()?;
+        Ok(data.unknown)
+    }
+
+    fn measure(model: &Model, spec: &FactorGraphSpec, data: &Graphs) -> Measures {
+        let e = Self::errors(spec, &model.weights, data);
+        let mut text = String::new();
+        let _ = writeln!(text, "variables  {:>8}   error {:.4}", e.tokens, e.hamming());
+        let _ = writeln!(text, "graphs     {:>8}   error {:.4}", e.sequences, e.zero_one());
+        let json = json!({
+            "hamming": e.hamming(), "zero_one": e.zero_one(),
+            "variables": e.tokens, "graphs": e.sequences,
+        });
+        Measures { text, json }
+    }
+
+    fn largest_weights(model: &Model, spec: &FactorGraphSpec, top: usize) -> LargestWeights {
+        let mut first = 0;
+        let mut labels = Vec::new();
+        for (t, (name, template)) in model.labels.iter().zip(&spec.shape.templates).enumerate() {
+            let joint = template.joint_states();
+            let own = model.weights[spec.shape.block(t)].iter().copied().enumerate().collect();
+            let named = largest(own, top).into_iter().map(|(at, weight)| {
+                let attribute = model.attributes.name(first + (at / joint) as u32);
+                (format!("{attribute} at {:?}", states(&template.states, at % joint)), weight)
+            });
+            labels.push((name.to_owned(), named.collect()));
+            first += template.attributes as u32;
+        }
+        LargestWeights { heading: "template", labels, pairs: None }
+    }
+
+    fn describe(spec: &FactorGraphSpec) -> String {
+        format!("Factor graphs of {} templates", spec.shape.templates.len())
+    }
+
+    fn draw(_: &Model, _: &FactorGraphSpec, _: Option<&Graphs>, report: Report) -> Report {
+        report
+    }
+}
+
+/// The states of the variables of a factor in its joint state `at`, in which the last varies fastest.
+fn states(counts: &[usize], mut at: usize) -> Vec<usize> {
+    let mut states: Vec<usize> = counts
+        .iter()
+        .rev()
+        .map(|&count| {
+            let state = at % count;
+            at /= count;
+            state
+        })
+        .collect();
+    states.reverse();
+    states
+}

@@ -1,0 +1,147 @@
+//! Multiclass models: one of several labels.
+
+use super::options::{bias, check, find};
+use super::rows::{self, ScoreLabels};
+use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
+use crate::args::{ModelArgs, PredictArgs};
+use anyhow::{Context as _, Result, bail};
+use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
+use maxmargin::model::{LabelledRows, Row};
+use maxmargin::{Bounds, SlackRescaled};
+use maxmargin_io::{
+    Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, Unknown,
+};
+use maxmargin_report::Report;
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) struct MulticlassKind;
+
+pub(super) fn training(
+    data: RowData,
+    name: &str,
+    args: &ModelArgs,
+) -> Result<Training<MulticlassKind>> {
+    check(args, "multiclass", &["--costs", "--bias", "--rescaling"])?;
+    let (classes, attributes) = (data.labels.len(), data.attributes.len());
+    if classes < 2 {
+        let label = data.labels.name(0);
+        bail!("{name}: all rows have the label `{label}`; there is nothing to learn");
+    }
+    let shape = MulticlassShape { classes, attributes, bias: bias(args) };
+    let loss = match &args.costs {
+        Some(file) => ClassLoss::Costs(read_costs(file, &data.labels)?),
+        None => ClassLoss::ZeroOne,
+    };
+    let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling };
+    Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
+}
+
+/// Reads costs: lines `TRUTH PREDICTED COST`; what is not named costs 1.
+fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).with_context(|| name.to_string())?;
+    let mut costs: Vec<Vec<f64>> = (0..labels.len())
+        .map(|truth| (0..labels.len()).map(|y| if y == truth { 0.0 } else { 1.0 }).collect())
+        .collect();
+    for (at, line) in (1..).zip(text.lines()) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [truth, predicted, cost] = fields[..] else {
+            if fields.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            bail!("{name}:{at}: expected `TRUTH PREDICTED COST`, found {} fields", fields.len());
+        };
+        let label = |label| find(labels, label, "--costs").with_context(|| format!("{name}:{at}"));
+        let number = cost.parse().ok().filter(|cost: &f64| *cost >= 0.0 && cost.is_finite());
+        let Some(number) = number else {
+            bail!("{name}:{at}: the cost is `{cost}`; a finite number ≥ 0 is needed");
+        };
+        costs[label(truth)? as usize][label(predicted)? as usize] = number;
+    }
+    CostMatrix::new(costs).with_context(|| name.to_string())
+}
+
+impl ScoreLabels for MulticlassSpec {
+    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
+        self.shape.score(w, row, scores);
+    }
+}
+
+impl Kind for MulticlassKind {
+    type Spec = MulticlassSpec;
+    type Examples = LabelledRows;
+    const NOUNS: Nouns = Nouns { labels: "labels", examples: "rows" };
+
+    fn read(
+        names: &Vocabulary<'_>,
+        _spec: &MulticlassSpec,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<Labelled<LabelledRows>> {
+        names.read_rows(data, format, rule)
+    }
+
+    fn count(examples: &LabelledRows) -> usize {
+        examples.len()
+    }
+
+    fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
+        examples.select(keep)
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &MulticlassSpec,
+        examples: LabelledRows,
+        _bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
+        match spec.rescaling {
+            Rescaling::Margin => user.go(&problem),
+            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+        }
+    }
+
+    fn errors(spec: &MulticlassSpec, w: &[f64], examples: &LabelledRows) -> SequenceErrors {
+        rows::errors(spec, w, examples)
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &MulticlassSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        rows::write_labels(model, spec, args, out)
+    }
+
+    fn measure(model: &Model, spec: &MulticlassSpec, data: &LabelledRows) -> Measures {
+        rows::measure(model, spec, data)
+    }
+
+    fn largest_weights(model: &Model, spec: &MulticlassSpec, top: usize) -> LargestWeights {
+        let (shape, w) = (&spec.shape, &model.weights);
+        let weights = model.labels.iter().enumerate().map(|(y, label)| {
+            let bias = w[shape.bias_weights()].get(y).copied();
+            let weight = |a| w[shape.feature(a, y)];
+            (label.to_owned(), rows::largest_attributes(model, top, weight, bias))
+        });
+        LargestWeights { heading: "label", labels: weights.collect(), pairs: None }
+    }
+
+    fn describe(spec: &MulticlassSpec) -> String {
+        format!("Multiclass model of {} labels", spec.shape.classes)
+    }
+
+    fn draw(
+        model: &Model,
+        spec: &MulticlassSpec,
+        test: Option<&LabelledRows>,
+        report: Report,
+    ) -> Report {
+        rows::draw(model, spec, test, report)
+    }
+}

@@ -1,0 +1,232 @@
+//! Multi-label models: sets of labels.
+
+use super::options::{check, hamming};
+use super::rows;
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
+    largest,
+};
+use crate::args::{ModelArgs, Pairs, PredictArgs};
+use crate::tally;
+use anyhow::{Result, bail};
+use maxmargin::Bounds;
+use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
+use maxmargin::model::LabelledRows;
+use maxmargin::model::multilabel::{Multilabel, MultilabelShape};
+use maxmargin_io::{Format, LabelRule, Model, MultilabelSpec, Origin, RowData, Unknown};
+use maxmargin_report::{Heatmap, Report};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(crate) struct MultilabelKind;
+
+const KNOWN: [&str; 7] = [
+    "--pairs",
+    "--inference",
+    "--loss",
+    "--label-weight",
+    "--lower",
+    "--upper",
+    "--frequent-labels",
+];
+
+pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<MultilabelKind>> {
+    check(args, "multilabel", &KNOWN)?;
+    if let Some(count) = args.frequent_labels {
+        data = data.with_most_frequent_labels(count);
+    }
+    let (labels, attributes) = (data.labels.len(), data.attributes.len());
+    let shape = match args.pairs.unwrap_or(Pairs::Complete) {
+        Pairs::None => MultilabelShape::independent(labels, attributes),
+        Pairs::Tree => MultilabelShape::tree(labels, attributes, &data.rows),
+        Pairs::Complete => MultilabelShape::complete(labels, attributes),
+    };
+    let loss = hamming(args, &data.labels)?;
+    let (inference, partial) = (args.inference.unwrap_or_default(), args.frequent_labels.is_some());
+    let spec = MultilabelSpec { shape, loss, inference, partial };
+    Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
+}
+
+/// The problem of predicting rows, whose own labels are not asked.
+fn problem(spec: &MultilabelSpec, rows: LabelledRows) -> Result<Multilabel> {
+    Ok(Multilabel::new(spec.shape.clone(), rows, &spec.loss, spec.inference)?)
+}
+
+/// The rows with some of their labels.
+fn with_labels(rows: &LabelledRows, keep: impl Fn(u32) -> bool) -> LabelledRows {
+    let mut some = LabelledRows::new();
+    for (i, (row, labels)) in rows.iter().enumerate() {
+        let kept: Vec<u32> = labels.iter().copied().filter(|&label| keep(label)).collect();
+        some.push(row.pairs(), &kept, rows.weight(i)).expect("it was valid before");
+    }
+    some
+}
+
+/// The predicted labels of all rows.
+fn predict_sets(spec: &MultilabelSpec, w: &[f64], rows: &LabelledRows) -> Vec<Vec<u32>> {
+    // The shape was tried out when the model was trained or loaded.
+    // Labels that the model does not know are no part of any problem, and truth is not asked for.
+    problem(spec, with_labels(rows, |_| false))
+        .map(|problem| problem.predict(w))
+        .unwrap_or_default()
+}
+
+impl Kind for MultilabelKind {
+    type Spec = MultilabelSpec;
+    type Examples = LabelledRows;
+    const NOUNS: Nouns = Nouns { labels: "labels", examples: "rows" };
+
+    fn read(
+        names: &Vocabulary<'_>,
+        spec: &MultilabelSpec,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<Labelled<LabelledRows>> {
+        problem(spec, LabelledRows::new())?;
+        let rule = if spec.partial { LabelRule::Count } else { rule };
+        let mut data = names.read_rows(data, format, rule)?;
+        if spec.partial {
+            data.examples = with_labels(&data.examples, |l| (l as usize) < spec.shape.labels);
+            data.unknown.labels = 0;
+        }
+        Ok(data)
+    }
+
+    fn count(examples: &LabelledRows) -> usize {
+        examples.len()
+    }
+
+    fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
+        examples.select(keep)
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &MultilabelSpec,
+        examples: LabelledRows,
+        bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        user.go(&problem(spec, examples)?.with_bounds(bounds))
+    }
+
+    fn errors(spec: &MultilabelSpec, w: &[f64], examples: &LabelledRows) -> SequenceErrors {
+        let mut errors = SequenceErrors::default();
+        for (i, predicted) in predict_sets(spec, w, examples).iter().enumerate() {
+            let truth = examples.labels(i);
+            let missed = truth.iter().filter(|label| !predicted.contains(label)).count();
+            let extra = predicted.iter().filter(|label| !truth.contains(label)).count();
+            errors.tokens += spec.shape.labels as u64;
+            errors.wrong_tokens += (missed + extra) as u64;
+            errors.sequences += 1;
+            errors.wrong_sequences += u64::from(missed + extra > 0);
+        }
+        errors
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &MultilabelSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        rows::refuse_sequence_options(args)?;
+        for (given, option) in
+            [(args.n_best.is_some(), "--n-best"), (args.confidence, "--confidence")]
+        {
+            if given {
+                bail!("{option} is not known for sets of labels");
+            }
+        }
+        problem(spec, LabelledRows::new())?;
+        rows::predict(model, args, out, |out, row| {
+            let mut one = LabelledRows::new();
+            one.push(row.pairs(), &[], 1.0)?;
+            let sets = predict_sets(spec, &model.weights, &one);
+            let names: Vec<&str> =
+                sets.iter().flatten().map(|&label| model.labels.name(label)).collect();
+            Ok(writeln!(out, "{}", names.join(","))?)
+        })
+    }
+
+    fn measure(model: &Model, spec: &MultilabelSpec, data: &LabelledRows) -> Measures {
+        let labels = spec.shape.labels;
+        let (mut scores, mut tally) = (LabelSetScores::new(labels), Tally::default());
+        let names = |set: &[u32]| -> Vec<&str> {
+            set.iter().map(|&label| super::label_name(&model.labels, label)).collect()
+        };
+        for (i, predicted) in predict_sets(spec, &model.weights, data).iter().enumerate() {
+            let known: Vec<u32> =
+                data.labels(i).iter().copied().filter(|l| (*l as usize) < labels).collect();
+            scores.add(&known, predicted);
+            tally.add_sets(&names(&known), &names(predicted));
+        }
+        let (micro, s) = (scores.micro(), &scores);
+        let mut text = String::new();
+        let _ = writeln!(text, "rows            {:>8}   labels {labels}", s.examples);
+        let _ = writeln!(text, "Hamming error     {:.4}", s.hamming());
+        let _ = writeln!(text, "subset accuracy   {:.4}", s.subset_accuracy());
+        let _ = writeln!(
+            text,
+            "F1                {:.4} micro, {:.4} macro, {:.4} by row",
+            micro.f1(),
+            s.macro_f1(),
+            s.example_f1()
+        );
+        tally::table(&mut text, "label", &tally);
+        let json = json!({
+            "hamming": s.hamming(), "zero_one": 1.0 - s.subset_accuracy(),
+            "subset_accuracy": s.subset_accuracy(), "micro_f1": micro.f1(),
+            "macro_f1": s.macro_f1(), "example_f1": s.example_f1(), "rows": s.examples,
+            "labels": tally::to_json(&tally),
+        });
+        Measures { text, json }
+    }
+
+    fn largest_weights(model: &Model, spec: &MultilabelSpec, top: usize) -> LargestWeights {
+        let (shape, w) = (&spec.shape, &model.weights);
+        let name = |label: u32| model.labels.name(label).to_owned();
+        let labels = model.labels.iter().enumerate().map(|(y, label)| {
+            let weight = |a| w[a * shape.labels + y];
+            (label.to_owned(), rows::largest_attributes(model, top, weight, None))
+        });
+        let pairs = shape.pairs.iter().copied().zip(w[shape.pair_weights()].iter().copied());
+        let pairs = largest(pairs.collect(), top.saturating_mul(2)).into_iter();
+        let weights = pairs.map(|((a, b), weight)| (name(a), name(b), weight)).collect();
+        let pairs = PairWeights { name: "pairs", between: '+', weights };
+        LargestWeights { heading: "label", labels: labels.collect(), pairs: Some(pairs) }
+    }
+
+    fn describe(spec: &MultilabelSpec) -> String {
+        let (labels, pairs) = (spec.shape.labels, spec.shape.pairs.len());
+        format!("Sets of {labels} labels, {pairs} pairs of them")
+    }
+
+    fn draw(
+        model: &Model,
+        spec: &MultilabelSpec,
+        _test: Option<&LabelledRows>,
+        mut report: Report,
+    ) -> Report {
+        let (shape, k) = (&spec.shape, spec.shape.labels);
+        if shape.pairs.is_empty() || k > MOST_HEATMAP_LABELS {
+            return report;
+        }
+        let mut weights = vec![0.0; k * k];
+        for (&(a, b), &weight) in shape.pairs.iter().zip(&model.weights[shape.pair_weights()]) {
+            weights[a as usize * k + b as usize] = weight;
+            weights[b as usize * k + a as usize] = weight;
+        }
+        let labels = || model.labels.iter().map(str::to_owned);
+        report.push(
+            Heatmap::new("Weights of pairs", labels(), labels(), weights)
+                .axes("label", "label")
+                .note("Positive: the two labels like to come together."),
+        );
+        report
+    }
+}
+
+/// A heat-map of more labels would be unreadable.
+const MOST_HEATMAP_LABELS: usize = 64;

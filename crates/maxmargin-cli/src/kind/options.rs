@@ -1,0 +1,64 @@
+//! Options that only some kinds of models know.
+
+use crate::args::{Loss, ModelArgs};
+use anyhow::{Context as _, Result, bail};
+use maxmargin::model::chain::Hamming;
+use maxmargin_io::{Names, Rescaling};
+
+/// Refuses options that have no meaning for a kind of model, which knows those in `known`.
+pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()> {
+    for (given, option) in [
+        (args.template.is_some(), "--template"),
+        (args.min_count != 1, "--min-count"),
+        (!args.without.is_empty(), "--without"),
+        (args.loss.is_some(), "--loss"),
+        (!args.label_weight.is_empty(), "--label-weight"),
+        (!args.lower.is_empty(), "--lower"),
+        (!args.upper.is_empty(), "--upper"),
+        (args.costs.is_some(), "--costs"),
+        (args.positive.is_some(), "--positive"),
+        (args.bias.is_some(), "--bias"),
+        (args.pairs.is_some(), "--pairs"),
+        (args.inference.is_some(), "--inference"),
+        (args.frequent_labels.is_some(), "--frequent-labels"),
+    ] {
+        if given && !known.contains(&option) {
+            bail!("{option} has no meaning with --model {model}");
+        }
+    }
+    if args.rescaling == Rescaling::Slack && !known.contains(&"--rescaling") {
+        bail!(
+            "--rescaling slack needs a decoder that tries out all outputs, as those of binary and \
+             multiclass models do; that of --model {model} works with margins only"
+        );
+    }
+    Ok(())
+}
+
+/// Hamming loss over named labels.
+pub(super) fn hamming(args: &ModelArgs, labels: &Names) -> Result<Hamming> {
+    let mut label_weights = Vec::new();
+    for (name, weight) in &args.label_weight {
+        let label = find(labels, name, "--label-weight")?;
+        label_weights.resize(labels.len(), 1.0);
+        label_weights[label as usize] = *weight;
+    }
+    Ok(Hamming { normalised: args.loss != Some(Loss::Hamming), label_weights })
+}
+
+/// A label that an option names.
+pub(super) fn find(labels: &Names, name: &str, option: &str) -> Result<u32> {
+    labels.get(name).with_context(|| {
+        let known: Vec<&str> = labels.iter().take(30).collect();
+        format!(
+            "{option}: the data have no label `{name}`\nhint: there are {}{}",
+            known.join(", "),
+            if labels.len() > known.len() { ", …" } else { "" }
+        )
+    })
+}
+
+/// The constant attribute of rows: 1 unless another is asked for, none if it is 0.
+pub(super) fn bias(args: &ModelArgs) -> Option<f64> {
+    Some(args.bias.unwrap_or(1.0)).filter(|bias| *bias != 0.0)
+}

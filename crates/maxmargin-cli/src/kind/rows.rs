@@ -1,0 +1,237 @@
+//! Labelled rows, which several kinds of models learn from.
+
+use super::{Labelled, Measures, Vocabulary, label_name, largest};
+use crate::args::PredictArgs;
+use crate::tally;
+use anyhow::{Result, bail};
+use maxmargin::evaluate::{Confusion, SequenceErrors};
+use maxmargin::model::{LabelledRows, Row};
+use maxmargin_io::{
+    DataError, EvalRows, Format, LabelRule, Model, RawSequence, ReadSequences, RowData, RowMapping,
+    Source, Unknown, read_rows, read_rows_with,
+};
+use maxmargin_report::{Heatmap, Report};
+use serde_json::json;
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(super) fn read_training(source: &Source, format: Option<Format>) -> Result<RowData> {
+    Ok(read_rows(source.open_rows(format)?)?)
+}
+
+impl Vocabulary<'_> {
+    /// Opens rows: in the format given, or in that of the training data if it is one of rows, or
+    /// in the one they evidently have.
+    fn open_rows(
+        &self,
+        data: &str,
+        format: Option<Format>,
+    ) -> Result<Box<dyn ReadSequences + Send>> {
+        let source = Source::resolve(data)?;
+        // Labels of rows are told apart by the format only: `1,2` is one label or two.
+        let implied = || source.open_rows(Some(self.format));
+        let opened = match (format, &source) {
+            (None, Source::Stdin | Source::File(_)) if self.format.is_rows() => implied(),
+            (None, Source::Stdin) => implied(),
+            _ => match source.open_rows(format) {
+                Err(DataError::UnclearFormat { .. }) => implied(),
+                opened => opened,
+            },
+        };
+        Ok(opened?)
+    }
+
+    /// Reads rows whole.
+    pub(super) fn read_rows(
+        &self,
+        data: &str,
+        format: Option<Format>,
+        rule: LabelRule,
+    ) -> Result<Labelled<LabelledRows>> {
+        let reader = self.open_rows(data, format)?;
+        let EvalRows { rows, unknown, fingerprint, .. } =
+            read_rows_with(reader, self.labels, self.attributes, rule)?;
+        Ok(Labelled { examples: rows, unknown, fingerprint })
+    }
+}
+
+/// Has `write` answer each row as soon as it is read.
+pub(super) fn predict(
+    model: &Model,
+    args: &PredictArgs,
+    out: &mut dyn Write,
+    mut write: impl FnMut(&mut dyn Write, Row<'_>) -> Result<()>,
+) -> Result<Unknown> {
+    let mut reader = Vocabulary::of(model).open_rows(&args.data, args.format)?;
+    let format = reader.format();
+    let mut mapping = RowMapping::new(&model.labels, &model.attributes, LabelRule::Ignore, format);
+    let mut raw = RawSequence::new();
+    while reader.read(&mut raw)? {
+        let mut rows = LabelledRows::new();
+        mapping.add(reader.file(), &raw, &mut rows)?;
+        for (row, _) in rows.iter() {
+            write(out, row)?;
+        }
+        if args.flushes() {
+            out.flush()?;
+        }
+    }
+    out.flush()?;
+    Ok(mapping.unknown())
+}
+
+/// Scores of all labels of a row.
+pub(super) trait ScoreLabels {
+    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>);
+}
+
+/// The label with the largest score; of equals, the first.
+fn best(scores: &[f64]) -> u32 {
+    let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
+    (0..scores.len()).fold(0, better) as u32
+}
+
+/// The labels of rows that have one label each.
+pub(super) fn predict_labels(
+    spec: &impl ScoreLabels,
+    w: &[f64],
+    rows: &LabelledRows,
+    mut take: impl FnMut(u32, u32),
+) {
+    let mut scores = Vec::new();
+    for (row, labels) in rows.iter() {
+        spec.score(w, row, &mut scores);
+        take(labels.first().copied().unwrap_or(u32::MAX), best(&scores));
+    }
+}
+
+pub(super) fn errors(spec: &impl ScoreLabels, w: &[f64], rows: &LabelledRows) -> SequenceErrors {
+    let mut errors = SequenceErrors::default();
+    predict_labels(spec, w, rows, |truth, predicted| errors.add(&[truth], &[predicted]));
+    errors
+}
+
+/// Writes one label per row; or the best ones, or the best with its margin.
+pub(super) fn write_labels(
+    model: &Model,
+    spec: &impl ScoreLabels,
+    args: &PredictArgs,
+    out: &mut dyn Write,
+) -> Result<Unknown> {
+    refuse_sequence_options(args)?;
+    let mut scores = Vec::new();
+    predict(model, args, out, |out, row| {
+        spec.score(&model.weights, row, &mut scores);
+        let name = |label: u32| model.labels.name(label);
+        let Some(n) = args.n_best else {
+            let first = best(&scores);
+            write!(out, "{}", name(first))?;
+            if args.confidence {
+                let others = (0..).zip(&scores).filter(|(label, _)| *label != first);
+                let second = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+                write!(out, "\t{}", scores[first as usize] - second)?;
+            }
+            return Ok(writeln!(out)?);
+        };
+        let mut order: Vec<u32> = (0..scores.len() as u32).collect();
+        order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
+        for (rank, &label) in order.iter().take(n as usize).enumerate() {
+            writeln!(out, "# {} {}\n{}", rank + 1, scores[label as usize], name(label))?;
+        }
+        Ok(())
+    })
+}
+
+/// Options that are about neighbours in a sequence.
+pub(super) fn refuse_sequence_options(args: &PredictArgs) -> Result<()> {
+    for (given, option) in [(args.rules.is_some(), "--rules"), (args.keep_labels, "--keep-labels")]
+    {
+        if given {
+            bail!("{option} is for sequences, which this model does not predict");
+        }
+    }
+    Ok(())
+}
+
+/// Accuracy, confusions, and precision and recall of each label.
+pub(super) fn measure(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRows) -> Measures {
+    let confusion = confusion(model, spec, rows);
+    let (tally, accuracy) = (confusion.tally(), confusion.accuracy());
+    let mut text = String::new();
+    let _ = writeln!(text, "rows       {:>8}   error {:.4}", rows.len(), 1.0 - accuracy);
+    let _ = writeln!(text, "accuracy     {accuracy:.4}   macro F1 {:.4}", tally.macro_f1());
+    tally::table(&mut text, "label", &tally);
+    let mut wrong: Vec<_> = confusion.iter().filter(|(truth, read, _)| truth != read).collect();
+    wrong.sort_by_key(|(.., count)| Reverse(*count));
+    if !wrong.is_empty() {
+        let _ = writeln!(text, "\nmost frequent confusions");
+    }
+    for (truth, predicted, count) in wrong.into_iter().take(MOST_CONFUSIONS) {
+        let _ = writeln!(text, "{count:>8}  {truth} taken for {predicted}");
+    }
+    let json = json!({
+        "hamming": 1.0 - accuracy, "zero_one": 1.0 - accuracy, "accuracy": accuracy,
+        "macro_f1": tally.macro_f1(), "rows": rows.len(), "labels": tally::to_json(&tally),
+        "confusion": confusion,
+    });
+    Measures { text, json }
+}
+
+/// Confusions that are shown.
+const MOST_CONFUSIONS: usize = 10;
+
+fn confusion(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRows) -> Confusion {
+    let mut confusion = Confusion::default();
+    let name = |label| label_name(&model.labels, label);
+    predict_labels(spec, &model.weights, rows, |truth, predicted| {
+        confusion.add(name(truth), name(predicted));
+    });
+    confusion
+}
+
+/// A heat-map of more labels would be unreadable.
+const MOST_HEATMAP_LABELS: usize = 64;
+
+/// What is taken for what in the test, as a picture; and pixels of letters.
+pub(super) fn draw(
+    model: &Model,
+    spec: &impl ScoreLabels,
+    test: Option<&LabelledRows>,
+    mut report: Report,
+) -> Report {
+    let Some(test) = test.filter(|_| model.labels.len() <= MOST_HEATMAP_LABELS) else {
+        return report;
+    };
+    let confusion = confusion(model, spec, test);
+    let labels = || model.labels.iter().map(str::to_owned);
+    let counts: Vec<f64> = model
+        .labels
+        .iter()
+        .flat_map(|truth| model.labels.iter().map(move |predicted| (truth, predicted)))
+        // Right answers would outshine the errors.
+        .map(|(truth, predicted)| match truth == predicted {
+            true => 0.0,
+            false => confusion.count(truth, predicted) as f64,
+        })
+        .collect();
+    report.push(
+        Heatmap::new("Confusions in the test", labels(), labels(), counts)
+            .axes("label", "predicted")
+            .note("How often one label is taken for another; right answers are left out."),
+    );
+    report
+}
+
+/// The attributes with the largest weights; `weight` tells that of attribute `a`.
+pub(super) fn largest_attributes(
+    model: &Model,
+    top: usize,
+    weight: impl Fn(usize) -> f64,
+    bias: Option<f64>,
+) -> Vec<(String, f64)> {
+    let weights = (0..model.attributes.len()).map(|a| (Some(a as u32), weight(a)));
+    let weights = weights.chain(bias.map(|bias| (None, bias))).collect();
+    let name = |a: Option<u32>| a.map_or("(bias)", |a| model.attributes.name(a)).to_owned();
+    largest(weights, top).into_iter().map(|(a, weight)| (name(a), weight)).collect()
+}

@@ -1,0 +1,345 @@
+//! What kind of model a file holds, and where its weights lie.
+
+use crate::graph::GraphNames;
+use crate::model::ModelError;
+use crate::names::Names;
+use maxmargin::inference::Inference;
+use maxmargin::model::binary::BinaryShape;
+use maxmargin::model::chain::{ChainShape, Hamming};
+use maxmargin::model::factor_graph::{GraphShape, Hamming as GraphHamming};
+use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
+use maxmargin::model::multilabel::MultilabelShape;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
+/// it was trained with. Enough to build the problem again, given the data.
+///
+/// ```
+/// use maxmargin::model::chain::{ChainShape, Hamming};
+/// use maxmargin_io::{ChainSpec, Spec};
+///
+/// let spec = Spec::from(ChainSpec { shape: ChainShape::new(3, 10), loss: Hamming::default() });
+/// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
+/// assert_eq!(spec.groups()[1].name, "transition");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Spec {
+    /// Sequences of labels.
+    Chain(ChainSpec),
+    /// One of two labels.
+    Binary(BinarySpec),
+    /// One of several labels.
+    Multiclass(MulticlassSpec),
+    /// Sets of labels.
+    Multilabel(MultilabelSpec),
+    /// States of the variables of factor graphs.
+    FactorGraph(FactorGraphSpec),
+}
+
+macro_rules! specs {
+    ($($(#[$doc:meta])* $variant:ident($name:ident) { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name {
+                $($(#[$field_doc])* pub $field: $type,)*
+            }
+
+            impl From<$name> for Spec {
+                fn from(spec: $name) -> Self {
+                    Self::$variant(spec)
+                }
+            }
+        )*
+    };
+}
+
+specs! {
+    /// A chain: see [`maxmargin::model::chain`].
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Hamming};
+    /// use maxmargin_io::ChainSpec;
+    ///
+    /// let spec = ChainSpec { shape: ChainShape::new(2, 5), loss: Hamming::default() };
+    /// assert!(spec.loss.normalised);
+    /// ```
+    Chain(ChainSpec) {
+        /// The shape of the weights.
+        shape: ChainShape,
+        /// The loss it was trained for.
+        loss: Hamming,
+    }
+    /// A binary model: see [`maxmargin::model::binary`].
+    ///
+    /// ```
+    /// use maxmargin::model::binary::BinaryShape;
+    /// use maxmargin_io::{BinarySpec, Rescaling};
+    ///
+    /// let shape = BinaryShape::new(5);
+    /// let spec = BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin };
+    /// assert_eq!(spec.positive, 1);
+    /// ```
+    Binary(BinarySpec) {
+        /// The shape of the weights.
+        shape: BinaryShape,
+        /// The label with positive scores; the other one has negative ones.
+        positive: u32,
+        /// How the loss enters.
+        rescaling: Rescaling,
+    }
+    /// A multiclass model: see [`maxmargin::model::multiclass`].
+    ///
+    /// ```
+    /// use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
+    /// use maxmargin_io::{MulticlassSpec, Rescaling};
+    ///
+    /// let (shape, loss) = (MulticlassShape::new(3, 5), ClassLoss::ZeroOne);
+    /// let spec = MulticlassSpec { shape, loss, rescaling: Rescaling::Slack };
+    /// assert_eq!(spec.shape.classes, 3);
+    /// ```
+    Multiclass(MulticlassSpec) {
+        /// The shape of the weights.
+        shape: MulticlassShape,
+        /// The loss it was trained for.
+        loss: ClassLoss,
+        /// How the loss enters.
+        rescaling: Rescaling,
+    }
+    /// A multi-label model: see [`maxmargin::model::multilabel`].
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::chain::Hamming;
+    /// use maxmargin::model::multilabel::MultilabelShape;
+    /// use maxmargin_io::MultilabelSpec;
+    ///
+    /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
+    /// let spec = MultilabelSpec { shape, loss, inference: Inference::Auto, partial: false };
+    /// assert_eq!(spec.shape.pairs.len(), 6);
+    /// ```
+    Multilabel(MultilabelSpec) {
+        /// The shape of the weights.
+        shape: MultilabelShape,
+        /// The loss it was trained for.
+        loss: Hamming,
+        /// How sets of labels are found.
+        inference: Inference,
+        /// Whether rows may have other labels besides, which are left out.
+        partial: bool,
+    }
+    /// A factor graph: see [`maxmargin::model::factor_graph`].
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin_io::FactorGraphSpec;
+    ///
+    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let spec = FactorGraphSpec { shape, loss, inference: Inference::Lp };
+    /// assert_eq!(spec.shape.dim(), 0);
+    /// ```
+    FactorGraph(FactorGraphSpec) {
+        /// The shape of the weights.
+        shape: GraphShape,
+        /// The loss it was trained for.
+        loss: GraphHamming,
+        /// How states are found.
+        inference: Inference,
+    }
+}
+
+/// How the loss enters the structured hinge.
+///
+/// ```
+/// use maxmargin_io::Rescaling;
+/// assert_eq!(Rescaling::default(), Rescaling::Margin);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rescaling {
+    /// max L(y) − ⟨w, ψ(y)⟩: outputs with a larger loss must lie further away.
+    #[default]
+    Margin,
+    /// max L(y)·(1 − ⟨w, ψ(y)⟩): see [`maxmargin::SlackRescaled`].
+    Slack,
+}
+
+/// A group of weights: a tensor of its own in a model file, and a group that bounds can be put on.
+///
+/// ```
+/// use maxmargin::model::binary::BinaryShape;
+/// use maxmargin_io::{BinarySpec, Rescaling, Spec};
+///
+/// let shape = BinaryShape { attributes: 4, bias: Some(1.0) };
+/// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin });
+/// let groups = spec.groups();
+/// assert_eq!((groups[0].name.as_str(), groups[0].range.clone()), ("weights", 0..4));
+/// assert_eq!((groups[1].name.as_str(), groups[1].range.clone()), ("bias", 4..5));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightGroup {
+    /// Its name.
+    pub name: String,
+    /// Its place among the weights.
+    pub range: Range<usize>,
+    /// Its shape as a tensor.
+    pub shape: Vec<usize>,
+}
+
+fn group(name: &str, range: Range<usize>, shape: Vec<usize>) -> WeightGroup {
+    WeightGroup { name: name.to_owned(), range, shape }
+}
+
+impl Spec {
+    /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel` or `factor-graph`.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Chain(_) => "chain",
+            Self::Binary(_) => "binary",
+            Self::Multiclass(_) => "multiclass",
+            Self::Multilabel(_) => "multilabel",
+            Self::FactorGraph(_) => "factor-graph",
+        }
+    }
+
+    /// Number of weights.
+    pub fn dim(&self) -> usize {
+        match self {
+            Self::Chain(spec) => spec.shape.dim(),
+            Self::Binary(spec) => spec.shape.dim(),
+            Self::Multiclass(spec) => spec.shape.dim(),
+            Self::Multilabel(spec) => spec.shape.dim(),
+            Self::FactorGraph(spec) => spec.shape.dim(),
+        }
+    }
+
+    /// Number of labels that have names; the templates of a factor graph.
+    pub fn labels(&self) -> usize {
+        match self {
+            Self::Chain(spec) => spec.shape.labels,
+            Self::Binary(_) => 2,
+            Self::Multiclass(spec) => spec.shape.classes,
+            Self::Multilabel(spec) => spec.shape.labels,
+            Self::FactorGraph(spec) => spec.shape.templates.len(),
+        }
+    }
+
+    /// Number of attributes that have names; in a factor graph, over all templates.
+    pub fn attributes(&self) -> usize {
+        match self {
+            Self::Chain(spec) => spec.shape.attributes,
+            Self::Binary(spec) => spec.shape.attributes,
+            Self::Multiclass(spec) => spec.shape.attributes,
+            Self::Multilabel(spec) => spec.shape.attributes,
+            Self::FactorGraph(spec) => spec.shape.templates.iter().map(|t| t.attributes).sum(),
+        }
+    }
+
+    /// The groups of weights, in their order. Some may be empty.
+    pub fn groups(&self) -> Vec<WeightGroup> {
+        match self {
+            Self::Chain(ChainSpec { shape, .. }) => {
+                let k = shape.labels;
+                let sizes = [vec![shape.attributes, k], vec![k, k], vec![k], vec![k], vec![k]];
+                let named = shape.named_groups().into_iter().zip(sizes);
+                named.map(|((name, range), size)| group(name, range, size)).collect()
+            }
+            Self::Binary(BinarySpec { shape, .. }) => {
+                let (d, all) = (shape.attributes, shape.dim());
+                vec![group("weights", 0..d, vec![d]), group("bias", d..all, vec![all - d])]
+            }
+            Self::Multiclass(MulticlassSpec { shape, .. }) => {
+                let (k, bias) = (shape.classes, shape.bias_weights());
+                let size = vec![bias.len()];
+                let weights = group("weights", 0..bias.start, vec![shape.attributes, k]);
+                vec![weights, group("bias", bias, size)]
+            }
+            Self::Multilabel(MultilabelSpec { shape, .. }) => {
+                let single = vec![shape.attributes, shape.labels];
+                let pairs = vec![shape.pairs.len()];
+                vec![
+                    group("single", shape.single(), single),
+                    group("pairs", shape.pair_weights(), pairs),
+                ]
+            }
+            Self::FactorGraph(FactorGraphSpec { shape, .. }) => {
+                let template =
+                    |(t, template): (usize, &maxmargin::model::factor_graph::Template)| {
+                        let mut size = vec![template.attributes];
+                        size.extend(&template.states);
+                        group(&format!("template.{t}"), shape.block(t), size)
+                    };
+                shape.templates.iter().enumerate().map(template).collect()
+            }
+        }
+    }
+
+    /// Refuses what cannot be a model, such as a label that does not exist.
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
+        match self {
+            Self::Binary(spec) if spec.positive > 1 => {
+                Err(ModelError::content(format!("label {} of 2 is positive", spec.positive)))
+            }
+            Self::Multilabel(spec) => {
+                let labels = spec.shape.labels as u32;
+                match spec.shape.pairs.iter().find(|(a, b)| a >= b || *b >= labels) {
+                    Some((a, b)) => Err(ModelError::content(format!("a pair of labels {a}, {b}"))),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FactorGraphSpec {
+    /// The names of templates and of their attributes, from those that a model file keeps.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::Hamming;
+    /// use maxmargin_io::{FactorGraphSpec, GraphReader, Lines, Origin, read_graphs};
+    ///
+    /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "unary", "variables": [0], "attributes": {"x": 2}}]}"#;
+    /// let lines = Lines::from_reader("pets.jsonl", text.as_bytes())?;
+    /// let data = read_graphs(GraphReader::new(lines))?;
+    /// let spec = FactorGraphSpec {
+    ///     shape: data.names.shape(),
+    ///     loss: Hamming::default(),
+    ///     inference: Inference::Auto,
+    /// };
+    /// let origin = Origin::from(&data);
+    /// assert_eq!(origin.attributes.name(0), "unary:x");
+    /// assert_eq!(spec.names(&origin.labels, &origin.attributes), Some(data.names));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn names(&self, templates: &Names, attributes: &Names) -> Option<GraphNames> {
+        let mut all = attributes.iter();
+        let mut own = Vec::new();
+        for (name, template) in templates.iter().zip(&self.shape.templates) {
+            let strip =
+                |full: &str| Some(full.strip_prefix(name)?.strip_prefix(SEPARATOR)?.to_owned());
+            let names: Option<Vec<String>> =
+                all.by_ref().take(template.attributes).map(strip).collect();
+            own.push(Names::from_iter(names?));
+        }
+        let states = self.shape.templates.iter().map(|template| template.states.clone()).collect();
+        Some(GraphNames { templates: templates.clone(), attributes: own, states })
+    }
+}
+
+/// Between the name of a template and that of its attribute.
+const SEPARATOR: char = ':';
+
+impl GraphNames {
+    /// The names of all attributes, each with its template's before it.
+    pub(crate) fn full_names(&self) -> Names {
+        let own = self.templates.iter().zip(&self.attributes);
+        own.flat_map(|(t, names)| names.iter().map(move |a| format!("{t}{SEPARATOR}{a}"))).collect()
+    }
+}
