@@ -205,8 +205,8 @@ pub(crate) struct ModelArgs {
     /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
-    /// How the loss enters: larger margins for larger losses, or larger weights (binary and
-    /// multiclass models only)
+    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass
+    /// and small multi-label models)
     #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
     pub(crate) rescaling: Rescaling,
     /// The label of a binary model that has positive scores [default: the second]
@@ -358,7 +358,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[arg(conflicts_with = "confidence")]
     pub(crate) n_best: Option<u32>,
-    /// Add a column: how much the score would fall if this label were another
+    /// Add a column: how much the score would fall if this label, or set of labels, were another
     #[arg(long)]
     pub(crate) confidence: bool,
     /// Keep the rules of chunks: `I-X` only after `B-X` or `I-X`

@@ -123,9 +123,10 @@ impl Dataset {
         }
         let mut sequences = Sequences::new();
         for (i, sequence) in self.sequences.iter().enumerate() {
-            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
                 let kept = token.pairs().filter_map(|(a, value)| Some((new[a as usize]?, value)));
-                sequences.push_token(kept, label).expect("it was valid before");
+                let pushed = sequences.push_weighted_token(kept, label, sequence.cost(t));
+                pushed.expect("it was valid before");
             }
             sequences.end_sequence(self.sequences.weight(i)).expect("it was valid before");
         }

@@ -116,10 +116,11 @@ specs! {
     /// use maxmargin::inference::Inference;
     /// use maxmargin::model::chain::Hamming;
     /// use maxmargin::model::multilabel::MultilabelShape;
-    /// use maxmargin_io::MultilabelSpec;
+    /// use maxmargin_io::{MultilabelSpec, Rescaling};
     ///
     /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
-    /// let spec = MultilabelSpec { shape, loss, inference: Inference::Auto, partial: false };
+    /// let (inference, rescaling) = (Inference::Auto, Rescaling::Margin);
+    /// let spec = MultilabelSpec { shape, loss, inference, partial: false, rescaling };
     /// assert_eq!(spec.shape.pairs.len(), 6);
     /// ```
     Multilabel(MultilabelSpec) {
@@ -131,6 +132,8 @@ specs! {
         inference: Inference,
         /// Whether rows may have other labels besides, which are left out.
         partial: bool,
+        /// How the loss enters.
+        rescaling: Rescaling,
     }
     /// A factor graph: see [`maxmargin::model::factor_graph`].
     ///

@@ -99,6 +99,7 @@ fn long_case(labels: usize, lengths: &[usize], groups: FeatureGroups, ones: bool
             })
             .collect(),
         label: rng.below(labels) as u32,
+        cost: 1.0,
     };
     let mut sequence =
         |length| CaseSequence { weight: 0.5, tokens: (0..length).map(|_| token()).collect() };

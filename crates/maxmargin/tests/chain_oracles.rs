@@ -83,6 +83,7 @@ proptest! {
         case.loss = Hamming { normalised: false, label_weights: Vec::new() };
         for token in case.sequences.iter_mut().flat_map(|s| &mut s.tokens) {
             token.attributes.iter_mut().for_each(|(_, value)| *value = value.round());
+            token.cost = token.cost.round();
         }
         let w = weights(2, case.dim(), seed);
         let chain = case.build();
@@ -143,6 +144,7 @@ fn large(labels: usize, length: usize, transition: bool, seed: u64) -> ChainCase
                 .map(|_| (rng.below(attributes) as u32, 2.0 * rng.unit_f64() - 1.0))
                 .collect(),
             label: rng.below(labels) as u32,
+            cost: 1.0,
         });
         CaseSequence { weight: 1.0, tokens: tokens.collect() }
     };

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// Two sequences of lengths 3 and 1 over three labels.
 fn case(transition: bool) -> ChainCase {
-    let token = |label| CaseToken { attributes: vec![(label, 1.0)], label };
+    let token = |label| CaseToken { attributes: vec![(label, 1.0)], label, cost: 1.0 };
     let sequence = |labels: &[u32]| CaseSequence {
         weight: 1.0,
         tokens: labels.iter().map(|&label| token(label)).collect(),

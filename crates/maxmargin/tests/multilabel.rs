@@ -14,7 +14,7 @@ use maxmargin::inference::Inference;
 use maxmargin::inference::subsets::{MOST_VARIABLES, Subsets};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{
-    Hamming, LabelSet, Multilabel, MultilabelError, MultilabelShape,
+    Hamming, LabelSet, Multilabel, MultilabelError, MultilabelShape, SetScores,
 };
 use maxmargin::{
     Block, DualPoint, Problem, Quality, Rng, Settings, Solver, SparseVec, audit, train,
@@ -66,6 +66,35 @@ proptest! {
         assert_close(value, best, 1e-14, scale);
         assert_close(f(set), best, 1e-14, scale);
         prop_assert!(set < 1 << n);
+    }
+
+    #[test]
+    fn the_best_sets_and_margins_are_those_of_brute_force(
+        case in any_labels(), kind in KINDS, seed in any::<u64>(), n in 0usize..20
+    ) {
+        let w = numbers(kind, case.shape.dim(), seed);
+        let problem = case.build(Inference::Auto);
+        for i in 0..case.rows.len() {
+            let scores = SetScores::new(&case.shape, &w, problem.data().row(i)).unwrap();
+            let score = |y: &[u32]| dot(&w, &case.phi(i, y));
+            let scale = scale(&case, i, &w);
+            let mut all: Vec<f64> = case.sets().iter().map(|y| score(y)).collect();
+            all.sort_by(|a, b| b.total_cmp(a));
+            let found = scores.n_best(n);
+            prop_assert_eq!(found.len(), n.min(all.len()));
+            for ((set, value), expected) in found.iter().zip(&all) {
+                assert_close(*value, *expected, 1e-13, scale);
+                assert_close(score(set), *value, 1e-13, scale);
+            }
+            for (label, margin) in scores.margins().into_iter().enumerate() {
+                let best = |on: bool| {
+                    let sets = case.sets();
+                    let own = sets.iter().filter(|y| y.contains(&(label as u32)) == on);
+                    own.map(|y| score(y)).fold(f64::NEG_INFINITY, f64::max)
+                };
+                assert_close(margin, best(true) - best(false), 1e-13, scale);
+            }
+        }
     }
 
     #[test]

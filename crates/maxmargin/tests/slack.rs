@@ -4,11 +4,13 @@
 mod common;
 
 use common::chains::tieless_chain;
+use common::multilabels::any_labels;
 use common::problems::{Enumerated, ViaPsi};
 use common::rows::any_rows;
 use common::{
     assert_all_close, assert_certified, assert_close, audit_of, bcfw, cases, dot, norm_sq, qp,
 };
+use maxmargin::inference::Inference;
 use maxmargin::{
     Direction, Enumerable, Order, Problem, Rng, Settings, SlackRescaled, Solver, SparseVec, train,
 };
@@ -115,6 +117,19 @@ proptest! {
     fn chains_are_what_the_formulas_say(case in tieless_chain(), seed in any::<u64>()) {
         let dense = rescaled(&case.enumerate());
         check(&SlackRescaled::new(case.build()), &dense, &weights(dense.dim, seed, 2.0));
+    }
+
+    #[test]
+    fn sets_are_what_the_formulas_say(case in any_labels(), seed in any::<u64>()) {
+        let dense = rescaled(&case.enumerate());
+        let problem = SlackRescaled::new(case.build(Inference::Auto));
+        check(&problem, &dense, &weights(dense.dim, seed, 2.0));
+    }
+
+    #[test]
+    fn sets_have_one_optimum(case in any_labels(), lambda in 0.2..2.0f64) {
+        let dense = rescaled(&case.enumerate());
+        hold_against_qp(SlackRescaled::new(case.build(Inference::Auto)), &dense, lambda);
     }
 
     #[test]

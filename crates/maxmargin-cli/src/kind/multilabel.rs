@@ -9,11 +9,11 @@ use super::{
 use crate::args::{ModelArgs, Pairs, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
-use maxmargin::Bounds;
 use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
 use maxmargin::model::LabelledRows;
-use maxmargin::model::multilabel::{Multilabel, MultilabelShape};
-use maxmargin_io::{Format, LabelRule, Model, MultilabelSpec, Origin, RowData, Unknown};
+use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
+use maxmargin::{Bounds, SlackRescaled};
+use maxmargin_io::{Format, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown};
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use std::io::Write;
 
 pub(crate) struct MultilabelKind;
 
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "--pairs",
     "--inference",
     "--loss",
@@ -29,6 +29,7 @@ const KNOWN: [&str; 7] = [
     "--lower",
     "--upper",
     "--frequent-labels",
+    "--rescaling",
 ];
 
 pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<MultilabelKind>> {
@@ -44,7 +45,14 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
     };
     let loss = hamming(args, &data.labels)?;
     let (inference, partial) = (args.inference.unwrap_or_default(), args.frequent_labels.is_some());
-    let spec = MultilabelSpec { shape, loss, inference, partial };
+    let rescaling = args.rescaling;
+    if rescaling == Rescaling::Slack && labels > SetScores::MOST_LABELS {
+        bail!(
+            "--rescaling slack needs a decoder that tries out all sets of labels, and {labels} \
+             labels have too many of them\nhint: --frequent-labels N keeps the most frequent ones"
+        );
+    }
+    let spec = MultilabelSpec { shape, loss, inference, partial, rescaling };
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
 }
 
@@ -108,7 +116,11 @@ impl Kind for MultilabelKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
-        user.go(&problem(spec, examples)?.with_bounds(bounds))
+        let problem = problem(spec, examples)?.with_bounds(bounds);
+        match spec.rescaling {
+            Rescaling::Margin => user.go(&problem),
+            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+        }
     }
 
     fn errors(spec: &MultilabelSpec, w: &[f64], examples: &LabelledRows) -> SequenceErrors {
@@ -132,21 +144,37 @@ impl Kind for MultilabelKind {
         out: &mut dyn Write,
     ) -> Result<Unknown> {
         rows::refuse_sequence_options(args)?;
-        for (given, option) in
-            [(args.n_best.is_some(), "--n-best"), (args.confidence, "--confidence")]
-        {
-            if given {
-                bail!("{option} is not known for sets of labels");
-            }
+        let ranked = args.n_best.is_some() || args.confidence;
+        if ranked && spec.shape.labels > SetScores::MOST_LABELS {
+            bail!(
+                "--n-best and --confidence try out all sets of labels, and {} labels have too many \
+                 of them",
+                spec.shape.labels
+            );
         }
         problem(spec, LabelledRows::new())?;
         rows::predict(model, args, out, |out, row| {
+            let names = |set: &[u32]| -> String {
+                set.iter().map(|&label| model.labels.name(label)).collect::<Vec<_>>().join(",")
+            };
+            if let Some(scores) =
+                SetScores::new(&spec.shape, &model.weights, row).filter(|_| ranked)
+            {
+                let best = scores.n_best(args.n_best.map_or(2, |n| n as usize));
+                if args.confidence {
+                    let second = best.get(1).map_or(f64::NEG_INFINITY, |(_, score)| *score);
+                    writeln!(out, "{}\t{}", names(&best[0].0), best[0].1 - second)?;
+                } else {
+                    for (rank, (set, score)) in best.iter().enumerate() {
+                        writeln!(out, "# {} {score}\n{}", rank + 1, names(set))?;
+                    }
+                }
+                return Ok(());
+            }
             let mut one = LabelledRows::new();
             one.push(row.pairs(), &[], 1.0)?;
             let sets = predict_sets(spec, &model.weights, &one);
-            let names: Vec<&str> =
-                sets.iter().flatten().map(|&label| model.labels.name(label)).collect();
-            Ok(writeln!(out, "{}", names.join(","))?)
+            sets.iter().try_for_each(|set| Ok(writeln!(out, "{}", names(set))?))
         })
     }
 

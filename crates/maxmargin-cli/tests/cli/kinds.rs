@@ -88,6 +88,8 @@ fn every_kind_is_trained_tested_and_shown() {
          train sets.svm --lambda 0.01 --direction corrective --test sets.svm -q -o sets.model
          evaluate sets.model sets.svm
          predict sets.model sets.svm
+         predict sets.model sets.svm --n-best 2
+         predict sets.model sets.svm --confidence
          dump sets.model --top 1
          train graphs.jsonl --lambda 0.01 --order gap -q -o graphs.model
          evaluate graphs.model graphs.jsonl
@@ -114,13 +116,12 @@ fn options_of_other_kinds_are_refused() {
          train three.svm --costs missing.txt
          train pets.crf --model factor-graph
          train pets.crf --rescaling slack
-         train sets.svm --rescaling slack
+         train graphs.jsonl --rescaling slack
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1
          train graphs.jsonl --format libsvm
          predict pairs.model pairs.svm --rules bio
-         predict sets.model sets.svm --n-best 2
          evaluate pairs.model graphs.jsonl"
     ));
 }
@@ -136,6 +137,7 @@ fn what_a_model_is_told_stays_with_it() {
         ("three.svm", "--lambda auto --patience 3"),
         ("sets.svm", "--pairs tree --loss hamming --label-weight 1=2"),
         ("sets.svm", "--pairs none --frequent-labels 2"),
+        ("sets.svm", "--rescaling slack"),
         ("sets.svm", "--inference lp --lower pairs=0 --average weighted"),
         ("graphs.jsonl", "--inference lp --loss hamming --upper template.0=0.5"),
         ("ocr-small", "--model multiclass --tolerance 0.1"),

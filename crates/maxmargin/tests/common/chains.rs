@@ -26,6 +26,8 @@ pub struct CaseSequence {
 pub struct CaseToken {
     pub attributes: Vec<(u32, f64)>,
     pub label: u32,
+    /// What a mistake costs here.
+    pub cost: f64,
 }
 
 impl ChainCase {
@@ -33,7 +35,8 @@ impl ChainCase {
         let mut data = Sequences::new();
         for sequence in &self.sequences {
             for token in &sequence.tokens {
-                data.push_token(token.attributes.iter().copied(), token.label).unwrap();
+                let attributes = token.attributes.iter().copied();
+                data.push_weighted_token(attributes, token.label, token.cost).unwrap();
             }
             data.end_sequence(sequence.weight).unwrap();
         }
@@ -107,8 +110,9 @@ impl ChainCase {
             Some(&weight) => weight,
             None => 1.0,
         };
-        let wrong = truth.iter().zip(y).filter(|(a, b)| a != b);
-        let sum: f64 = wrong.map(|(&label, _)| cost(label)).sum();
+        let tokens = &self.sequences[i].tokens;
+        let wrong = tokens.iter().zip(y).filter(|(token, b)| token.label != **b);
+        let sum: f64 = wrong.map(|(token, _)| cost(token.label) * token.cost).sum();
         if self.loss.normalised { sum / truth.len() as f64 } else { sum }
     }
 
@@ -180,7 +184,12 @@ fn token(labels: usize, attributes: usize, ones: bool) -> impl Strategy<Value = 
         0 => Just(Vec::new()).boxed(),
         _ => vec((0..attributes as u32, value(ones)), 0..=5).boxed(),
     };
-    (list, 0..labels as u32).prop_map(|(attributes, label)| CaseToken { attributes, label })
+    let cost = prop_oneof![6 => Just(1.0), 1 => Just(0.0), 1 => 0.1..3.0f64];
+    (list, 0..labels as u32, cost).prop_map(|(attributes, label, cost)| CaseToken {
+        attributes,
+        label,
+        cost,
+    })
 }
 
 /// Any small chain: short and empty sequences of attributes, repeated attributes, ties, unused
@@ -206,8 +215,11 @@ pub fn tieless_chain() -> impl Strategy<Value = ChainCase> {
     (2usize..=3, 2usize..=4, groups(), any::<bool>())
         .prop_flat_map(|(labels, attributes, groups, normalised)| {
             let list = vec((0..attributes as u32, -2.0..2.0f64), 1..=3);
-            let token = (list, 0..labels as u32)
-                .prop_map(|(attributes, label)| CaseToken { attributes, label });
+            let token = (list, 0..labels as u32).prop_map(|(attributes, label)| CaseToken {
+                attributes,
+                label,
+                cost: 1.0,
+            });
             let sequence = (0.2..2.0f64, vec(token, 1..=4))
                 .prop_map(|(weight, tokens)| CaseSequence { weight, tokens });
             let costs = vec(0.5..2.0f64, labels);

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 /// Hamming loss: the share (or the number) of wrong labels, mistakes weighted by the true label.
 ///
 /// ```text
-/// L(y) = 1/T · Σₜ c[true label at t] · [yₜ is wrong]      without the 1/T if not normalised
+/// L(y) = 1/T · Σₜ c[true label at t] · cₜ · [yₜ is wrong]      without the 1/T if not normalised
 /// ```
+///
+/// The costs cₜ of single positions come with the data; they are 1 unless they are given.
 ///
 /// ```
 /// use maxmargin::model::chain::Hamming;

@@ -3,7 +3,7 @@
 use super::gram::{Grams, NormScratch};
 use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
-use super::sequences::Sequences;
+use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
 use crate::bounds::Bounds;
 use crate::model::rows::scatter_row;
@@ -173,19 +173,23 @@ impl Chain {
         &self.data
     }
 
-    /// The cost of a mistake at each token of a sequence, by its true label.
+    /// The cost of a mistake at each token of a sequence.
     #[inline]
-    fn costs<'a>(&'a self, truth: &'a [u32]) -> impl Iterator<Item = f64> + 'a {
-        let each = self.loss.cost_of(truth.len());
-        truth.iter().map(move |&label| each * self.loss.weight(label))
+    fn costs<'a>(&'a self, sequence: Sequence<'a>) -> impl Iterator<Item = f64> + 'a {
+        let each = self.loss.cost_of(sequence.len());
+        let labels = sequence.labels().iter().enumerate();
+        labels.map(move |(t, &label)| each * self.loss.weight(label) * sequence.cost(t))
     }
 
     /// The loss that one part contributes.
     pub(super) fn part_loss(&self, i: usize, id: u64) -> f64 {
         match decode(id) {
             Part::Node { t, y } => {
-                let truth = self.data.sequence(i).labels();
-                if truth[t] as usize == y { 0.0 } else { self.loss.cost(truth[t], truth.len()) }
+                let sequence = self.data.sequence(i);
+                match sequence.labels()[t] {
+                    truth if truth as usize == y => 0.0,
+                    truth => self.loss.cost(truth, sequence.len()) * sequence.cost(t),
+                }
             }
             Part::Edge { .. } => 0.0,
         }
@@ -272,12 +276,13 @@ impl Problem for Chain {
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
         let ChainWorkspace { scores, saved, .. } = workspace;
-        let (truth, k) = (self.data.sequence(i).labels(), self.shape.labels);
+        let (sequence, k) = (self.data.sequence(i), self.shape.labels);
+        let truth = sequence.labels();
         // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
         // labels it is taken off the right one, and put back afterwards.
         saved.clear();
         for ((row, &label), cost) in
-            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(truth))
+            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))
         {
             saved.push(row[label as usize]);
             row[label as usize] -= cost;
@@ -293,8 +298,9 @@ impl Problem for Chain {
     }
 
     fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
-        let truth = self.data.sequence(i).labels();
-        let wrong = truth.iter().zip(y).zip(self.costs(truth)).filter(|((a, b), _)| a != b);
+        let sequence = self.data.sequence(i);
+        let truth = sequence.labels();
+        let wrong = truth.iter().zip(y).zip(self.costs(sequence)).filter(|((a, b), _)| a != b);
         wrong.map(|(_, cost)| cost).sum()
     }
 

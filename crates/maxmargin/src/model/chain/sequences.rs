@@ -33,6 +33,9 @@ pub enum SequenceError {
     /// An example weight that is not a positive finite number.
     #[error("the example weight is {0}; a positive finite number is needed")]
     Weight(f64),
+    /// A cost of a mistake that is negative or not a finite number.
+    #[error("the cost of a mistake is {0}; a finite number ≥ 0 is needed")]
+    Cost(f64),
 }
 
 /// Sequences of tokens; a token has sparse real-valued attributes and a label.
@@ -62,6 +65,8 @@ pub struct Sequences {
     labels: Vec<u32>,
     /// One weight per sequence, or empty while every weight is 1.
     weights: Vec<f64>,
+    /// The cost of a mistake at each token, or empty while every cost is 1.
+    costs: Vec<f64>,
 }
 
 impl Default for Sequences {
@@ -85,6 +90,7 @@ impl Sequences {
             rows: Rows::default(),
             labels: Vec::new(),
             weights: Vec::new(),
+            costs: Vec::new(),
         }
     }
 
@@ -110,8 +116,44 @@ impl Sequences {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
     ) -> Result<(), SequenceError> {
+        self.push_weighted_token(attributes, label, 1.0)
+    }
+
+    /// As [`push_token`](Self::push_token), where a mistake at this token costs `cost` times as much
+    /// as elsewhere: see [`Hamming`](crate::model::chain::Hamming).
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(2, 1.0)], 1)?;
+    /// data.push_weighted_token([(2, 1.0)], 0, 3.5)?;
+    /// assert!(data.push_weighted_token([], 0, -1.0).is_err());
+    /// data.end_sequence(1.0)?;
+    /// assert_eq!((data.sequence(0).cost(0), data.sequence(0).cost(1)), (1.0, 3.5));
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A value that is NaN or infinite, or a cost that is no finite number ≥ 0; the token is then not
+    /// added.
+    pub fn push_weighted_token(
+        &mut self,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        label: u32,
+        cost: f64,
+    ) -> Result<(), SequenceError> {
+        if !(cost >= 0.0 && cost.is_finite()) {
+            return Err(SequenceError::Cost(cost));
+        }
         let refuse = |NotFinite { attribute, value }| SequenceError::Value { attribute, value };
         self.rows.push(attributes).map_err(refuse)?;
+        if cost != 1.0 && self.costs.is_empty() {
+            self.costs.resize(self.labels.len(), 1.0);
+        }
+        if cost != 1.0 || !self.costs.is_empty() {
+            self.costs.push(cost);
+        }
         self.labels.push(label);
         Ok(())
     }
@@ -218,9 +260,9 @@ impl Sequences {
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut selected = Self::new();
         for (i, sequence) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
-            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
                 // What is in here was checked when it came in.
-                let _ = selected.push_token(token.pairs(), label);
+                let _ = selected.push_weighted_token(token.pairs(), label, sequence.cost(t));
             }
             let _ = selected.end_sequence(self.weight(i));
         }
@@ -302,6 +344,15 @@ impl<'a> Sequence<'a> {
     /// Number of attribute entries of all tokens together, repeated ones included.
     pub fn entries(&self) -> usize {
         self.end.entry - self.start.entry
+    }
+
+    /// How many times as much a mistake at token `t` costs as elsewhere: 1 unless it was given.
+    ///
+    /// # Panics
+    /// If there is no such token, and there are costs.
+    #[inline]
+    pub fn cost(&self, t: usize) -> f64 {
+        if self.data.costs.is_empty() { 1.0 } else { self.data.costs[self.start.token + t] }
     }
 
     fn tokens_range(&self) -> Range<usize> {

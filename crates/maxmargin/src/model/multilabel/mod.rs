@@ -20,9 +20,11 @@
 mod labels;
 mod problem;
 mod search;
+mod sets;
 mod shape;
 
 pub use crate::model::chain::Hamming;
 pub use labels::LabelSet;
 pub use problem::{Multilabel, MultilabelError, MultilabelWorkspace};
+pub use sets::SetScores;
 pub use shape::MultilabelShape;
