@@ -5,6 +5,7 @@ use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
 use crate::model::multilabel::{Multilabel, MultilabelShape};
+use crate::model::soft::SoftGraph;
 
 /// Four short sequences over two labels.
 #[allow(clippy::missing_panics_doc)]
@@ -48,4 +49,12 @@ pub fn labels() -> Multilabel {
     }
     let shape = MultilabelShape::complete(3, 3);
     Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).expect("a valid problem")
+}
+
+/// The rings under soft constraints.
+#[allow(clippy::missing_panics_doc)]
+pub fn soft_pictures(lambda: f64) -> SoftGraph {
+    let rings = rings();
+    let loss = factor_graph::Hamming::default();
+    SoftGraph::of_graphs(rings.shape(), rings.data(), loss, lambda, 1.0).expect("valid graphs")
 }

@@ -122,6 +122,8 @@ struct Readme;
 /// The code of the guides, compiled and run as tests.
 #[cfg(doctest)]
 mod guides {
+    #[doc = include_str!("../../../docs/chains.md")]
+    struct Chains;
     #[doc = include_str!("../../../docs/factor-graph.md")]
     struct FactorGraph;
     #[doc = include_str!("../../../docs/multilabel.md")]

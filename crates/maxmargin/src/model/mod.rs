@@ -5,6 +5,7 @@ pub mod chain;
 pub mod factor_graph;
 pub mod multiclass;
 pub mod multilabel;
+pub mod soft;
 
 mod labelled;
 pub(crate) mod rows;

@@ -54,6 +54,11 @@ impl Rows {
         Ok(())
     }
 
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
     /// Number of entries of all rows.
     pub(crate) fn entries(&self) -> usize {
         self.attributes.len()

@@ -31,6 +31,15 @@ pub(super) struct Table<'a> {
     pub(super) factors: &'a [usize],
 }
 
+/// Refuses a graph that does not fit the shape, or whose tables are too large.
+pub(crate) fn check_fit(
+    shape: &GraphShape,
+    data: &Graphs,
+    i: usize,
+) -> Result<(), FactorGraphError> {
+    Compiled::new(shape, data, i, Inference::MaxProduct).map(|_| ())
+}
+
 impl Compiled {
     pub(super) fn new(
         shape: &GraphShape,

@@ -27,6 +27,7 @@ mod problem;
 mod shape;
 
 pub use crate::inference::labelling::Labelling;
+pub(crate) use compiled::check_fit;
 pub use graphs::{Factor, Graph, GraphError, Graphs};
 pub use loss::Hamming;
 pub use problem::{FactorGraph, FactorGraphError, FactorGraphWorkspace};

@@ -25,6 +25,7 @@ mod shape;
 
 pub use crate::model::chain::Hamming;
 pub use labels::LabelSet;
+pub(crate) use problem::check;
 pub use problem::{Multilabel, MultilabelError, MultilabelWorkspace};
 pub use sets::SetScores;
 pub use shape::MultilabelShape;

@@ -276,7 +276,7 @@ impl Multilabel {
     }
 }
 
-fn check(
+pub(crate) fn check(
     shape: &MultilabelShape,
     data: &LabelledRows,
     loss: &Hamming,

@@ -1,0 +1,230 @@
+//! Which blocks there are, and which features and messages they have.
+
+use super::problem::SoftError;
+use crate::model::factor_graph::{GraphShape, Graphs};
+use crate::model::multilabel::MultilabelShape;
+use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::{LabelledRows, factor_graph};
+use crate::sparse::SparseVec;
+use std::ops::Range;
+
+/// A variable or a factor of an example.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) example: u32,
+    /// Number of states; of a factor, of joint states.
+    pub(super) states: u32,
+    pub(super) truth: u32,
+    /// Where the losses of its states begin, and its own coordinates for smoothing.
+    pub(super) first: usize,
+    pub(super) terms: Range<usize>,
+    pub(super) sides: Range<usize>,
+}
+
+/// Features of a block: the attributes of a row, with their own weights in every state or in one.
+#[derive(Debug, Clone)]
+pub(super) struct Term {
+    pub(super) row: usize,
+    /// Attribute a has its weights from `start` + a·`stride` on.
+    pub(super) start: usize,
+    pub(super) stride: usize,
+    /// The only state with features; every state if none.
+    pub(super) only: Option<u32>,
+    /// Of the row.
+    pub(super) norm_sq: f64,
+}
+
+/// Where a factor and one of its variables meet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side {
+    /// Where its messages begin, one per state of the variable.
+    pub(super) message: usize,
+    /// The variable has the state (joint / `stride`) % `states` in a joint state.
+    pub(super) stride: u32,
+    pub(super) states: u32,
+    /// 1 for the variable, −1 for the factor.
+    pub(super) sign: f64,
+}
+
+impl Side {
+    #[inline]
+    pub(super) fn message_of(&self, state: usize) -> usize {
+        self.message + state / self.stride as usize % self.states as usize
+    }
+}
+
+/// The blocks of all examples.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// Number of weights without messages.
+    pub(super) dim: usize,
+    pub(super) messages: usize,
+    pub(super) blocks: Vec<Block>,
+    pub(super) terms: Vec<Term>,
+    pub(super) sides: Vec<Side>,
+    pub(super) rows: Rows,
+    /// Of all states of all blocks.
+    pub(super) losses: Vec<f64>,
+    /// Of the examples.
+    pub(super) weights: Vec<f64>,
+    /// The blocks of each example: its variables first.
+    pub(super) examples: Vec<Range<usize>>,
+    /// Of each example, how many blocks are variables.
+    pub(super) variables: Vec<usize>,
+}
+
+impl Layout {
+    fn new(dim: usize) -> Self {
+        Self {
+            dim,
+            messages: 0,
+            blocks: Vec::new(),
+            terms: Vec::new(),
+            sides: Vec::new(),
+            rows: Rows::default(),
+            losses: Vec::new(),
+            weights: Vec::new(),
+            examples: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+
+    /// Adds a row; its index, and its squared length.
+    fn push_row(
+        &mut self,
+        pairs: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(usize, f64), SoftError> {
+        // Attributes that come twice are added up, so that lengths are sums of squares.
+        let mut sum = SparseVec::new();
+        pairs.into_iter().for_each(|(a, value)| sum.push(u64::from(a), value));
+        sum.normalise();
+        let row = sum.entries().iter().map(|&(a, value)| (a as u32, value));
+        let refuse = |NotFinite { attribute, value }| SoftError::NotFinite { attribute, value };
+        self.rows.push(row).map_err(refuse)?;
+        Ok((self.rows.len() - 1, sum.norm_sq()))
+    }
+
+    pub(super) fn row(&self, term: &Term) -> Row<'_> {
+        self.rows.row(term.row)
+    }
+
+    fn push_block(&mut self, states: u32, truth: u32, cost: f64) {
+        let (terms, sides) = (self.terms.len(), self.sides.len());
+        let first = self.losses.len();
+        let example = self.examples.len() as u32;
+        self.losses.extend((0..states).map(|y| if y == truth { 0.0 } else { cost }));
+        let (terms, sides) = (terms..terms, sides..sides);
+        self.blocks.push(Block { example, states, truth, first, terms, sides });
+    }
+
+    fn push_term(&mut self, term: Term) {
+        self.terms.push(term);
+        if let Some(block) = self.blocks.last_mut() {
+            block.terms.end = self.terms.len();
+        }
+    }
+
+    /// Ends an example: `factors` lists the variables of its factors, whose blocks have come last, in
+    /// the same order.
+    fn end_example(&mut self, start: usize, variables: usize, factors: &[Vec<u32>], weight: f64) {
+        let mut of_variable = vec![Vec::new(); variables];
+        let states = |layout: &Self, v: u32| layout.blocks[start + v as usize].states;
+        for (c, scope) in factors.iter().enumerate() {
+            let at = self.sides.len();
+            let mut stride: u32 = scope.iter().map(|&v| states(self, v)).product();
+            for &v in scope {
+                let states = states(self, v);
+                stride /= states;
+                let message = self.messages;
+                self.messages += states as usize;
+                self.sides.push(Side { message, stride, states, sign: -1.0 });
+                of_variable[v as usize].push(Side { message, stride: 1, states, sign: 1.0 });
+            }
+            self.blocks[start + variables + c].sides = at..self.sides.len();
+        }
+        for (v, sides) in of_variable.into_iter().enumerate() {
+            let at = self.sides.len();
+            self.sides.extend(sides);
+            self.blocks[start + v].sides = at..self.sides.len();
+        }
+        self.examples.push(start..self.blocks.len());
+        self.variables.push(variables);
+        self.weights.push(weight);
+    }
+
+    /// The blocks of factor graphs: factors over one variable belong to its block.
+    pub(super) fn of_graphs(
+        shape: &GraphShape,
+        graphs: &Graphs,
+        loss: factor_graph::Hamming,
+    ) -> Result<Self, SoftError> {
+        let mut layout = Self::new(shape.dim());
+        let starts: Vec<usize> = (0..shape.templates.len()).map(|t| shape.block(t).start).collect();
+        for i in 0..graphs.len() {
+            factor_graph::check_fit(shape, graphs, i)?;
+            let graph = graphs.graph(i);
+            let start = layout.blocks.len();
+            let costs: f64 = (0..graph.variables()).map(|v| graph.cost(v)).sum();
+            let scale = if loss.normalised && costs > 0.0 { 1.0 / costs } else { 1.0 };
+            let stride = |template: u32| shape.templates[template as usize].joint_states();
+            for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
+                layout.push_block(states, truth, scale * graph.cost(v));
+                let mut own: Vec<_> =
+                    graph.factors().filter(|factor| factor.variables == [v as u32]).collect();
+                own.sort_by_key(|factor| factor.template);
+                for same in own.chunk_by(|a, b| a.template == b.template) {
+                    let template = same[0].template;
+                    let pairs = same.iter().flat_map(|factor| factor.attributes.pairs());
+                    let (row, norm_sq) = layout.push_row(pairs.collect::<Vec<_>>())?;
+                    let start = starts[template as usize];
+                    let (stride, only) = (stride(template), None);
+                    layout.push_term(Term { row, start, stride, only, norm_sq });
+                }
+            }
+            let mut scopes = Vec::new();
+            for factor in graph.factors().filter(|factor| factor.variables.len() > 1) {
+                let of = |v: &u32| (graph.states()[*v as usize], graph.truth()[*v as usize]);
+                let joint = factor.variables.iter().map(of);
+                let (states, truth) = joint
+                    .fold((1, 0), |(all, at), (states, truth)| (all * states, at * states + truth));
+                layout.push_block(states, truth, 0.0);
+                let (row, norm_sq) = layout.push_row(factor.attributes.pairs())?;
+                let (start, stride) = (starts[factor.template as usize], stride(factor.template));
+                layout.push_term(Term { row, start, stride, only: None, norm_sq });
+                scopes.push(factor.variables.to_vec());
+            }
+            layout.end_example(start, graph.variables(), &scopes, graphs.weight(i));
+        }
+        Ok(layout)
+    }
+
+    /// The blocks of sets of labels: a label that is off, and a pair that is not on together, have no
+    /// features.
+    pub(super) fn of_labels(
+        shape: &MultilabelShape,
+        data: &LabelledRows,
+        costs: impl Fn(u32) -> f64,
+    ) -> Result<Self, SoftError> {
+        let mut layout = Self::new(shape.dim());
+        let (constant, _) = layout.push_row([(0, 1.0)])?;
+        for (i, (row, on)) in data.iter().enumerate() {
+            let start = layout.blocks.len();
+            let (row, norm_sq) = layout.push_row(row.pairs())?;
+            let is_on = |label: u32| u32::from(on.contains(&label));
+            for label in 0..shape.labels as u32 {
+                layout.push_block(2, is_on(label), costs(label));
+                let (start, stride) = (shape.single().start + label as usize, shape.labels);
+                layout.push_term(Term { row, start, stride, only: Some(1), norm_sq });
+            }
+            for (p, &(a, b)) in shape.pairs.iter().enumerate() {
+                layout.push_block(4, 2 * is_on(a) + is_on(b), 0.0);
+                let start = shape.pair_weights().start + p;
+                let only = Some(3);
+                layout.push_term(Term { row: constant, start, stride: 1, only, norm_sq: 1.0 });
+            }
+            let scopes: Vec<Vec<u32>> = shape.pairs.iter().map(|&(a, b)| vec![a, b]).collect();
+            layout.end_example(start, shape.labels, &scopes, data.weight(i));
+        }
+        Ok(layout)
+    }
+}

@@ -1,0 +1,105 @@
+//! Loops around soft training that make the constraints hard.
+
+use super::problem::{SoftError, SoftGraph};
+use crate::settings::Settings;
+use crate::trainer::{Solution, Trainer};
+
+/// Trains with one ρ after the other, each from where the last one ended. Decreasing ones approach the
+/// problem over the LP relaxation, at a cost that is mostly that of the first.
+///
+/// ```
+/// # use maxmargin::doc::soft_pictures;
+/// use maxmargin::model::soft::anneal;
+/// use maxmargin::Settings;
+///
+/// let soft = soft_pictures(0.05);
+/// let settings = Settings { tolerance: 1e-3, ..Settings::default() };
+/// let (soft, solution) = anneal(soft, &[1.0, 0.1, 0.01], &settings)?;
+/// assert_eq!(soft.rho(), 0.01);
+/// assert!(soft.hard_objective(&solution.weights) < solution.certificate.primal);
+/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// ```
+///
+/// # Errors
+/// No ρ at all or one that is not positive; settings that are refused.
+pub fn anneal(
+    mut problem: SoftGraph,
+    rhos: &[f64],
+    settings: &Settings,
+) -> Result<(SoftGraph, Solution), SoftError> {
+    let settings = Settings { lambda: Some(problem.lambda()), ..settings.clone() };
+    let mut last: Option<Solution> = None;
+    for &rho in rhos {
+        problem = problem.with_rho(rho)?;
+        let mut trainer = Trainer::new(settings.clone());
+        if let Some(before) = last {
+            trainer = trainer.start_from(before.dual);
+        }
+        last = Some(trainer.train(&problem)?);
+    }
+    let solution = last.ok_or(SoftError::NotPositive { name: "the number of rhos", value: 0.0 })?;
+    Ok((problem, solution))
+}
+
+/// What [`train_augmented`] has found.
+///
+/// ```
+/// # use maxmargin::doc::soft_pictures;
+/// use maxmargin::model::soft::train_augmented;
+///
+/// let found = train_augmented(soft_pictures(0.05), &Default::default(), 5, 0.0)?;
+/// assert_eq!(found.rounds, 5);
+/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Augmented {
+    /// The problem, with the multipliers of the last round.
+    pub problem: SoftGraph,
+    /// The solution of the last round.
+    pub solution: Solution,
+    /// Rounds that were trained.
+    pub rounds: usize,
+    /// The largest disagreement that is left.
+    pub violation: f64,
+}
+
+/// Trains by the augmented Lagrangian: rounds of soft training, after each of which the messages are
+/// taken into multipliers. In the limit variables and factors agree, at any ρ, and the solution is that
+/// of the problem over the LP relaxation. Ends after `most_rounds`, or when they agree within `close`.
+///
+/// ```
+/// # use maxmargin::doc::soft_pictures;
+/// use maxmargin::Settings;
+/// use maxmargin::model::soft::train_augmented;
+///
+/// let settings = Settings { tolerance: 1e-7, max_passes: 100_000, ..Settings::default() };
+/// let found = train_augmented(soft_pictures(0.05), &settings, 100, 1e-3)?;
+/// assert!(found.violation <= 1e-3);
+/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// ```
+///
+/// # Errors
+/// No round at all; settings that are refused.
+pub fn train_augmented(
+    mut problem: SoftGraph,
+    settings: &Settings,
+    most_rounds: usize,
+    close: f64,
+) -> Result<Augmented, SoftError> {
+    let settings = Settings { lambda: Some(problem.lambda()), ..settings.clone() };
+    let mut start = None;
+    for rounds in 1..=most_rounds {
+        let mut trainer = Trainer::new(settings.clone());
+        if let Some(point) = start.take() {
+            trainer = trainer.start_from(point);
+        }
+        let solution = trainer.train(&problem)?;
+        let (violation, _) = problem.violation(&solution.weights);
+        if violation <= close || rounds == most_rounds {
+            return Ok(Augmented { problem, solution, rounds, violation });
+        }
+        problem.absorb(&solution.weights);
+        start = Some(problem.with_losses(&solution.dual));
+    }
+    Err(SoftError::NotPositive { name: "the number of rounds", value: 0.0 })
+}
