@@ -105,9 +105,6 @@ enum PassEnd {
 /// of date, so they have to promise more than is asked for.
 const PROMISING: f64 = 0.8;
 
-/// How much more they can be made to promise where they have promised too much.
-const MOST_DOUBT: f64 = 10.0;
-
 /// A step that goes so far goes all the way, but for rounding.
 const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 
@@ -126,8 +123,6 @@ struct Driver<'p, 'o, P: Problem> {
     simplices: Option<&'p dyn Simplices<P::Workspace>>,
     /// Steps of all such blocks together.
     face: Option<FaceSteps>,
-    /// How much larger the gap was at the last exact pass than it was thought to be.
-    doubt: f64,
 }
 
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
@@ -135,7 +130,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (s, n) = (&run.settings, run.examples());
         let knows_optima = s.direction == Direction::Corrective && s.cache == Caching::Off;
         let simplices = run.problem.simplices().filter(|_| knows_optima);
-        if let Some(Parts { picker, rng, averager, memory, face, doubt }) = parts {
+        if let Some(Parts { picker, rng, averager, memory, face }) = parts {
             return Self {
                 run,
                 picker: picker.into_owned(),
@@ -144,7 +139,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 memory: memory.map(Cow::into_owned),
                 simplices,
                 face: face.map(Cow::into_owned),
-                doubt,
             };
         }
         let remembers = simplices.is_none()
@@ -166,7 +160,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             simplices,
             // With bounds the dual is no quadratic any more.
             face: (simplices.is_some() && run.problem.bounds().is_none()).then(FaceSteps::default),
-            doubt: 1.0,
             run,
         }
     }
@@ -209,7 +202,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             averager: self.averager.as_ref().map(Cow::Borrowed),
             memory: self.memory.as_ref().map(Cow::Borrowed),
             face: self.face.as_ref().map(Cow::Borrowed),
-            doubt: self.doubt,
         };
         self.run.keep(stage, Some(parts))
     }
@@ -218,8 +210,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn pass(&mut self, done: usize) -> Result<PassEnd, TrainError> {
         let (n, averaging) = (self.run.examples(), self.averager.is_some());
         // The gaps of blocks are those of the iterate, and promise nothing of an average.
-        let promising =
-            if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance / self.doubt };
+        let promising = if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance };
         for visits in done..n {
             if let Some(status) = self.run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
@@ -401,12 +392,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if let Some(memory) = memory {
             memory.refresh_all(&mut run.state.blocks);
         }
-        let known = picker.known_gap();
         let check = run.check()?;
-        if let Some(known) = known {
-            self.doubt =
-                (check.certificate.gap / known.max(f64::MIN_POSITIVE)).clamp(1.0, MOST_DOUBT);
-        }
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         picker.refresh(gaps());
         if let Some(memory) = memory {
