@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use maxmargin::model::RowError;
 use maxmargin::model::chain::SequenceError;
 use thiserror::Error;
 
@@ -158,6 +159,32 @@ pub enum DataError {
         line: u64,
         /// What is wrong with it.
         error: SequenceError,
+    },
+    /// An input without a single row.
+    #[error("{file}: no rows {}", in_lines(*lines))]
+    NoRows {
+        /// The input.
+        file: String,
+        /// How many lines it has.
+        lines: u64,
+    },
+    /// A row that a reader of the caller's own making should not have let through.
+    #[error("{file}:{line}: {error}")]
+    Row {
+        /// The input.
+        file: String,
+        /// Line of the row.
+        line: u64,
+        /// What is wrong with it.
+        error: RowError,
+    },
+    /// Single rows where sequences are needed.
+    #[error("{file}: expected sequences, found single rows (the format {format})")]
+    NotSequences {
+        /// The input.
+        file: String,
+        /// Its format.
+        format: Format,
     },
     /// The layout of the input is not evident.
     #[error(

@@ -21,7 +21,7 @@ use crate::ocr;
 /// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
 /// assert_eq!(
 ///     "xml".parse::<Format>().unwrap_err().to_string(),
-///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll",
+///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, libsvm, multilabel",
 /// );
 /// # Ok::<(), maxmargin_io::UnknownFormat>(())
 /// ```
@@ -38,15 +38,20 @@ pub enum Format {
     /// Columns `word POS chunk`, turned into chunking attributes: see
     /// [`ConllReader`](crate::chunking::ConllReader).
     Conll,
+    /// LIBSVM's rows with a label and numbered features: see [`LibsvmReader`](crate::LibsvmReader).
+    Libsvm,
+    /// The same with a list of labels in each row.
+    Multilabel,
 }
 
 impl Format {
     /// All formats.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::ALL.len(), 4);
+    /// assert_eq!(maxmargin_io::Format::ALL.len(), 6);
     /// ```
-    pub const ALL: [Self; 4] = [Self::Ocr, Self::Crfsuite, Self::SvmHmm, Self::Conll];
+    pub const ALL: [Self; 6] =
+        [Self::Ocr, Self::Crfsuite, Self::SvmHmm, Self::Conll, Self::Libsvm, Self::Multilabel];
 
     /// The name for users and files.
     ///
@@ -59,13 +64,25 @@ impl Format {
             Self::Crfsuite => "crfsuite",
             Self::SvmHmm => "svm-hmm",
             Self::Conll => "conll",
+            Self::Libsvm => "libsvm",
+            Self::Multilabel => "multilabel",
         }
+    }
+
+    /// Whether it holds single rows, not sequences.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert!(Format::Libsvm.is_rows() && !Format::SvmHmm.is_rows());
+    /// ```
+    pub const fn is_rows(self) -> bool {
+        matches!(self, Self::Libsvm | Self::Multilabel)
     }
 
     /// The names of all formats, separated by commas.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::list(), "ocr, crfsuite, svm-hmm, conll");
+    /// assert_eq!(maxmargin_io::Format::list(), "ocr, crfsuite, svm-hmm, conll, libsvm, multilabel");
     /// ```
     pub fn list() -> String {
         Self::ALL.map(Self::name).join(", ")

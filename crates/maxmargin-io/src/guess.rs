@@ -5,6 +5,7 @@ use crate::fields::{blanks, tabs};
 use crate::format::Format;
 use crate::lines::Lines;
 use crate::number::{parse_index, parse_value};
+use crate::numbered::split_comment;
 use crate::ocr::Bitmap;
 
 /// How many lines are looked at. Few, so that someone who types on standard input is answered soon.
@@ -20,6 +21,8 @@ const LOOK: usize = 10;
 /// * `crfsuite`: a line `@weight:…`; or columns between tabs of which the first is no number and a
 ///   later one reads `…=…` or `…:number`. Other columns between tabs might as well be `word TAB
 ///   tag`, with the label last.
+/// * `libsvm`: a number and then features `number:number` in increasing order, all between spaces.
+/// * `multilabel`: the same with several numbers between commas, or with none, in one of the lines.
 /// * `conll`: never.
 ///
 /// # Errors
@@ -35,13 +38,12 @@ const LOOK: usize = 10;
 /// let mut lines = Lines::from_reader("b.txt", "The DT B-NP\n".as_bytes())?;
 /// assert_eq!(
 ///     guess_format(&mut lines).unwrap_err().to_string(),
-///     "b.txt: its format is not evident from its first lines; give one with --format (ocr, crfsuite, svm-hmm, conll)",
+///     "b.txt: its format is not evident from its first lines; give one with --format (ocr, crfsuite, svm-hmm, conll, libsvm, multilabel)",
 /// );
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
-    let mut seen = 0;
-    let mut offset = 1;
+    let (mut seen, mut offset, mut rows) = (0, 1, false);
     while seen < LOOK {
         let Some(line) = lines.peek(offset)? else { break };
         offset += 1;
@@ -49,9 +51,15 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
             continue;
         }
         seen += 1;
-        if let Some(format) = evidence(line) {
-            return Ok(format);
+        match evidence(line) {
+            // Only a list of labels further down shows that there can be several.
+            Some(Format::Libsvm) => rows = true,
+            Some(format) => return Ok(format),
+            None => {}
         }
+    }
+    if rows {
+        return Ok(Format::Libsvm);
     }
     let file = lines.file().to_owned();
     if seen == 0 {
@@ -69,7 +77,10 @@ fn evidence(line: &str) -> Option<Format> {
     } else if looks_like_crfsuite(line) {
         Some(Format::Crfsuite)
     } else {
-        None
+        labels_of_row(line).map(|labels| match labels {
+            1 => Format::Libsvm,
+            _ => Format::Multilabel,
+        })
     }
 }
 
@@ -85,6 +96,25 @@ fn looks_like_svm_hmm(line: &str) -> bool {
     let tag = fields.next().and_then(parse_index);
     let qid = fields.next().and_then(|field| field.strip_prefix("qid:")).and_then(parse_index);
     tag.is_some() && qid.is_some()
+}
+
+/// The number of labels of a row of numbers: numbers between commas, or none, and then features in
+/// increasing order, at least one. With tabs between them, it could be almost anything.
+fn labels_of_row(line: &str) -> Option<usize> {
+    let (data, _) = split_comment(line);
+    let mut fields = blanks(data).map(|(_, field)| field).peekable();
+    let labels = fields.next_if(|first| !first.contains(':')).map(|labels| {
+        let all = labels.split(',').all(|label| parse_value(label).is_ok());
+        all.then(|| labels.split(',').count())
+    });
+    let mut before = 0;
+    for field in fields {
+        let (index, value) = field.split_once(':')?;
+        let index = parse_index(index).filter(|&index| index > before)?;
+        parse_value(value).ok()?;
+        before = index;
+    }
+    if before > 0 && !data.contains('\t') { labels.unwrap_or(Some(0)) } else { None }
 }
 
 fn looks_like_crfsuite(line: &str) -> bool {
@@ -134,6 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_numbers() {
+        assert_eq!(guess("+1 1:0.5 2:1\n"), Ok(Format::Libsvm));
+        assert_eq!(guess("# head\n\n-1.5 3:1 # so\n2\n"), Ok(Format::Libsvm));
+        assert_eq!(guess("2,3 1:0.5\n"), Ok(Format::Multilabel));
+        assert_eq!(guess("1 1:1\n1 1:1\n1,4 2:1\n"), Ok(Format::Multilabel));
+        assert_eq!(guess("1 1:1\n 1:1 2:1\n"), Ok(Format::Multilabel));
+        assert_eq!(guess("1 1:1\n1 qid:2 1:1\n"), Ok(Format::SvmHmm));
+    }
+
+    #[test]
     fn unclear_cases_are_left_to_the_user() {
         for text in [
             "Confidence NN B-NP\nin IN B-PP\n",
@@ -141,7 +181,13 @@ mod tests {
             "=\t=\tO\n",
             "time\t10\\:30\tO\n",
             "1\tThe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_\n",
-            "+1 1:0.5 2:1\n",
+            "+1 2:0.5 1:1\n",
+            "+1 0:0.5\n",
+            "+1 1:x\n",
+            "cat 1:0.5\n",
+            "1\t1:0.5\n",
+            "1,a 1:0.5\n",
+            "3 4\n",
             "O\tbias\n",
             "\tw=x\n",
         ] {

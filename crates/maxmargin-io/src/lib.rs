@@ -10,6 +10,9 @@
 //! * [`Mapping`] does the same for one sequence at a time, so that prediction can follow standard
 //!   input.
 //!
+//! Rows of LIBSVM's formats, or the tokens of sequences taken one by one, go the same ways through
+//! [`read_rows`], [`read_rows_with`] and [`RowMapping`].
+//!
 //! ```
 //! use maxmargin_io::{LabelRule, Source, read_training, read_with};
 //!
@@ -33,6 +36,7 @@ mod format;
 mod groups;
 mod guess;
 mod held_out;
+mod libsvm;
 mod lines;
 mod mapping;
 mod model;
@@ -43,6 +47,7 @@ pub mod ocr;
 mod path_file;
 mod predictions;
 mod reader;
+mod rows;
 mod sequence;
 mod source;
 mod svm_hmm;
@@ -59,13 +64,15 @@ pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};
 pub use guess::guess_format;
 pub use held_out::HeldOut;
+pub use libsvm::{LibsvmReader, write_libsvm};
 pub use lines::Lines;
 pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_with};
 pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
 pub use path_file::{PathFile, PathMeta};
 pub use predictions::write_predictions;
-pub use reader::{ReadSequences, open_reader};
+pub use reader::{ReadSequences, open_reader, open_row_reader};
+pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};

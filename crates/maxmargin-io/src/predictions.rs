@@ -7,8 +7,8 @@ use crate::format::Format;
 /// Writes the predicted labels of one sequence.
 ///
 /// One label per line. As from `crfsuite tag`, an empty line follows every sequence; only for
-/// [`Format::SvmHmm`], as from `svm_hmm_classify`, the lines of the output are those of the input
-/// without blank lines and comments.
+/// [`Format::SvmHmm`], as from `svm_hmm_classify`, and for rows, as from LIBSVM's programs, the lines
+/// of the output are those of the input without blank lines and comments.
 ///
 /// # Errors
 /// The output fails.
@@ -35,7 +35,7 @@ pub fn write_predictions<'a>(
         to.write_all(b"\n")?;
     }
     match format {
-        Format::SvmHmm => Ok(()),
+        Format::SvmHmm | Format::Libsvm | Format::Multilabel => Ok(()),
         Format::Ocr | Format::Crfsuite | Format::Conll => to.write_all(b"\n"),
     }
 }

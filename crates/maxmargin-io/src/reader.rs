@@ -5,6 +5,7 @@ use crate::crfsuite::CrfsuiteReader;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::guess::guess_format;
+use crate::libsvm::LibsvmReader;
 use crate::lines::Lines;
 use crate::ocr::OcrReader;
 use crate::sequence::RawSequence;
@@ -95,16 +96,22 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
     }
 }
 
-/// A reader for `lines` in the given format, or in the one that [`guess_format`] finds.
+/// A reader of sequences for `lines` in the given format, or in the one that [`guess_format`] finds.
 ///
 /// # Errors
-/// The format is not given and not evident, or the first lines cannot be read.
+/// The format is not given and not evident, is one of single rows, or the first lines cannot be read.
 ///
 /// ```
 /// use maxmargin_io::{Format, Lines, ReadSequences, open_reader};
 ///
 /// let lines = Lines::from_reader("tags.dat", "3 qid:1 1:0.5\n".as_bytes())?;
 /// assert_eq!(open_reader(lines, None)?.format(), Format::SvmHmm);
+///
+/// let lines = Lines::from_reader("rows.svm", "+1 1:0.5\n".as_bytes())?;
+/// assert_eq!(
+///     open_reader(lines, None).err().unwrap().to_string(),
+///     "rows.svm: expected sequences, found single rows (the format libsvm)",
+/// );
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 pub fn open_reader(
@@ -115,10 +122,45 @@ pub fn open_reader(
         Some(format) => format,
         None => guess_format(&mut lines)?,
     };
-    Ok(match format {
+    if format.is_rows() {
+        return Err(DataError::NotSequences { file: lines.file().into(), format });
+    }
+    Ok(boxed(lines, format))
+}
+
+/// A reader of rows for `lines` in the given format, or in the one that [`guess_format`] finds. Of
+/// data in sequences, every token is a row.
+///
+/// # Errors
+/// The format is not given and not evident, or the first lines cannot be read.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, ReadSequences, open_row_reader};
+///
+/// let lines = Lines::from_reader("rows.svm", "+1 1:0.5\n".as_bytes())?;
+/// assert_eq!(open_row_reader(lines, None)?.format(), Format::Libsvm);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn open_row_reader(
+    mut lines: Lines,
+    format: Option<Format>,
+) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+    let format = match format {
+        Some(format) => format,
+        None => guess_format(&mut lines).map_err(|error| match error {
+            DataError::Empty { file, lines } => DataError::NoRows { file, lines },
+            other => other,
+        })?,
+    };
+    Ok(boxed(lines, format))
+}
+
+fn boxed(lines: Lines, format: Format) -> Box<dyn ReadSequences + Send> {
+    match format {
         Format::Ocr => Box::new(OcrReader::new(lines)),
         Format::Crfsuite => Box::new(CrfsuiteReader::new(lines)),
         Format::SvmHmm => Box::new(SvmHmmReader::new(lines)),
         Format::Conll => Box::new(ConllReader::new(lines)),
-    })
+        Format::Libsvm | Format::Multilabel => Box::new(LibsvmReader::new(lines, format)),
+    }
 }

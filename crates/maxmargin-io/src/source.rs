@@ -7,7 +7,7 @@ use crate::builtin::{Builtin, Part, builtin, builtins};
 use crate::error::DataError;
 use crate::format::Format;
 use crate::lines::Lines;
-use crate::reader::{ReadSequences, open_reader};
+use crate::reader::{ReadSequences, open_reader, open_row_reader};
 use crate::template::{Template, TemplateReader};
 
 /// Where data come from: a file, standard input, or the program itself.
@@ -105,9 +105,32 @@ impl Source {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn open(&self, format: Option<Format>) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        self.open_with(format, open_reader)
+    }
+
+    /// As [`open`](Self::open), to read single rows; of data in sequences, every token is one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    ///
+    /// ```
+    /// use maxmargin_io::{Source, read_rows};
+    ///
+    /// let letters = read_rows(Source::resolve("ocr-small")?.open_rows(None)?)?;
+    /// assert_eq!((letters.rows.len(), letters.attributes.len()), (4617, 128));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open_rows(
+        &self,
+        format: Option<Format>,
+    ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        self.open_with(format, open_row_reader)
+    }
+
+    fn open_with(&self, format: Option<Format>, open: Opener) -> Opened {
         match self {
-            Self::Stdin => open_reader(Lines::stdin()?, format),
-            Self::File(path) => open_reader(Lines::open(path)?, format),
+            Self::Stdin => open(Lines::stdin()?, format),
+            Self::File(path) => open(Lines::open(path)?, format),
             Self::Builtin(builtin, part) => {
                 let reader = builtin.part(*part);
                 match format {
@@ -122,6 +145,9 @@ impl Source {
         }
     }
 }
+
+type Opened = Result<Box<dyn ReadSequences + Send>, DataError>;
+type Opener = fn(Lines, Option<Format>) -> Opened;
 
 impl Source {
     /// Opens it as columns, from which a template makes the attributes.

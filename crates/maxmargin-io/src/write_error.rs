@@ -49,6 +49,16 @@ pub enum WriteError {
         /// The format.
         format: Format,
     },
+    /// A sequence of several tokens, or of none, in a format of single rows.
+    #[error(
+        "a sequence of {tokens} tokens cannot be written as {format}, only one of a single token"
+    )]
+    NotARow {
+        /// The format.
+        format: Format,
+        /// Number of tokens.
+        tokens: usize,
+    },
     /// A sequence without a number in a format that needs one.
     #[error("a sequence without a number cannot be written as {format}")]
     NoId {

@@ -66,6 +66,7 @@ fn data_that_cannot_be_read() {
     desk.write("words.txt", "the DT B-NP\ncat NN I-NP\n");
     desk.write("one.crf", "NN\tw=cat\nNN\tw=dog\n");
     desk.write("latin1.crf", b"NN\tw=caf\xe9\nVB\tw=x\n");
+    desk.write("rows.svm", "+1 1:0.5 3:1\n-1 2:1\n");
     insta::assert_snapshot!(desk.session(
         "train nosuch.crf
          train ./nosuch.crf
@@ -79,6 +80,9 @@ fn data_that_cannot_be_read() {
          train words.txt
          train one.crf
          train latin1.crf
+         train rows.svm
+         train rows.svm --format multilabel
+         train pets.crf --test rows.svm
          train pets.crf --test nosuch.crf
          train pets.crf --test value.crf"
     ));

@@ -61,7 +61,7 @@ fn missing_labels_and_missing_sequences() {
         read(Format::Ocr, &format!("1\t1\t\t0\t{pixels}\n")).unwrap_err(),
         format!("f.txt:1:5: {need}")
     );
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().filter(|format| !format.is_rows()) {
         assert_eq!(read(format, "").unwrap_err(), "f.txt: no sequences (the input is empty)");
         assert_eq!(read(format, "\n\r\n\n").unwrap_err(), "f.txt: no sequences in 3 lines");
     }

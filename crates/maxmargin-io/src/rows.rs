@@ -1,0 +1,427 @@
+//! Labelled rows: data for multiclass and binary models, read to train on or for a trained model.
+
+use std::borrow::Cow;
+
+use maxmargin::model::LabelledRows;
+
+use crate::dataset::{intern, token_place};
+use crate::error::{DataError, quote};
+use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::format::Format;
+use crate::mapping::{LabelRule, Unknown};
+use crate::names::Names;
+use crate::number::{parse_value, write_value};
+use crate::numbered::canonical;
+use crate::reader::ReadSequences;
+use crate::sequence::{RawSequence, RawToken};
+
+/// Rows in index form together with the names of their labels and attributes.
+///
+/// ```
+/// use maxmargin_io::{Lines, open_row_reader, read_rows};
+///
+/// let lines = Lines::from_reader("pets.svm", "+1 1:0.5 7:1\n-1 7:2\n".as_bytes())?;
+/// let data = read_rows(open_row_reader(lines, None)?)?;
+/// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["-1", "+1"]);
+/// assert_eq!(data.rows.labels(0), [1]);
+/// assert_eq!(data.attributes.name(data.rows.row(1).attributes[0]), "7");
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowData {
+    /// The rows.
+    pub rows: LabelledRows,
+    /// Names of the labels, as they were written first.
+    pub labels: Names,
+    /// Names of the attributes.
+    pub attributes: Names,
+    /// Fingerprint of the rows in name form.
+    pub fingerprint: Fingerprint,
+    /// The format they were read from.
+    pub format: Format,
+}
+
+/// Reads all rows for training. Of data in sequences, every token is a row.
+///
+/// Labels that are all numbers are put in numeric order, and two that are the same number are one
+/// label (`1`, `+1` and `1.0`); other labels are numbered in the order of their first occurrence.
+/// Attributes likewise. OCR data always have the labels `a` to `z` and all 128 pixels.
+///
+/// A list of labels is a set: one that comes twice in it counts once.
+///
+/// # Errors
+/// Whatever the reader finds; a row without a label in a format with one label per row; an input
+/// without rows.
+///
+/// ```
+/// use maxmargin_io::{Format, Lines, open_row_reader, read_rows};
+///
+/// let lines = Lines::from_reader("topics.svm", "10,9 1:1\n2:1\n9 1:1 3:1\n".as_bytes())?;
+/// let data = read_rows(open_row_reader(lines, None)?)?;
+/// assert_eq!(data.format, Format::Multilabel);
+/// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["9", "10"]);
+/// assert_eq!((data.rows.labels(0), data.rows.labels(1)), (&[0, 1][..], &[][..]));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
+    let format = reader.format();
+    let (fixed_labels, fixed_attributes) = (format.fixed_labels(), format.fixed_attributes());
+    let mut labels = Labels::of(&fixed_labels);
+    let mut attributes = fixed_attributes.clone();
+    let mut rows = LabelledRows::new();
+    let mut fingerprinter = Fingerprinter::new();
+    let mut raw = RawSequence::new();
+    let (mut row, mut own) = (Vec::new(), Vec::new());
+    while reader.read(&mut raw)? {
+        fingerprinter.add(&raw);
+        for token in raw.tokens() {
+            let file = reader.file();
+            let too_many =
+                |what| DataError::TooManyNames { place: token_place(file, &token), what };
+            own.clear();
+            for name in label_names(file, &token, format)? {
+                let label = labels.intern(name).ok_or_else(|| too_many("labels"))?;
+                push_label(&mut own, label);
+            }
+            row.clear();
+            for (name, value) in token.attributes() {
+                let attribute =
+                    intern(&mut attributes, name).ok_or_else(|| too_many("attributes"))?;
+                row.push((attribute, value));
+            }
+            push_row(&mut rows, row.iter().copied(), &own, raw.weight(), file, &token)?;
+        }
+    }
+    if rows.is_empty() {
+        return Err(DataError::NoRows { file: reader.file().into(), lines: reader.line_number() });
+    }
+    let mut data = RowData {
+        rows,
+        labels: labels.names,
+        attributes,
+        fingerprint: fingerprinter.finish(),
+        format,
+    };
+    let label_order = if fixed_labels.is_empty() { numeric_order(&data.labels) } else { None };
+    let attribute_order =
+        if fixed_attributes.is_empty() { index_order(&data.attributes) } else { None };
+    data.reorder(label_order, attribute_order);
+    Ok(data)
+}
+
+impl RowData {
+    /// Keeps the `count` labels that most rows have, and takes all others off their rows, of which
+    /// some may be left without label. Among labels of the same number of rows those that come first
+    /// are kept. The fingerprint is still that of all the data.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, open_row_reader, read_rows};
+    ///
+    /// let lines = Lines::from_reader("topics.svm", "4,7 1:1\n7,9 1:1\n9,7 2:1\n".as_bytes())?;
+    /// let data = read_rows(open_row_reader(lines, None)?)?.with_most_frequent_labels(2);
+    /// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["7", "9"]);
+    /// assert_eq!((data.rows.labels(0), data.rows.labels(1)), (&[0][..], &[0, 1][..]));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn with_most_frequent_labels(mut self, count: usize) -> Self {
+        let mut frequency = vec![0u64; self.labels.len()];
+        for (_, labels) in self.rows.iter() {
+            labels.iter().for_each(|&label| frequency[label as usize] += 1);
+        }
+        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
+        order.sort_by_key(|&label| std::cmp::Reverse(frequency[label as usize]));
+        order.truncate(count);
+        order.sort_unstable();
+        self.reorder(Some(order), None);
+        self
+    }
+
+    /// Brings labels and attributes into a new order; those that are not in it are left out.
+    fn reorder(&mut self, labels: Option<Vec<u32>>, attributes: Option<Vec<u32>>) {
+        if labels.is_none() && attributes.is_none() {
+            return;
+        }
+        let labels = Renumbering::new(&mut self.labels, labels);
+        let attributes = Renumbering::new(&mut self.attributes, attributes);
+        let (mut rows, mut own) = (LabelledRows::new(), Vec::new());
+        for (i, (row, old)) in self.rows.iter().enumerate() {
+            own.clear();
+            own.extend(old.iter().filter_map(|&label| labels.of(label)));
+            let pairs = row.pairs().filter_map(|(a, value)| Some((attributes.of(a)?, value)));
+            rows.push(pairs, &own, self.rows.weight(i)).expect("it was valid before");
+        }
+        self.rows = rows;
+    }
+}
+
+/// The new numbers of old ones; none where nothing changes.
+struct Renumbering(Option<Vec<Option<u32>>>);
+
+impl Renumbering {
+    /// Brings names into a new order.
+    fn new(names: &mut Names, order: Option<Vec<u32>>) -> Self {
+        let Some(order) = order else { return Self(None) };
+        let mut new = vec![None; names.len()];
+        for (rank, &old) in (0..).zip(&order) {
+            new[old as usize] = Some(rank);
+        }
+        *names = order.into_iter().map(|old| names.name(old)).collect();
+        Self(Some(new))
+    }
+
+    fn of(&self, old: u32) -> Option<u32> {
+        match &self.0 {
+            None => Some(old),
+            Some(new) => new[old as usize],
+        }
+    }
+}
+
+/// The labels by the numbers they are, if all are numbers and not in order yet.
+fn numeric_order(names: &Names) -> Option<Vec<u32>> {
+    let values: Result<Vec<f64>, _> = names.iter().map(parse_value).collect();
+    let values = values.ok().filter(|values| !values.is_sorted())?;
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by(|&a, &b| values[a as usize].total_cmp(&values[b as usize]));
+    Some(order)
+}
+
+/// Likewise the attributes, if all are whole numbers.
+fn index_order(names: &Names) -> Option<Vec<u32>> {
+    let values: Option<Vec<u64>> = names.iter().map(canonical).collect();
+    let values = values.filter(|values| !values.is_sorted())?;
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by_key(|&attribute| values[attribute as usize]);
+    Some(order)
+}
+
+/// Names of labels as they are written, found by what they mean.
+#[derive(Debug, Clone)]
+struct Labels {
+    names: Names,
+    /// The same in the one spelling that counts.
+    spellings: Names,
+}
+
+impl Labels {
+    fn of(names: &Names) -> Self {
+        Self { names: names.clone(), spellings: names.iter().map(spelling).collect() }
+    }
+
+    /// The index of a label, which is added if it is new; none if there are too many.
+    fn intern(&mut self, name: &str) -> Option<u32> {
+        let label = intern(&mut self.spellings, &spelling(name))?;
+        if label as usize == self.names.len() {
+            self.names.intern(name);
+        }
+        Some(label)
+    }
+}
+
+/// The one spelling of a label: numbers are what they are, however they are written.
+fn spelling(name: &str) -> Cow<'_, str> {
+    let Ok(value) = parse_value(name) else { return name.into() };
+    let mut text = String::new();
+    write_value(&mut text, if value == 0.0 { 0.0 } else { value });
+    text.into()
+}
+
+/// The labels of a token, one or a list.
+fn label_names<'a>(
+    file: &str,
+    token: &RawToken<'a>,
+    format: Format,
+) -> Result<impl Iterator<Item = &'a str> + use<'a>, DataError> {
+    let many = format == Format::Multilabel;
+    if token.label().is_none() && !many {
+        let expected = "a label, which training and evaluation need in every row";
+        let (expected, found) = (expected.into(), "none".into());
+        return Err(DataError::Syntax { place: token_place(file, token), expected, found });
+    }
+    let (one, list) = if many { (None, token.label()) } else { (token.label(), None) };
+    Ok(one.into_iter().chain(list.into_iter().flat_map(|list| list.split(','))))
+}
+
+/// Adds a label to those of a row, unless it is there; whether it is new.
+fn push_label(own: &mut Vec<u32>, label: u32) -> bool {
+    let new = !own.contains(&label);
+    if new {
+        own.push(label);
+    }
+    new
+}
+
+/// [`LabelledRows::push`] with errors that name the file.
+fn push_row(
+    to: &mut LabelledRows,
+    attributes: impl IntoIterator<Item = (u32, f64)>,
+    labels: &[u32],
+    weight: f64,
+    file: &str,
+    token: &RawToken<'_>,
+) -> Result<(), DataError> {
+    to.push(attributes, labels, weight).map_err(|error| DataError::Row {
+        file: file.into(),
+        line: token.line(),
+        error,
+    })
+}
+
+/// Turns rows in name form into index form by the names of a model.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin_io::{Format, LabelRule, Names, RawSequence, RowMapping};
+///
+/// let (labels, attributes) = (Names::from_iter(["-1", "+1"]), Names::from_iter(["3"]));
+/// let mut mapping = RowMapping::new(&labels, &attributes, LabelRule::Count, Format::Libsvm);
+/// let mut raw = RawSequence::new();
+/// raw.push_token(Some("1")); // the label +1, otherwise written
+/// raw.push_attribute("3", 0.5);
+/// raw.push_attribute("4", 0.5);
+///
+/// let mut rows = LabelledRows::new();
+/// mapping.add("some.svm", &raw, &mut rows)?;
+/// assert_eq!((rows.labels(0), rows.row(0).attributes), (&[1][..], &[0][..]));
+/// assert_eq!(mapping.unknown().attributes, 1);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RowMapping<'a> {
+    /// Those of the model, and after them those that it does not know.
+    labels: Labels,
+    known: usize,
+    attributes: &'a Names,
+    rule: LabelRule,
+    format: Format,
+    unknown: Unknown,
+}
+
+impl<'a> RowMapping<'a> {
+    /// A mapping of data in a format through the names of a model.
+    pub fn new(labels: &Names, attributes: &'a Names, rule: LabelRule, format: Format) -> Self {
+        let (labels, known) = (Labels::of(labels), labels.len());
+        Self { labels, known, attributes, rule, format, unknown: Unknown::default() }
+    }
+
+    /// Adds the tokens of `raw`, which came from `file`, as rows to `to`.
+    ///
+    /// A label that the model does not know gets a number after those of the model, so that no
+    /// prediction is equal to it.
+    ///
+    /// # Errors
+    /// A label that is missing or not known, where the rule forbids it.
+    pub fn add(
+        &mut self,
+        file: &str,
+        raw: &RawSequence,
+        to: &mut LabelledRows,
+    ) -> Result<(), DataError> {
+        let mut own = Vec::new();
+        for token in raw.tokens() {
+            own.clear();
+            if self.rule != LabelRule::Ignore {
+                for name in label_names(file, &token, self.format)? {
+                    let place = || token_place(file, &token);
+                    let too_many = || DataError::TooManyNames { place: place(), what: "labels" };
+                    let label = self.labels.intern(name).ok_or_else(too_many)?;
+                    let unknown = label as usize >= self.known;
+                    if unknown && self.rule == LabelRule::Strict {
+                        let (known, found) = (self.known, quote(name));
+                        return Err(DataError::UnknownLabel { place: place(), known, found });
+                    }
+                    self.unknown.labels += u64::from(push_label(&mut own, label) && unknown);
+                }
+            }
+            self.unknown.tokens += 1;
+            self.unknown.all_attributes += token.attributes().len() as u64;
+            let (names, ignored) = (self.attributes, &mut self.unknown.attributes);
+            let known = token.attributes().filter_map(|(name, value)| {
+                let attribute = names.get(name);
+                *ignored += u64::from(attribute.is_none());
+                Some((attribute?, value))
+            });
+            push_row(to, known, &own, raw.weight(), file, &token)?;
+        }
+        Ok(())
+    }
+
+    /// What was not known so far; `tokens` counts rows.
+    pub fn unknown(&self) -> Unknown {
+        self.unknown
+    }
+
+    /// The labels of the model, and after them those that it does not know.
+    pub fn labels(&self) -> &Names {
+        &self.labels.names
+    }
+}
+
+/// Rows in the index form of a trained model.
+///
+/// ```
+/// use maxmargin_io::{LabelRule, Source, read_rows, read_rows_with};
+///
+/// let letters = read_rows(Source::resolve("ocr-small")?.open_rows(None)?)?;
+/// let test = Source::resolve("ocr-small:test")?.open_rows(None)?;
+/// let test = read_rows_with(test, &letters.labels, &letters.attributes, LabelRule::Count)?;
+/// assert_eq!((letters.rows.len(), test.rows.len()), (4617, 47535));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvalRows {
+    /// The rows. Labels from `known` on are none of the model's.
+    pub rows: LabelledRows,
+    /// Names of the labels: those of the model, then those it does not know.
+    pub labels: Names,
+    /// Number of labels of the model.
+    pub known: usize,
+    /// What the model does not know; `tokens` counts rows.
+    pub unknown: Unknown,
+    /// Fingerprint of the rows in name form, unknown names included.
+    pub fingerprint: Fingerprint,
+    /// The format they were read from.
+    pub format: Format,
+}
+
+/// Reads all rows for a trained model with the given names. Unknown attributes are ignored and
+/// counted; so are unknown labels, unless `rule` is [`LabelRule::Strict`].
+///
+/// # Errors
+/// Whatever the reader finds; a label that is missing or not known, where `rule` forbids it; an
+/// input without rows.
+///
+/// ```
+/// use maxmargin_io::{LabelRule, Lines, Names, open_row_reader, read_rows_with};
+///
+/// let (labels, attributes) = (Names::from_iter(["0", "1"]), Names::from_iter(["1", "2"]));
+/// let lines = Lines::from_reader("new.svm", "1 1:1 5:1\n2 2:1\n".as_bytes())?;
+/// let data = read_rows_with(open_row_reader(lines, None)?, &labels, &attributes, LabelRule::Count)?;
+/// assert_eq!((data.rows.labels(1), data.labels.name(2), data.known), (&[2][..], "2", 2));
+/// assert_eq!((data.unknown.labels, data.unknown.attributes), (1, 1));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_rows_with(
+    mut reader: impl ReadSequences,
+    labels: &Names,
+    attributes: &Names,
+    rule: LabelRule,
+) -> Result<EvalRows, DataError> {
+    let format = reader.format();
+    let mut mapping = RowMapping::new(labels, attributes, rule, format);
+    let (mut rows, mut fingerprinter) = (LabelledRows::new(), Fingerprinter::new());
+    let mut raw = RawSequence::new();
+    while reader.read(&mut raw)? {
+        fingerprinter.add(&raw);
+        mapping.add(reader.file(), &raw, &mut rows)?;
+    }
+    if rows.is_empty() {
+        return Err(DataError::NoRows { file: reader.file().into(), lines: reader.line_number() });
+    }
+    let (unknown, known, fingerprint) = (mapping.unknown, mapping.known, fingerprinter.finish());
+    Ok(EvalRows { rows, labels: mapping.labels.names, known, unknown, fingerprint, format })
+}
+
+#[cfg(test)]
+mod tests;
