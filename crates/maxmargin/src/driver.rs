@@ -11,7 +11,7 @@ use crate::checkpoint::{Parts, Stage};
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
-use crate::face::{self, FaceSteps};
+use crate::face::FaceSteps;
 use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
@@ -22,6 +22,8 @@ use crate::simplex::Simplices;
 use crate::status::Status;
 use crate::step::Pace;
 use std::borrow::Cow;
+
+mod simplices;
 
 /// Trains by block-coordinate Frank-Wolfe, from `stage` on, with the parts of a run that is resumed.
 pub(crate) fn run<P: Problem>(
@@ -223,9 +225,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
             }
-            match self.memory {
-                None => self.visit(i)?,
-                Some(_) => self.visit_remembering(i)?,
+            match (self.simplices, &self.memory) {
+                (Some(simplices), _) => self.visit_simplex(i, simplices)?,
+                (None, None) => self.visit(i)?,
+                (None, Some(_)) => self.visit_remembering(i)?,
             }
             let known = self.picker.known_gap();
             if self.run.trusting && known.is_some_and(|gap| gap <= self.run.settings.tolerance) {
@@ -245,21 +248,23 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn visit(&mut self, i: usize) -> Result<(), TrainError> {
         let run = &mut self.run;
         run.oracle(i);
-        let (rule, k, blocks) = (run.settings.step, run.totals.visits, run.examples());
+        let k = run.totals.visits;
         run.totals.visits += 1;
-
-        let mut slope = self.choose(i)?;
+        let slope = self.choose(i)?;
         self.picker.update(i, slope);
-        if let Some(simplices) = self.simplices.filter(|_| slope > 0.0) {
-            slope = self.aim_at_optimum(i, simplices)?;
-        }
-        let problem = self.run.problem;
+        self.step(i, slope, k)
+    }
+
+    /// Moves block `i` along the direction in the scratch, on which the dual rises with `slope` at
+    /// first, in visit `k` (counted from 0).
+    fn step(&mut self, i: usize, slope: f64, k: u64) -> Result<(), TrainError> {
+        let (problem, rule) = (self.run.problem, self.run.settings.step);
+        let pace = Pace { rule, k, blocks: self.run.examples() };
         let (state, scratch) = self.run.state_and_scratch();
         let (step, workspace) = (&scratch.step, &mut scratch.workspace);
-        let stride =
-            state.stride(i, &step.parts, slope, step.longest, Pace { rule, k, blocks }, || {
-                problem.norm_sq(i, workspace, &step.parts)
-            });
+        let stride = state.stride(i, &step.parts, slope, step.longest, pace, || {
+            problem.norm_sq(i, workspace, &step.parts)
+        });
         let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
         if self.simplices.is_some() && stride.gamma > ALL_THE_WAY {
             stride.gamma = 1.0;
@@ -294,30 +299,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             self.run.totals.oracle_failures += 1;
         }
         if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
-    }
-
-    /// The direction towards the best point of block `i`, which takes the place of the corner; the
-    /// slope of the dual along it.
-    fn aim_at_optimum(
-        &mut self,
-        i: usize,
-        simplices: &dyn Simplices<P::Workspace>,
-    ) -> Result<f64, TrainError> {
-        let (state, scratch) = self.run.state_and_scratch();
-        let (share, block) = (state.shares.of(i), &state.blocks[i]);
-        let slope = share * scratch.find_optimum(simplices, i, share / state.lambda, &block.parts);
-        scratch.step.go_to(block, &scratch.corner);
-        if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
-    }
-
-    /// A step of all blocks together, where they are simplices.
-    fn move_together(&mut self) {
-        let Self { run, averager, simplices, face, .. } = self;
-        let (Some(simplices), Some(face)) = (*simplices, face) else { return };
-        let (problem, k) = (run.problem, run.totals.visits);
-        let averager = averager.as_mut().map(|averager| (averager, k + 1));
-        let state = &mut run.state;
-        face.step(&mut face::Place { problem, simplices, state }, averager);
     }
 
     /// A visit to a block that remembers its corners: a remembered corner if it will do, else the

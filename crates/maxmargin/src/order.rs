@@ -172,50 +172,52 @@ impl Picker {
 pub(crate) struct LazyPicker {
     /// The last known gaps.
     gaps: Vec<f64>,
-    /// How many sweeps each block still rests, and how many it rested last.
-    resting: Vec<u8>,
-    rested: Vec<u8>,
+    resting: Vec<bool>,
+    /// All wake when the known gaps sum up to this, or to less.
+    wake_at: f64,
     /// What is left of the current sweep, from the end.
     sweep: Vec<u32>,
 }
 
-/// Sweeps that a block rests at most.
-const LONGEST_REST: u8 = 31;
+/// Resting blocks wake when the known gaps have fallen to this share of what they were.
+const WAKE_SHARE: f64 = 0.1;
 
 impl LazyPicker {
     fn new(n: usize) -> Self {
-        let (gaps, resting, rested) = (vec![f64::INFINITY; n], vec![0; n], vec![0; n]);
-        Self { gaps, resting, rested, sweep: Vec::new() }
+        let (gaps, resting) = (vec![f64::INFINITY; n], vec![false; n]);
+        Self { gaps, resting, wake_at: 0.0, sweep: Vec::new() }
     }
 
     fn next(&mut self, rng: &mut Rng) -> Option<usize> {
         if self.sweep.is_empty() {
-            // If all rest, those whose rest ends first are up.
-            let least = self.resting.iter().min().copied().unwrap_or_default();
-            for (i, resting) in (0..).zip(&mut self.resting) {
-                if *resting == least {
-                    self.sweep.push(i);
-                }
-                *resting = resting.saturating_sub(least + 1);
-            }
+            self.begin_sweep();
             rng.shuffle(&mut self.sweep);
         }
         self.sweep.pop().map(|i| i as usize)
     }
 
+    fn begin_sweep(&mut self) {
+        let known: f64 = self.gaps.iter().sum();
+        if known <= self.wake_at {
+            self.resting.fill(false);
+        }
+        let awake = (0..).zip(&self.resting).filter(|(_, resting)| !**resting).map(|(i, _)| i);
+        self.sweep.extend(awake);
+        if self.sweep.len() == self.gaps.len() {
+            self.wake_at = WAKE_SHARE * known;
+        }
+    }
+
     fn update(&mut self, i: usize, gap: f64) {
         self.gaps[i] = gap;
-        self.rested[i] = if gap > 0.0 { 0 } else { (2 * self.rested[i] + 1).min(LONGEST_REST) };
-        self.resting[i] = self.rested[i];
+        self.resting[i] = gap <= 0.0;
     }
 
     fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
         for (i, gap) in gaps.enumerate() {
-            self.gaps[i] = gap.max(0.0);
-            if gap > 0.0 {
-                (self.resting[i], self.rested[i]) = (0, 0);
-            }
+            self.update(i, gap.max(0.0));
         }
+        self.wake_at = WAKE_SHARE * self.gaps.iter().sum::<f64>();
     }
 }
 

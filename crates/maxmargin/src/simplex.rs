@@ -54,6 +54,19 @@ pub trait Simplices<W> {
 /// Less than this is no curvature: dividing by it could overflow.
 pub(crate) const LEAST_CURVATURE: f64 = 1e-150;
 
+/// How much more the best corner is worth than the point μ, given the values of all parts.
+pub(crate) fn gap<W>(simplices: &dyn Simplices<W>, mu: &SparseVec, values: &[f64]) -> f64 {
+    let truth = if simplices.truth_has_part() { f64::NEG_INFINITY } else { 0.0 };
+    let best = values.iter().copied().fold(truth, f64::max);
+    // Of masses that sum to one: a point at the best corner has exactly no gap.
+    let (mut own, mut rest) = (0.0, 1.0);
+    for &(part, mass) in mu.entries() {
+        own += mass * (best - values[part as usize]);
+        rest -= mass;
+    }
+    if simplices.truth_has_part() { own } else { own + rest.max(0.0) * best }
+}
+
 /// Finds the point at which ⟨values, μ′⟩ − ½·`curvature`·‖μ′ − μ‖² is largest: writes it to `parts`,
 /// which comes empty, and returns its loss and ⟨values, μ′ − μ⟩.
 ///
