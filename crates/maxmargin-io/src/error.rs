@@ -93,6 +93,36 @@ pub enum DataError {
         /// What is there, shortened and with control characters escaped.
         found: String,
     },
+    /// A line that should be JSON and is not.
+    #[error("{place}: not valid JSON: {why}")]
+    Json {
+        /// Where.
+        place: Place,
+        /// What the parser says.
+        why: String,
+    },
+    /// Something else was expected in a field of a line of JSON.
+    #[error("{file}:{line}: {}expected {expected}, found {found}", colon(.field))]
+    Field {
+        /// The input.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The field, like `factors[2].template`; empty for the line as a whole.
+        field: String,
+        /// What would have been right.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// An input without a single factor graph.
+    #[error("{file}: no factor graphs {}", in_lines(*lines))]
+    NoGraphs {
+        /// The input.
+        file: String,
+        /// How many lines it has.
+        lines: u64,
+    },
     /// The lines of a sequence are not together.
     #[error(
         "{place}: expected a new {what}, found {what} {id} again, which began in line {first}; \
@@ -228,6 +258,7 @@ impl DataError {
     pub fn place(&self) -> Option<&Place> {
         match self {
             Self::Syntax { place, .. }
+            | Self::Json { place, .. }
             | Self::ScatteredSequence { place, .. }
             | Self::MissingLabel { place }
             | Self::UnknownLabel { place, .. }
@@ -235,6 +266,11 @@ impl DataError {
             _ => None,
         }
     }
+}
+
+/// The name of a field in front of what is said of it.
+fn colon(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("{field}: ") }
 }
 
 fn in_lines(lines: u64) -> String {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::graph::RawGraph;
 use crate::sequence::RawSequence;
 
 /// A 128-bit hash (XXH3) of a data set in name form.
@@ -133,6 +134,49 @@ impl Fingerprinter {
         // Should the encoding below ever change, so must this.
         hasher.update(b"maxmargin sequences 1");
         Self { hasher, bytes: Vec::new() }
+    }
+
+    /// A start without factor graphs.
+    ///
+    /// ```
+    /// use maxmargin_io::Fingerprinter;
+    /// assert_ne!(Fingerprinter::for_graphs().finish(), Fingerprinter::new().finish());
+    /// ```
+    pub fn for_graphs() -> Self {
+        let mut hasher = Xxh3::new();
+        hasher.update(b"maxmargin factor graphs 1");
+        Self { hasher, bytes: Vec::new() }
+    }
+
+    /// Adds a factor graph.
+    ///
+    /// ```
+    /// let mut fingerprinter = maxmargin_io::Fingerprinter::for_graphs();
+    /// let before = fingerprinter.finish();
+    /// fingerprinter.add_graph(&maxmargin_io::RawGraph::default());
+    /// assert_ne!(fingerprinter.finish(), before);
+    /// ```
+    pub fn add_graph(&mut self, graph: &RawGraph) {
+        self.bytes.clear();
+        self.number(graph.weight.to_bits());
+        self.number(graph.variables.len() as u64);
+        for variable in &graph.variables {
+            self.number(u64::from(variable.states));
+            self.number(variable.truth.map_or(u64::MAX, u64::from));
+            self.number(variable.cost.to_bits());
+        }
+        self.number(graph.factors.len() as u64);
+        for factor in &graph.factors {
+            self.text(&factor.template);
+            self.number(factor.variables.len() as u64);
+            factor.variables.iter().for_each(|&v| self.number(u64::from(v)));
+            self.number(factor.attributes.len() as u64);
+            for (name, value) in &factor.attributes {
+                self.text(name);
+                self.number(value.to_bits());
+            }
+        }
+        self.hasher.update(&self.bytes);
     }
 
     /// Adds a sequence.

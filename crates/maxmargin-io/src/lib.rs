@@ -1,5 +1,5 @@
-//! Data in, data out: readers and writers for sequence data, built-in data sets, names,
-//! fingerprints and safe files.
+//! Data in, data out: readers and writers for sequence data and factor graphs, built-in data sets,
+//! names, fingerprints and safe files.
 //!
 //! Data flow one way. A [`Source`] is what the user named; it opens as a [reader](ReadSequences),
 //! which gives one [`RawSequence`] after the other, in *name form*: labels and attributes are text.
@@ -22,6 +22,9 @@
 //! assert_eq!((train.sequences.len(), test.sequences.len()), (626, 6251));
 //! # Ok::<(), maxmargin_io::DataError>(())
 //! ```
+//!
+//! Factor graphs go the same way: [`GraphReader`] gives one [`RawGraph`] after the other, and
+//! [`read_graphs`] or [`read_graphs_with`] put them in index form.
 
 mod atomic;
 mod builtin;
@@ -33,6 +36,7 @@ mod error;
 mod fields;
 mod fingerprint;
 mod format;
+mod graph;
 mod groups;
 mod guess;
 mod held_out;
@@ -62,6 +66,10 @@ pub use dataset::{Dataset, read_training};
 pub use error::{DataError, Place};
 pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};
+pub use graph::{
+    GraphDataset, GraphEvalData, GraphNames, GraphReader, RawFactor, RawGraph, RawVariable,
+    read_graphs, read_graphs_with, write_graph,
+};
 pub use guess::guess_format;
 pub use held_out::HeldOut;
 pub use libsvm::{LibsvmReader, write_libsvm};

@@ -37,6 +37,14 @@ pub enum WriteError {
         /// Why not.
         reason: &'static str,
     },
+    /// A factor graph that could not be read back.
+    #[error("the graph cannot be written: {field}: {reason}")]
+    Graph {
+        /// The field, like `factors[2].attributes`.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An example weight that the format cannot express.
     #[error("the example weight {weight} cannot be written in this format")]
     Weight {

@@ -4,14 +4,15 @@ use crate::crew::{Crew, Scratch};
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
 use crate::problem::Problem;
+use crate::quality::Quality;
 use crate::sparse::SparseVec;
 use crate::sums::{Squares, norm_sq};
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
 ///
-/// The proof rests on exact oracles. An inexact one can make the primal, and with it the gap, come
-/// out too small; the dual bounds every primal value from below all the same.
+/// The proof rests on exact oracles; with others, [`quality`](Self::quality) says what kind of
+/// bound the gap is.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -34,6 +35,10 @@ pub struct Certificate {
     pub dual: f64,
     /// primal − dual, at least 0.
     pub gap: f64,
+    /// What the oracle promises, on which it depends what the other numbers prove. It is written to
+    /// files only where it is not exact.
+    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    pub quality: Quality,
 }
 
 /// What an exact pass finds out about one block.
@@ -109,8 +114,9 @@ pub(crate) fn exact_pass<P: Problem>(
 }
 
 /// The certificate of weights with the squared length `norm_sq` and a dual point with the value
-/// `dual`, from an exact pass at these weights.
+/// `dual`, from an exact pass at these weights with oracles of the given quality.
 pub(crate) fn from_readings(
+    quality: Quality,
     shares: &Shares,
     lambda: f64,
     norm_sq: f64,
@@ -129,7 +135,7 @@ pub(crate) fn from_readings(
         return Err(TrainError::Overflow);
     }
     // Rounding alone can make the gap of an optimum a tiny bit negative.
-    Ok(Certificate { lambda, primal, dual, gap: (primal - dual).max(0.0) })
+    Ok(Certificate { lambda, primal, dual, gap: (primal - dual).max(0.0), quality })
 }
 
 /// What [`audit`] found.
@@ -233,7 +239,8 @@ pub fn audit<P: Problem>(
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
     let value = dual_value(&shares, lambda, blocks, Squares::of(&own, sum.as_deref()));
-    let certificate = from_readings(&shares, lambda, norm_sq(weights), value, &readings)?;
+    let quality = problem.quality();
+    let certificate = from_readings(quality, &shares, lambda, norm_sq(weights), value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
 }

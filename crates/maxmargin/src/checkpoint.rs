@@ -8,12 +8,14 @@
 use crate::active::Memory;
 use crate::average::Averager;
 use crate::cache::CacheStats;
+use crate::certificate::Certificate;
 use crate::dual::{Block, Drift};
 use crate::error::TrainError;
 use crate::face::FaceSteps;
 use crate::observe::{Choice, StepSizes, Totals};
 use crate::order::{Order, Picker};
 use crate::problem::Problem;
+use crate::quality::Quality;
 use crate::rng::Rng;
 use crate::run::Check;
 use crate::settings::{Settings, SettingsError};
@@ -146,6 +148,17 @@ struct TotalsByPlace {
     oracle_failures: u64,
     drift: Drift,
     cache: Option<CacheStats>,
+}
+
+/// [`Certificate`] with every field in its place.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Certificate")]
+pub(crate) struct CertificateByPlace {
+    lambda: f64,
+    primal: f64,
+    dual: f64,
+    gap: f64,
+    quality: Quality,
 }
 
 impl Checkpoint<'_> {

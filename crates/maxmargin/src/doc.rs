@@ -1,6 +1,10 @@
 //! Small problems for documentation examples.
 
+use crate::inference::Inference;
+use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
+use crate::model::factor_graph::{self, FactorGraph, Graphs};
+use crate::model::multilabel::{Multilabel, MultilabelShape};
 
 /// Four short sequences over two labels.
 #[allow(clippy::missing_panics_doc)]
@@ -14,4 +18,34 @@ pub fn toy() -> Chain {
         data.end_sequence(1.0).expect("a sequence with tokens");
     }
     Chain::new(ChainShape::new(2, 4), data, &Hamming::default()).expect("a valid chain")
+}
+
+/// Four rings of three variables with two states, decoded by roof duality.
+#[allow(clippy::missing_panics_doc)]
+pub fn rings() -> FactorGraph {
+    let mut data = Graphs::new();
+    for truth in [[0, 0, 1], [1, 1, 1], [1, 0, 1], [0, 0, 0]] {
+        for state in truth {
+            let v = data.push_variable(2, state).expect("a valid variable");
+            let attributes = [(0, f64::from(state) - 0.4), (1, 1.0)];
+            data.push_factor(0, &[v], attributes).expect("a valid factor");
+        }
+        for pair in [[0, 1], [1, 2], [0, 2]] {
+            data.push_factor(1, &pair, [(0, 1.0)]).expect("a valid factor");
+        }
+        data.end_graph(1.0).expect("a graph with variables");
+    }
+    let (shape, loss) = (data.shape().expect("a shape"), factor_graph::Hamming::default());
+    FactorGraph::new(shape, data, loss, Inference::RoofDuality).expect("valid graphs")
+}
+
+/// Three examples with three labels, all pairs of which have weights.
+#[allow(clippy::missing_panics_doc)]
+pub fn labels() -> Multilabel {
+    let mut data = LabelledRows::new();
+    for (x, labels) in [([1.0, 0.0], &[0][..]), ([0.0, 1.0], &[1]), ([1.0, 1.0], &[0, 1, 2])] {
+        data.push([(0, x[0]), (1, x[1]), (2, 1.0)], labels, 1.0).expect("a valid row");
+    }
+    let shape = MultilabelShape::complete(3, 3);
+    Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).expect("a valid problem")
 }

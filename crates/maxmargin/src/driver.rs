@@ -8,6 +8,7 @@ use crate::average::{Average, Averager};
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
 use crate::checkpoint::{Parts, Stage};
+use crate::crew::Scratch;
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
@@ -282,7 +283,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     }
 
     /// The direction towards the corner in the scratch, or towards the truth if an inexact oracle
-    /// has found something worse than the block's own point; the slope of the dual along it.
+    /// has found something worse than that or than the block's own point; the slope of the dual along
+    /// it.
     fn choose(&mut self, i: usize) -> Result<f64, TrainError> {
         let problem = self.run.problem;
         let (state, scratch) = self.run.state_and_scratch();
@@ -290,9 +292,13 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if loss < 0.0 {
             return Err(TrainError::Loss { example: i, loss });
         }
+        let below_truth =
+            !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch);
         scratch.step.go_to(&state.blocks[i], &scratch.corner);
         let mut slope = state.slope(i, &scratch.step, &scratch.workspace);
-        if slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope) {
+        let falls =
+            slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope);
+        if falls || below_truth {
             scratch.fall_back_to_truth(problem, i);
             scratch.step.go_to(&state.blocks[i], &scratch.corner);
             slope = state.slope(i, &scratch.step, &scratch.workspace);
@@ -324,8 +330,15 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             }
             let score = problem.score(i, &state.w, &scratch.workspace, parts);
             let share = state.shares.of(i);
-            let gap = memory.add(i, parts, loss, loss + score, share);
-            let failed = gap < -ROUNDING * share * (1.0 + loss + score.abs());
+            let mut gap = memory.add(i, parts, loss, loss + score, share);
+            let mut failed = gap < -ROUNDING * share * (1.0 + loss + score.abs());
+            if !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch) {
+                scratch.fall_back_to_truth(problem, i);
+                let truth = &scratch.corner.parts;
+                let score = problem.score(i, &state.w, &scratch.workspace, truth);
+                gap = memory.add(i, truth, 0.0, score, share);
+                failed = true;
+            }
             run.totals.oracle_failures += u64::from(failed);
             picker.update(i, gap.max(remembered));
             memory.cache.note_oracle(i, gap.max(remembered));
@@ -389,4 +402,14 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         self.run.end_pass(Some(&check));
         Ok(self.run.finish(status, check, average))
     }
+}
+
+/// Whether the corner in the scratch scores below the truth, by more than rounding can explain.
+fn is_below_truth<P: Problem>(problem: &P, i: usize, w: &[f64], scratch: &mut Scratch<P>) -> bool {
+    let Scratch { workspace, corner, step, parts, .. } = scratch;
+    parts.clear();
+    problem.truth_parts(i, parts);
+    step.parts.assign_difference(&corner.parts, parts);
+    let score = problem.score(i, w, workspace, &step.parts);
+    corner.loss + score < -ROUNDING * (1.0 + corner.loss + score.abs())
 }

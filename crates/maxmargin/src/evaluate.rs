@@ -1,8 +1,10 @@
-//! How good predictions are: error rates, per-label scores, confusions, chunks.
+//! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels.
 
 mod confusion;
+mod multilabel;
 
 pub use confusion::Confusion;
+pub use multilabel::LabelSetScores;
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -8,7 +8,9 @@
 //!
 //! # Three ways in
 //!
-//! * A ready-made model: [`model::chain`] labels sequences.
+//! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
+//!   labels, [`model::factor_graph`] is for everything whose score is a sum over small sets of
+//!   variables.
 //! * A structure of your own: implement [`Problem`], seven short methods.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
@@ -68,6 +70,7 @@ mod order;
 mod path;
 mod prefetch;
 mod problem;
+mod quality;
 mod rng;
 mod run;
 mod settings;
@@ -97,6 +100,7 @@ pub use path::{
     lambda_grid_with, regularization_path, regularization_path_with,
 };
 pub use problem::Problem;
+pub use quality::Quality;
 pub use rng::Rng;
 pub use settings::{CheckedSettings, Settings, SettingsError, Solver};
 pub use simplex::Simplices;
@@ -114,3 +118,12 @@ pub mod doc;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The code of the guides, compiled and run as tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/factor-graph.md")]
+    struct FactorGraph;
+    #[doc = include_str!("../../../docs/multilabel.md")]
+    struct Multilabel;
+}

@@ -1,6 +1,7 @@
 //! What a structured problem is.
 
 use crate::bounds::Bounds;
+use crate::quality::Quality;
 use crate::simplex::Simplices;
 use crate::sparse::{Sink, SparseVec};
 
@@ -122,12 +123,14 @@ pub trait Problem: Sync {
     /// The engine has called [`prepare`](Self::prepare) for the same `i` and `w` just before. `y`
     /// comes with what it held before, so that its memory can be used again. For runs that repeat
     /// bit by bit, the answer must depend on `i` and `w` alone. If it is not always the maximum,
-    /// the [`Certificate`](crate::Certificate) may claim too much.
+    /// [`quality`](Self::quality) has to say so, or the [`Certificate`](crate::Certificate) claims
+    /// too much.
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
     /// Plain decoding, the prediction: y ← argmax ⟨w, φ(xᵢ, y)⟩.
     ///
-    /// As with [`oracle`](Self::oracle), [`prepare`](Self::prepare) comes first.
+    /// As with [`oracle`](Self::oracle), [`prepare`](Self::prepare) comes first. Where that is a
+    /// maximum over a relaxation, so is this one: the regularization path relies on it.
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
     /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0 (which [`truth`](Self::truth) allows to be checked).
@@ -179,6 +182,17 @@ pub trait Problem: Sync {
     /// The example weight cᵢ, positive and finite; 1 unless overridden.
     fn weight(&self, _i: usize) -> f64 {
         1.0
+    }
+
+    /// What [`oracle`](Self::oracle) promises; exact unless overridden.
+    ///
+    /// Training goes the same way whatever it is: corners are used as they are, no step is taken
+    /// that would not raise the dual, and where the truth or a remembered corner is known to be
+    /// better than the oracle's answer it takes its place, which is counted
+    /// ([`Totals::oracle_failures`](crate::observe::Totals::oracle_failures)). What changes is what
+    /// the gap proves, so the [`Certificate`](crate::Certificate) carries it.
+    fn quality(&self) -> Quality {
+        Quality::Exact
     }
 
     /// The sum C of all example weights, by which each is divided. Worth overriding only to save

@@ -3,7 +3,7 @@
 mod resume;
 
 use crate::certificate::{BlockReading, Certificate, check_start, exact_pass, from_readings};
-use crate::checkpoint::Keeper;
+use crate::checkpoint::{CertificateByPlace, Keeper};
 use crate::clock::{CallTimer, Clock};
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Drift, DualPoint, DualState};
@@ -86,6 +86,7 @@ pub(crate) struct Company<'o> {
 /// error of the weights.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Check {
+    #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
     pub(crate) validation: Option<f64>,
@@ -156,6 +157,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             n: self.examples(),
             d: self.problem.dim(),
             lambda: self.state.lambda,
+            quality: self.problem.quality(),
             settings: (*self.settings).clone(),
             validates: self.company.validator.is_some(),
             resumed,
@@ -333,7 +335,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += readings.len() as u64;
         self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, readings)
+        let quality = self.problem.quality();
+        from_readings(quality, &state.shares, state.lambda, state.norm_sq, state.dual, readings)
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.

@@ -1,6 +1,7 @@
 //! Early stopping: weights are judged on data that training does not see, and the best are kept.
 
 use crate::certificate::Certificate;
+use crate::checkpoint::CertificateByPlace;
 use crate::dual::{Block, DualPoint, DualState};
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,7 @@ pub(crate) struct Judge {
 pub(crate) struct Best {
     error: f64,
     pass: u64,
+    #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     weights: Vec<f64>,
     blocks: Vec<Block>,

@@ -154,6 +154,12 @@ fn so_does_a_problem_with_bounds() {
     check_all(&bounded(chain, bounds), few);
 }
 
+/// Fractional corners, and a certificate that is not exact, are in checkpoints like all else.
+#[test]
+fn so_does_a_relaxation() {
+    check_all(&maxmargin::doc::rings(), every_method().into_iter().step_by(5).collect());
+}
+
 /// What `auto` has chosen by the clock is in the checkpoint.
 #[test]
 fn so_does_auto() {

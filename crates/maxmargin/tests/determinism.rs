@@ -7,9 +7,11 @@ use common::bcfw;
 use common::bits::{bits, fingerprint, random_chain, tokens};
 use common::problems::{ViaPsi, Watched};
 use common::{audit_of, reference};
+use maxmargin::inference::Inference;
 use maxmargin::model::chain::Chain;
+use maxmargin::model::factor_graph::{self, FactorGraph, Graphs};
 use maxmargin::{
-    Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem,
+    Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem, Rng,
     Settings, Solver, SparseVec, Step, audit, lambda_grid, regularization_path, train,
 };
 use std::sync::Mutex;
@@ -64,6 +66,33 @@ fn threads_change_nothing() {
     check_threads(&random_chain(150, 4, 2), every_method());
     check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
     check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
+}
+
+/// Random rings of three states, with hints.
+fn rings(count: usize, seed: u64, inference: Inference) -> FactorGraph {
+    let (mut rng, mut data) = (Rng::new(seed), Graphs::new());
+    for _ in 0..count {
+        let length = 3 + rng.below(3) as u32;
+        for _ in 0..length {
+            let truth = rng.below(3) as u32;
+            let v = data.push_variable(3, truth).unwrap();
+            let hint = if rng.below(4) > 0 { truth } else { rng.below(3) as u32 };
+            data.push_factor(0, &[v], [(hint, rng.unit_f64()), (3, 1.0)]).unwrap();
+        }
+        for v in 0..length {
+            data.push_factor(1, &[v, (v + 1) % length], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let (shape, loss) = (data.shape().unwrap(), factor_graph::Hamming::default());
+    FactorGraph::new(shape, data, loss, inference).unwrap()
+}
+
+#[test]
+fn threads_change_nothing_in_relaxations_and_heuristics() {
+    let methods = || every_method().into_iter().step_by(4).collect();
+    check_threads(&rings(70, 2, Inference::Lp), methods());
+    check_threads(&rings(70, 3, Inference::MaxProduct), methods());
 }
 
 /// Enough features for sums over them to be shared out as well.

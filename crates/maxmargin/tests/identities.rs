@@ -5,9 +5,12 @@ mod common;
 
 use common::bcfw;
 use common::chains::any_chain;
+use common::factor_graphs::{any_binary_graphs, any_graphs};
+use common::multilabels::any_labels;
 use common::problems::{Enumerated, EnumeratedBlock, ViaPsi, any_multiclass, any_polytope};
 use common::rows::any_rows;
 use common::{Rows, assert_all_close, assert_certified, assert_close, audit_of, cases, watch};
+use maxmargin::inference::Inference;
 use maxmargin::{
     Average, Caching, Direction, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step,
     audit,
@@ -119,6 +122,42 @@ proptest! {
         // The stated primal is the primal, by the definition.
         let primal = problem.primal(solution.lambda, &solution.weights);
         assert_close(solution.certificate.primal, primal, 1e-12, primal);
+    }
+
+    #[test]
+    fn identities_hold_for_factor_graphs(case in any_graphs(), settings in settings()) {
+        let problem = case.build(Inference::Enumerate);
+        let solution = check_run(&problem, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_relaxations(case in any_graphs(), settings in settings()) {
+        let problem = case.build(Inference::Lp);
+        let solution = check_run(&problem, &settings);
+        // At w = 0 nothing couples the variables, and the largest loss is that of a labelling.
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-9, start);
+    }
+
+    #[test]
+    fn identities_hold_for_roof_duality(case in any_binary_graphs(), settings in settings()) {
+        let problem = case.build(Inference::RoofDuality);
+        let solution = check_run(&problem, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
+    }
+
+    #[test]
+    fn identities_hold_for_sets_of_labels(
+        case in any_labels(), relaxed in any::<bool>(), settings in settings()
+    ) {
+        let inference = if relaxed { Inference::RoofDuality } else { Inference::Enumerate };
+        let problem = case.build(inference);
+        let solution = check_run(&problem, &settings);
+        let start = case.enumerate().start_gap();
+        assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-12, start);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use common::problems::{Multiclass, any_multiclass, any_polytope, bounded};
 use common::{assert_close, bcfw, cases, qp};
 use maxmargin::observe::Control;
 use maxmargin::{
-    Bounds, DualPoint, Interrupt, Path, PathKind, PathSettings, Problem, Settings, Solver, Status,
-    TrainError, Trainer, audit, regularization_path, regularization_path_with, train,
+    Average, Bounds, DualPoint, Interrupt, Path, PathKind, PathSettings, Problem, Settings, Solver,
+    Status, TrainError, Trainer, audit, regularization_path, regularization_path_with, train,
 };
 use proptest::prelude::*;
 
@@ -142,6 +142,21 @@ fn a_watcher_can_end_a_path() {
     })
     .unwrap();
     assert_eq!((path.breakpoints.len(), seen), (3, 3));
+}
+
+#[test]
+fn every_solver_follows_a_path() {
+    for solver in Solver::NAMES {
+        for average in [Average::None, Average::Weighted] {
+            let solver: Solver = solver.parse().unwrap();
+            if solver == Solver::FrankWolfe && average == Average::Weighted {
+                continue;
+            }
+            let training = Settings { solver, average, ..settings(0.2).training };
+            let path = PathSettings { lambda_min: 0.05, training, ..settings(0.2) };
+            check_path(&maxmargin::doc::toy(), &path, 1);
+        }
+    }
 }
 
 /// Where the truth can be told by the features, some weights are good for all small λ.

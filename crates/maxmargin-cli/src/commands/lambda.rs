@@ -61,7 +61,7 @@ pub(super) fn choose(
     })?;
     let (mut lambda, mut point) = start.context("the path has no beginning")?;
 
-    let (mut best, mut chosen, mut tried, mut since) = (f64::INFINITY, lambda, 0, 0);
+    let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
     let (mut primal, mut without) = (1.0, None);
     let tokens = held_out.sequences.tokens();
     while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
@@ -72,13 +72,13 @@ pub(super) fn choose(
             .interrupt(interrupt.clone())
             .train(&chain)?;
         let error = chain::errors_of(&task.shape, &solution.weights, &held_out).hamming();
-        tried += 1;
+        tried.push((lambda, error));
         screen
             .say(format!("lambda {lambda:>10.3e}   error {error:.4} on {tokens} labels held out"));
         (point, primal) = (solution.dual, solution.certificate.primal);
         let learning = primal < LEARNING * *without.get_or_insert(primal);
         if error < best {
-            (best, chosen, since) = (error, lambda, 0);
+            (best, since) = (error, 0);
         } else if learning {
             since += 1;
         }
@@ -86,6 +86,10 @@ pub(super) fn choose(
     if interrupt.is_raised() {
         bail!("interrupted while lambda was being chosen");
     }
-    screen.say(format!("lambda auto: {chosen:.4e}, the best of {tried}"));
+    // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of ties.
+    let ties: Vec<f64> =
+        tried.iter().filter(|(_, error)| *error == best).map(|tie| tie.0).collect();
+    let chosen = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
+    screen.say(format!("lambda auto: {chosen:.4e}, the best of {}", tried.len()));
     Ok(chosen)
 }

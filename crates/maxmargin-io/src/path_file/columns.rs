@@ -3,7 +3,7 @@
 use super::{PATH_LAYOUT, PathFile, PathMeta};
 use crate::model::ModelError;
 use crate::model::tensors::{File, PATH_META, Tensor, pack, push_alphabets, read_meta};
-use maxmargin::{Breakpoint, Certificate, Path, PathKind, Status};
+use maxmargin::{Breakpoint, Certificate, Path, PathKind, Quality, Status};
 use serde::{Deserialize, Serialize};
 
 /// The metadata in the header.
@@ -26,6 +26,9 @@ struct PathHeader {
     audit_seconds: f64,
     /// Why the training of each breakpoint ended.
     statuses: Vec<Status>,
+    /// What the oracle has promised, throughout.
+    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    quality: Quality,
 }
 
 /// The name of a column of numbers, and its entry for a breakpoint.
@@ -70,6 +73,7 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
             audit_calls: path.audit_calls,
             audit_seconds: path.audit_seconds,
             statuses: points().map(|b| b.status).collect(),
+            quality: points().map(|b| b.certificate.quality).max().unwrap_or_default(),
         },
     };
     pack(PATH_META, &header, &tensors)
@@ -120,7 +124,7 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
             std::array::from_fn(|column: usize| columns[column][at]);
         let changes = features[range.clone()].iter().copied().zip(weights[range].iter().copied());
         Breakpoint {
-            certificate: Certificate { lambda, primal, dual, gap },
+            certificate: Certificate { lambda, primal, dual, gap, quality: path.quality },
             growth,
             estimated_gap,
             oracle_calls: calls[at],

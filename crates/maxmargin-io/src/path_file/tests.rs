@@ -59,6 +59,22 @@ fn a_path_round_trips_bit_for_bit() {
     }
 }
 
+/// What kind of bound the gaps are is kept, and exact paths look as they did before that was said.
+#[test]
+fn the_quality_is_kept() {
+    let mut file = file(false);
+    let text = |file: &PathFile| String::from_utf8_lossy(&file.to_bytes().unwrap()).into_owned();
+    assert!(!text(&file).contains("quality"));
+    for b in &mut file.path.breakpoints {
+        b.certificate.quality = maxmargin::Quality::UpperBound;
+    }
+    assert!(text(&file).contains("upper-bound"));
+    assert_eq!(PathFile::from_bytes(&file.to_bytes().unwrap()).unwrap(), file);
+    assert!(file.path.is_guaranteed());
+    file.path.breakpoints[0].certificate.quality = maxmargin::Quality::Heuristic;
+    assert!(!file.path.is_guaranteed());
+}
+
 #[test]
 fn a_grid_round_trips_too() {
     let (data, chain) = data();

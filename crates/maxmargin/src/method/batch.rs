@@ -92,9 +92,9 @@ fn look<P: Problem>(
     run.readings.clear();
     run.readings.extend(parts.iter().map(|part| part.reading));
     run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
-    let state = &run.state;
-    let certificate =
-        from_readings(&state.shares, state.lambda, state.norm_sq, state.dual, &run.readings)?;
+    let (state, quality, readings) = (&run.state, run.problem.quality(), &run.readings);
+    let (lambda, norm_sq, dual) = (state.lambda, state.norm_sq, state.dual);
+    let certificate = from_readings(quality, &state.shares, lambda, norm_sq, dual, readings)?;
     Ok(Check { certificate, drift: Some(drift), validation: None })
 }
 

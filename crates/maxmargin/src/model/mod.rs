@@ -2,7 +2,9 @@
 
 pub mod binary;
 pub mod chain;
+pub mod factor_graph;
 pub mod multiclass;
+pub mod multilabel;
 
 mod labelled;
 pub(crate) mod rows;

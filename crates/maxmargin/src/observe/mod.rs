@@ -11,6 +11,7 @@ use crate::certificate::Certificate;
 use crate::direction::Direction;
 use crate::dual::Drift;
 use crate::order::Order;
+use crate::quality::Quality;
 use crate::settings::Settings;
 use crate::status::Status;
 use crate::validate::Validation;
@@ -88,6 +89,10 @@ pub struct Start {
     pub d: usize,
     /// The regularization strength λ in force.
     pub lambda: f64,
+    /// What the oracle promises: what kind of bound the gaps of this run are. It is
+    /// written to files only where it is not exact.
+    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    pub quality: Quality,
     /// All settings, as they were given.
     pub settings: Settings,
     /// Whether a validation error comes with every gap.

@@ -5,7 +5,8 @@ use crate::validate::Validation;
 use std::io::{self, Write};
 
 /// Prints a banner, one aligned row per pass and a closing line. Where there are validation errors,
-/// they take the place of the step sizes.
+/// they take the place of the step sizes. Where oracles are not exact, it says what kind of bound the
+/// gap is, and how often they have failed.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -90,6 +91,14 @@ impl<W: Write> Table<W> {
                     t.oracle_calls,
                     t.seconds
                 )?;
+                if !c.quality.is_exact() {
+                    writeln!(out, "{}", c.quality.explain())?;
+                }
+                if t.oracle_failures > 0 {
+                    let calls = if t.oracle_failures == 1 { "call" } else { "calls" };
+                    let what = "found less than was known already";
+                    writeln!(out, "{} oracle {calls} {what}", t.oracle_failures)?;
+                }
                 let Some(Validation { error, pass, checks }) = end.validation else {
                     return Ok(());
                 };

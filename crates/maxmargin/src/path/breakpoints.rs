@@ -3,6 +3,7 @@
 use super::settings::GridStart;
 use crate::certificate::Certificate;
 use crate::names::named_enum;
+use crate::quality::Quality;
 use crate::status::Status;
 
 named_enum! {
@@ -126,7 +127,9 @@ pub struct Path {
 
 impl Path {
     /// Whether the gap is proven to be at most ε wherever there are weights. Of a heuristic path it
-    /// never is; there [`largest_gap`](Self::largest_gap) tells how it has turned out.
+    /// never is; there [`largest_gap`](Self::largest_gap) tells how it has turned out. With a
+    /// heuristic oracle nothing is proven either, and with a relaxation all of it is about the
+    /// relaxed problem: see [`Quality`].
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -137,8 +140,10 @@ impl Path {
     /// # Ok::<(), maxmargin::TrainError>(())
     /// ```
     pub fn is_guaranteed(&self) -> bool {
-        self.kind != PathKind::Heuristic
-            && self.breakpoints.iter().all(|b| b.status == Status::Converged)
+        let is_proven = |b: &Breakpoint| {
+            b.status == Status::Converged && b.certificate.quality != Quality::Heuristic
+        };
+        self.kind != PathKind::Heuristic && self.breakpoints.iter().all(is_proven)
     }
 
     /// The index of the breakpoint whose weights serve `lambda`.
@@ -240,7 +245,7 @@ impl Path {
             (c.dual + (1.0 - shrink) * norm, shrink * c.gap)
         };
         let gap = gap.max(0.0);
-        Some(Certificate { lambda, primal: dual + gap, dual, gap })
+        Some(Certificate { lambda, primal: dual + gap, dual, gap, quality: c.quality })
     }
 
     /// The largest true gap of the whole path, between breakpoints too; of a grid, at its own λ.

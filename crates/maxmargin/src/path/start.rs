@@ -48,7 +48,8 @@ pub(super) fn first<P: Problem>(
     let state = DualState::new(problem, lambda, point, &mut crew);
     let mut readings = Vec::new();
     exact_pass(problem, &mut crew, &state.shares, &state.blocks, &state.w, &mut readings);
-    let certificate = from_readings(&state.shares, lambda, state.norm_sq, state.dual, &readings)?;
+    let (shares, norm_sq, quality) = (&state.shares, state.norm_sq, problem.quality());
+    let certificate = from_readings(quality, shares, lambda, norm_sq, state.dual, &readings)?;
     let (weights, dual) = state.into_point();
     let block_gaps = readings.iter().map(|reading| reading.gap).collect();
     // The oracles at w = 0, the decoding, the exact pass.

@@ -9,6 +9,9 @@
 
 pub mod bits;
 pub mod chains;
+pub mod factor_graphs;
+pub mod graphs;
+pub mod multilabels;
 pub mod paths;
 pub mod problems;
 pub mod qp;

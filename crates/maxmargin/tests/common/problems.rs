@@ -1,7 +1,7 @@
 //! Problems as a user would write them: the seven required methods, and the weight where needed.
 
 use super::dot;
-use maxmargin::{Bounds, Problem, Sink, SparseVec};
+use maxmargin::{Bounds, Problem, Quality, Rng, Sink, SparseVec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -210,6 +210,9 @@ impl<P: Problem> Problem for ViaPsi<P> {
     fn weight(&self, i: usize) -> f64 {
         self.0.weight(i)
     }
+    fn quality(&self) -> Quality {
+        self.0.quality()
+    }
 }
 
 /// A problem that does something of its own at every oracle call or has bounds of its own, and is
@@ -253,6 +256,9 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     }
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
+    }
+    fn quality(&self) -> Quality {
+        self.inner.quality()
     }
     fn total_weight(&self) -> f64 {
         self.inner.total_weight()
@@ -310,5 +316,43 @@ impl Problem for Stubborn {
     }
     fn weight(&self, i: usize) -> f64 {
         self.0.weight(i)
+    }
+}
+
+/// An oracle that looks at some of the outputs only, as chance will have it, and says so.
+pub struct Careless(pub Enumerated);
+
+impl Problem for Careless {
+    type Output = usize;
+    type Workspace = ();
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn workspace(&self) {}
+    fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+        // What is looked at depends on w alone, so that runs repeat.
+        let seed = w.iter().fold(i as u64, |seed, w| seed.rotate_left(7) ^ w.to_bits());
+        let mut rng = Rng::new(seed);
+        let outputs = self.0.blocks[i].corners.len();
+        let seen: Vec<usize> = (0..1 + rng.below(2)).map(|_| rng.below(outputs)).collect();
+        *y = seen[first_best(seen.iter().map(|&y| self.0.augmented(i, y, w)))];
+    }
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+        self.0.decode(i, w, workspace, y);
+    }
+    fn loss(&self, i: usize, y: &usize) -> f64 {
+        self.0.loss(i, y)
+    }
+    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+        self.0.psi(i, y, psi);
+    }
+    fn weight(&self, i: usize) -> f64 {
+        self.0.weight(i)
+    }
+    fn quality(&self) -> Quality {
+        Quality::Heuristic
     }
 }

@@ -34,21 +34,16 @@ pub fn solve(problem: &Enumerated, lambda: f64) -> Optimum {
     };
     let quadratic = csc(variables, variables, upper);
     let linear: Vec<f64> = columns.iter().map(|c| -c.2).collect();
-    // Every block sums to one, and all masses are at least zero: A x + s = b.
-    let constraints = csc(n + variables, variables, |row, column| {
-        if row < n { f64::from(columns[column].0 == row) } else { -f64::from(row - n == column) }
-    });
-    let bounds: Vec<f64> = (0..n + variables).map(|row| f64::from(row < n)).collect();
-    let cones = [ZeroConeT(n), NonnegativeConeT(variables)];
-    let mut solver =
-        DefaultSolver::new(&quadratic, &linear, &constraints, &bounds, &cones, precise()).unwrap();
-    run(&mut solver);
+    // Every block sums to one.
+    let blocks: &Vec<usize> = &columns.iter().map(|column| column.0).collect();
+    let own = |block: usize| (0..variables).filter(move |&v| blocks[v] == block);
+    let sums: Vec<_> = (0..n).map(|block| (own(block).map(|v| (v, 1.0)).collect(), 1.0)).collect();
+    let masses = minimise(&quadratic, &linear, &sums, 1e-10);
 
-    let mut masses: Vec<f64> = solver.solution.x.iter().map(|x| x.max(0.0)).collect();
+    let mut masses: Vec<f64> = masses.into_iter().map(|x| x.max(0.0)).collect();
     for block in 0..n {
-        let own = || (0..variables).filter(|&v| columns[v].0 == block);
-        let sum: f64 = own().map(|v| masses[v]).sum();
-        own().for_each(|v| masses[v] /= sum);
+        let sum: f64 = own(block).map(|v| masses[v]).sum();
+        own(block).for_each(|v| masses[v] /= sum);
     }
     let (mut w, mut l) = (vec![0.0; problem.dim], 0.0);
     for (mass, (_, column, loss)) in masses.iter().zip(&columns) {
@@ -90,7 +85,8 @@ pub fn solve_within(problem: &Enumerated, lambda: f64, bounds: &Bounds) -> Optim
     let right: Vec<f64> = rows.iter().map(|row| row.1).collect();
     let cones = [NonnegativeConeT(rows.len())];
     let mut solver =
-        DefaultSolver::new(&quadratic, &linear, &constraints, &right, &cones, precise()).unwrap();
+        DefaultSolver::new(&quadratic, &linear, &constraints, &right, &cones, precise(1e-10))
+            .unwrap();
     run(&mut solver);
     let x = &solver.solution.x[..d];
     let w: Vec<f64> = x.iter().enumerate().map(|(at, &x)| bounds.clip(at, x)).collect();
@@ -103,18 +99,44 @@ fn run(solver: &mut DefaultSolver<f64>) {
     assert!(matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved), "{status:?}");
 }
 
-fn precise() -> DefaultSettings<f64> {
+fn precise(tolerance: f64) -> DefaultSettings<f64> {
     DefaultSettingsBuilder::default()
         .verbose(false)
-        .tol_gap_abs(1e-10)
-        .tol_gap_rel(1e-10)
-        .tol_feas(1e-10)
+        .tol_gap_abs(tolerance)
+        .tol_gap_rel(tolerance)
+        .tol_feas(tolerance)
         .max_iter(200)
         .build()
         .unwrap()
 }
 
-fn csc(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> CscMatrix<f64> {
+/// Minimises ½xᵀQx + cᵀx over x ≥ 0 with the given equations; Q by its upper triangle.
+pub fn minimise(
+    quadratic: &CscMatrix<f64>,
+    linear: &[f64],
+    equations: &[(Vec<(usize, f64)>, f64)],
+    tolerance: f64,
+) -> Vec<f64> {
+    let (n, variables) = (equations.len(), linear.len());
+    let mut dense = vec![vec![0.0; variables]; n];
+    for (row, (terms, _)) in dense.iter_mut().zip(equations) {
+        terms.iter().for_each(|&(at, coefficient)| row[at] += coefficient);
+    }
+    // Equations, and then all x at least zero: A x + s = b.
+    let constraints = csc(n + variables, variables, |row, column| {
+        if row < n { dense[row][column] } else { -f64::from(row - n == column) }
+    });
+    let right = |row: usize| equations.get(row).map_or(0.0, |equation| equation.1);
+    let bounds: Vec<f64> = (0..n + variables).map(right).collect();
+    let cones = [ZeroConeT(n), NonnegativeConeT(variables)];
+    let mut solver =
+        DefaultSolver::new(quadratic, linear, &constraints, &bounds, &cones, precise(tolerance))
+            .unwrap();
+    run(&mut solver);
+    solver.solution.x
+}
+
+pub fn csc(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> CscMatrix<f64> {
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for column in 0..columns {
         for row in 0..rows {

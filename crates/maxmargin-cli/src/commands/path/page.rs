@@ -23,12 +23,17 @@ pub(super) fn page(outcome: &Outcome, data: &str) -> Report {
     report.with(table(outcome))
 }
 
+/// What the entries of a path are called.
+fn points(kind: PathKind) -> &'static str {
+    if kind.is_grid() { "Values of λ" } else { "Breakpoints" }
+}
+
 fn facts(outcome: &Outcome) -> Facts {
     let path = &outcome.path;
     let last = path.breakpoints.last();
     let number = |value: f64| format_number(value);
     let mut facts = Facts::new("Result")
-        .fact(("Breakpoints", path.breakpoints.len().to_string().as_str()))
+        .fact((points(path.kind), path.breakpoints.len().to_string().as_str()))
         .fact((
             if path.is_guaranteed() { "Guaranteed gap" } else { "Gap aimed at" },
             number(path.epsilon).as_str(),
@@ -130,7 +135,7 @@ fn plots(outcome: &Outcome) -> Vec<Plot> {
 }
 
 fn table(outcome: &Outcome) -> Table {
-    let mut table = Table::new("Breakpoints")
+    let mut table = Table::new(points(outcome.path.kind))
         .number_column("λ")
         .number_column("Gap")
         .number_column("Oracle calls")

@@ -1,0 +1,224 @@
+//! Factor graphs in index form, with the names behind them.
+
+use super::raw::{RawFactor, RawGraph, Wrong};
+use super::reader::GraphReader;
+use crate::error::{DataError, quote};
+use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::mapping::LabelRule;
+use crate::names::Names;
+use maxmargin::model::factor_graph::{GraphShape, Graphs, Template};
+
+/// The names of templates and of their attributes, and the states of their variables.
+///
+/// ```
+/// let names = maxmargin_io::GraphNames::default();
+/// assert_eq!(names.shape().dim(), 0);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GraphNames {
+    /// Names of the templates.
+    pub templates: Names,
+    /// By template, names of its attributes.
+    pub attributes: Vec<Names>,
+    /// By template, the numbers of states of its variables.
+    pub states: Vec<Vec<usize>>,
+}
+
+impl GraphNames {
+    /// The shape of the weights that goes with these names.
+    pub fn shape(&self) -> GraphShape {
+        let template = |(states, attributes): (&Vec<usize>, &Names)| Template {
+            states: states.clone(),
+            attributes: attributes.len(),
+        };
+        GraphShape { templates: self.states.iter().zip(&self.attributes).map(template).collect() }
+    }
+
+    /// Takes in a new template, unless it is known.
+    fn add_template(&mut self, name: &str, states: &[usize]) {
+        if self.templates.get(name).is_none() {
+            self.templates.intern(name);
+            self.attributes.push(Names::new());
+            self.states.push(states.to_vec());
+        }
+    }
+}
+
+/// Factor graphs to train on, in index form.
+///
+/// ```
+/// use maxmargin::inference::Inference;
+/// use maxmargin::model::factor_graph::{FactorGraph, Hamming};
+/// use maxmargin_io::{GraphReader, Lines, read_graphs};
+///
+/// let text = r#"{"variables": [{"states": 2, "truth": 1}],
+///  "factors": [{"template": "t", "variables": [0], "attributes": {"a": 1, "b": 0.5}}]}"#;
+/// let text = text.replace('\n', "");
+/// let lines = Lines::from_reader("example", std::io::Cursor::new(text.into_bytes()))?;
+/// let data = read_graphs(GraphReader::new(lines))?;
+/// assert_eq!((data.graphs.len(), data.names.shape().dim()), (1, 4));
+/// let shape = data.names.shape();
+/// let problem = FactorGraph::new(shape, data.graphs, Hamming::default(), Inference::Auto)?;
+/// # let _ = problem;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphDataset {
+    /// The graphs.
+    pub graphs: Graphs,
+    /// The names behind them.
+    pub names: GraphNames,
+    /// Fingerprint of the graphs in name form.
+    pub fingerprint: Fingerprint,
+}
+
+/// Factor graphs for a trained model, in index form.
+///
+/// ```
+/// use maxmargin_io::{GraphReader, LabelRule, Lines, read_graphs, read_graphs_with};
+///
+/// let reader = |text: &'static str| {
+///     Ok::<_, maxmargin_io::DataError>(GraphReader::new(Lines::from_reader("g", text.as_bytes())?))
+/// };
+/// let seen = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "t", "variables": [0], "attributes": {"a": 1}}]}"#;
+/// let new = r#"{"variables": [{"states": 2}], "factors": [{"template": "t", "variables": [0], "attributes": {"b": 1}}]}"#;
+/// let names = read_graphs(reader(seen)?)?.names;
+/// let data = read_graphs_with(reader(new)?, &names, LabelRule::Ignore)?;
+/// assert_eq!((data.unknown_attributes, data.attributes), (1, 1));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphEvalData {
+    /// The graphs. Where the truth is not looked at, it is state 0.
+    pub graphs: Graphs,
+    /// Occurrences of attributes that the model does not know; they were left out.
+    pub unknown_attributes: u64,
+    /// Occurrences of attributes, known or not.
+    pub attributes: u64,
+    /// Fingerprint of the graphs in name form.
+    pub fingerprint: Fingerprint,
+}
+
+/// Reads all graphs for training. Templates and attributes are numbered in the order of their first
+/// occurrence; a template's variables have the states that the first factor's have.
+///
+/// # Errors
+/// Whatever the reader finds; a variable without a true state; factors of one template over variables
+/// with different numbers of states; an input without graphs.
+pub fn read_graphs(mut reader: GraphReader) -> Result<GraphDataset, DataError> {
+    let (mut graphs, mut names) = (Graphs::new(), GraphNames::default());
+    let mut fingerprinter = Fingerprinter::for_graphs();
+    let mut raw = RawGraph::default();
+    while reader.read(&mut raw)? {
+        fingerprinter.add_graph(&raw);
+        let result = add(&mut graphs, &raw, LabelRule::Strict, |at, factor, states, row| {
+            names.add_template(&factor.template, states);
+            let template = known_template(&names, at, factor, states)?;
+            let alphabet = &mut names.attributes[template as usize];
+            row.extend(
+                factor.attributes.iter().map(|(name, value)| (alphabet.intern(name), *value)),
+            );
+            Ok(template)
+        });
+        result.map_err(|wrong| reader.wrong(wrong))?;
+    }
+    if graphs.is_empty() {
+        return Err(empty(&reader));
+    }
+    Ok(GraphDataset { graphs, names, fingerprint: fingerprinter.finish() })
+}
+
+/// Reads all graphs for a model with the given names. With [`LabelRule::Ignore`] true states are not
+/// looked at; else every variable needs one.
+///
+/// # Errors
+/// Whatever the reader finds; a true state that is missing; a template that the model does not know or
+/// that is for other numbers of states; an input without graphs.
+pub fn read_graphs_with(
+    mut reader: GraphReader,
+    names: &GraphNames,
+    rule: LabelRule,
+) -> Result<GraphEvalData, DataError> {
+    let (mut graphs, mut unknown, mut all) = (Graphs::new(), 0, 0);
+    let mut fingerprinter = Fingerprinter::for_graphs();
+    let mut raw = RawGraph::default();
+    while reader.read(&mut raw)? {
+        fingerprinter.add_graph(&raw);
+        let result = add(&mut graphs, &raw, rule, |at, factor, states, row| {
+            let template = known_template(names, at, factor, states)?;
+            let alphabet = &names.attributes[template as usize];
+            let known = |(name, value): &(String, f64)| Some((alphabet.get(name)?, *value));
+            row.extend(factor.attributes.iter().filter_map(known));
+            all += factor.attributes.len() as u64;
+            unknown += (factor.attributes.len() - row.len()) as u64;
+            Ok(template)
+        });
+        result.map_err(|wrong| reader.wrong(wrong))?;
+    }
+    if graphs.is_empty() {
+        return Err(empty(&reader));
+    }
+    let fingerprint = fingerprinter.finish();
+    Ok(GraphEvalData { graphs, unknown_attributes: unknown, attributes: all, fingerprint })
+}
+
+fn empty(reader: &GraphReader) -> DataError {
+    DataError::NoGraphs { file: reader.file().into(), lines: reader.line_number() }
+}
+
+/// The index of a factor's template, if it is known and fits.
+fn known_template(
+    names: &GraphNames,
+    at: usize,
+    factor: &RawFactor,
+    states: &[usize],
+) -> Result<u32, Wrong> {
+    let Some(template) = names.templates.get(&factor.template) else {
+        let expected = format!("one of the {} templates of the model", names.templates.len());
+        let field = format!("factors[{at}].template");
+        return Err(Wrong::new(field, expected, quote(&factor.template)));
+    };
+    let expected = &names.states[template as usize];
+    if expected != states {
+        let name = quote(&factor.template);
+        let expected =
+            format!("variables with {expected:?} states, as template {name} has elsewhere");
+        let field = format!("factors[{at}].variables");
+        return Err(Wrong::new(field, expected, format!("{states:?}")));
+    }
+    Ok(template)
+}
+
+/// Adds a graph; `look_up` says which template a factor has and fills in its attributes.
+fn add(
+    to: &mut Graphs,
+    raw: &RawGraph,
+    rule: LabelRule,
+    mut look_up: impl FnMut(usize, &RawFactor, &[usize], &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
+) -> Result<(), Wrong> {
+    // The reader has checked all that a graph can be refused for.
+    let refused = |error: maxmargin::model::factor_graph::GraphError| {
+        Wrong::new("", "a factor graph", error.to_string())
+    };
+    for (v, variable) in raw.variables.iter().enumerate() {
+        let truth = match (rule, variable.truth) {
+            (LabelRule::Ignore, _) => 0,
+            (_, Some(truth)) => truth,
+            (_, None) => {
+                let expected = "the true state, which training and evaluation need";
+                return Err(Wrong::new(format!("variables[{v}].truth"), expected, "nothing"));
+            }
+        };
+        to.push_weighted_variable(variable.states, truth, variable.cost).map_err(refused)?;
+    }
+    let (mut row, mut states) = (Vec::new(), Vec::new());
+    for (at, factor) in raw.factors.iter().enumerate() {
+        row.clear();
+        states.clear();
+        let own = factor.variables.iter().map(|&v| raw.variables[v as usize].states as usize);
+        states.extend(own);
+        let template = look_up(at, factor, &states, &mut row)?;
+        to.push_factor(template, &factor.variables, row.iter().copied()).map_err(refused)?;
+    }
+    to.end_graph(raw.weight).map_err(refused)
+}

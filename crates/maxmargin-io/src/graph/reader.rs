@@ -1,0 +1,220 @@
+//! Reading factor graphs, one line at a time.
+
+use super::json::Json;
+use super::raw::{RawFactor, RawGraph, RawVariable, Wrong};
+use crate::error::{DataError, quote};
+use crate::lines::Lines;
+
+/// Reads factor graphs from JSON lines: one object per line and graph.
+///
+/// ```text
+/// {"variables": [{"states": 2, "truth": 1}, {"states": 3, "truth": 0, "cost": 2}],
+///  "factors": [{"template": "pixel", "variables": [0], "attributes": {"brightness": 0.7}},
+///              {"template": "edge", "variables": [0, 1], "attributes": {"bias": 1}}],
+///  "weight": 1}
+/// ```
+///
+/// (on one line). `truth`, `cost` and `weight` may be left out: the truth is then not known, cost and
+/// weight are 1. Blank lines are skipped. Fields that are not known are refused, and so are those
+/// that come twice. The whole format is described in `docs/factor-graph-format.md`.
+///
+/// ```
+/// use maxmargin_io::{GraphReader, Lines, RawGraph};
+///
+/// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": []}"#;
+/// let mut reader = GraphReader::new(Lines::from_reader("example", text.as_bytes())?);
+/// let mut graph = RawGraph::default();
+/// assert!(reader.read(&mut graph)?);
+/// assert_eq!(graph.variables[0].truth, Some(1));
+/// assert!(!reader.read(&mut graph)?);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug)]
+pub struct GraphReader {
+    lines: Lines,
+}
+
+impl GraphReader {
+    /// A reader of the rest of `lines`.
+    pub fn new(lines: Lines) -> Self {
+        Self { lines }
+    }
+
+    /// The input as messages name it.
+    pub fn file(&self) -> &str {
+        self.lines.file()
+    }
+
+    /// Number of the line that was read last, from 1; 0 before the first.
+    pub fn line_number(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// Replaces `into` by the next graph; `false` at the end of the input.
+    ///
+    /// ```
+    /// use maxmargin_io::{GraphReader, Lines, RawGraph};
+    ///
+    /// let lines = Lines::from_reader("g.jsonl", r#"{"variables": [{"states": 0}]}"#.as_bytes())?;
+    /// let error = GraphReader::new(lines).read(&mut RawGraph::default()).unwrap_err();
+    /// assert_eq!(error.to_string(), "g.jsonl:1: factors: expected a list of factors, found nothing");
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the input: file, line, and column or field. `into` is then left as it was.
+    pub fn read(&mut self, into: &mut RawGraph) -> Result<bool, DataError> {
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            if line.trim().is_empty() {
+                continue;
+            }
+            let json: Json = serde_json::from_str(line).map_err(|error| self.syntax(&error))?;
+            let graph = graph(json).and_then(|graph| graph.check().map(|()| graph));
+            *into = graph.map_err(|wrong| self.wrong(wrong))?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// An error about a field of the line that was read last.
+    pub(super) fn wrong(&self, Wrong { field, expected, found }: Wrong) -> DataError {
+        let (file, line) = (self.file().to_owned(), self.line_number());
+        DataError::Field { file, line, field, expected, found }
+    }
+
+    fn syntax(&self, error: &serde_json::Error) -> DataError {
+        // Its message ends with a line and a column of its own.
+        let text = error.to_string();
+        let why = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let byte = error.column().saturating_sub(1).min(self.lines.line().len());
+        DataError::Json { place: self.lines.place(byte), why }
+    }
+}
+
+/// The fields of an object, of which each is taken once.
+struct Fields {
+    place: String,
+    known: &'static str,
+    fields: Vec<(String, Json)>,
+}
+
+impl Fields {
+    fn new(place: &str, known: &'static str, json: Json) -> Result<Self, Wrong> {
+        match json {
+            Json::Object(fields) => Ok(Self { place: place.to_owned(), known, fields }),
+            other => Err(Wrong::new(place, "an object", other.describe())),
+        }
+    }
+
+    fn name(&self, field: &str) -> String {
+        if self.place.is_empty() { field.to_owned() } else { format!("{}.{field}", self.place) }
+    }
+
+    fn take(&mut self, field: &str) -> Option<Json> {
+        let at = self.fields.iter().position(|(name, _)| name == field)?;
+        Some(self.fields.swap_remove(at).1)
+    }
+
+    fn need(&mut self, field: &str, expected: &str) -> Result<Json, Wrong> {
+        let missing = Wrong::new(self.name(field), expected, "nothing");
+        self.take(field).ok_or(missing)
+    }
+
+    /// Refuses what is left.
+    fn end(self) -> Result<(), Wrong> {
+        match self.fields.first() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let expected = format!("no fields but {}", self.known);
+                Err(Wrong::new(self.place, expected, quote(name)))
+            }
+        }
+    }
+}
+
+fn graph(json: Json) -> Result<RawGraph, Wrong> {
+    let mut fields = Fields::new("", "`variables`, `factors` and `weight`", json)?;
+    let mut graph = RawGraph::default();
+    for (v, item) in list(&mut fields, "variables", "a list of variables")?.into_iter().enumerate()
+    {
+        graph.variables.push(variable(&format!("variables[{v}]"), item)?);
+    }
+    for (c, item) in list(&mut fields, "factors", "a list of factors")?.into_iter().enumerate() {
+        graph.factors.push(factor(&format!("factors[{c}]"), item)?);
+    }
+    if let Some(weight) = fields.take("weight") {
+        graph.weight = real("weight", weight)?;
+    }
+    fields.end()?;
+    Ok(graph)
+}
+
+fn variable(place: &str, json: Json) -> Result<RawVariable, Wrong> {
+    let mut fields = Fields::new(place, "`states`, `truth` and `cost`", json)?;
+    let states = fields.need("states", "a number of states")?;
+    let states = whole(&fields.name("states"), states)?;
+    let truth = match fields.take("truth") {
+        None => None,
+        Some(truth) => Some(whole(&fields.name("truth"), truth)?),
+    };
+    let cost = match fields.take("cost") {
+        None => 1.0,
+        Some(cost) => real(&fields.name("cost"), cost)?,
+    };
+    fields.end()?;
+    Ok(RawVariable { states, truth, cost })
+}
+
+fn factor(place: &str, json: Json) -> Result<RawFactor, Wrong> {
+    let mut fields = Fields::new(place, "`template`, `variables` and `attributes`", json)?;
+    let template = match fields.need("template", "the name of a template")? {
+        Json::Text(text) => text,
+        other => {
+            let expected = "the name of a template";
+            return Err(Wrong::new(fields.name("template"), expected, other.describe()));
+        }
+    };
+    let name = fields.name("variables");
+    let variables = list(&mut fields, "variables", "a list of variables")?;
+    let variables = variables.into_iter().enumerate();
+    let variables = variables.map(|(slot, item)| whole(&format!("{name}[{slot}]"), item));
+    let variables = variables.collect::<Result<Vec<u32>, Wrong>>()?;
+    let place = fields.name("attributes");
+    let attributes = match fields.need("attributes", "an object of names and numbers")? {
+        Json::Object(attributes) => attributes,
+        other => {
+            return Err(Wrong::new(place, "an object of names and numbers", other.describe()));
+        }
+    };
+    let value = |(name, json): (String, Json)| {
+        let value = real(&format!("{place}.{}", quote(&name)), json)?;
+        Ok((name, value))
+    };
+    let attributes = attributes.into_iter().map(value).collect::<Result<_, Wrong>>()?;
+    fields.end()?;
+    Ok(RawFactor { template, variables, attributes })
+}
+
+fn list(fields: &mut Fields, field: &str, expected: &str) -> Result<Vec<Json>, Wrong> {
+    match fields.need(field, expected)? {
+        Json::List(items) => Ok(items),
+        other => Err(Wrong::new(fields.name(field), expected, other.describe())),
+    }
+}
+
+fn whole(field: &str, json: Json) -> Result<u32, Wrong> {
+    let number = match json {
+        Json::Whole(number) => u32::try_from(number).ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| Wrong::new(field, "a whole number from 0", json.describe()))
+}
+
+fn real(field: &str, json: Json) -> Result<f64, Wrong> {
+    match json {
+        Json::Whole(number) => Ok(number as f64),
+        Json::Real(number) => Ok(number),
+        other => Err(Wrong::new(field, "a number", other.describe())),
+    }
+}

@@ -1,0 +1,62 @@
+//! Writing factor graphs.
+
+use super::raw::RawGraph;
+use crate::write_error::WriteError;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+/// Writes a graph as one line of JSON that [`GraphReader`](super::GraphReader) reads back as the same
+/// graph, bit for bit.
+///
+/// ```
+/// use maxmargin_io::{RawGraph, RawVariable, write_graph};
+///
+/// let mut graph = RawGraph::default();
+/// graph.variables.push(RawVariable { states: 2, truth: None, cost: 1.0 });
+/// let mut output = Vec::new();
+/// write_graph(&mut output, &graph)?;
+/// assert_eq!(output, b"{\"variables\":[{\"states\":2}],\"factors\":[]}\n");
+/// # Ok::<(), maxmargin_io::WriteError>(())
+/// ```
+///
+/// # Errors
+/// The output fails, or the graph is none that could be read: then nothing is written.
+pub fn write_graph(mut to: impl Write, graph: &RawGraph) -> Result<(), WriteError> {
+    graph.check().map_err(|wrong| WriteError::Graph {
+        field: wrong.field,
+        reason: format!("expected {}, found {}", wrong.expected, wrong.found),
+    })?;
+    let variables: Vec<Value> = graph
+        .variables
+        .iter()
+        .map(|variable| {
+            let mut fields = Map::new();
+            fields.insert("states".into(), json!(variable.states));
+            if let Some(truth) = variable.truth {
+                fields.insert("truth".into(), json!(truth));
+            }
+            if variable.cost != 1.0 {
+                fields.insert("cost".into(), json!(variable.cost));
+            }
+            Value::Object(fields)
+        })
+        .collect();
+    let factors: Vec<Value> = graph
+        .factors
+        .iter()
+        .map(|factor| {
+            let values = factor.attributes.iter().map(|(name, value)| (name.clone(), json!(value)));
+            let attributes: Map<String, Value> = values.collect();
+            let (template, variables) = (&factor.template, &factor.variables);
+            json!({"template": template, "variables": variables, "attributes": attributes})
+        })
+        .collect();
+    let mut line = json!({"variables": variables, "factors": factors});
+    if graph.weight != 1.0 {
+        line["weight"] = json!(graph.weight);
+    }
+    let mut text = line.to_string();
+    text.push('\n');
+    to.write_all(text.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! One door to all ways of decoding a factor graph.
+
+use super::enumerate::Enumerate;
+use super::labelling::Labelling;
+use super::local_polytope::LocalPolytope;
+use super::local_search::LocalSearch;
+use super::lp::{Simplex, SolveLp};
+use super::max_product::MaxProduct;
+use super::max_sum::MaxSum;
+use super::roof_duality::{RoofDuality, both_on};
+use super::topology::Topology;
+use crate::names::named_enum;
+use crate::quality::Quality;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Graphs with at most so many labellings are enumerated without being asked: trying them all takes
+/// about as long as a small linear program, and is exact.
+const FEW_LABELLINGS: usize = 1 << 12;
+
+/// Graphs with more labellings are not enumerated even if that is asked for.
+const MOST_LABELLINGS: usize = 1 << 30;
+
+named_enum! {
+    /// How factor graphs are decoded.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::inference::{Inference, topology::Topology};
+    ///
+    /// let tree = Topology::new([4; 30], (0..29).map(|v| [v, v + 1]))?;
+    /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
+    /// let ring = Topology::new([2; 30], (0..30).map(|v| [v, (v + 1) % 30]))?;
+    /// let large = Topology::new([3; 30], (0..30).map(|v| [v, (v + 1) % 30]))?;
+    /// let choices = [&tree, &triangle, &ring, &large].map(|graph| Inference::Auto.resolve(graph));
+    /// assert_eq!(choices[0], Ok(Inference::MaxSum));
+    /// assert_eq!(choices[1], Ok(Inference::Enumerate));
+    /// assert_eq!(choices[2], Ok(Inference::RoofDuality));
+    /// assert_eq!(choices[3], Ok(Inference::Lp));
+    /// assert_eq!(Inference::Lp.quality(), Quality::UpperBound);
+    ///
+    /// let error = Inference::MaxSum.resolve(&ring).unwrap_err();
+    /// assert_eq!(error.to_string(), "max-sum cannot decode this graph: it has a cycle");
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    #[derive(Default)]
+    Inference("inference") {
+        /// The best that each graph allows: max-sum on forests; else enumeration, if there are few
+        /// labellings (up to 4096); else roof duality, if all is binary and pairwise; else the LP.
+        #[default]
+        Auto = "auto",
+        /// Max-sum: exact, for graphs without cycles.
+        MaxSum = "max-sum",
+        /// All labellings are tried: exact, for small graphs.
+        Enumerate = "enumerate",
+        /// The LP relaxation of a graph with two states per variable and two variables per factor,
+        /// by maximum flow.
+        RoofDuality = "roof-duality",
+        /// The LP relaxation over the local polytope, for all graphs.
+        Lp = "lp",
+        /// Max-product with damped messages: a heuristic, for all graphs.
+        MaxProduct = "max-product",
+    }
+}
+
+/// A way of decoding that a graph does not allow.
+///
+/// ```
+/// use maxmargin::inference::{Inference, topology::Topology};
+/// let ring = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+/// assert_eq!(Inference::MaxSum.resolve(&ring).unwrap_err().why, "it has a cycle");
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("{inference} cannot decode this graph: {why}")]
+pub struct Unsuitable {
+    /// What was asked for.
+    pub inference: Inference,
+    /// Why it cannot be.
+    pub why: &'static str,
+}
+
+impl Inference {
+    /// What is done for one graph: never [`Auto`](Self::Auto).
+    ///
+    /// # Errors
+    /// The graph does not allow it.
+    pub fn resolve(self, graph: &Topology) -> Result<Self, Unsuitable> {
+        let unsuitable = |why| Err(Unsuitable { inference: self, why });
+        match self {
+            Self::Auto if graph.is_forest() => Ok(Self::MaxSum),
+            Self::Auto if graph.labellings(FEW_LABELLINGS).is_some() => Ok(Self::Enumerate),
+            Self::Auto if graph.is_binary_pairwise() => Ok(Self::RoofDuality),
+            Self::Auto => Ok(Self::Lp),
+            Self::MaxSum if !graph.is_forest() => unsuitable("it has a cycle"),
+            Self::Enumerate if graph.labellings(MOST_LABELLINGS).is_none() => {
+                unsuitable("it has too many labellings")
+            }
+            Self::RoofDuality if !graph.is_binary_pairwise() => {
+                unsuitable("it is not binary and pairwise")
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// What it promises. [`Auto`](Self::Auto) promises no more than the least of those it may choose.
+    ///
+    /// ```
+    /// use maxmargin::{Quality, inference::Inference};
+    /// assert_eq!(Inference::MaxSum.quality(), Quality::Exact);
+    /// assert_eq!(Inference::Auto.quality(), Quality::UpperBound);
+    /// ```
+    pub fn quality(self) -> Quality {
+        match self {
+            Self::MaxSum | Self::Enumerate => Quality::Exact,
+            Self::Auto | Self::RoofDuality | Self::Lp => Quality::UpperBound,
+            Self::MaxProduct => Quality::Heuristic,
+        }
+    }
+}
+
+/// Decodes one factor graph after the other, in whichever way, in the same memory.
+///
+/// ```
+/// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+///
+/// let graph = Topology::new([2, 2], [[0, 1]])?;
+/// let scores = [0.0, 1.0,  0.0, 0.0,  0.0, 0.0, 0.0, 3.0];
+/// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
+/// decoder.decode(Inference::MaxSum, &graph, &scores, &mut y);
+/// assert_eq!(y.states, [1, 1]);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Decoder {
+    solver: Arc<dyn SolveLp>,
+    enumerate: Enumerate,
+    max_sum: MaxSum,
+    max_product: MaxProduct,
+    polytope: LocalPolytope,
+    roof: Roof,
+    search: LocalSearch,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new(Arc::new(Simplex))
+    }
+}
+
+impl Decoder {
+    /// A decoder whose linear programs are solved by `solver`.
+    pub fn new(solver: Arc<dyn SolveLp>) -> Self {
+        Self {
+            solver,
+            enumerate: Enumerate::default(),
+            max_sum: MaxSum::default(),
+            max_product: MaxProduct::default(),
+            polytope: LocalPolytope::default(),
+            roof: Roof::default(),
+            search: LocalSearch::default(),
+        }
+    }
+
+    /// Writes the best labelling, or corner of the relaxation, to `y`, and returns what it is: as
+    /// `inference` promises, unless a solver has failed, in which case a heuristic takes its place.
+    ///
+    /// Of scores that are not finite, some labelling is returned whose score is not finite either.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    ///
+    /// // No two of three variables like to be in the same state.
+    /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+    /// let scores = [vec![0.0; 6], [0.0, 1.0, 1.0, 0.0].repeat(3)].concat();
+    /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
+    /// let quality = decoder.decode(Inference::RoofDuality, &triangle, &scores, &mut y);
+    /// assert_eq!((quality, y.is_fractional()), (Quality::UpperBound, true));
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few scores, or the graph does not allow it
+    /// ([`resolve`](Inference::resolve) tells).
+    pub fn decode(
+        &mut self,
+        inference: Inference,
+        graph: &Topology,
+        scores: &[f64],
+        y: &mut Labelling,
+    ) -> Quality {
+        y.marginals.clear();
+        if let Some(bad) = scores[..graph.size()].iter().position(|score| !score.is_finite()) {
+            y.best_of_each(graph, scores);
+            graph.touch(bad, &mut y.states);
+            return inference.quality();
+        }
+        let inference = if inference == Inference::Auto {
+            inference.resolve(graph).unwrap_or(Inference::Lp)
+        } else {
+            inference
+        };
+        match inference {
+            Inference::MaxSum => {
+                self.max_sum.maximise(graph, scores, &mut y.states);
+            }
+            Inference::Enumerate => {
+                self.enumerate.maximise(graph, scores, &mut y.states);
+            }
+            Inference::RoofDuality => self.roof.maximise(graph, scores, y),
+            Inference::MaxProduct => {
+                self.max_product.maximise(graph, scores, &mut y.states);
+            }
+            Inference::Auto | Inference::Lp => {
+                if self.polytope.maximise(&*self.solver, graph, scores, y).is_err() {
+                    y.marginals.clear();
+                    self.max_product.maximise(graph, scores, &mut y.states);
+                    return Quality::Heuristic;
+                }
+            }
+        }
+        inference.quality()
+    }
+
+    /// Makes the states of a fractional corner as good a labelling as local search can; whole ones
+    /// are left as they are.
+    ///
+    /// ```
+    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    ///
+    /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
+    /// let scores = [vec![0.0; 6], [0.0, 1.0, 1.0, 0.0].repeat(3)].concat();
+    /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
+    /// decoder.decode(Inference::Lp, &triangle, &scores, &mut y);
+    /// decoder.polish(&triangle, &scores, &mut y);
+    /// assert_eq!(triangle.value(&scores, &y.states), 2.0); // the best there is
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn polish(&mut self, graph: &Topology, scores: &[f64], y: &mut Labelling) {
+        if y.is_fractional() {
+            self.search.improve(graph, scores, &mut y.states);
+        }
+    }
+}
+
+/// Roof duality on a factor graph.
+#[derive(Debug, Clone, Default)]
+struct Roof {
+    roof: RoofDuality,
+    linear: Vec<f64>,
+    quadratic: Vec<f64>,
+    pairs: Vec<(u32, u32)>,
+    x: Vec<f64>,
+}
+
+impl Roof {
+    fn maximise(&mut self, graph: &Topology, scores: &[f64], y: &mut Labelling) {
+        // Up to a constant, a table is a₀xᵢ + a₁xⱼ + c xᵢxⱼ. Variables without factors may have any
+        // number of states; they are seen to on their own.
+        y.best_of_each(graph, scores);
+        self.linear.clear();
+        for v in 0..graph.variables() {
+            let binary = !graph.links(v).is_empty();
+            let node = &scores[graph.node(v)];
+            self.linear.push(if binary { node[1] - node[0] } else { 0.0 });
+        }
+        self.pairs.clear();
+        self.quadratic.clear();
+        for factor in 0..graph.factors() {
+            let (scope, t) = (graph.scope(factor), &scores[graph.table(factor)]);
+            self.linear[scope[0] as usize] += t[2] - t[0];
+            self.linear[scope[1] as usize] += t[1] - t[0];
+            self.pairs.push((scope[0], scope[1]));
+            self.quadratic.push((t[3] - t[2]) - (t[1] - t[0]));
+        }
+        self.roof.maximise(&self.linear, &self.pairs, &self.quadratic, &mut self.x);
+        for v in (0..graph.variables()).filter(|&v| !graph.links(v).is_empty()) {
+            y.states[v] = u32::from(self.x[v] == 1.0);
+        }
+        if self.x.iter().all(|&x| x != 0.5) {
+            return;
+        }
+        for v in 0..graph.variables() {
+            let start = graph.node(v).start as u64;
+            if graph.links(v).is_empty() {
+                y.marginals.push(start + u64::from(y.states[v]), 1.0);
+            } else {
+                push_positive(&mut y.marginals, start, [1.0 - self.x[v], self.x[v]]);
+            }
+        }
+        for (factor, (&(i, j), &c)) in self.pairs.iter().zip(&self.quadratic).enumerate() {
+            let (a, b) = (self.x[i as usize], self.x[j as usize]);
+            let both = both_on(a, b, c);
+            let table = [1.0 - a - b + both, b - both, a - both, both];
+            push_positive(&mut y.marginals, graph.table(factor).start as u64, table);
+        }
+    }
+}
+
+fn push_positive<const N: usize>(to: &mut crate::SparseVec, start: u64, masses: [f64; N]) {
+    for (at, mass) in masses.into_iter().enumerate().filter(|(_, mass)| *mass > 0.0) {
+        to.push(start + at as u64, mass);
+    }
+}

@@ -1,0 +1,115 @@
+//! The best labelling of a small factor graph, by trying them all.
+//!
+//! Variables are set one after the other; a factor's score is added when the last of its variables is
+//! set, so that labellings that begin alike share the work, and no sum is ever undone.
+
+use super::topology::{Topology, argmax};
+
+/// Memory for one enumeration after the other.
+///
+/// ```
+/// use maxmargin::inference::enumerate::Enumerate;
+/// use maxmargin::inference::topology::Topology;
+///
+/// // Three variables, no two of which like to be in the same state.
+/// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
+/// let mut scores = vec![0.0; triangle.size()];
+/// for factor in 0..3 {
+///     scores[triangle.table(factor)].copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
+/// }
+/// let mut labelling = Vec::new();
+/// assert_eq!(Enumerate::default().maximise(&triangle, &scores, &mut labelling), 2.0);
+/// assert_eq!(labelling, [0, 0, 1]);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Enumerate {
+    /// By last variable, the factors that are complete when it is set: the stride of its state, and
+    /// where the factor begins.
+    closing: Vec<(usize, usize)>,
+    closing_starts: Vec<usize>,
+    /// Scores of a variable's states given those of the variables before.
+    rows: Vec<f64>,
+    /// The score of all that is set before each variable.
+    sums: Vec<f64>,
+    states: Vec<u32>,
+}
+
+impl Enumerate {
+    /// Writes the best labelling to `labelling`, the first in the order of reading where there are
+    /// several, and returns its score.
+    ///
+    /// The work grows with the number of labellings: [`Topology::labellings`] tells it.
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn maximise(&mut self, graph: &Topology, scores: &[f64], labelling: &mut Vec<u32>) -> f64 {
+        labelling.clear();
+        let n = graph.variables();
+        if n == 0 {
+            return 0.0;
+        }
+        self.prepare(graph);
+        labelling.resize(n, 0);
+        self.fill_row(graph, scores, 0);
+        let (mut best, mut v) = (f64::NEG_INFINITY, 0);
+        loop {
+            if v + 1 == n {
+                let (state, value) = argmax(&self.rows[graph.node(v)]);
+                let total = self.sums[v] + value;
+                if total > best || total.is_nan() && !best.is_nan() {
+                    best = total;
+                    self.states[v] = state as u32;
+                    labelling.copy_from_slice(&self.states);
+                }
+                // Back to the last variable that has a state left to try.
+                loop {
+                    self.states[v] = 0;
+                    let Some(before) = v.checked_sub(1) else { return best };
+                    v = before;
+                    self.states[v] += 1;
+                    if (self.states[v] as usize) < graph.states(v) {
+                        break;
+                    }
+                }
+            }
+            let value = self.rows[graph.node(v).start + self.states[v] as usize];
+            self.sums[v + 1] = self.sums[v] + value;
+            v += 1;
+            self.fill_row(graph, scores, v);
+        }
+    }
+
+    fn prepare(&mut self, graph: &Topology) {
+        let n = graph.variables();
+        self.rows.clear();
+        self.rows.resize(graph.node_size(), 0.0);
+        self.sums.clear();
+        self.sums.resize(n, 0.0);
+        self.states.clear();
+        self.states.resize(n, 0);
+        self.closing.clear();
+        self.closing_starts.clear();
+        for v in 0..n {
+            self.closing_starts.push(self.closing.len());
+            for link in graph.links(v) {
+                let factor = link.factor as usize;
+                if graph.scope(factor).iter().all(|&other| other as usize <= v) {
+                    self.closing.push((graph.stride(factor, link.slot as usize), factor));
+                }
+            }
+        }
+        self.closing_starts.push(self.closing.len());
+    }
+
+    /// Adds up what each state of variable `v` scores, given the variables before.
+    fn fill_row(&mut self, graph: &Topology, scores: &[f64], v: usize) {
+        let row = &mut self.rows[graph.node(v)];
+        row.copy_from_slice(&scores[graph.node(v)]);
+        for &(stride, factor) in &self.closing[self.closing_starts[v]..self.closing_starts[v + 1]] {
+            let base = graph.table(factor).start + graph.joint_state(factor, &self.states);
+            let column = scores[base..].iter().step_by(stride);
+            row.iter_mut().zip(column).for_each(|(sum, score)| *sum += score);
+        }
+    }
+}

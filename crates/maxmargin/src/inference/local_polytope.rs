@@ -1,0 +1,357 @@
+//! The LP relaxation of a factor graph.
+//!
+//! In place of a labelling come *marginals*: masses μ_v(y_v) of the states of each variable and
+//! μ_c(y_c) of the joint states of each factor. They have to be consistent where they meet,
+//!
+//! ```text
+//! μ ≥ 0,    Σ_y μ_v(y) = 1,    Σ_{y_c with y_v = y} μ_c(y_c) = μ_v(y)   for v in c,
+//! ```
+//!
+//! and the set of all these is the *local polytope*. Every labelling is a corner of it; on a forest
+//! there are no others. In general there are, with fractional masses, so that the largest value
+//! Σ θ·μ over the polytope is an upper bound of the best labelling's. Its dual,
+//!
+//! ```text
+//! min over δ of  Σ_v max_y (θ_v(y) + Σ_{c∋v} δ_cv(y)) + Σ_c max_{y_c} (θ_c(y_c) − Σ_{v∈c} δ_cv(y_v)),
+//! ```
+//!
+//! is an upper bound at *any* δ.
+
+use super::labelling::Labelling;
+use super::lp::{LinearProgram, LpError, SolveLp};
+use super::topology::{Topology, argmax};
+use crate::sparse::SparseVec;
+
+/// The largest common denominator that masses of a corner are tried for.
+const MOST_DENOMINATOR: u32 = 64;
+
+/// Costs are scaled to this size: the tolerances of solvers are absolute, and those for costs could be
+/// tighter.
+const LARGEST_COST: f64 = 16384.0;
+
+/// How far from the truth the masses of a solver may be.
+const SOLVER_ERROR: f64 = 1e-6;
+
+/// Memory for one relaxation after the other.
+///
+/// ```
+/// use maxmargin::inference::local_polytope::LocalPolytope;
+/// use maxmargin::inference::lp::Simplex;
+/// use maxmargin::inference::labelling::Labelling;
+/// use maxmargin::inference::topology::Topology;
+///
+/// // Three variables, no two of which like to be in the same state: two pairs at best.
+/// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
+/// let mut scores = vec![0.0; triangle.size()];
+/// for factor in 0..3 {
+///     scores[triangle.table(factor)].copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
+/// }
+/// let (mut polytope, mut corner) = (LocalPolytope::default(), Labelling::default());
+/// let value = polytope.maximise(&Simplex, &triangle, &scores, &mut corner)?;
+/// assert_eq!(value, 3.0); // all three, with one half on each state
+/// assert!(corner.is_fractional());
+/// assert_eq!(polytope.bound(&Simplex, &triangle, &scores)?, 3.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct LocalPolytope {
+    lp: LinearProgram,
+    masses: Vec<f64>,
+    counts: Vec<u32>,
+    deltas: Vec<f64>,
+    repair: Repair,
+}
+
+impl LocalPolytope {
+    /// Finds a corner of the local polytope of the largest score, and returns that score. The masses
+    /// are consistent to rounding errors, whatever those of the solver are.
+    ///
+    /// # Errors
+    /// The solver has failed.
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn maximise(
+        &mut self,
+        solver: &dyn SolveLp,
+        graph: &Topology,
+        scores: &[f64],
+        corner: &mut Labelling,
+    ) -> Result<f64, LpError> {
+        self.build(graph, scores);
+        solver.solve(&self.lp, &mut self.masses)?;
+        corner.states.clear();
+        corner.marginals.clear();
+        let nodes = |v: usize| argmax(&self.masses[graph.node(v)]);
+        corner.states.extend((0..graph.variables()).map(|v| nodes(v).0 as u32));
+        if (0..graph.variables()).all(|v| nodes(v).1 >= 1.0 - SOLVER_ERROR) {
+            return Ok(graph.value(scores, &corner.states));
+        }
+        if !self.snap(graph) {
+            self.repair.run(graph, &mut self.masses);
+        }
+        for (at, &mass) in self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+            corner.marginals.push(at as u64, mass);
+        }
+        Ok(corner.marginals.dot_dense(scores))
+    }
+
+    /// An upper bound of every labelling's score, from a dual solution of the relaxation; it is the
+    /// value of the relaxation to within the solver's precision, and never below it.
+    ///
+    /// # Errors
+    /// The solver has failed.
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn bound(
+        &mut self,
+        solver: &dyn SolveLp,
+        graph: &Topology,
+        scores: &[f64],
+    ) -> Result<f64, LpError> {
+        let scale = self.build(graph, scores);
+        solver.solve_dual(&self.lp, &mut self.masses)?;
+        // The multipliers of the rows that make factors and variables agree are the δ, but for those
+        // rows that are left out, where it is 0.
+        self.deltas.clear();
+        self.deltas.resize(graph.messages_size(), 0.0);
+        let mut multipliers = self.masses[graph.variables()..].iter();
+        for factor in 0..graph.factors() {
+            for slot in 0..graph.scope(factor).len() {
+                let range = graph.message(factor, slot);
+                for delta in &mut self.deltas[range.start + usize::from(slot > 0)..range.end] {
+                    *delta = scale * multipliers.next().copied().unwrap_or_default();
+                }
+            }
+        }
+        Ok(dual_bound(graph, scores, &self.deltas))
+    }
+
+    /// Writes down the program; scores are divided by the number returned. A table less its largest
+    /// score has the same best corners and smaller numbers.
+    fn build(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
+        let lp = &mut self.lp;
+        lp.clear();
+        let tables = (0..graph.variables()).map(|v| graph.node(v));
+        for range in tables.chain((0..graph.factors()).map(|c| graph.table(c))) {
+            let most = scores[range.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            lp.objective.extend(scores[range].iter().map(|score| score - most));
+        }
+        let largest = lp.objective.iter().fold(0.0f64, |most, score| most.max(score.abs()));
+        let scale = if largest > 0.0 { largest / LARGEST_COST } else { 1.0 };
+        lp.objective.iter_mut().for_each(|score| *score /= scale);
+
+        for v in 0..graph.variables() {
+            lp.push_row(graph.node(v).map(|at| (at as u32, 1.0)), 1.0);
+        }
+        for factor in 0..graph.factors() {
+            for (slot, &v) in graph.scope(factor).iter().enumerate() {
+                let (stride, node) = (graph.stride(factor, slot), graph.node(v as usize));
+                let states = node.len();
+                // Of all variables but the first, one row follows from the others.
+                for y in usize::from(slot > 0)..states {
+                    let table = graph.table(factor).enumerate();
+                    let own = table.filter(move |(joint, _)| joint / stride % states == y);
+                    let entries = own.map(|(_, at)| (at as u32, 1.0));
+                    lp.push_row(entries.chain([((node.start + y) as u32, -1.0)]), 0.0);
+                }
+            }
+        }
+        scale
+    }
+
+    /// Corners have masses with a common denominator, mostly a small one: if there is one, the masses
+    /// are made exact. Whether they are then consistent is checked in whole numbers.
+    fn snap(&mut self, graph: &Topology) -> bool {
+        let near = |mass: f64, d: f64| (mass * d - (mass * d).round()).abs() <= d * SOLVER_ERROR;
+        let fits = |d: &u32| self.masses.iter().all(|&mass| near(mass, f64::from(*d)));
+        let Some(denominator) = (2..=MOST_DENOMINATOR).find(fits) else { return false };
+        let d = f64::from(denominator);
+        self.counts.clear();
+        self.counts.extend(self.masses.iter().map(|mass| (mass * d).round().max(0.0) as u32));
+        let counts = &self.counts;
+        let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
+        if (0..graph.variables()).any(|v| sum(graph.node(v)) != denominator) {
+            return false;
+        }
+        let mut left = Vec::new();
+        for factor in 0..graph.factors() {
+            for (slot, &v) in graph.scope(factor).iter().enumerate() {
+                left.clear();
+                left.extend(counts[graph.node(v as usize)].iter().map(|&count| i64::from(count)));
+                graph.for_each_state(factor, slot, |at, y| left[y] -= i64::from(counts[at]));
+                if left.iter().any(|&left| left != 0) {
+                    return false;
+                }
+            }
+        }
+        let exact = counts.iter().map(|&count| f64::from(count) / d);
+        self.masses.iter_mut().zip(exact).for_each(|(mass, exact)| *mass = exact);
+        true
+    }
+}
+
+/// Makes masses consistent that nearly are.
+#[derive(Debug, Clone, Default)]
+struct Repair {
+    sums: Vec<f64>,
+    missing: Vec<f64>,
+    states: Vec<usize>,
+}
+
+impl Repair {
+    fn run(&mut self, graph: &Topology, masses: &mut [f64]) {
+        let (nodes, tables) = masses.split_at_mut(graph.node_size());
+        for mass in nodes.iter_mut().chain(tables.iter_mut()) {
+            *mass = if *mass < 1e-9 { 0.0 } else { *mass };
+        }
+        for v in 0..graph.variables() {
+            let sum: f64 = nodes[graph.node(v)].iter().sum();
+            nodes[graph.node(v)].iter_mut().for_each(|mass| *mass /= sum);
+        }
+        for factor in 0..graph.factors() {
+            self.repair_factor(graph, factor, nodes, tables);
+        }
+    }
+
+    /// Scales a table down until it claims no more of any state than there is, and fills it up with
+    /// what is missing, one joint state after the other (the north-west corner rule).
+    fn repair_factor(
+        &mut self,
+        graph: &Topology,
+        factor: usize,
+        nodes: &[f64],
+        tables: &mut [f64],
+    ) {
+        let (scope, offset) = (graph.scope(factor), graph.node_size());
+        let first = graph.message(factor, 0).start;
+        self.sums.clear();
+        self.sums.resize(graph.message(factor, scope.len() - 1).end - first, 0.0);
+        for slot in 0..scope.len() {
+            let start = graph.message(factor, slot).start - first;
+            graph.for_each_state(factor, slot, |at, y| self.sums[start + y] += tables[at - offset]);
+        }
+        let wanted = scope.iter().flat_map(|&v| &nodes[graph.node(v as usize)]);
+        let ratios = wanted.clone().zip(&self.sums).filter(|(_, sum)| **sum > 0.0);
+        let share = ratios.map(|(wanted, sum)| wanted / sum).fold(1.0, f64::min);
+        let range = graph.table(factor);
+        tables[range.start - offset..range.end - offset].iter_mut().for_each(|m| *m *= share);
+        self.missing.clear();
+        self.missing.extend(wanted.zip(&self.sums).map(|(w, sum)| (w - share * sum).max(0.0)));
+
+        self.states.clear();
+        self.states.resize(scope.len(), 0);
+        loop {
+            // The least that is missing of the current states goes to their joint state.
+            let mut least = f64::INFINITY;
+            let (mut joint, mut full) = (0, 0);
+            for (slot, &v) in scope.iter().enumerate() {
+                let missing = self.missing[self.at(graph, factor, slot, first)];
+                if missing < least {
+                    (least, full) = (missing, slot);
+                }
+                joint = joint * graph.states(v as usize) + self.states[slot];
+            }
+            tables[range.start - offset + joint] += least;
+            for slot in 0..scope.len() {
+                let at = self.at(graph, factor, slot, first);
+                self.missing[at] -= least;
+            }
+            self.states[full] += 1;
+            if self.states[full] == graph.states(scope[full] as usize) {
+                return;
+            }
+        }
+    }
+
+    fn at(&self, graph: &Topology, factor: usize, slot: usize, first: usize) -> usize {
+        graph.message(factor, slot).start - first + self.states[slot]
+    }
+}
+
+/// The dual of the relaxation at `deltas`: an upper bound of every labelling's score, whatever they
+/// are. There is one number per factor, variable of it and state of that, in this order.
+///
+/// ```
+/// use maxmargin::inference::local_polytope::dual_bound;
+/// use maxmargin::inference::topology::Topology;
+///
+/// let graph = Topology::new([2, 2], [[0, 1]])?;
+/// let scores = [0.0, 1.0,  0.0, 0.0,  5.0, 0.0, 0.0, 0.0];
+/// assert_eq!(dual_bound(&graph, &scores, &[0.0; 4]), 6.0);
+/// assert_eq!(dual_bound(&graph, &scores, &[1.0, 0.0, 0.0, 0.0]), 5.0); // the best labelling's
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+///
+/// # Panics
+/// If there are too few scores or deltas.
+pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
+    let mut shifted = scores[..graph.size()].to_vec();
+    for factor in 0..graph.factors() {
+        for (slot, &v) in graph.scope(factor).iter().enumerate() {
+            let own = &deltas[graph.message(factor, slot)];
+            let node = &mut shifted[graph.node(v as usize)];
+            node.iter_mut().zip(own).for_each(|(score, delta)| *score += delta);
+            graph.for_each_state(factor, slot, |at, y| shifted[at] -= own[y]);
+        }
+    }
+    let nodes = (0..graph.variables()).map(|v| graph.node(v));
+    let tables = (0..graph.factors()).map(|c| graph.table(c));
+    nodes.chain(tables).map(|range| argmax(&shifted[range]).1).sum()
+}
+
+/// Checks that masses are a point of the local polytope, to `slack` in every mass.
+///
+/// ```
+/// use maxmargin::SparseVec;
+/// use maxmargin::inference::local_polytope::check_consistency;
+/// use maxmargin::inference::topology::Topology;
+///
+/// let graph = Topology::new([2, 2], [[0, 1]])?;
+/// let mut masses = SparseVec::new();
+/// graph.push_parts(&[1, 0], &mut masses);
+/// assert_eq!(check_consistency(&graph, &masses, 0.0), Ok(()));
+/// masses.scale(0.5);
+/// assert!(check_consistency(&graph, &masses, 0.0).is_err());
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+///
+/// # Errors
+/// What is violated, in words.
+pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Result<(), String> {
+    if !masses.is_finite() {
+        return Err("a mass is not finite".to_owned());
+    }
+    let mut dense = vec![0.0; graph.size()];
+    for &(at, mass) in masses.entries() {
+        let Some(entry) = usize::try_from(at).ok().and_then(|at| dense.get_mut(at)) else {
+            return Err(format!("it has a part that does not exist: {at}"));
+        };
+        if mass < -slack {
+            return Err(format!("a mass is negative: {mass:e}"));
+        }
+        *entry += mass;
+    }
+    for v in 0..graph.variables() {
+        let sum: f64 = dense[graph.node(v)].iter().sum();
+        if (sum - 1.0).abs() > slack {
+            return Err(format!("the masses of variable {v} sum to {sum}, not to 1"));
+        }
+    }
+    let mut left = Vec::new();
+    for factor in 0..graph.factors() {
+        for (slot, &v) in graph.scope(factor).iter().enumerate() {
+            left.clear();
+            left.extend_from_slice(&dense[graph.node(v as usize)]);
+            graph.for_each_state(factor, slot, |at, y| left[y] -= dense[at]);
+            if let Some(y) = left.iter().position(|left| left.abs() > slack) {
+                let off = left[y];
+                return Err(format!(
+                    "state {y} of variable {v} and its factor {factor} differ by {off:e}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}

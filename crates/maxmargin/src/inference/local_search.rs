@@ -1,0 +1,65 @@
+//! Making a labelling better, one variable at a time (iterated conditional modes).
+
+use super::topology::Topology;
+
+/// Goes over the variables at most this often.
+const MOST_SWEEPS: usize = 100;
+
+/// Memory for one local search after the other.
+///
+/// ```
+/// use maxmargin::inference::local_search::LocalSearch;
+/// use maxmargin::inference::topology::Topology;
+///
+/// let graph = Topology::new([2, 2], [[0, 1]])?;
+/// let scores = [0.0, 1.0,  0.0, 0.0,  0.0, 0.0, 0.0, 3.0];
+/// let mut labelling = vec![0, 0];
+/// assert_eq!(LocalSearch::default().improve(&graph, &scores, &mut labelling), 4.0);
+/// assert_eq!(labelling, [1, 1]);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct LocalSearch {
+    row: Vec<f64>,
+}
+
+impl LocalSearch {
+    /// Gives variables better states, one after the other, until none can be improved alone; returns
+    /// the score of what it has come to, which is never below that of the labelling given.
+    ///
+    /// # Panics
+    /// If there are too few scores or states.
+    pub fn improve(&mut self, graph: &Topology, scores: &[f64], labelling: &mut [u32]) -> f64 {
+        for _ in 0..MOST_SWEEPS {
+            let mut changed = false;
+            for v in 0..graph.variables() {
+                changed |= self.improve_one(graph, scores, v, labelling);
+            }
+            if !changed {
+                break;
+            }
+        }
+        graph.value(scores, labelling)
+    }
+
+    fn improve_one(&mut self, graph: &Topology, scores: &[f64], v: usize, y: &mut [u32]) -> bool {
+        self.row.clear();
+        self.row.extend_from_slice(&scores[graph.node(v)]);
+        let now = y[v] as usize;
+        for link in graph.links(v) {
+            let factor = link.factor as usize;
+            let stride = graph.stride(factor, link.slot as usize);
+            let base = graph.table(factor).start + graph.joint_state(factor, y) - now * stride;
+            let column = scores[base..].iter().step_by(stride);
+            self.row.iter_mut().zip(column).for_each(|(sum, score)| *sum += score);
+        }
+        let mut best = now;
+        for (state, value) in self.row.iter().enumerate() {
+            if *value > self.row[best] {
+                best = state;
+            }
+        }
+        y[v] = best as u32;
+        best != now
+    }
+}

@@ -1,0 +1,154 @@
+//! A good labelling of a factor graph with cycles, by passing messages around: a heuristic.
+//!
+//! On a forest the messages of max-sum come to rest at the truth. With cycles they may not come to
+//! rest at all; they are damped, passed on for a bounded number of rounds, and what they suggest in
+//! each round is looked at and improved by [local search](super::local_search). The best labelling
+//! seen is the answer.
+
+use super::local_search::LocalSearch;
+use super::topology::{Topology, argmax};
+
+/// Messages are passed around at most this often.
+const MOST_ROUNDS: usize = 50;
+
+/// The share of the old message that is kept.
+const DAMPING: f64 = 0.5;
+
+/// Messages that change by less than this share of the largest score have come to rest.
+const AT_REST: f64 = 1e-9;
+
+/// Memory for one max-product after the other. (The product is that of exponentials; scores add up.)
+///
+/// ```
+/// use maxmargin::inference::max_product::MaxProduct;
+/// use maxmargin::inference::topology::Topology;
+///
+/// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
+/// let mut scores = vec![0.0; triangle.size()];
+/// scores[triangle.node(1)][1] = 0.5;
+/// for factor in 0..3 {
+///     scores[triangle.table(factor)].copy_from_slice(&[0.0, -1.0, -1.0, 0.0]);
+/// }
+/// let mut labelling = Vec::new();
+/// assert_eq!(MaxProduct::default().maximise(&triangle, &scores, &mut labelling), 0.5);
+/// assert_eq!(labelling, [1, 1, 1]);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MaxProduct {
+    /// From factors to variables: one number per factor, variable and state.
+    messages: Vec<f64>,
+    /// From variables to the factor at hand.
+    incoming: Vec<f64>,
+    /// The best values of the factor at hand, by variable and state.
+    outgoing: Vec<f64>,
+    totals: Vec<f64>,
+    beliefs: Vec<f64>,
+    candidate: Vec<u32>,
+    search: LocalSearch,
+}
+
+impl MaxProduct {
+    /// Writes a good labelling to `labelling`, and returns its score. The same scores give the same
+    /// labelling.
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn maximise(&mut self, graph: &Topology, scores: &[f64], labelling: &mut Vec<u32>) -> f64 {
+        let scale = scores.iter().fold(0.0f64, |most, score| most.max(score.abs()));
+        self.messages.clear();
+        self.messages.resize(graph.messages_size(), 0.0);
+        let mut best = f64::NEG_INFINITY;
+        labelling.clear();
+        for _ in 0..MOST_ROUNDS {
+            self.collect_beliefs(graph, scores);
+            let value = self.look(graph, scores);
+            if value > best || labelling.is_empty() {
+                best = value;
+                labelling.clone_from(&self.candidate);
+            }
+            let mut change = 0.0f64;
+            for factor in 0..graph.factors() {
+                change = change.max(self.pass(graph, scores, factor));
+            }
+            if change <= AT_REST * scale {
+                break;
+            }
+        }
+        self.collect_beliefs(graph, scores);
+        let value = self.look(graph, scores);
+        if value > best {
+            best = value;
+            labelling.clone_from(&self.candidate);
+        }
+        best
+    }
+
+    /// Sums up what each state is told to be worth.
+    fn collect_beliefs(&mut self, graph: &Topology, scores: &[f64]) {
+        self.beliefs.clear();
+        self.beliefs.extend_from_slice(&scores[..graph.node_size()]);
+        for factor in 0..graph.factors() {
+            for (slot, &v) in graph.scope(factor).iter().enumerate() {
+                let messages = &self.messages[graph.message(factor, slot)];
+                let beliefs = &mut self.beliefs[graph.node(v as usize)];
+                beliefs.iter_mut().zip(messages).for_each(|(belief, message)| *belief += message);
+            }
+        }
+    }
+
+    /// Takes every variable's best state, and improves on that.
+    fn look(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
+        self.candidate.clear();
+        let states = (0..graph.variables()).map(|v| argmax(&self.beliefs[graph.node(v)]).0 as u32);
+        self.candidate.extend(states);
+        self.search.improve(graph, scores, &mut self.candidate)
+    }
+
+    /// Renews the messages that a factor sends; the largest change.
+    fn pass(&mut self, graph: &Topology, scores: &[f64], factor: usize) -> f64 {
+        let (table, scope) = (graph.table(factor), graph.scope(factor));
+        let first = graph.message(factor, 0).start;
+        let own = first..graph.message(factor, scope.len() - 1).end;
+        self.incoming.clear();
+        for (slot, &v) in scope.iter().enumerate() {
+            let beliefs = &self.beliefs[graph.node(v as usize)];
+            let messages = &self.messages[graph.message(factor, slot)];
+            self.incoming.extend(beliefs.iter().zip(messages).map(|(b, m)| b - m));
+        }
+        // What each joint state is worth, and then each state at best.
+        self.totals.clear();
+        self.totals.extend_from_slice(&scores[table.clone()]);
+        for slot in 0..scope.len() {
+            let from = graph.message(factor, slot).start - first;
+            graph.for_each_state(factor, slot, |at, y| {
+                self.totals[at - table.start] += self.incoming[from + y];
+            });
+        }
+        self.outgoing.clear();
+        self.outgoing.resize(own.len(), f64::NEG_INFINITY);
+        for slot in 0..scope.len() {
+            let from = graph.message(factor, slot).start - first;
+            graph.for_each_state(factor, slot, |at, y| {
+                let (best, total) = (&mut self.outgoing[from + y], self.totals[at - table.start]);
+                *best = best.max(total);
+            });
+        }
+        let mut change = 0.0f64;
+        for (slot, &v) in scope.iter().enumerate() {
+            let range = graph.message(factor, slot);
+            let local = range.start - first..range.end - first;
+            let (best, incoming) = (&mut self.outgoing[local.clone()], &self.incoming[local]);
+            best.iter_mut().zip(incoming).for_each(|(best, incoming)| *best -= incoming);
+            let most = best.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let beliefs = &mut self.beliefs[graph.node(v as usize)];
+            for ((old, best), belief) in self.messages[range].iter_mut().zip(best).zip(beliefs) {
+                let new = DAMPING * *old + (1.0 - DAMPING) * (*best - most);
+                change = change.max((new - *old).abs());
+                *belief += new - *old;
+                *old = new;
+            }
+        }
+        change
+    }
+}

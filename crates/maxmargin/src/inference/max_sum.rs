@@ -1,0 +1,121 @@
+//! The best labelling of a factor graph without cycles, exactly.
+//!
+//! Each factor tells its parent variable, for every state of it, the best that the subtree beyond
+//! can do; from the roots back, every factor then names the joint state that did it. The work is one
+//! look at each score, factors of any size included.
+
+use super::topology::{Topology, argmax};
+
+/// Memory for one max-sum after the other.
+///
+/// ```
+/// use maxmargin::inference::max_sum::MaxSum;
+/// use maxmargin::inference::topology::Topology;
+///
+/// let tree = Topology::new([2, 2, 2], [[0, 1], [1, 2]])?;
+/// let mut scores = vec![0.0; tree.size()];
+/// scores[tree.node(0)].copy_from_slice(&[0.0, 1.0]);
+/// for factor in 0..2 {
+///     scores[tree.table(factor)].copy_from_slice(&[0.0, -9.0, -9.0, 0.0]); // neighbours agree
+/// }
+/// let mut labelling = Vec::new();
+/// assert_eq!(MaxSum::default().maximise(&tree, &scores, &mut labelling), 1.0);
+/// assert_eq!(labelling, [1, 1, 1]);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MaxSum {
+    /// What each variable's own score and its subtrees add up to, by state.
+    beliefs: Vec<f64>,
+    /// For each factor, by state of its parent: the best value, and its joint state.
+    best: Vec<(f64, usize)>,
+}
+
+impl MaxSum {
+    /// Writes a labelling of the highest score to `labelling`, and returns that score. Of several
+    /// it is always the same.
+    ///
+    /// # Panics
+    /// If the graph is no [forest](Topology::is_forest), or there are too few scores.
+    pub fn maximise(&mut self, graph: &Topology, scores: &[f64], labelling: &mut Vec<u32>) -> f64 {
+        let forest = graph.forest().expect("max-sum needs a graph without cycles");
+        self.beliefs.clear();
+        self.beliefs.extend_from_slice(&scores[..graph.node_size()]);
+        self.best.clear();
+        self.best.resize(graph.messages_size(), (f64::NEG_INFINITY, 0));
+        for link in forest.iter().rev() {
+            self.send(graph, scores, link.factor as usize, link.slot as usize);
+        }
+        labelling.clear();
+        labelling.resize(graph.variables(), u32::MAX);
+        let mut total = 0.0;
+        for link in forest {
+            let (factor, slot) = (link.factor as usize, link.slot as usize);
+            let parent = graph.scope(factor)[slot] as usize;
+            if labelling[parent] == u32::MAX {
+                total += self.choose(graph, parent, labelling);
+            }
+            let state = labelling[parent] as usize;
+            let joint = self.best[graph.message(factor, slot).start + state].1;
+            graph.touch(graph.table(factor).start + joint, labelling);
+        }
+        for variable in 0..graph.variables() {
+            if labelling[variable] == u32::MAX {
+                total += self.choose(graph, variable, labelling);
+            }
+        }
+        total
+    }
+
+    /// Gives a root its best state.
+    fn choose(&self, graph: &Topology, root: usize, labelling: &mut [u32]) -> f64 {
+        let (state, value) = argmax(&self.beliefs[graph.node(root)]);
+        labelling[root] = state as u32;
+        value
+    }
+
+    /// Adds to the parent's beliefs what the factor and all beyond it can do at best.
+    fn send(&mut self, graph: &Topology, scores: &[f64], factor: usize, parent: usize) {
+        let scope = graph.scope(factor);
+        let message = graph.message(factor, parent);
+        let table = &scores[graph.table(factor)];
+        let best = &mut self.best[message];
+        let parent_stride = graph.stride(factor, parent);
+        if let [first, second] = *scope {
+            let other = if parent == 0 { second } else { first } as usize;
+            let beliefs = &self.beliefs[graph.node(other)];
+            let other_stride = graph.stride(factor, 1 - parent);
+            for (state, best) in best.iter_mut().enumerate() {
+                for (y, belief) in beliefs.iter().enumerate() {
+                    let joint = state * parent_stride + y * other_stride;
+                    take_better(best, table[joint] + belief, joint);
+                }
+            }
+        } else {
+            for (joint, score) in table.iter().enumerate() {
+                let (mut rest, mut value, mut state) = (joint, *score, 0);
+                for (slot, &variable) in scope.iter().enumerate().rev() {
+                    let states = graph.states(variable as usize);
+                    let y = rest % states;
+                    rest /= states;
+                    if slot == parent {
+                        state = y;
+                    } else {
+                        value += self.beliefs[graph.node(variable as usize).start + y];
+                    }
+                }
+                take_better(&mut best[state], value, joint);
+            }
+        }
+        let beliefs = &mut self.beliefs[graph.node(scope[parent] as usize)];
+        beliefs.iter_mut().zip(best).for_each(|(belief, best)| *belief += best.0);
+    }
+}
+
+/// As in [`argmax`], NaN is better than anything else.
+#[inline]
+fn take_better(best: &mut (f64, usize), value: f64, joint: usize) {
+    if value > best.0 || value.is_nan() && !best.0.is_nan() {
+        *best = (value, joint);
+    }
+}

@@ -1,0 +1,156 @@
+//! The LP relaxation of a quadratic function of binary variables, by one maximum flow.
+//!
+//! To maximise
+//!
+//! ```text
+//! f(x) = Σᵢ cᵢ xᵢ + Σ_{ij} c_ij xᵢ xⱼ,     xᵢ ∈ {0, 1}
+//! ```
+//!
+//! is hard in general. Its LP relaxation (the *roof dual*) puts in place of each product the largest
+//! value that is consistent with 0 ≤ xᵢ ≤ 1,
+//!
+//! ```text
+//! xᵢ xⱼ → m_ij = min(xᵢ, xⱼ)  where c_ij > 0,     m_ij = max(0, xᵢ + xⱼ − 1)  where c_ij < 0
+//! ```
+//!
+//! and that is easy: its corners are half-integral, xᵢ ∈ {0, ½, 1}, and a best one is read off a
+//! minimum cut in a graph with two nodes per variable, one for xᵢ and one for 1 − xᵢ, which are free
+//! to disagree. Its value is an upper bound of max f. And it is *persistent*: some maximum of f has
+//! all the values that are not ½.
+//!
+//! Every function of binary variables with terms of one and of two variables can be written like f,
+//! up to a constant; the m_ij then are the masses of "both on", and the relaxation is the one over
+//! the local polytope.
+
+use super::max_flow::MaxFlow;
+
+/// Solves one relaxation after the other in the same memory.
+///
+/// ```
+/// use maxmargin::inference::roof_duality::RoofDuality;
+///
+/// let (mut roof, mut x) = (RoofDuality::default(), Vec::new());
+/// // Two variables that like to be on, and each other.
+/// let value = roof.maximise(&[1.0, -0.5], &[(0, 1)], &[2.0], &mut x);
+/// assert_eq!((value, x.as_slice()), (2.5, &[1.0, 1.0][..]));
+///
+/// // Three that like to be on, but only one at a time: on one half each, at no cost.
+/// let pairs = [(0, 1), (0, 2), (1, 2)];
+/// let value = roof.maximise(&[1.0; 3], &pairs, &[-2.0; 3], &mut x);
+/// assert_eq!((value, x.as_slice()), (1.5, &[0.5; 3][..])); // the true maximum is 1
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RoofDuality {
+    network: MaxFlow,
+    /// Coefficients of the variables after those of pairs are shared out, to be minimised.
+    costs: Vec<f64>,
+    paired: Vec<bool>,
+    bound: f64,
+}
+
+impl RoofDuality {
+    /// Finds x ∈ {0, ½, 1}ⁿ that maximises the relaxation of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ
+    /// with (i, j) = `pairs`ₚ, and returns its value. Where several are best, ½ is preferred, but
+    /// for variables without pairs, which are then 0.
+    ///
+    /// A pair may come repeatedly. What is in `x` before does not matter.
+    ///
+    /// ```
+    /// let mut roof = maxmargin::inference::roof_duality::RoofDuality::default();
+    /// let mut x = Vec::new();
+    /// assert_eq!(roof.maximise(&[3.0, -1.0, 0.0], &[(0, 1)], &[0.5], &mut x), 3.0);
+    /// assert_eq!(x, [1.0, 0.0, 0.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If a pair names a variable that does not exist or one variable twice, a number is NaN or
+    /// infinite, or `quadratic` is shorter than `pairs`.
+    pub fn maximise(
+        &mut self,
+        linear: &[f64],
+        pairs: &[(u32, u32)],
+        quadratic: &[f64],
+        x: &mut Vec<f64>,
+    ) -> f64 {
+        let n = linear.len();
+        self.build(linear, pairs, quadratic);
+        let flow = self.network.solve();
+        let all: f64 = self.costs.iter().map(|cost| (-cost).max(0.0)).sum();
+        self.bound = all - 0.5 * flow;
+
+        x.clear();
+        for (i, c) in linear.iter().enumerate() {
+            let on = self.network.is_on_source_side(i);
+            let off = self.network.is_on_source_side(n + i);
+            x.push(match (on, off) {
+                (true, false) => 1.0,
+                (false, true) => 0.0,
+                _ if !self.paired[i] => f64::from(*c > 0.0),
+                _ => 0.5,
+            });
+        }
+        let ones: f64 = linear.iter().zip(x.iter()).map(|(c, x)| c * x).sum();
+        let both =
+            |(&(i, j), &c): (&(u32, u32), &f64)| c * both_on(x[i as usize], x[j as usize], c);
+        ones + pairs.iter().zip(quadratic).map(both).sum::<f64>()
+    }
+
+    /// The upper bound of the last maximum that the flow proves; up to rounding, it is the value of
+    /// the relaxation.
+    ///
+    /// ```
+    /// let mut roof = maxmargin::inference::roof_duality::RoofDuality::default();
+    /// let value = roof.maximise(&[1.0, 2.0], &[(0, 1)], &[-4.0], &mut Vec::new());
+    /// assert_eq!((value, roof.bound()), (2.0, 2.0));
+    /// ```
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// The graph whose minimum cuts are the minima of −f with variables and their complements set
+    /// free: node i for xᵢ, node n + i for 1 − xᵢ; what is on the source's side is 1. Everything is
+    /// there twice, once for each of a variable's nodes, so that a cut costs 2(−f).
+    fn build(&mut self, linear: &[f64], pairs: &[(u32, u32)], quadratic: &[f64]) {
+        let n = linear.len();
+        let Self { network, costs, paired, .. } = self;
+        network.reset(2 * n);
+        costs.clear();
+        costs.extend(linear.iter().map(|c| -c));
+        paired.clear();
+        paired.resize(n, false);
+        for (&(i, j), &c) in pairs.iter().zip(&quadratic[..pairs.len()]) {
+            let (i, j) = (i as usize, j as usize);
+            assert!(i != j, "a pair needs two variables, not {i} twice");
+            if c == 0.0 {
+                continue;
+            }
+            (paired[i], paired[j]) = (true, true);
+            if c > 0.0 {
+                // −c xᵢxⱼ = −½c xᵢ − ½c xⱼ + ½c [xᵢ ≠ xⱼ]
+                network.connect(i, j, 0.5 * c, 0.5 * c);
+                network.connect(n + i, n + j, 0.5 * c, 0.5 * c);
+                costs[i] -= 0.5 * c;
+                costs[j] -= 0.5 * c;
+            } else {
+                // |c| xᵢxⱼ: a cost where xᵢ is 1 and the complement of xⱼ is 0, and the other way.
+                network.connect(i, n + j, -c, 0.0);
+                network.connect(j, n + i, -c, 0.0);
+            }
+        }
+        for (i, &cost) in costs.iter().enumerate() {
+            network.tie(i, (-cost).max(0.0), cost.max(0.0));
+            network.tie(n + i, cost.max(0.0), (-cost).max(0.0));
+        }
+    }
+}
+
+/// The largest mass that can be on "both on" for the sake of a term `c`·xᵢxⱼ, if xᵢ and xⱼ are on
+/// with the masses `x` and `y`; the smallest if c < 0.
+///
+/// ```
+/// use maxmargin::inference::roof_duality::both_on;
+/// assert_eq!((both_on(0.5, 0.5, 1.0), both_on(0.5, 0.5, -1.0)), (0.5, 0.0));
+/// ```
+pub fn both_on(x: f64, y: f64, c: f64) -> f64 {
+    if c > 0.0 { x.min(y) } else { (x + y - 1.0).max(0.0) }
+}

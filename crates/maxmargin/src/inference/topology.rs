@@ -1,0 +1,438 @@
+//! Factor graphs without scores: variables, their states, and which sets of them are scored together.
+
+use crate::sparse::SparseVec;
+use std::ops::Range;
+use thiserror::Error;
+
+/// The largest table of scores a factor can have.
+const MOST_JOINT_STATES: usize = 1 << 24;
+
+/// What is wrong with the structure of a factor graph.
+///
+/// ```
+/// use maxmargin::inference::topology::{Topology, TopologyError};
+///
+/// let error = Topology::new([2, 2], [[0, 2]]).unwrap_err();
+/// assert_eq!(error, TopologyError::Variable { factor: 0, variable: 2, variables: 2 });
+/// assert_eq!(error.to_string(), "factor 0 is over variable 2, but there are only 2 variables");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum TopologyError {
+    /// A variable without states.
+    #[error("variable {variable} has no states")]
+    NoStates {
+        /// Its index.
+        variable: usize,
+    },
+    /// A factor over fewer than two variables; the scores of single variables are no factors.
+    #[error("factor {factor} is over {arity} variables; at least 2 are needed")]
+    Arity {
+        /// Its index.
+        factor: usize,
+        /// Number of its variables.
+        arity: usize,
+    },
+    /// A factor over a variable that does not exist.
+    #[error(
+        "factor {factor} is over variable {variable}, but there are only {variables} variables"
+    )]
+    Variable {
+        /// Its index.
+        factor: usize,
+        /// The variable.
+        variable: u32,
+        /// How many there are.
+        variables: usize,
+    },
+    /// A factor over the same variable twice.
+    #[error("factor {factor} is over variable {variable} twice")]
+    Twice {
+        /// Its index.
+        factor: usize,
+        /// The variable.
+        variable: u32,
+    },
+    /// A factor with too many joint states for a table.
+    #[error("factor {factor} has more than {MOST_JOINT_STATES} joint states")]
+    Size {
+        /// Its index.
+        factor: usize,
+    },
+}
+
+/// The structure of a factor graph: a labelling y gives each variable v a state, and its score is
+///
+/// ```text
+/// Σ_v θ_v(y_v) + Σ_c θ_c(y_c)
+/// ```
+///
+/// with one term for each variable and one for each *factor* c, which is a set of two or more
+/// variables. All these scores lie in one slice θ, whose layout the topology fixes: first the states
+/// of each variable, then, for each factor, the joint states of its variables, the last one's state
+/// counting fastest. The same numbers are the coordinates of a labelling's part vector.
+///
+/// ```
+/// use maxmargin::inference::topology::Topology;
+///
+/// // A variable with three states and two with two, on a chain.
+/// let chain = Topology::new([3, 2, 2], [[0, 1], [1, 2]])?;
+/// assert_eq!((chain.size(), chain.node(1), chain.table(0)), (17, 3..5, 7..13));
+/// assert!(chain.is_forest() && !chain.is_binary_pairwise());
+///
+/// let mut scores = vec![0.0; chain.size()];
+/// scores[chain.node(0)][2] = 1.0;
+/// scores[chain.table(0)][2 * 2 + 1] = 0.5; // states 2 and 1 of variables 0 and 1
+/// assert_eq!(chain.value(&scores, &[2, 1, 0]), 1.5);
+/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Topology {
+    /// Where the scores of each variable begin, and one past the last of all.
+    nodes: Vec<usize>,
+    /// The variables of all factors, one factor after the other.
+    scopes: Vec<u32>,
+    scope_starts: Vec<usize>,
+    /// Where the table of each factor begins, and one past the last of all.
+    tables: Vec<usize>,
+    /// By variable, the factors that hold it.
+    links: Vec<Link>,
+    link_starts: Vec<usize>,
+    /// Where the message of each entry of `scopes` begins: one number per state.
+    messages: Vec<usize>,
+    forest: Option<Vec<Link>>,
+}
+
+/// A factor, and the place of one variable in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) factor: u32,
+    pub(crate) slot: u32,
+}
+
+impl Topology {
+    /// A graph of variables with the given numbers of states, and of factors over the given
+    /// variables.
+    ///
+    /// # Errors
+    /// Variables without states, and factors that are too small or too large or name variables that
+    /// do not exist.
+    pub fn new<S: AsRef<[u32]>>(
+        states: impl IntoIterator<Item = usize>,
+        factors: impl IntoIterator<Item = S>,
+    ) -> Result<Self, TopologyError> {
+        let mut nodes = vec![0];
+        for (variable, states) in states.into_iter().enumerate() {
+            if states == 0 {
+                return Err(TopologyError::NoStates { variable });
+            }
+            nodes.push(nodes[variable] + states);
+        }
+        let mut graph = Self {
+            tables: vec![nodes[nodes.len() - 1]],
+            nodes,
+            scopes: Vec::new(),
+            scope_starts: vec![0],
+            links: Vec::new(),
+            link_starts: Vec::new(),
+            messages: vec![0],
+            forest: None,
+        };
+        for scope in factors {
+            graph.push_factor(scope.as_ref())?;
+        }
+        graph.find_links();
+        graph.forest = graph.find_forest();
+        Ok(graph)
+    }
+
+    fn push_factor(&mut self, scope: &[u32]) -> Result<(), TopologyError> {
+        let (factor, variables) = (self.factors(), self.variables());
+        if scope.len() < 2 {
+            return Err(TopologyError::Arity { factor, arity: scope.len() });
+        }
+        let mut size = 1usize;
+        for (at, &variable) in scope.iter().enumerate() {
+            if variable as usize >= variables {
+                return Err(TopologyError::Variable { factor, variable, variables });
+            }
+            if scope[..at].contains(&variable) {
+                return Err(TopologyError::Twice { factor, variable });
+            }
+            let states = self.states(variable as usize);
+            size = size.saturating_mul(states);
+            self.messages.push(self.messages[self.messages.len() - 1] + states);
+        }
+        if size > MOST_JOINT_STATES {
+            return Err(TopologyError::Size { factor });
+        }
+        self.scopes.extend_from_slice(scope);
+        self.scope_starts.push(self.scopes.len());
+        self.tables.push(self.tables[factor] + size);
+        Ok(())
+    }
+
+    fn find_links(&mut self) {
+        self.link_starts = vec![0; self.variables() + 1];
+        for &variable in &self.scopes {
+            self.link_starts[variable as usize + 1] += 1;
+        }
+        for v in 0..self.variables() {
+            self.link_starts[v + 1] += self.link_starts[v];
+        }
+        let mut next = self.link_starts.clone();
+        self.links = vec![Link { factor: 0, slot: 0 }; self.scopes.len()];
+        for factor in 0..self.factors() {
+            for slot in 0..self.scope(factor).len() {
+                let variable = self.scope(factor)[slot] as usize;
+                self.links[next[variable]] = Link { factor: factor as u32, slot: slot as u32 };
+                next[variable] += 1;
+            }
+        }
+    }
+
+    /// Factors in an order in which every one is reached from one variable (its parent) and leads
+    /// to variables that were not reached before, if there is one.
+    fn find_forest(&self) -> Option<Vec<Link>> {
+        let mut order: Vec<Link> = Vec::with_capacity(self.factors());
+        let mut reached = vec![false; self.variables()];
+        let mut used = vec![false; self.factors()];
+        let mut queue = Vec::new();
+        for root in 0..self.variables() {
+            if std::mem::replace(&mut reached[root], true) {
+                continue;
+            }
+            queue.clear();
+            queue.push(root);
+            let mut head = 0;
+            while let Some(&variable) = queue.get(head) {
+                head += 1;
+                for &link in self.links(variable) {
+                    if std::mem::replace(&mut used[link.factor as usize], true) {
+                        continue;
+                    }
+                    order.push(link);
+                    for (slot, &other) in self.scope(link.factor as usize).iter().enumerate() {
+                        if slot == link.slot as usize {
+                            continue;
+                        }
+                        if std::mem::replace(&mut reached[other as usize], true) {
+                            return None; // a second way to the same variable: a cycle
+                        }
+                        queue.push(other as usize);
+                    }
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// Number of variables.
+    pub fn variables(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// Number of factors.
+    pub fn factors(&self) -> usize {
+        self.scope_starts.len() - 1
+    }
+
+    /// Number of states of a variable, which must exist.
+    pub fn states(&self, variable: usize) -> usize {
+        self.nodes[variable + 1] - self.nodes[variable]
+    }
+
+    /// The variables of a factor, which must exist.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 2, 3], [[2, 0]])?;
+    /// assert_eq!((graph.scope(0), graph.states(2)), (&[2, 0][..], 3));
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    pub fn scope(&self, factor: usize) -> &[u32] {
+        &self.scopes[self.scope_starts[factor]..self.scope_starts[factor + 1]]
+    }
+
+    /// Where the scores of a variable lie, state by state.
+    pub fn node(&self, variable: usize) -> Range<usize> {
+        self.nodes[variable]..self.nodes[variable + 1]
+    }
+
+    /// Where the scores of a factor lie, joint state by joint state.
+    pub fn table(&self, factor: usize) -> Range<usize> {
+        self.tables[factor]..self.tables[factor + 1]
+    }
+
+    /// Number of the scores of single variables, which come before those of factors.
+    pub(crate) fn node_size(&self) -> usize {
+        self.tables[0]
+    }
+
+    /// Number of all scores together.
+    pub fn size(&self) -> usize {
+        self.tables[self.factors()]
+    }
+
+    /// Whether no way leads from a variable through factors back to itself.
+    ///
+    /// ```
+    /// use maxmargin::inference::topology::Topology;
+    /// assert!(Topology::new([2; 4], [vec![0, 1, 2], vec![2, 3]])?.is_forest());
+    /// assert!(!Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?.is_forest());
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    pub fn is_forest(&self) -> bool {
+        self.forest.is_some()
+    }
+
+    /// Whether every variable in a factor has two states, and every factor two variables.
+    ///
+    /// ```
+    /// use maxmargin::inference::topology::Topology;
+    /// assert!(Topology::new([2, 2, 5], [[0, 1]])?.is_binary_pairwise());
+    /// assert!(!Topology::new([2, 2, 5], [[0, 2]])?.is_binary_pairwise());
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    pub fn is_binary_pairwise(&self) -> bool {
+        (0..self.factors()).all(|c| self.scope(c).len() == 2)
+            && self.scopes.iter().all(|&v| self.states(v as usize) == 2)
+    }
+
+    /// Number of labellings, if it is at most `most`.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([3, 3, 2], [[0, 1]])?;
+    /// assert_eq!((graph.labellings(100), graph.labellings(17)), (Some(18), None));
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    pub fn labellings(&self, most: usize) -> Option<usize> {
+        let times = |count: usize, v| count.checked_mul(self.states(v)).filter(|&c| c <= most);
+        (0..self.variables()).try_fold(1, times)
+    }
+
+    /// The joint state of a factor under a labelling: the place of its score in the table.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 3, 3], [[2, 0]])?;
+    /// assert_eq!(graph.joint_state(0, &[1, 0, 2]), 2 * 2 + 1);
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such factor, or the labelling is too short.
+    pub fn joint_state(&self, factor: usize, labelling: &[u32]) -> usize {
+        let add =
+            |joint, &v: &u32| joint * self.states(v as usize) + labelling[v as usize] as usize;
+        self.scope(factor).iter().fold(0, add)
+    }
+
+    /// The score of a labelling.
+    ///
+    /// ```
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 2], [[0, 1]])?;
+    /// let scores = [0.0, 1.0,  0.5, 0.0,  0.0, 0.0, 2.0, 0.0];
+    /// assert_eq!(graph.value(&scores, &[1, 0]), 1.0 + 0.5 + 2.0);
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few scores or states.
+    pub fn value(&self, scores: &[f64], labelling: &[u32]) -> f64 {
+        let nodes = labelling.iter().enumerate().map(|(v, &y)| scores[self.nodes[v] + y as usize]);
+        let tables =
+            (0..self.factors()).map(|c| scores[self.tables[c] + self.joint_state(c, labelling)]);
+        nodes.sum::<f64>() + tables.sum::<f64>()
+    }
+
+    /// Appends the part vector of a labelling: 1 at each of its states and joint states.
+    ///
+    /// ```
+    /// use maxmargin::SparseVec;
+    /// let graph = maxmargin::inference::topology::Topology::new([2, 2], [[0, 1]])?;
+    /// let mut parts = SparseVec::new();
+    /// graph.push_parts(&[1, 0], &mut parts);
+    /// assert_eq!(parts.entries(), [(1, 1.0), (2, 1.0), (6, 1.0)]);
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the labelling is too short.
+    pub fn push_parts(&self, labelling: &[u32], parts: &mut SparseVec) {
+        let states = &labelling[..self.variables()];
+        for (start, &state) in self.nodes.iter().zip(states) {
+            parts.push(*start as u64 + u64::from(state), 1.0);
+        }
+        for c in 0..self.factors() {
+            parts.push((self.tables[c] + self.joint_state(c, labelling)) as u64, 1.0);
+        }
+    }
+
+    /// Changes a labelling so that it has the state or joint state whose score is at `at`.
+    pub(crate) fn touch(&self, at: usize, labelling: &mut [u32]) {
+        if at < self.node_size() {
+            let v = self.nodes.partition_point(|&start| start <= at) - 1;
+            labelling[v] = (at - self.nodes[v]) as u32;
+            return;
+        }
+        let factor = self.tables.partition_point(|&start| start <= at) - 1;
+        let mut joint = at - self.tables[factor];
+        for &v in self.scope(factor).iter().rev() {
+            let states = self.states(v as usize);
+            labelling[v as usize] = (joint % states) as u32;
+            joint /= states;
+        }
+    }
+
+    /// The factors that hold a variable.
+    pub(crate) fn links(&self, variable: usize) -> &[Link] {
+        &self.links[self.link_starts[variable]..self.link_starts[variable + 1]]
+    }
+
+    /// Factors and their parents, those near the roots first, if the graph is a forest.
+    pub(crate) fn forest(&self) -> Option<&[Link]> {
+        self.forest.as_deref()
+    }
+
+    /// How far apart in a factor's table two neighbouring states of the variable in `slot` are.
+    pub(crate) fn stride(&self, factor: usize, slot: usize) -> usize {
+        self.scope(factor)[slot + 1..].iter().map(|&v| self.states(v as usize)).product()
+    }
+
+    /// Where the numbers lie that are kept per factor, variable of it and state of that.
+    pub(crate) fn message(&self, factor: usize, slot: usize) -> Range<usize> {
+        let at = self.scope_starts[factor] + slot;
+        self.messages[at]..self.messages[at + 1]
+    }
+
+    /// Number of all these.
+    pub(crate) fn messages_size(&self) -> usize {
+        self.messages[self.scopes.len()]
+    }
+
+    /// Calls `visit` with the place and the state of `slot` for each joint state of a factor.
+    #[inline]
+    pub(crate) fn for_each_state(
+        &self,
+        factor: usize,
+        slot: usize,
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let states = self.states(self.scope(factor)[slot] as usize);
+        let stride = self.stride(factor, slot);
+        for (block, at) in self.table(factor).step_by(stride).enumerate() {
+            let state = block % states;
+            (at..at + stride).for_each(|at| visit(at, state));
+        }
+    }
+}
+
+/// The first largest number and where it is. NaN counts as the largest of all, so that it does not
+/// go unnoticed.
+pub(crate) fn argmax(values: &[f64]) -> (usize, f64) {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (at, &value) in values.iter().enumerate() {
+        if value > best.1 || value.is_nan() && !best.1.is_nan() {
+            best = (at, value);
+        }
+    }
+    best
+}

@@ -1,0 +1,475 @@
+//! Labelled factor graphs in index form: what is trained on and what is predicted.
+
+use super::shape::{GraphShape, Template};
+use crate::model::rows::{NotFinite, Row, Rows};
+use std::ops::Range;
+use thiserror::Error;
+
+/// What is wrong with a variable, a factor or a graph that was about to be added.
+///
+/// ```
+/// use maxmargin::model::factor_graph::{GraphError, Graphs};
+///
+/// let mut data = Graphs::new();
+/// data.push_variable(2, 1)?;
+/// let error = data.push_factor(0, &[0, 3], []).unwrap_err();
+/// assert_eq!(error, GraphError::Variable { variable: 3, variables: 1 });
+/// assert_eq!(error.to_string(), "variable 3 does not exist; the graph has 1 so far");
+/// # Ok::<(), GraphError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum GraphError {
+    /// A variable without states.
+    #[error("a variable needs at least one state")]
+    NoStates,
+    /// A true state that the variable does not have.
+    #[error("the true state is {state}, but the variable has only {states} states")]
+    State {
+        /// The state.
+        state: u32,
+        /// How many there are.
+        states: u32,
+    },
+    /// A cost of mistakes that is negative, NaN or infinite.
+    #[error("the cost of a mistake is {0}; a finite number ≥ 0 is needed")]
+    Cost(f64),
+    /// A factor over no variables.
+    #[error("a factor needs at least one variable")]
+    NoScope,
+    /// A factor over a variable that was not added before it.
+    #[error("variable {variable} does not exist; the graph has {variables} so far")]
+    Variable {
+        /// The variable.
+        variable: u32,
+        /// How many there are.
+        variables: usize,
+    },
+    /// A factor over one variable twice.
+    #[error("variable {0} is in the factor twice")]
+    Twice(u32),
+    /// An attribute value that is NaN or infinite.
+    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
+    Value {
+        /// Index of the attribute.
+        attribute: u32,
+        /// The offending value.
+        value: f64,
+    },
+    /// A graph that was ended before it got a variable.
+    #[error("a graph needs at least one variable")]
+    Empty,
+    /// An example weight that is not a positive finite number.
+    #[error("the example weight is {0}; a positive finite number is needed")]
+    Weight(f64),
+    /// Factors of one template over variables with different numbers of states.
+    #[error(
+        "template {template} is used for variables with {found:?} states, and before that for \
+         {expected:?}"
+    )]
+    States {
+        /// Index of the template.
+        template: u32,
+        /// Numbers of states of a factor's variables.
+        found: Vec<usize>,
+        /// Those of the first factor with the same template.
+        expected: Vec<usize>,
+    },
+}
+
+/// Factor graphs: variables with states, of which one is true, and factors over one or more of them.
+///
+/// A factor has sparse real-valued attributes, and a *template*, which says which weights it is
+/// scored with: all factors of one template share them, wherever they are. Variables are numbered
+/// from 0 in each graph; templates and attributes are plain indices, names are the business of the
+/// reader.
+///
+/// ```
+/// use maxmargin::model::factor_graph::Graphs;
+///
+/// let mut data = Graphs::new();
+/// let pixel = |data: &mut Graphs, brightness: f64, truth| {
+///     let v = data.push_variable(2, truth)?;
+///     data.push_factor(0, &[v], [(0, brightness), (1, 1.0)])?; // template 0: a pixel by itself
+///     Ok::<_, maxmargin::model::factor_graph::GraphError>(v)
+/// };
+/// let (a, b) = (pixel(&mut data, 0.2, 0)?, pixel(&mut data, 0.7, 1)?);
+/// data.push_factor(1, &[a, b], [(0, 1.0)])?;                   // template 1: neighbours
+/// data.end_graph(1.0)?;
+/// assert_eq!((data.len(), data.graph(0).variables()), (1, 2));
+/// assert_eq!(data.graph(0).truth(), [0, 1]);
+/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graphs {
+    starts: Vec<Start>,
+    states: Vec<u32>,
+    truth: Vec<u32>,
+    /// One cost per variable, or empty while every cost is 1.
+    costs: Vec<f64>,
+    templates: Vec<u32>,
+    scopes: Vec<u32>,
+    scope_starts: Vec<usize>,
+    /// The attributes of each factor.
+    rows: Rows,
+    /// One weight per graph, or empty while every weight is 1.
+    weights: Vec<f64>,
+}
+
+/// Where a graph begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Start {
+    variable: usize,
+    factor: usize,
+}
+
+impl Default for Graphs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Adds to a list that is empty while everything in it is 1; `len` is what its length would be.
+fn push_unless_ones(list: &mut Vec<f64>, len: usize, value: f64) {
+    if value != 1.0 && list.is_empty() {
+        list.resize(len, 1.0);
+    }
+    if value != 1.0 || !list.is_empty() {
+        list.push(value);
+    }
+}
+
+impl Graphs {
+    /// An empty collection.
+    pub fn new() -> Self {
+        Self {
+            starts: vec![Start::default()],
+            states: Vec::new(),
+            truth: Vec::new(),
+            costs: Vec::new(),
+            templates: Vec::new(),
+            scopes: Vec::new(),
+            scope_starts: vec![0],
+            rows: Rows::default(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Adds a variable with so many states to the open graph, and returns its number in it.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// assert_eq!((data.push_variable(2, 0)?, data.push_variable(5, 4)?), (0, 1));
+    /// assert!(data.push_variable(2, 2).is_err());
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A variable without states, or a true state it does not have.
+    pub fn push_variable(&mut self, states: u32, truth: u32) -> Result<u32, GraphError> {
+        self.push_weighted_variable(states, truth, 1.0)
+    }
+
+    /// As [`push_variable`](Self::push_variable), with the cost of a mistake at this variable, as
+    /// of a superpixel by its area.
+    ///
+    /// ```
+    /// use maxmargin::model::factor_graph::{GraphError, Graphs};
+    /// let mut data = Graphs::new();
+    /// assert_eq!(data.push_weighted_variable(3, 0, 2.5), Ok(0));
+    /// assert_eq!(data.push_weighted_variable(3, 0, -1.0), Err(GraphError::Cost(-1.0)));
+    /// ```
+    ///
+    /// # Errors
+    /// As [`push_variable`](Self::push_variable), or a cost that is negative, NaN or infinite.
+    pub fn push_weighted_variable(
+        &mut self,
+        states: u32,
+        truth: u32,
+        cost: f64,
+    ) -> Result<u32, GraphError> {
+        if states == 0 {
+            return Err(GraphError::NoStates);
+        }
+        if truth >= states {
+            return Err(GraphError::State { state: truth, states });
+        }
+        if !(cost >= 0.0 && cost.is_finite()) {
+            return Err(GraphError::Cost(cost));
+        }
+        push_unless_ones(&mut self.costs, self.states.len(), cost);
+        self.states.push(states);
+        self.truth.push(truth);
+        Ok(self.open_variables() as u32 - 1)
+    }
+
+    /// Adds a factor over `variables` of the open graph, with its attributes `(index, value)`. The
+    /// values of an attribute that comes several times add up.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// let (a, b) = (data.push_variable(2, 0)?, data.push_variable(3, 1)?);
+    /// data.push_factor(0, &[b, a], [(0, 1.0), (7, -0.5)])?;
+    /// assert!(data.push_factor(0, &[a, a], []).is_err());
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Variables that do not exist or come twice, or a value that is NaN or infinite; the factor is
+    /// then not added.
+    pub fn push_factor(
+        &mut self,
+        template: u32,
+        variables: &[u32],
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(), GraphError> {
+        if variables.is_empty() {
+            return Err(GraphError::NoScope);
+        }
+        let known = self.open_variables();
+        for (at, &variable) in variables.iter().enumerate() {
+            if variable as usize >= known {
+                return Err(GraphError::Variable { variable, variables: known });
+            }
+            if variables[..at].contains(&variable) {
+                return Err(GraphError::Twice(variable));
+            }
+        }
+        let refuse = |NotFinite { attribute, value }| GraphError::Value { attribute, value };
+        self.rows.push(attributes).map_err(refuse)?;
+        self.templates.push(template);
+        self.scopes.extend_from_slice(variables);
+        self.scope_starts.push(self.scopes.len());
+        Ok(())
+    }
+
+    /// Closes the open graph and gives it an example weight.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// assert!(data.end_graph(1.0).is_err());
+    /// data.push_variable(2, 0)?;
+    /// data.end_graph(2.0)?; // counts twice
+    /// assert_eq!((data.len(), data.weight(0)), (1, 2.0));
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No variable since the last call, or a weight that is not positive and finite; the graph then
+    /// stays open.
+    pub fn end_graph(&mut self, weight: f64) -> Result<(), GraphError> {
+        if self.open_variables() == 0 {
+            return Err(GraphError::Empty);
+        }
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(GraphError::Weight(weight));
+        }
+        push_unless_ones(&mut self.weights, self.starts.len() - 1, weight);
+        self.starts.push(Start { variable: self.states.len(), factor: self.templates.len() });
+        Ok(())
+    }
+
+    /// Number of variables added since the last graph was closed.
+    pub fn open_variables(&self) -> usize {
+        self.states.len() - self.starts.last().map_or(0, |start| start.variable)
+    }
+
+    /// Number of closed graphs.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is no closed graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The closed graph with index `i`, which must be below [`len`](Self::len).
+    pub fn graph(&self, i: usize) -> Graph<'_> {
+        Graph { data: self, start: self.starts[i], end: self.starts[i + 1] }
+    }
+
+    /// All closed graphs in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Graph<'_>> {
+        (0..self.len()).map(|i| self.graph(i))
+    }
+
+    /// Example weight of graph `i`, which must be below [`len`](Self::len).
+    pub fn weight(&self, i: usize) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights[i] }
+    }
+
+    /// The graphs whose index is to be kept, in the same order.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
+    /// for truth in [0, 1, 0] {
+    ///     data.push_variable(2, truth)?;
+    ///     data.end_graph(1.0)?;
+    /// }
+    /// let some = data.select(|i| i != 0);
+    /// assert_eq!((some.len(), some.graph(0).truth()), (2, &[1][..]));
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut selected = Self::new();
+        for (i, graph) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
+            // What is in here was checked when it came in.
+            for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
+                let _ = selected.push_weighted_variable(states, truth, graph.cost(v));
+            }
+            for factor in graph.factors() {
+                let pairs = factor.attributes.pairs();
+                let _ = selected.push_factor(factor.template, factor.variables, pairs);
+            }
+            let _ = selected.end_graph(self.weight(i));
+        }
+        selected
+    }
+
+    /// The shape that the closed graphs have: for each template the states of its variables, as the
+    /// first factor has them, and as many attributes as occur.
+    ///
+    /// ```
+    /// use maxmargin::model::factor_graph::{Graphs, Template};
+    ///
+    /// let mut data = Graphs::new();
+    /// for states in [3, 2] {
+    ///     data.push_variable(states, 0)?;
+    /// }
+    /// data.push_factor(0, &[1, 0], [(4, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let shape = data.shape()?;
+    /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5 }]);
+    /// assert_eq!(shape.dim(), 5 * 6);
+    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A template whose factors disagree in the states of their variables.
+    pub fn shape(&self) -> Result<GraphShape, GraphError> {
+        let mut templates: Vec<Template> = Vec::new();
+        for graph in self.iter() {
+            for factor in graph.factors() {
+                let at = factor.template as usize;
+                if at >= templates.len() {
+                    templates.resize_with(at + 1, Template::default);
+                }
+                let (template, found) = (&mut templates[at], graph.states_of(factor.variables));
+                if template.states.is_empty() {
+                    template.states = found;
+                } else if template.states != found {
+                    let expected = template.states.clone();
+                    return Err(GraphError::States { template: factor.template, found, expected });
+                }
+                let most = factor.attributes.attributes.iter().max();
+                let bound = most.map_or(0, |&attribute| attribute as usize + 1);
+                template.attributes = template.attributes.max(bound);
+            }
+        }
+        Ok(GraphShape { templates })
+    }
+}
+
+/// A view of one graph of a [`Graphs`].
+///
+/// ```
+/// use maxmargin::model::factor_graph::Graphs;
+///
+/// let mut data = Graphs::new();
+/// data.push_variable(3, 2)?;
+/// data.push_factor(0, &[0], [(1, 0.5)])?;
+/// data.end_graph(1.0)?;
+/// let graph = data.graph(0);
+/// assert_eq!((graph.states(), graph.truth()), (&[3][..], &[2][..]));
+/// let factor = graph.factors().next().unwrap();
+/// assert_eq!((factor.template, factor.variables), (0, &[0][..]));
+/// assert_eq!(factor.attributes.pairs().collect::<Vec<_>>(), [(1, 0.5)]);
+/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Graph<'a> {
+    data: &'a Graphs,
+    start: Start,
+    end: Start,
+}
+
+/// A factor of a [`Graph`].
+///
+/// ```
+/// let mut data = maxmargin::model::factor_graph::Graphs::new();
+/// data.push_variable(2, 0)?;
+/// data.push_factor(3, &[0], [(1, 0.5)])?;
+/// data.end_graph(1.0)?;
+/// let factor = data.graph(0).factors().next().unwrap();
+/// assert_eq!((factor.template, factor.variables), (3, &[0][..]));
+/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor<'a> {
+    /// Which weights it is scored with.
+    pub template: u32,
+    /// Its variables, one or more.
+    pub variables: &'a [u32],
+    /// Its attributes.
+    pub attributes: Row<'a>,
+}
+
+impl<'a> Graph<'a> {
+    fn range(&self) -> Range<usize> {
+        self.start.variable..self.end.variable
+    }
+
+    /// Number of variables, at least 1.
+    pub fn variables(&self) -> usize {
+        self.range().len()
+    }
+
+    /// Numbers of states of the variables.
+    pub fn states(&self) -> &'a [u32] {
+        &self.data.states[self.range()]
+    }
+
+    /// True states of the variables.
+    pub fn truth(&self) -> &'a [u32] {
+        &self.data.truth[self.range()]
+    }
+
+    /// The cost of a mistake at variable `v`, which must exist.
+    pub fn cost(&self, v: usize) -> f64 {
+        let costs = &self.data.costs;
+        if costs.is_empty() { 1.0 } else { costs[self.start.variable + v] }
+    }
+
+    /// The factors in the order they were added.
+    pub fn factors(&self) -> impl ExactSizeIterator<Item = Factor<'a>> + use<'a> {
+        let (data, range) = (self.data, self.start.factor..self.end.factor);
+        range.map(move |factor| data.factor(factor))
+    }
+
+    /// The index of the first factor among those of all graphs, and one past the last.
+    pub(super) fn factor_range(&self) -> Range<usize> {
+        self.start.factor..self.end.factor
+    }
+
+    /// The index of the first variable among those of all graphs, and one past the last.
+    pub(super) fn variable_range(&self) -> Range<usize> {
+        self.range()
+    }
+
+    pub(super) fn states_of(&self, variables: &[u32]) -> Vec<usize> {
+        variables.iter().map(|&v| self.states()[v as usize] as usize).collect()
+    }
+}
+
+impl Graphs {
+    /// The factor with this index among those of all graphs.
+    #[inline]
+    pub(super) fn factor(&self, at: usize) -> Factor<'_> {
+        Factor {
+            template: self.templates[at],
+            variables: &self.scopes[self.scope_starts[at]..self.scope_starts[at + 1]],
+            attributes: self.rows.row(at),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The loss of a factor graph.
+
+use serde::{Deserialize, Serialize};
+
+/// Hamming loss: the share (or the sum) of the costs of all variables in a wrong state.
+///
+/// ```text
+/// L(y) = Σ_v c_v · [y_v is wrong] / Σ_v c_v          without the division if not normalised
+/// ```
+///
+/// The costs c_v come with the data; they are 1 unless they are given. A graph in which they are all
+/// 0 has no loss at all.
+///
+/// ```
+/// use maxmargin::model::factor_graph::Hamming;
+/// assert!(Hamming::default().normalised);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hamming {
+    /// Whether the loss is divided by the sum of the costs, so that it is at most 1. Default: yes.
+    pub normalised: bool,
+}
+
+impl Default for Hamming {
+    fn default() -> Self {
+        Self { normalised: true }
+    }
+}

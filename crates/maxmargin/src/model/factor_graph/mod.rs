@@ -1,0 +1,33 @@
+//! Factor graphs: any variables, any states, factors over any sets of them.
+//!
+//! The score of a labelling y of the variables is a sum over factors c, each of which has attributes
+//! x_c, a set of variables, and a *template* t that says which weights are its own:
+//!
+//! ```text
+//! ⟨w, φ(x, y)⟩ = Σ_c ⟨w_{t(c)}[y_c], x_c⟩
+//! ```
+//!
+//! where y_c is the joint state of its variables. A template has one weight per attribute and joint
+//! state, shared by all factors that use it.
+//!
+//! Its parts are the states of variables and the joint states of factors over two or more; a block
+//! of the dual is kept as their marginals. How a graph is decoded is a matter of
+//! [`Inference`](crate::inference::Inference), and so is what the gap proves: on graphs with cycles
+//! that are too large to be enumerated, training goes over the LP relaxation, whose corners may be
+//! fractional.
+//!
+//! [`Graphs`] hold the data, [`GraphShape`] says which weights there are, [`Hamming`] is the loss;
+//! together they make a [`FactorGraph`], the problem to train.
+
+mod compiled;
+mod gram;
+mod graphs;
+mod loss;
+mod problem;
+mod shape;
+
+pub use crate::inference::labelling::Labelling;
+pub use graphs::{Factor, Graph, GraphError, Graphs};
+pub use loss::Hamming;
+pub use problem::{FactorGraph, FactorGraphError, FactorGraphWorkspace};
+pub use shape::{GraphShape, Template};

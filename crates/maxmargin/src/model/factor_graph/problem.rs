@@ -1,0 +1,504 @@
+//! Factor graphs as a structured problem.
+
+use super::compiled::Compiled;
+use super::gram::{Grams, NormScratch};
+use super::graphs::Graphs;
+use super::loss::Hamming;
+use super::shape::GraphShape;
+use crate::bounds::Bounds;
+use crate::inference::labelling::Labelling;
+use crate::inference::local_polytope::check_consistency;
+use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::topology::{Topology, TopologyError};
+use crate::inference::{Decoder, Inference, Unsuitable};
+use crate::model::rows::{add_scores, scatter_row};
+use crate::problem::Problem;
+use crate::quality::Quality;
+use crate::sparse::{Sink, SparseVec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+
+/// Data that do not fit a shape or a way of decoding.
+///
+/// ```
+/// use maxmargin::inference::Inference;
+/// use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, Hamming};
+///
+/// let mut data = Graphs::new();
+/// data.push_variable(2, 0)?;
+/// data.push_factor(3, &[0], [])?;
+/// data.end_graph(1.0)?;
+/// let (shape, loss) = (GraphShape::default(), Hamming::default());
+/// let error = FactorGraph::new(shape, data, loss, Inference::Auto).unwrap_err();
+/// assert_eq!(error.to_string(), "factor 0 of graph 0 has the template 3, but there are only 0");
+/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum FactorGraphError {
+    /// A template that the shape does not have.
+    #[error(
+        "factor {factor} of graph {graph} has the template {template}, but there are only \
+         {templates}"
+    )]
+    Template {
+        /// Index of the graph.
+        graph: usize,
+        /// Index of the factor in it.
+        factor: usize,
+        /// The template.
+        template: u32,
+        /// How many there are.
+        templates: usize,
+    },
+    /// A factor over variables with other numbers of states than its template.
+    #[error(
+        "factor {factor} of graph {graph} is over variables with {found:?} states, but its template \
+         is for {expected:?}"
+    )]
+    States {
+        /// Index of the graph.
+        graph: usize,
+        /// Index of the factor in it.
+        factor: usize,
+        /// The numbers of states of its variables.
+        found: Vec<usize>,
+        /// Those of its template.
+        expected: Vec<usize>,
+    },
+    /// An attribute that the template does not have.
+    #[error(
+        "factor {factor} of graph {graph} has the attribute {attribute}, but its template has only \
+         {attributes}"
+    )]
+    Attribute {
+        /// Index of the graph.
+        graph: usize,
+        /// Index of the factor in it.
+        factor: usize,
+        /// The attribute.
+        attribute: u32,
+        /// How many there are.
+        attributes: usize,
+    },
+    /// A structure that cannot be decoded at all.
+    #[error("graph {graph}: {error}")]
+    Topology {
+        /// Index of the graph.
+        graph: usize,
+        /// What is wrong; factors over one variable do not count.
+        error: TopologyError,
+    },
+    /// A structure that cannot be decoded as was asked for.
+    #[error("graph {graph}: {error}")]
+    Inference {
+        /// Index of the graph.
+        graph: usize,
+        /// What was asked for, and why it cannot be.
+        error: Unsuitable,
+    },
+}
+
+/// Factor graphs to train on, under a Hamming loss.
+///
+/// ```
+/// use maxmargin::inference::Inference;
+/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+/// use maxmargin::{Quality, Settings, train};
+///
+/// // Rings of five variables with two states, whose neighbours mostly agree.
+/// let mut data = Graphs::new();
+/// for truth in [[0, 0, 0, 1, 1], [1, 1, 1, 1, 0], [0, 1, 1, 0, 0]] {
+///     for state in truth {
+///         let v = data.push_variable(2, state)?;
+///         let hint = if v == 2 { 0.0 } else { f64::from(state) - 0.5 };
+///         data.push_factor(0, &[v], [(0, hint)])?;
+///     }
+///     for v in 0..5 {
+///         data.push_factor(1, &[v, (v + 1) % 5], [(0, 1.0)])?;
+///     }
+///     data.end_graph(1.0)?;
+/// }
+/// let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Lp)?;
+/// let solution = train(&problem, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+/// assert_eq!(solution.certificate.quality, Quality::UpperBound); // it is a relaxation
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FactorGraph {
+    shape: GraphShape,
+    /// Where the weights of each template begin.
+    blocks: Vec<usize>,
+    data: Graphs,
+    /// The cost of a mistake at each variable of all graphs.
+    costs: Vec<f64>,
+    graphs: Vec<Compiled>,
+    grams: Grams,
+    total_weight: f64,
+    quality: Quality,
+    bounds: Option<Bounds>,
+    solver: Arc<dyn SolveLp>,
+    /// Whether a solver has given up, so that a heuristic took its place.
+    failed: AtomicBool,
+}
+
+/// Scratch memory of a [`FactorGraph`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::rings;
+/// use maxmargin::Problem;
+/// use maxmargin::model::factor_graph::Labelling;
+///
+/// let problem = rings();
+/// let w = vec![0.0; problem.dim()];
+/// let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!(problem.loss(0, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// ```
+#[derive(Debug, Clone)]
+pub struct FactorGraphWorkspace {
+    /// The scores of the example at hand, in the layout of its topology.
+    scores: Vec<f64>,
+    /// Scores of the true states, while their loss is taken off them.
+    saved: Vec<f64>,
+    decoder: Decoder,
+    norm: NormScratch,
+}
+
+impl FactorGraph {
+    /// Puts data, shape and loss together, and settles how each graph is decoded. A graph that was
+    /// not ended is left out.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::Problem as _;
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    ///
+    /// let mut data = Graphs::new();
+    /// for state in [0, 1] {
+    ///     data.push_variable(2, state)?;
+    /// }
+    /// data.push_factor(0, &[0, 1], [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// assert_eq!((problem.inference(0), problem.quality()), (Inference::MaxSum, Quality::Exact));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Factors that do not fit the shape, tables that are too large, or graphs that do not allow the
+    /// inference.
+    pub fn new(
+        shape: GraphShape,
+        data: Graphs,
+        loss: Hamming,
+        inference: Inference,
+    ) -> Result<Self, FactorGraphError> {
+        let compile = |i| Compiled::new(&shape, &data, i, inference);
+        let graphs = (0..data.len()).map(compile).collect::<Result<Vec<_>, _>>()?;
+        let mut costs = Vec::new();
+        for graph in data.iter() {
+            let own = (0..graph.variables()).map(|v| graph.cost(v));
+            let sum: f64 = own.clone().sum();
+            let scale = if loss.normalised && sum > 0.0 { 1.0 / sum } else { 1.0 };
+            costs.extend(own.map(|cost| scale * cost));
+        }
+        let blocks = (0..shape.templates.len()).map(|t| shape.block(t).start).collect();
+        let qualities = graphs.iter().map(|graph| graph.inference.quality());
+        Ok(Self {
+            quality: qualities.max().unwrap_or(Quality::Exact),
+            grams: Grams::new(&shape, &data),
+            total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
+            bounds: None,
+            solver: Arc::new(Simplex),
+            failed: AtomicBool::new(false),
+            blocks,
+            costs,
+            graphs,
+            shape,
+            data,
+        })
+    }
+
+    /// Has linear programs solved by `solver` from now on.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::inference::lp::Simplex;
+    /// let problem = rings().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
+    /// # let _ = problem;
+    /// ```
+    #[must_use]
+    pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
+        self.solver = solver;
+        self
+    }
+
+    /// The same problem with bounds on its weights. Training refuses bounds of another number than
+    /// there are weights.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::{Bounds, Problem, Settings, train};
+    ///
+    /// let problem = rings();
+    /// let edges = problem.shape().block(1);
+    /// let bounds = Bounds::none(problem.dim()).with(edges.clone(), 0.0, f64::INFINITY)?;
+    /// let solution = train(&problem.with_bounds(Some(bounds)), &Settings::default())?;
+    /// assert!(solution.weights[edges].iter().all(|&w| w >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &GraphShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &Graphs {
+        &self.data
+    }
+
+    /// The structure of graph `i`, which must exist: what its part vectors are laid out by.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// assert_eq!((rings().topology(0).variables(), rings().topology(0).factors()), (3, 3));
+    /// ```
+    pub fn topology(&self, i: usize) -> &Topology {
+        &self.graphs[i].topology
+    }
+
+    /// How graph `i`, which must exist, is decoded: never [`Auto`](Inference::Auto).
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::inference::Inference;
+    /// assert_eq!(rings().inference(0), Inference::RoofDuality);
+    /// ```
+    pub fn inference(&self, i: usize) -> Inference {
+        self.graphs[i].inference
+    }
+
+    /// Predicts the states of all variables of all graphs.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    ///
+    /// let mut data = Graphs::new();
+    /// data.push_variable(3, 0)?;
+    /// data.push_factor(0, &[0], [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// assert_eq!(graphs.predict(&[0.5, 0.0, 2.0]), [[2]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn predict(&self, w: &[f64]) -> Vec<Vec<u32>> {
+        let (mut workspace, mut y) = (self.workspace(), Labelling::default());
+        let mut predict = |i| {
+            self.prepare(i, w, &mut workspace);
+            self.decode(i, w, &mut workspace, &mut y);
+            y.states.clone()
+        };
+        (0..self.examples()).map(&mut predict).collect()
+    }
+
+    fn costs(&self, i: usize) -> &[f64] {
+        &self.costs[self.data.graph(i).variable_range()]
+    }
+
+    fn run(&self, i: usize, workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
+        let FactorGraphWorkspace { decoder, scores, .. } = workspace;
+        let Compiled { topology, inference, .. } = &self.graphs[i];
+        if decoder.decode(*inference, topology, scores, y) > inference.quality() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The loss of masses on states, and on joint states, which have none.
+    fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
+        let (topology, truth) = (&self.graphs[i].topology, self.data.graph(i).truth());
+        let (mut v, mut loss) = (0, 0.0);
+        for &(id, mass) in masses.entries() {
+            while v < truth.len() && id as usize >= topology.node(v).end {
+                v += 1;
+            }
+            if v == truth.len() {
+                break;
+            }
+            if id as usize - topology.node(v).start != truth[v] as usize {
+                loss += self.costs(i)[v] * mass;
+            }
+        }
+        loss
+    }
+}
+
+/// Adds to features from `start` on.
+struct Shifted<'s, S: ?Sized> {
+    sink: &'s mut S,
+    start: usize,
+}
+
+impl<S: Sink + ?Sized> Sink for Shifted<'_, S> {
+    #[inline]
+    fn add(&mut self, feature: usize, value: f64) {
+        self.sink.add(self.start + feature, value);
+    }
+}
+
+impl Problem for FactorGraph {
+    type Output = Labelling;
+    type Workspace = FactorGraphWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> FactorGraphWorkspace {
+        FactorGraphWorkspace {
+            scores: Vec::new(),
+            saved: Vec::new(),
+            decoder: Decoder::new(Arc::clone(&self.solver)),
+            norm: NormScratch::default(),
+        }
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) {
+        let graph = &self.graphs[i];
+        workspace.scores.clear();
+        workspace.scores.resize(graph.topology.size(), 0.0);
+        for table in graph.tables() {
+            for &at in table.factors {
+                let factor = self.data.factor(at);
+                let weights = &w[self.blocks[factor.template as usize]..];
+                let scores = &mut workspace.scores[table.range.clone()];
+                add_scores(weights, factor.attributes, scores);
+            }
+        }
+    }
+
+    fn oracle(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
+        let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
+        // A wrong state costs the same whichever it is, so instead of adding the cost to all wrong
+        // states it is taken off the right one, and put back afterwards.
+        workspace.saved.clear();
+        let place = |v: usize| topology.node(v).start + truth[v] as usize;
+        for (v, cost) in self.costs(i).iter().enumerate() {
+            let score = &mut workspace.scores[place(v)];
+            workspace.saved.push(*score);
+            *score -= cost;
+        }
+        self.run(i, workspace, y);
+        for (v, saved) in workspace.saved.iter().enumerate() {
+            workspace.scores[place(v)] = *saved;
+        }
+    }
+
+    /// The best labelling, or the best corner of the relaxation: its
+    /// [`states`](Labelling::states) are a labelling in any case, rounded and improved by local
+    /// search.
+    fn decode(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
+        self.run(i, workspace, y);
+        workspace.decoder.polish(&self.graphs[i].topology, &workspace.scores, y);
+    }
+
+    fn loss(&self, i: usize, y: &Labelling) -> f64 {
+        if y.is_fractional() {
+            return self.loss_of(i, &y.marginals);
+        }
+        let truth = self.data.graph(i).truth();
+        let wrong = truth.iter().zip(&y.states).zip(self.costs(i)).filter(|((a, b), _)| a != b);
+        wrong.map(|(_, cost)| cost).sum()
+    }
+
+    fn psi(&self, i: usize, y: &Labelling, psi: &mut SparseVec) {
+        let (mut truth, mut other, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut other);
+        difference.assign_difference(&truth, &other);
+        self.scatter(i, 1.0, &difference, psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<Labelling> {
+        Some(self.data.graph(i).truth().to_vec().into())
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn quality(&self) -> Quality {
+        if self.failed.load(Ordering::Relaxed) { Quality::Heuristic } else { self.quality }
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
+    fn parts(&self, i: usize, y: &Labelling, parts: &mut SparseVec) {
+        y.push_parts(&self.graphs[i].topology, parts);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.graphs[i].topology.push_parts(self.data.graph(i).truth(), parts);
+    }
+
+    fn score(&self, _: usize, _: &[f64], ws: &FactorGraphWorkspace, parts: &SparseVec) -> f64 {
+        parts.dot_dense(&ws.scores)
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut FactorGraphWorkspace, parts: &SparseVec) -> f64 {
+        self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm)
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        self.graphs[i].for_each_table(parts, |table, own| {
+            let (states, first) = (table.range.len(), table.range.start);
+            for &at in table.factors {
+                let factor = self.data.factor(at);
+                let start = self.blocks[factor.template as usize];
+                let mut sink = Shifted { sink: &mut *sink, start };
+                let state = |id: u64| id as usize - first;
+                scatter_row(states, factor.attributes, scale, own, state, &mut sink);
+            }
+        });
+    }
+
+    /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
+    /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
+    /// proven to be one of the relaxed problem.
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        check_consistency(&self.graphs[i].topology, parts, slack)?;
+        let own = self.loss_of(i, parts);
+        if (own - loss).abs() > slack * (1.0 + own.abs()) {
+            return Err(format!("its loss is stated as {loss}, but is {own}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Which weights there are, and where they lie.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// A kind of factor: all factors of one template share their weights.
+///
+/// ```
+/// use maxmargin::model::factor_graph::Template;
+/// let edge = Template { states: vec![2, 3], attributes: 4 };
+/// assert_eq!((edge.joint_states(), edge.dim()), (6, 24));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// Numbers of states of its variables, in order.
+    pub states: Vec<usize>,
+    /// Number of attributes.
+    pub attributes: usize,
+}
+
+impl Template {
+    /// Number of joint states of its variables.
+    pub fn joint_states(&self) -> usize {
+        self.states.iter().product()
+    }
+
+    /// Number of weights: one per attribute and joint state.
+    pub fn dim(&self) -> usize {
+        self.attributes * self.joint_states()
+    }
+}
+
+/// The shape of a factor graph's weights: its templates, one block of weights after the other.
+///
+/// In a block, the weights of all joint states of an attribute lie side by side; in a joint state,
+/// the last variable counts fastest.
+///
+/// ```
+/// use maxmargin::model::factor_graph::{GraphShape, Template};
+///
+/// let node = Template { states: vec![3], attributes: 10 };
+/// let edge = Template { states: vec![3, 3], attributes: 2 };
+/// let shape = GraphShape { templates: vec![node, edge] };
+/// assert_eq!((shape.dim(), shape.block(1)), (48, 30..48));
+/// let w = vec![0.0; shape.dim()];
+/// let repelling = w[shape.block(1)][1 * 9 + 2 * 3 + 2]; // attribute 1, both variables in state 2
+/// # let _ = repelling;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphShape {
+    /// The templates.
+    pub templates: Vec<Template>,
+}
+
+impl GraphShape {
+    /// Number of weights.
+    pub fn dim(&self) -> usize {
+        self.templates.iter().map(Template::dim).sum()
+    }
+
+    /// Where the weights of a template lie: attribute `a` with joint state `s` at
+    /// `a * joint_states + s`.
+    ///
+    /// ```
+    /// use maxmargin::model::factor_graph::{GraphShape, Template};
+    /// let pair = Template { states: vec![2, 2], attributes: 3 };
+    /// let shape = GraphShape { templates: vec![pair.clone(), pair] };
+    /// assert_eq!((shape.block(0), shape.block(1)), (0..12, 12..24));
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such template.
+    pub fn block(&self, template: usize) -> Range<usize> {
+        let start = self.templates[..template].iter().map(Template::dim).sum();
+        start..start + self.templates[template].dim()
+    }
+}

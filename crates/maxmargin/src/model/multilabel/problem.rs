@@ -1,0 +1,486 @@
+//! Multi-label classification as a structured problem.
+
+use super::labels::LabelSet;
+use super::search::{Plan, Search};
+use super::shape::MultilabelShape;
+use crate::bounds::Bounds;
+use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::{Inference, Unsuitable};
+use crate::model::LabelledRows;
+use crate::model::chain::Hamming;
+use crate::model::rows::{add_scores, scatter_row};
+use crate::problem::Problem;
+use crate::quality::Quality;
+use crate::sparse::{Sink, SparseVec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+
+/// Data, a shape, a loss or a way of decoding that do not fit together.
+///
+/// ```
+/// use maxmargin::inference::Inference;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[2], 1.0)?;
+/// let shape = MultilabelShape::complete(2, 1);
+/// let error = Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).unwrap_err();
+/// assert_eq!(error.to_string(), "row 0 has the label 2, but there are only 2 labels");
+/// # Ok::<(), maxmargin::model::RowError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum MultilabelError {
+    /// No labels at all.
+    #[error("a multi-label model needs at least one label")]
+    NoLabels,
+    /// A pair that is none.
+    #[error("({first}, {second}) is no pair of two of the {labels} labels")]
+    Pair {
+        /// Its first label.
+        first: u32,
+        /// Its second label.
+        second: u32,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// A pair that comes twice.
+    #[error("the pair ({first}, {second}) comes twice")]
+    PairTwice {
+        /// Its first label.
+        first: u32,
+        /// Its second label.
+        second: u32,
+    },
+    /// A label that the shape does not have.
+    #[error("row {row} has the label {label}, but there are only {labels} labels")]
+    Label {
+        /// Index of the row.
+        row: usize,
+        /// The label.
+        label: u32,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// An attribute that the shape does not have.
+    #[error("row {row} has the attribute {attribute}, but there are only {attributes}")]
+    Attribute {
+        /// Index of the row.
+        row: usize,
+        /// The attribute.
+        attribute: u32,
+        /// Number of attributes.
+        attributes: usize,
+    },
+    /// Label weights of the wrong number.
+    #[error("{found} label weights were given for {labels} labels")]
+    LabelWeightCount {
+        /// How many were given.
+        found: usize,
+        /// Number of labels.
+        labels: usize,
+    },
+    /// A label weight that is negative, NaN or infinite.
+    #[error("the loss weight of label {label} is {weight}; a finite number ≥ 0 is needed")]
+    LabelWeight {
+        /// The label.
+        label: usize,
+        /// Its weight.
+        weight: f64,
+    },
+    /// A way of decoding that the pairs do not allow.
+    #[error(transparent)]
+    Inference(#[from] Unsuitable),
+}
+
+/// Rows with sets of labels to train on, under a Hamming loss.
+///
+/// The loss is the share of labels that are wrongly on or off, each mistake weighted by its label.
+///
+/// ```
+/// use maxmargin::inference::Inference;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelShape};
+/// use maxmargin::{Settings, train};
+///
+/// // Attributes 0 and 1 speak for labels 0 and 1; label 2 comes with both of them, and only then.
+/// let mut data = LabelledRows::new();
+/// for (x, labels) in [([1.0, 0.0], &[0][..]), ([0.0, 1.0], &[1]), ([1.0, 1.0], &[0, 1, 2])] {
+///     data.push([(0, x[0]), (1, x[1]), (2, 1.0)], labels, 1.0)?; // attribute 2 is always there
+/// }
+/// let shape = MultilabelShape::complete(3, 3);
+/// let problem = Multilabel::new(shape, data, &Hamming::default(), Inference::Auto)?;
+/// let solution = train(&problem, &Settings { lambda: Some(0.01), ..Settings::default() })?;
+/// assert_eq!(problem.predict(&solution.weights), [vec![0], vec![1], vec![0, 1, 2]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Multilabel {
+    shape: MultilabelShape,
+    data: LabelledRows,
+    /// The cost of a mistake at each label.
+    costs: Vec<f64>,
+    /// ‖xᵢ‖² of each row.
+    norms: Vec<f64>,
+    plan: Plan,
+    total_weight: f64,
+    bounds: Option<Bounds>,
+    solver: Arc<dyn SolveLp>,
+    /// Whether a solver has given up, so that a heuristic took its place.
+    failed: AtomicBool,
+}
+
+/// Scratch memory of a [`Multilabel`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::labels;
+/// use maxmargin::Problem;
+/// use maxmargin::model::multilabel::LabelSet;
+///
+/// let problem = labels();
+/// let w = vec![0.0; problem.dim()];
+/// let (mut workspace, mut y) = (problem.workspace(), LabelSet::default());
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!((y.labels, problem.data().labels(0)), (vec![1, 2], &[0][..])); // all of it is wrong
+/// ```
+#[derive(Debug, Clone)]
+pub struct MultilabelWorkspace {
+    /// The scores of labels.
+    scores: Vec<f64>,
+    /// The same with the loss.
+    augmented: Vec<f64>,
+    search: Search,
+}
+
+impl Multilabel {
+    /// Puts data, shape and loss together, and settles how sets of labels are found.
+    ///
+    /// With [`Auto`](Inference::Auto): by max-sum where the pairs form a forest, else by enumeration
+    /// up to 20 labels, else by roof duality.
+    ///
+    /// # Errors
+    /// Labels, attributes, pairs or label weights that do not fit, or an inference that the pairs do
+    /// not allow.
+    pub fn new(
+        shape: MultilabelShape,
+        data: LabelledRows,
+        loss: &Hamming,
+        inference: Inference,
+    ) -> Result<Self, MultilabelError> {
+        check(&shape, &data, loss)?;
+        let square = |(row, _): (crate::model::Row<'_>, _)| row.pairs().map(|(_, v)| v * v).sum();
+        Ok(Self {
+            plan: Plan::new(&shape, inference)?,
+            costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
+            norms: data.iter().map(square).collect(),
+            total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
+            bounds: None,
+            solver: Arc::new(Simplex),
+            failed: AtomicBool::new(false),
+            shape,
+            data,
+        })
+    }
+
+    /// Has linear programs solved by `solver` from now on.
+    #[must_use]
+    pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
+        self.solver = solver;
+        self
+    }
+
+    /// The same problem with bounds on its weights. Training refuses bounds of another number than
+    /// there are weights.
+    ///
+    /// ```
+    /// # use maxmargin::doc::labels;
+    /// use maxmargin::{Bounds, Problem, Settings, train};
+    ///
+    /// // Labels may only support each other: the relaxation is then exact, however many they are.
+    /// let problem = labels();
+    /// let pairs = problem.shape().pair_weights();
+    /// let bounds = Bounds::none(problem.dim()).with(pairs.clone(), 0.0, f64::INFINITY)?;
+    /// let solution = train(&problem.with_bounds(Some(bounds)), &Settings::default())?;
+    /// assert!(solution.weights[pairs].iter().all(|&w| w >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &MultilabelShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &LabelledRows {
+        &self.data
+    }
+
+    /// How sets of labels are found: never [`Auto`](Inference::Auto).
+    pub fn inference(&self) -> Inference {
+        self.plan.inference
+    }
+
+    /// Predicts the labels of all rows.
+    ///
+    /// ```
+    /// # use maxmargin::doc::labels;
+    /// use maxmargin::{Problem, Settings, train};
+    ///
+    /// let problem = labels();
+    /// let predicted = problem.predict(&train(&problem, &Settings::default())?.weights);
+    /// assert_eq!(predicted.len(), problem.examples());
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn predict(&self, w: &[f64]) -> Vec<Vec<u32>> {
+        let (mut workspace, mut y) = (self.workspace(), LabelSet::default());
+        let mut predict = |i| {
+            self.prepare(i, w, &mut workspace);
+            self.decode(i, w, &mut workspace, &mut y);
+            y.labels.clone()
+        };
+        (0..self.examples()).map(&mut predict).collect()
+    }
+
+    fn is_on(&self, i: usize, label: usize) -> bool {
+        self.data.labels(i).binary_search(&(label as u32)).is_ok()
+    }
+
+    /// The parts of a set of labels.
+    fn push_set(&self, labels: &[u32], parts: &mut SparseVec) {
+        labels.iter().for_each(|&k| parts.push(u64::from(k), 1.0));
+        let on = |k: u32| labels.binary_search(&k).is_ok();
+        for (p, _) in self.shape.pairs.iter().enumerate().filter(|(_, (i, j))| on(*i) && on(*j)) {
+            parts.push((self.shape.labels + p) as u64, 1.0);
+        }
+    }
+
+    /// The loss of masses on labels.
+    fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
+        let missed: f64 = self.data.labels(i).iter().map(|&k| self.costs[k as usize]).sum();
+        let labels =
+            masses.entries().iter().take_while(|(id, _)| (*id as usize) < self.shape.labels);
+        let terms = labels.map(|&(id, mass)| {
+            let cost = self.costs[id as usize];
+            if self.is_on(i, id as usize) { -cost * mass } else { cost * mass }
+        });
+        missed + terms.sum::<f64>()
+    }
+}
+
+fn check(
+    shape: &MultilabelShape,
+    data: &LabelledRows,
+    loss: &Hamming,
+) -> Result<(), MultilabelError> {
+    let (labels, attributes) = (shape.labels, shape.attributes);
+    if labels == 0 {
+        return Err(MultilabelError::NoLabels);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for &(first, second) in &shape.pairs {
+        if first == second || first.max(second) as usize >= labels {
+            return Err(MultilabelError::Pair { first, second, labels });
+        }
+        if !seen.insert((first.min(second), first.max(second))) {
+            return Err(MultilabelError::PairTwice { first, second });
+        }
+    }
+    if !loss.label_weights.is_empty() && loss.label_weights.len() != labels {
+        return Err(MultilabelError::LabelWeightCount { found: loss.label_weights.len(), labels });
+    }
+    if let Some(label) = loss.label_weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
+        return Err(MultilabelError::LabelWeight { label, weight: loss.label_weights[label] });
+    }
+    for (row, (x, on)) in data.iter().enumerate() {
+        if let Some(&label) = on.iter().find(|&&label| label as usize >= labels) {
+            return Err(MultilabelError::Label { row, label, labels });
+        }
+        if let Some(&attribute) = x.attributes.iter().find(|&&a| a as usize >= attributes) {
+            return Err(MultilabelError::Attribute { row, attribute, attributes });
+        }
+    }
+    Ok(())
+}
+
+impl Problem for Multilabel {
+    type Output = LabelSet;
+    type Workspace = MultilabelWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> MultilabelWorkspace {
+        let search = Search::new(Arc::clone(&self.solver));
+        MultilabelWorkspace { scores: Vec::new(), augmented: Vec::new(), search }
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace) {
+        workspace.scores.clear();
+        workspace.scores.resize(self.shape.labels, 0.0);
+        add_scores(&w[self.shape.single()], self.data.row(i), &mut workspace.scores);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace, y: &mut LabelSet) {
+        let MultilabelWorkspace { scores, augmented, search } = workspace;
+        augmented.clear();
+        augmented.extend(scores.iter().zip(&self.costs).map(|(score, cost)| score + cost));
+        for &k in self.data.labels(i) {
+            augmented[k as usize] = scores[k as usize] - self.costs[k as usize];
+        }
+        let quadratic = &w[self.shape.pair_weights()];
+        let quality = search.run(&self.plan, &self.shape.pairs, augmented, quadratic, y);
+        if quality > self.plan.inference.quality() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The best set, or the best corner of the relaxation: its [`labels`](LabelSet::labels) are a set
+    /// in any case. After roof duality that set is the best one, if at most 20 labels were half on.
+    fn decode(&self, _: usize, w: &[f64], workspace: &mut MultilabelWorkspace, y: &mut LabelSet) {
+        let MultilabelWorkspace { scores, search, .. } = workspace;
+        let (pairs, quadratic) = (&self.shape.pairs, &w[self.shape.pair_weights()]);
+        search.run(&self.plan, pairs, scores, quadratic, y);
+        search.round(&self.plan, pairs, scores, quadratic, y);
+    }
+
+    fn loss(&self, i: usize, y: &LabelSet) -> f64 {
+        if y.is_fractional() {
+            return self.loss_of(i, &y.marginals);
+        }
+        let truth = self.data.labels(i);
+        let missed = truth.iter().filter(|k| y.labels.binary_search(k).is_err());
+        let extra = y.labels.iter().filter(|k| truth.binary_search(k).is_err());
+        missed.chain(extra).map(|&k| self.costs[k as usize]).sum()
+    }
+
+    fn psi(&self, i: usize, y: &LabelSet, psi: &mut SparseVec) {
+        let (mut truth, mut other, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut other);
+        difference.assign_difference(&truth, &other);
+        self.scatter(i, 1.0, &difference, psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<LabelSet> {
+        Some(self.data.labels(i).to_vec().into())
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn quality(&self) -> Quality {
+        match self.failed.load(Ordering::Relaxed) {
+            true => Quality::Heuristic,
+            false => self.plan.inference.quality(),
+        }
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
+    fn parts(&self, _: usize, y: &LabelSet, parts: &mut SparseVec) {
+        if y.is_fractional() {
+            parts.assign(&y.marginals);
+        } else {
+            self.push_set(&y.labels, parts);
+        }
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.push_set(self.data.labels(i), parts);
+    }
+
+    fn score(&self, _: usize, w: &[f64], ws: &MultilabelWorkspace, parts: &SparseVec) -> f64 {
+        let (labels, quadratic) = (self.shape.labels, &w[self.shape.pair_weights()]);
+        let term = |&(id, value): &(u64, f64)| match (id as usize).checked_sub(labels) {
+            None => value * ws.scores[id as usize],
+            Some(pair) => value * quadratic[pair],
+        };
+        parts.entries().iter().map(term).sum()
+    }
+
+    fn norm_sq(&self, i: usize, _: &mut MultilabelWorkspace, parts: &SparseVec) -> f64 {
+        // No two parts share a weight.
+        let cut = parts.entries().partition_point(|(id, _)| (*id as usize) < self.shape.labels);
+        let (labels, pairs) = parts.entries().split_at(cut);
+        let squares = |entries: &[(u64, f64)]| entries.iter().map(|(_, v)| v * v).sum::<f64>();
+        self.norms[i] * squares(labels) + squares(pairs)
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        let labels = self.shape.labels;
+        let cut = parts.entries().partition_point(|(id, _)| (*id as usize) < labels);
+        let (on, pairs) = parts.entries().split_at(cut);
+        scatter_row(labels, self.data.row(i), scale, on, |id| id as usize, sink);
+        let start = self.shape.pair_weights().start;
+        for &(id, value) in pairs {
+            sink.add(start + (id as usize - labels), scale * value);
+        }
+    }
+
+    /// Checks that masses of labels and pairs are consistent: 0 ≤ μ_i ≤ 1 and
+    /// max(0, μ_i + μ_j − 1) ≤ μ_ij ≤ min(μ_i, μ_j), and that the loss is theirs. That puts them in
+    /// the local polytope; only where the pairs form a forest are all such points convex combinations
+    /// of sets.
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        if !parts.is_finite() {
+            return Err("a mass is not finite".to_owned());
+        }
+        let labels = self.shape.labels;
+        let mut masses = vec![0.0; labels + self.shape.pairs.len()];
+        for &(id, mass) in parts.entries() {
+            let Some(entry) = usize::try_from(id).ok().and_then(|id| masses.get_mut(id)) else {
+                return Err(format!("it has a part that does not exist: {id}"));
+            };
+            *entry += mass;
+        }
+        let (on, both) = masses.split_at(labels);
+        if let Some(k) = on.iter().position(|mass| *mass < -slack || *mass > 1.0 + slack) {
+            return Err(format!("the mass of label {k} is {}, not between 0 and 1", on[k]));
+        }
+        for (&(j, k), mass) in self.shape.pairs.iter().zip(both) {
+            let (a, b) = (on[j as usize], on[k as usize]);
+            if *mass < (a + b - 1.0).max(0.0) - slack || *mass > a.min(b) + slack {
+                return Err(format!(
+                    "the labels {j} and {k} have the masses {a} and {b}, and {mass} together"
+                ));
+            }
+        }
+        let own = self.loss_of(i, parts);
+        if (own - loss).abs() > slack * (1.0 + own.abs()) {
+            return Err(format!("its loss is stated as {loss}, but is {own}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What an oracle promises, and with it what a certificate proves.
+
+use crate::names::named_enum;
+
+named_enum! {
+    /// What the max oracle of a [`Problem`](crate::Problem) promises, and so what the gap of a
+    /// [`Certificate`](crate::Certificate) is a bound of.
+    ///
+    /// Write P for the primal objective with the true hinge max_y Hᵢ(y; w) and P* for its optimum,
+    /// and primal, dual and gap for the numbers of the certificate.
+    ///
+    /// | quality | the oracle returns | primal | dual | gap |
+    /// |---|---|---|---|---|
+    /// | exact | a maximum over all outputs | = P(w) | ≤ P* | ≥ P(w) − P* |
+    /// | upper bound | a maximum over a relaxation, which contains all outputs | = Pʳ(w) ≥ P(w) | ≤ Pʳ* | ≥ Pʳ(w) − Pʳ* |
+    /// | heuristic | some good output | ≤ P(w) | ≤ P* | ≤ the true gap P(w) − dual |
+    ///
+    /// Pʳ is the primal objective of the *relaxed* problem, whose hinge is the maximum over the
+    /// relaxation. It lies above P everywhere, so that `primal` still bounds the true objective of
+    /// the weights from above; but P* may lie below Pʳ*, and then below `dual` as well. It does not
+    /// where no mass is on fractional corners, for then the dual point is one of the true problem.
+    ///
+    /// With a heuristic, the dual point is made of outputs, so that `dual` is a true lower bound of
+    /// P*; what the gap lacks is whatever the heuristic has missed.
+    ///
+    /// Qualities are ordered by what they prove: the best comes first.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    ///
+    /// assert_eq!("upper-bound".parse::<Quality>()?, Quality::UpperBound);
+    /// assert_eq!(Quality::Exact.max(Quality::Heuristic), Quality::Heuristic); // the weaker one
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
+    #[derive(Default, PartialOrd, Ord, Hash)]
+    Quality("quality") {
+        /// The oracle returns a maximum over all outputs: the gap bounds P(w) − P*.
+        #[default]
+        Exact = "exact",
+        /// The oracle returns a maximum over a relaxation (an LP), so that its hinge is an upper
+        /// bound: the gap bounds how far w is from the optimum of the relaxed problem.
+        UpperBound = "upper-bound",
+        /// The oracle returns whatever it finds: the gap is a lower bound of the true one.
+        Heuristic = "heuristic",
+    }
+}
+
+impl Quality {
+    /// Whether the gap bounds the distance to the optimum of the problem itself.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// assert!(Quality::Exact.is_exact() && !Quality::UpperBound.is_exact());
+    /// ```
+    pub fn is_exact(&self) -> bool {
+        *self == Self::Exact
+    }
+
+    /// What kind of bound the gap is, for people.
+    ///
+    /// ```
+    /// assert_eq!(
+    ///     maxmargin::Quality::Heuristic.explain(),
+    ///     "the oracle is a heuristic: the true gap may be larger",
+    /// );
+    /// ```
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Exact => "the oracle is exact: the gap bounds the distance to the optimum",
+            Self::UpperBound => {
+                "the oracle solves a relaxation: the gap bounds the distance to the optimum of the \
+                 relaxed problem, and the primal is an upper bound of the true objective"
+            }
+            Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
+        }
+    }
+}

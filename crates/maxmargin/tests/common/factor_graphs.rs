@@ -1,0 +1,315 @@
+//! Random small factor graphs with features, and everything about them written down densely from the
+//! formulas.
+
+use super::graphs::{Structure, any_binary_pairwise, any_forest, any_structure};
+use super::problems::{Enumerated, EnumeratedBlock};
+use super::qp::{self, Optimum};
+use super::{dot, minus, norm_sq};
+use maxmargin::Rng;
+use maxmargin::inference::Inference;
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Factor graphs before they are built, in the plainest form.
+#[derive(Debug, Clone)]
+pub struct GraphCase {
+    pub normalised: bool,
+    pub templates: Vec<CaseTemplate>,
+    pub graphs: Vec<CaseGraph>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseTemplate {
+    pub states: Vec<usize>,
+    pub variant: usize,
+    pub attributes: usize,
+}
+
+/// Template, variables, attributes.
+pub type CaseFactor = (usize, Vec<u32>, Vec<(u32, f64)>);
+
+#[derive(Debug, Clone)]
+pub struct CaseGraph {
+    pub weight: f64,
+    /// States, true state, cost.
+    pub variables: Vec<(usize, u32, f64)>,
+    /// Those over one variable included.
+    pub factors: Vec<CaseFactor>,
+}
+
+impl GraphCase {
+    pub fn data(&self) -> Graphs {
+        let mut data = Graphs::new();
+        for graph in &self.graphs {
+            for &(states, truth, cost) in &graph.variables {
+                data.push_weighted_variable(states as u32, truth, cost).unwrap();
+            }
+            for (template, variables, attributes) in &graph.factors {
+                data.push_factor(*template as u32, variables, attributes.iter().copied()).unwrap();
+            }
+            data.end_graph(graph.weight).unwrap();
+        }
+        data
+    }
+
+    pub fn build(&self, inference: Inference) -> FactorGraph {
+        let templates = self.templates.iter().map(|t| maxmargin::model::factor_graph::Template {
+            states: t.states.clone(),
+            attributes: t.attributes,
+        });
+        let shape = maxmargin::model::factor_graph::GraphShape { templates: templates.collect() };
+        let loss = Hamming { normalised: self.normalised };
+        FactorGraph::new(shape, self.data(), loss, inference).unwrap()
+    }
+
+    /// Where each template begins in w, and the end of all.
+    pub fn offsets(&self) -> Vec<usize> {
+        let mut offsets = vec![0];
+        for template in &self.templates {
+            let size = template.attributes * template.states.iter().product::<usize>();
+            offsets.push(offsets[offsets.len() - 1] + size);
+        }
+        offsets
+    }
+
+    pub fn dim(&self) -> usize {
+        *self.offsets().last().unwrap()
+    }
+
+    pub fn truth(&self, i: usize) -> Vec<u32> {
+        self.graphs[i].variables.iter().map(|variable| variable.1).collect()
+    }
+
+    /// The variables of example `i` and its factors over two or more of them.
+    pub fn structure(&self, i: usize) -> Structure {
+        let graph = &self.graphs[i];
+        let large = graph.factors.iter().filter(|factor| factor.1.len() > 1);
+        Structure {
+            states: graph.variables.iter().map(|variable| variable.0).collect(),
+            factors: large.map(|factor| factor.1.clone()).collect(),
+        }
+    }
+
+    /// The joint feature map φ(xᵢ, y), term by term from the formula.
+    pub fn phi(&self, i: usize, y: &[u32]) -> Vec<f64> {
+        let (offsets, mut phi) = (self.offsets(), vec![0.0; self.dim()]);
+        for (template, variables, attributes) in &self.graphs[i].factors {
+            let states = &self.templates[*template].states;
+            let joint = variables
+                .iter()
+                .zip(states)
+                .fold(0, |joint, (&v, states)| joint * states + y[v as usize] as usize);
+            for &(attribute, value) in attributes {
+                let width = states.iter().product::<usize>();
+                phi[offsets[*template] + attribute as usize * width + joint] += value;
+            }
+        }
+        phi
+    }
+
+    /// What each part of example `i` adds to φ, in the layout of the topology: states first.
+    pub fn part_features(&self, i: usize) -> Vec<Vec<f64>> {
+        let (structure, offsets) = (self.structure(i), self.offsets());
+        let places = structure.offsets();
+        let mut parts = vec![vec![0.0; self.dim()]; *places.last().unwrap()];
+        let mut large = structure.states.len();
+        for (template, variables, attributes) in &self.graphs[i].factors {
+            let table = match variables[..] {
+                [v] => v as usize,
+                _ => {
+                    large += 1;
+                    large - 1
+                }
+            };
+            let width = self.templates[*template].states.iter().product::<usize>();
+            for joint in 0..width {
+                for &(attribute, value) in attributes {
+                    let feature = offsets[*template] + attribute as usize * width + joint;
+                    parts[places[table] + joint][feature] += value;
+                }
+            }
+        }
+        parts
+    }
+
+    /// The loss of each part of example `i`.
+    pub fn part_losses(&self, i: usize) -> Vec<f64> {
+        let places = self.structure(i).offsets();
+        let mut losses = vec![0.0; *places.last().unwrap()];
+        let costs = self.costs(i);
+        for (v, &(states, truth, _)) in self.graphs[i].variables.iter().enumerate() {
+            for state in (0..states).filter(|&state| state != truth as usize) {
+                losses[places[v] + state] = costs[v];
+            }
+        }
+        losses
+    }
+
+    fn costs(&self, i: usize) -> Vec<f64> {
+        let costs: Vec<f64> = self.graphs[i].variables.iter().map(|v| v.2).collect();
+        let sum: f64 = costs.iter().sum();
+        if self.normalised && sum > 0.0 { costs.iter().map(|c| c / sum).collect() } else { costs }
+    }
+
+    /// ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
+    pub fn psi(&self, i: usize, y: &[u32]) -> Vec<f64> {
+        minus(&self.phi(i, &self.truth(i)), &self.phi(i, y))
+    }
+
+    /// The loss, from the formula in its documentation.
+    pub fn loss(&self, i: usize, y: &[u32]) -> f64 {
+        let (truth, costs) = (self.truth(i), self.costs(i));
+        (0..y.len()).filter(|&v| y[v] != truth[v]).map(|v| costs[v]).sum()
+    }
+
+    /// Hᵢ(y; w).
+    pub fn augmented(&self, i: usize, y: &[u32], w: &[f64]) -> f64 {
+        self.loss(i, y) - dot(w, &self.psi(i, y))
+    }
+
+    /// The same problem with every ψ and loss written out.
+    pub fn enumerate(&self) -> Enumerated {
+        let block = |i: usize| {
+            let all = self.structure(i).labellings();
+            let corners = all.iter().map(|y| (self.psi(i, y), self.loss(i, y))).collect();
+            EnumeratedBlock { weight: self.graphs[i].weight, corners }
+        };
+        Enumerated { dim: self.dim(), blocks: (0..self.graphs.len()).map(block).collect() }
+    }
+
+    fn share(&self, i: usize) -> f64 {
+        self.graphs[i].weight / self.graphs.iter().map(|graph| graph.weight).sum::<f64>()
+    }
+
+    /// The relaxed primal objective: the hinge is a maximum over the local polytope, found by an
+    /// interior point method.
+    pub fn relaxed_primal(&self, lambda: f64, w: &[f64]) -> f64 {
+        let hinge = |i: usize| {
+            let features = self.part_features(i);
+            let losses = self.part_losses(i);
+            let scores: Vec<f64> =
+                features.iter().zip(&losses).map(|(part, loss)| dot(part, w) + loss).collect();
+            self.structure(i).relaxed(&scores) - dot(w, &self.phi(i, &self.truth(i)))
+        };
+        let risk: f64 = (0..self.graphs.len()).map(|i| self.share(i) * hinge(i)).sum();
+        0.5 * lambda * norm_sq(w) + risk
+    }
+
+    /// The optimum of the relaxed dual: one distribution per example becomes a point of its local
+    /// polytope. As an ordinary QP over the masses of all parts of all examples.
+    pub fn relaxed_optimum(&self, lambda: f64) -> Optimum {
+        let (mut columns, mut equations) = (Vec::new(), Vec::new());
+        let mut truth = vec![0.0; self.dim()];
+        for i in 0..self.graphs.len() {
+            let (first, share) = (columns.len(), self.share(i));
+            for (features, loss) in self.part_features(i).iter().zip(self.part_losses(i)) {
+                let column: Vec<f64> = features.iter().map(|x| -share * x / lambda).collect();
+                columns.push((column, share * loss));
+            }
+            for (row, right) in self.structure(i).equations() {
+                equations.push((row.iter().map(|&(at, c)| (first + at, c)).collect(), right));
+            }
+            super::add_scaled(&mut truth, share / lambda, &self.phi(i, &self.truth(i)));
+        }
+        // w = truth + Σ mass · column, and D = Σ mass · loss − λ/2 ‖w‖².
+        let quadratic = qp::csc(columns.len(), columns.len(), |row, column| {
+            if row <= column { lambda * dot(&columns[row].0, &columns[column].0) } else { 0.0 }
+        });
+        let linear: Vec<f64> =
+            columns.iter().map(|(column, loss)| lambda * dot(column, &truth) - loss).collect();
+        let masses = qp::minimise(&quadratic, &linear, &equations, 1e-10);
+        let (mut w, mut l) = (truth, 0.0);
+        for (mass, (column, loss)) in masses.iter().zip(&columns) {
+            super::add_scaled(&mut w, *mass, column);
+            l += mass * loss;
+        }
+        Optimum { below: l - 0.5 * lambda * norm_sq(&w), above: self.relaxed_primal(lambda, &w) }
+    }
+}
+
+/// Puts features, costs and truths on structures. With `tieless`, every factor has real-valued
+/// attributes and every mistake a cost.
+fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
+    let mut rng = Rng::new(seed);
+    let mut case =
+        GraphCase { normalised: rng.below(2) == 0, templates: Vec::new(), graphs: Vec::new() };
+    let weighted = rng.below(3) == 0;
+    for structure in structures {
+        let weight = if weighted { 0.2 + rng.unit_f64() } else { 1.0 };
+        let variables = structure.states.iter().map(|&states| {
+            let cost = match rng.below(4) {
+                0 if !tieless => 0.0,
+                1 => 0.5 + rng.unit_f64(),
+                _ => 1.0,
+            };
+            (states, rng.below(states) as u32, cost)
+        });
+        let variables: Vec<_> = variables.collect();
+        let mut scopes: Vec<Vec<u32>> = structure.factors.clone();
+        for v in 0..structure.states.len() as u32 {
+            let count = if tieless { 1 } else { [0, 1, 1, 2][rng.below(4)] };
+            scopes.extend((0..count).map(|_| vec![v]));
+        }
+        rng.shuffle(&mut scopes);
+        let mut factors = Vec::new();
+        for scope in scopes {
+            let states: Vec<usize> = scope.iter().map(|&v| structure.states[v as usize]).collect();
+            let attributes = 1 + states.len() % 3;
+            let kind = CaseTemplate { states, variant: rng.below(2), attributes };
+            let known = case.templates.iter().position(|template| *template == kind);
+            let template = known.unwrap_or_else(|| {
+                case.templates.push(kind);
+                case.templates.len() - 1
+            });
+            let count = if tieless { attributes } else { rng.below(4) };
+            let draw = |at: usize| {
+                let attribute = if tieless { at } else { rng.below(attributes) } as u32;
+                let value = match rng.below(4) {
+                    0 if !tieless => [0.0, 1.0, -1.0][rng.below(3)],
+                    _ => 4.0 * rng.unit_f64() - 2.0,
+                };
+                (attribute, value)
+            };
+            factors.push((template, scope, (0..count).map(draw).collect()));
+        }
+        case.graphs.push(CaseGraph { weight, variables, factors });
+    }
+    if case.dim() == 0 {
+        // Something has to be there to be learnt.
+        let states = case.graphs[0].variables[0].0;
+        let template = CaseTemplate { states: vec![states], variant: 9, attributes: 1 };
+        case.templates.push(template);
+        let last = case.templates.len() - 1;
+        case.graphs[0].factors.push((last, vec![0], vec![(0, 1.0)]));
+    }
+    case
+}
+
+/// Any factor graphs: with and without cycles, weighted, with ties, with parts that have no features.
+pub fn any_graphs() -> impl Strategy<Value = GraphCase> {
+    (vec(any_structure(), 1..=3), any::<u64>())
+        .prop_map(|(structures, seed)| dress(structures, seed, false))
+}
+
+/// Graphs without cycles.
+pub fn any_forests() -> impl Strategy<Value = GraphCase> {
+    (vec(any_forest(), 1..=3), any::<u64>())
+        .prop_map(|(structures, seed)| dress(structures, seed, false))
+}
+
+/// Binary and pairwise graphs, most with cycles.
+pub fn any_binary_graphs() -> impl Strategy<Value = GraphCase> {
+    (vec(any_binary_pairwise(), 1..=3), any::<u64>())
+        .prop_map(|(structures, seed)| dress(structures, seed, false))
+}
+
+/// Small graphs with cycles, full of features: the relaxation has fractional corners, and its optimum
+/// lies above the true one.
+pub fn frustrated_graphs() -> impl Strategy<Value = GraphCase> {
+    (1usize..=3, any::<u64>()).prop_map(|(count, seed)| {
+        let factors = vec![vec![0, 1], vec![1, 2], vec![2, 0]];
+        let triangle = Structure { states: vec![2; 3], factors };
+        dress(vec![triangle; count], seed, true)
+    })
+}
