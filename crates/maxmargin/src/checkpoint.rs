@@ -33,7 +33,7 @@ const MAGIC: [u8; 8] = *b"mmckpt\r\n";
 
 /// The version of the layout: one more with every change of what a checkpoint holds. The test
 /// `the_layout_is_pinned` tells when that is due.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Magic and version before the content, its length and a check sum after it.
 const HEAD: usize = MAGIC.len() + size_of::<u32>();

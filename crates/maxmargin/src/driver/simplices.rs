@@ -38,6 +38,7 @@ impl<P: Problem> Driver<'_, '_, P> {
     pub(super) fn move_together(&mut self) {
         let Self { run, averager, simplices, face, picker, .. } = self;
         let (Some(simplices), Some(face)) = (*simplices, face) else { return };
+        if std::env::var("DBG").is_ok() {eprintln!("sweep at {} known {:?} dual {:.9}", run.totals.visits, picker.known_gap().map(|g|g/run.state.dual), run.state.dual/run.state.lambda);}
         if !face.is_due(picker.known_gap()) {
             return;
         }
