@@ -239,7 +239,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 return Ok(PassEnd::Early);
             }
             if self.picker.ends_sweep(n, visits + 1) {
-                self.move_together();
+                self.move_together(known);
             }
         }
         Ok(PassEnd::Full)

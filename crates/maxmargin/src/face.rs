@@ -26,7 +26,7 @@ const MOST_ROUNDS: usize = 200;
 const ENOUGH: f64 = 0.1;
 
 /// While a sweep of visits leaves less than this of the gap, visits do well alone.
-const FAST: f64 = 0.5;
+const FAST: f64 = 0.8;
 
 /// A step that goes so far of its way has found a good way.
 const FAR: f64 = 0.9;

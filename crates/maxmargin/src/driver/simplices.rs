@@ -34,12 +34,12 @@ impl<P: Problem> Driver<'_, '_, P> {
         self.step(i, slope, k)
     }
 
-    /// A step of all blocks together, where they are simplices.
-    pub(super) fn move_together(&mut self) {
-        let Self { run, averager, simplices, face, picker, .. } = self;
+    /// A step of all blocks together, where they are simplices, after a sweep that has left so much
+    /// gap, if that is known.
+    pub(super) fn move_together(&mut self, known_gap: Option<f64>) {
+        let Self { run, averager, simplices, face, .. } = self;
         let (Some(simplices), Some(face)) = (*simplices, face) else { return };
-        if std::env::var("DBG").is_ok() {eprintln!("sweep at {} known {:?} dual {:.9}", run.totals.visits, picker.known_gap().map(|g|g/run.state.dual), run.state.dual/run.state.lambda);}
-        if !face.is_due(picker.known_gap()) {
+        if !face.is_due(known_gap) {
             return;
         }
         let (problem, k) = (run.problem, run.totals.visits);
