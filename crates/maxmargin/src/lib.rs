@@ -124,6 +124,8 @@ struct Readme;
 mod guides {
     #[doc = include_str!("../../../docs/factor-graph.md")]
     struct FactorGraph;
+    #[doc = include_str!("../../../docs/multiclass.md")]
+    struct Multiclass;
     #[doc = include_str!("../../../docs/multilabel.md")]
     struct Multilabel;
 }
