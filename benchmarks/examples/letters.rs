@@ -43,15 +43,15 @@ fn main() -> Result<()> {
         let (wrong, paid) = (share(wrong, test.len()), format!("{:.3}", paid / test.len() as f64));
         print_row(name, solution, &wrong, &paid);
     };
-    let plain = Multiclass::new(shape.clone(), training.clone(), ClassLoss::ZeroOne)?;
+    let plain = Multiclass::new(shape, training.clone(), ClassLoss::ZeroOne)?;
     report("0/1 loss", &fit(&plain)?);
-    let costly = Multiclass::new(shape.clone(), training.clone(), costs.clone())?;
+    let costly = Multiclass::new(shape, training.clone(), costs.clone())?;
     report("costs, margin rescaling", &fit(&costly)?);
     report("costs, slack rescaling", &fit(&SlackRescaled::new(costly))?);
 
     let shape = BinaryShape { bias: Some(1.0), ..BinaryShape::new(attributes.len()) };
     let a = labels.get("a").context("there is no letter a")?;
-    let solution = fit(&Binary::new(shape.clone(), training, a)?)?;
+    let solution = fit(&Binary::new(shape, training, a)?)?;
     let is_right = |row, truth: &[u32]| shape.predict(&solution.weights, row) == truth.contains(&a);
     let wrong = test.iter().filter(|(row, truth)| !is_right(*row, truth)).count();
     print_row("is it an a?", &solution, &share(wrong, test.len()), "");
