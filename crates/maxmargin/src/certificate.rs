@@ -48,8 +48,8 @@ pub(crate) struct BlockReading {
     pub(crate) hinge: f64,
     /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
     pub(crate) gap: f64,
-    /// The loss of the corner that the oracle found.
-    pub(crate) loss: f64,
+    /// The loss of the corner that the oracle found, if it is one that cannot be.
+    pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
 }
@@ -85,7 +85,8 @@ pub(crate) fn read_block<P: Problem>(
     let mut ascent = step.loss + problem.score(i, w, workspace, &step.parts);
 
     let own = hinge - ascent;
-    let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + loss + block.loss + score.abs());
+    let failed =
+        hinge < own.max(0.0) - ROUNDING * (1.0 + loss.abs() + block.loss.abs() + score.abs());
     if failed && own < 0.0 {
         scratch.fall_back_to_truth(problem, i);
         scratch.step.go_to(block, &scratch.corner);
@@ -94,7 +95,8 @@ pub(crate) fn read_block<P: Problem>(
         step.stay();
         (hinge, ascent) = (own, 0.0);
     }
-    BlockReading { hinge, gap: shares.of(i) * ascent, loss, failed }
+    let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
+    BlockReading { hinge, gap: shares.of(i) * ascent, wrong_loss, failed }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -126,8 +128,9 @@ pub(crate) fn from_readings(
     if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
         return Err(TrainError::NotFinite { example });
     }
-    if let Some(example) = readings.iter().position(|r| r.loss < 0.0) {
-        return Err(TrainError::Loss { example, loss: readings[example].loss });
+    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss?)));
+    if let Some((example, loss)) = wrong.next() {
+        return Err(TrainError::Loss { example, loss });
     }
     let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
     let primal = 0.5 * lambda * norm_sq + risk;

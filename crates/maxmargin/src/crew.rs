@@ -14,7 +14,7 @@ pub(crate) struct Scratch<P: Problem> {
     /// For differences that are needed only for their score.
     pub(crate) parts: SparseVec,
     /// The values and the masses of all parts of a block, where these are few.
-    values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     masses: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ impl<P: Problem> Scratch<P> {
     /// dual is largest while all other blocks rest, where its curvature is `rate`·‖Bᵢq‖². Returns the
     /// growth ΔL + ⟨w, Bᵢq⟩ on the way q there.
     ///
-    /// The workspace must be prepared for block `i`.
+    /// The values must be those of block `i`; they are used up.
     pub(crate) fn find_optimum(
         &mut self,
         simplices: &dyn Simplices<P::Workspace>,
@@ -55,8 +55,7 @@ impl<P: Problem> Scratch<P> {
         rate: f64,
         mu: &SparseVec,
     ) -> f64 {
-        let Self { workspace, corner, values, masses, .. } = self;
-        simplices.values(i, workspace, values);
+        let Self { corner, values, masses, .. } = self;
         corner.parts.clear();
         let (curvature, parts) = (rate * simplices.length_sq(i), &mut corner.parts);
         let (loss, growth) = simplex::optimum(simplices, i, curvature, mu, values, masses, parts);

@@ -12,7 +12,7 @@ use crate::crew::Scratch;
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
-use crate::face::{self, FaceSteps};
+use crate::face::FaceSteps;
 use crate::observe::Choice;
 use crate::order::Picker;
 use crate::problem::Problem;
@@ -23,6 +23,8 @@ use crate::simplex::Simplices;
 use crate::status::Status;
 use crate::step::Pace;
 use std::borrow::Cow;
+
+mod simplices;
 
 /// Trains by block-coordinate Frank-Wolfe, from `stage` on, with the parts of a run that is resumed.
 pub(crate) fn run<P: Problem>(
@@ -106,9 +108,6 @@ enum PassEnd {
 /// of date, so they have to promise more than is asked for.
 const PROMISING: f64 = 0.8;
 
-/// How much more they can be made to promise where they have promised too much.
-const MOST_DOUBT: f64 = 10.0;
-
 /// A step that goes so far goes all the way, but for rounding.
 const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 
@@ -127,8 +126,6 @@ struct Driver<'p, 'o, P: Problem> {
     simplices: Option<&'p dyn Simplices<P::Workspace>>,
     /// Steps of all such blocks together.
     face: Option<FaceSteps>,
-    /// How much larger the gap was at the last exact pass than it was thought to be.
-    doubt: f64,
 }
 
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
@@ -136,7 +133,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (s, n) = (&run.settings, run.examples());
         let knows_optima = s.direction == Direction::Corrective && s.cache == Caching::Off;
         let simplices = run.problem.simplices().filter(|_| knows_optima);
-        if let Some(Parts { picker, rng, averager, memory, face, doubt }) = parts {
+        if let Some(Parts { picker, rng, averager, memory, face }) = parts {
             return Self {
                 run,
                 picker: picker.into_owned(),
@@ -145,7 +142,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 memory: memory.map(Cow::into_owned),
                 simplices,
                 face: face.map(Cow::into_owned),
-                doubt,
             };
         }
         let remembers = simplices.is_none()
@@ -167,7 +163,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             simplices,
             // With bounds the dual is no quadratic any more.
             face: (simplices.is_some() && run.problem.bounds().is_none()).then(FaceSteps::default),
-            doubt: 1.0,
             run,
         }
     }
@@ -210,7 +205,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             averager: self.averager.as_ref().map(Cow::Borrowed),
             memory: self.memory.as_ref().map(Cow::Borrowed),
             face: self.face.as_ref().map(Cow::Borrowed),
-            doubt: self.doubt,
         };
         self.run.keep(stage, Some(parts))
     }
@@ -219,8 +213,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn pass(&mut self, done: usize) -> Result<PassEnd, TrainError> {
         let (n, averaging) = (self.run.examples(), self.averager.is_some());
         // The gaps of blocks are those of the iterate, and promise nothing of an average.
-        let promising =
-            if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance / self.doubt };
+        let promising = if averaging { 0.0 } else { PROMISING * self.run.settings.tolerance };
         for visits in done..n {
             if let Some(status) = self.run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
@@ -233,9 +226,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
             }
-            match self.memory {
-                None => self.visit(i)?,
-                Some(_) => self.visit_remembering(i)?,
+            match (self.simplices, &self.memory) {
+                (Some(simplices), _) => self.visit_simplex(i, simplices)?,
+                (None, None) => self.visit(i)?,
+                (None, Some(_)) => self.visit_remembering(i)?,
             }
             let known = self.picker.known_gap();
             if self.run.trusting && known.is_some_and(|gap| gap <= self.run.settings.tolerance) {
@@ -245,7 +239,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 return Ok(PassEnd::Early);
             }
             if self.picker.ends_sweep(n, visits + 1) {
-                self.move_together();
+                self.move_together(known);
             }
         }
         Ok(PassEnd::Full)
@@ -255,21 +249,23 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn visit(&mut self, i: usize) -> Result<(), TrainError> {
         let run = &mut self.run;
         run.oracle(i);
-        let (rule, k, blocks) = (run.settings.step, run.totals.visits, run.examples());
+        let k = run.totals.visits;
         run.totals.visits += 1;
-
-        let mut slope = self.choose(i)?;
+        let slope = self.choose(i)?;
         self.picker.update(i, slope);
-        if let Some(simplices) = self.simplices.filter(|_| slope > 0.0) {
-            slope = self.aim_at_optimum(i, simplices)?;
-        }
-        let problem = self.run.problem;
+        self.step(i, slope, k)
+    }
+
+    /// Moves block `i` along the direction in the scratch, on which the dual rises with `slope` at
+    /// first, in visit `k` (counted from 0).
+    fn step(&mut self, i: usize, slope: f64, k: u64) -> Result<(), TrainError> {
+        let (problem, rule) = (self.run.problem, self.run.settings.step);
+        let pace = Pace { rule, k, blocks: self.run.examples() };
         let (state, scratch) = self.run.state_and_scratch();
         let (step, workspace) = (&scratch.step, &mut scratch.workspace);
-        let stride =
-            state.stride(i, &step.parts, slope, step.longest, Pace { rule, k, blocks }, || {
-                problem.norm_sq(i, workspace, &step.parts)
-            });
+        let stride = state.stride(i, &step.parts, slope, step.longest, pace, || {
+            problem.norm_sq(i, workspace, &step.parts)
+        });
         let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
         if self.simplices.is_some() && stride.gamma > ALL_THE_WAY {
             stride.gamma = 1.0;
@@ -293,7 +289,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let problem = self.run.problem;
         let (state, scratch) = self.run.state_and_scratch();
         let loss = scratch.corner.loss;
-        if loss < 0.0 {
+        if loss < 0.0 && !problem.has_signed_losses() {
             return Err(TrainError::Loss { example: i, loss });
         }
         let below_truth =
@@ -309,30 +305,6 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             self.run.totals.oracle_failures += 1;
         }
         if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
-    }
-
-    /// The direction towards the best point of block `i`, which takes the place of the corner; the
-    /// slope of the dual along it.
-    fn aim_at_optimum(
-        &mut self,
-        i: usize,
-        simplices: &dyn Simplices<P::Workspace>,
-    ) -> Result<f64, TrainError> {
-        let (state, scratch) = self.run.state_and_scratch();
-        let (share, block) = (state.shares.of(i), &state.blocks[i]);
-        let slope = share * scratch.find_optimum(simplices, i, share / state.lambda, &block.parts);
-        scratch.step.go_to(block, &scratch.corner);
-        if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
-    }
-
-    /// A step of all blocks together, where they are simplices.
-    fn move_together(&mut self) {
-        let Self { run, averager, simplices, face, .. } = self;
-        let (Some(simplices), Some(face)) = (*simplices, face) else { return };
-        let (problem, k) = (run.problem, run.totals.visits);
-        let averager = averager.as_mut().map(|averager| (averager, k + 1));
-        let state = &mut run.state;
-        face.step(&mut face::Place { problem, simplices, state }, averager);
     }
 
     /// A visit to a block that remembers its corners: a remembered corner if it will do, else the
@@ -353,7 +325,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             run.oracle_of_prepared(i);
             let (state, scratch) = run.state_and_scratch();
             let (parts, loss) = (&scratch.corner.parts, scratch.corner.loss);
-            if loss < 0.0 {
+            if loss < 0.0 && !problem.has_signed_losses() {
                 return Err(TrainError::Loss { example: i, loss });
             }
             let score = problem.score(i, &state.w, &scratch.workspace, parts);
@@ -414,12 +386,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if let Some(memory) = memory {
             memory.refresh_all(&mut run.state.blocks);
         }
-        let known = picker.known_gap();
         let check = run.check()?;
-        if let Some(known) = known {
-            self.doubt =
-                (check.certificate.gap / known.max(f64::MIN_POSITIVE)).clamp(1.0, MOST_DOUBT);
-        }
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         picker.refresh(gaps());
         if let Some(memory) = memory {

@@ -25,6 +25,9 @@ const MOST_ROUNDS: usize = 200;
 /// Rounds end where the gap within the face has fallen to this share of what it was.
 const ENOUGH: f64 = 0.1;
 
+/// While a sweep of visits leaves less than this of the gap, visits do well alone.
+const FAST: f64 = 0.8;
+
 /// A step that goes so far of its way has found a good way.
 const FAR: f64 = 0.9;
 
@@ -44,6 +47,8 @@ pub(crate) struct FaceSteps {
     /// How many rounds the next step may take: more while steps can be taken to the end, fewer while
     /// they lead far out of the face.
     rounds: usize,
+    /// The gap of all blocks as it was known after the sweep before.
+    last_gap: f64,
     #[serde(skip)]
     blocks: Vec<FaceBlock>,
     /// The corners of all these blocks, one after another: their parts and masses.
@@ -101,6 +106,7 @@ impl Default for FaceSteps {
     fn default() -> Self {
         Self {
             rounds: FIRST_ROUNDS,
+            last_gap: 0.0,
             blocks: Vec::new(),
             parts: Vec::new(),
             masses: Vec::new(),
@@ -113,6 +119,13 @@ impl Default for FaceSteps {
 }
 
 impl FaceSteps {
+    /// Whether a step is worth its cost after a sweep that found this gap, if that is known.
+    pub(crate) fn is_due(&mut self, gap: Option<f64>) -> bool {
+        let fast = gap.is_some_and(|gap| gap < FAST * self.last_gap);
+        self.last_gap = gap.unwrap_or_default();
+        !fast
+    }
+
     /// Moves all blocks with several corners at once. The averager is told before a block changes in
     /// visit `k`.
     pub(crate) fn step<P: Problem>(

@@ -126,6 +126,8 @@ mod guides {
     struct Chains;
     #[doc = include_str!("../../../docs/factor-graph.md")]
     struct FactorGraph;
+    #[doc = include_str!("../../../docs/multiclass.md")]
+    struct Multiclass;
     #[doc = include_str!("../../../docs/multilabel.md")]
     struct Multilabel;
 }

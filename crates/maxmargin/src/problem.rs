@@ -184,6 +184,12 @@ pub trait Problem: Sync {
         1.0
     }
 
+    /// Whether losses may be negative; unless overridden they may not, and one that is ends the
+    /// training as a mistake. The truth has no loss in any case.
+    fn has_signed_losses(&self) -> bool {
+        false
+    }
+
     /// What [`oracle`](Self::oracle) promises; exact unless overridden.
     ///
     /// Training goes the same way whatever it is: corners are used as they are, no step is taken

@@ -11,6 +11,7 @@ use crate::error::{TrainError, check_problem};
 use crate::observe::{Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals};
 use crate::problem::Problem;
 use crate::settings::CheckedSettings;
+use crate::simplex::Simplices;
 use crate::status::Status;
 use crate::trainer::{Interrupt, Solution};
 use crate::validate::{Judge, Validator};
@@ -180,6 +181,17 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.oracle_timer.time(|| scratch.find_corner(self.problem, i, &self.state.w));
         self.totals.oracle_calls += 1;
         scratch.describe_corner(self.problem, i);
+    }
+
+    /// Evaluates all corners of block `i`, which is a simplex, at the current w, timed and counted as
+    /// an oracle call; their values are in the scratch.
+    pub(crate) fn evaluate(&mut self, i: usize, simplices: &dyn Simplices<P::Workspace>) {
+        let Scratch { workspace, values, .. } = self.crew.scratch();
+        self.oracle_timer.time(|| {
+            self.problem.prepare(i, &self.state.w, workspace);
+            simplices.values(i, workspace, values);
+        });
+        self.totals.oracle_calls += 1;
     }
 
     /// Prepares the sequential scratch for block `i` at the current w.

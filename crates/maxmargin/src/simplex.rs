@@ -54,6 +54,19 @@ pub trait Simplices<W> {
 /// Less than this is no curvature: dividing by it could overflow.
 pub(crate) const LEAST_CURVATURE: f64 = 1e-150;
 
+/// How much more the best corner is worth than the point μ, given the values of all parts.
+pub(crate) fn gap<W>(simplices: &dyn Simplices<W>, mu: &SparseVec, values: &[f64]) -> f64 {
+    let truth = if simplices.truth_has_part() { f64::NEG_INFINITY } else { 0.0 };
+    let best = values.iter().copied().fold(truth, f64::max);
+    // Of masses that sum to one: a point at the best corner has exactly no gap.
+    let (mut own, mut rest) = (0.0, 1.0);
+    for &(part, mass) in mu.entries() {
+        own += mass * (best - values[part as usize]);
+        rest -= mass;
+    }
+    if simplices.truth_has_part() { own } else { own + rest.max(0.0) * best }
+}
+
 /// Finds the point at which ⟨values, μ′⟩ − ½·`curvature`·‖μ′ − μ‖² is largest: writes it to `parts`,
 /// which comes empty, and returns its loss and ⟨values, μ′ − μ⟩.
 ///
@@ -160,6 +173,31 @@ mod tests {
             .prop_map(|(x, scale)| x.iter().map(|x| scale * x).collect())
     }
 
+    /// A block of any size whose corners all have the same loss.
+    struct Plain {
+        truth_has_part: bool,
+    }
+
+    impl Simplices<()> for Plain {
+        fn truth_has_part(&self) -> bool {
+            self.truth_has_part
+        }
+
+        fn length_sq(&self, _i: usize) -> f64 {
+            1.0
+        }
+
+        fn loss(&self, _i: usize, _part: u64) -> f64 {
+            1.0
+        }
+
+        fn score(&self, _i: usize, _w: &[f64], _part: u64) -> f64 {
+            0.0
+        }
+
+        fn values(&self, _i: usize, (): &(), _values: &mut Vec<f64>) {}
+    }
+
     /// The nearest point is the one from which the way to x makes no acute angle with the way to any
     /// corner.
     fn check_nearest(x: &[f64], p: &[f64], corner_at_zero: bool) {
@@ -182,6 +220,28 @@ mod tests {
             project_below(&mut p);
             prop_assert!(p.iter().sum::<f64>() < 1.0 + 1e-12);
             check_nearest(&x, &p, true);
+        }
+
+        #[test]
+        fn a_gap_is_the_largest_slope_towards_a_corner(
+            values in proptest::collection::vec(-3.0..3.0f64, 1..8),
+            masses in proptest::collection::vec(0u8..4, 8),
+            left in 0u8..4,
+        ) {
+            let masses = &masses[..values.len()];
+            let sum: f64 = masses.iter().map(|&mass| f64::from(mass)).sum();
+            for truth_has_part in [false, true] {
+                let all = if truth_has_part { sum } else { sum + f64::from(left) };
+                prop_assume!(all > 0.0);
+                let some = (0..).zip(masses).filter(|(_, mass)| **mass > 0);
+                let mu: SparseVec = some.map(|(part, &mass)| (part, f64::from(mass) / all)).collect();
+                let own: f64 = mu.entries().iter().map(|&(p, mass)| mass * values[p as usize]).sum();
+                let truth = (!truth_has_part).then_some(0.0);
+                let slopes = values.iter().copied().chain(truth).map(|value| value - own);
+                let found = gap(&Plain { truth_has_part }, &mu, &values);
+                prop_assert!((found - slopes.fold(f64::NEG_INFINITY, f64::max)).abs() < 1e-12);
+                prop_assert!(found >= 0.0);
+            }
         }
 
         #[test]

@@ -92,6 +92,11 @@ fn exactly(lambda: f64) -> Settings {
     }
 }
 
+/// For rounds that follow each other.
+fn quickly(lambda: f64) -> Settings {
+    Settings { tolerance: 1e-6, max_passes: 2000, gap_every: 5, ..exactly(lambda) }
+}
+
 /// g(w, δ) lies above the optimum of the relaxation, and within `close` of it.
 fn hold(hard: f64, optimum: &Optimum, close: f64) {
     let scale = 1.0 + optimum.above.abs();
@@ -150,31 +155,28 @@ proptest! {
     #[test]
     fn multipliers_lead_to_the_relaxation(case in any_graphs(), lambda in 0.3..2.0f64) {
         let optimum = case.relaxed_optimum(lambda);
-        let settings = Settings { tolerance: 1e-10, ..exactly(lambda) };
-        let found = train_augmented(soft(&case, lambda, 0.1), &settings, 400, 1e-6).unwrap();
-        hold(found.problem.hard_objective(&found.solution.weights), &optimum, 1e-5);
+        let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 60, 1e-4).unwrap();
+        hold(found.problem.hard_objective(&found.solution.weights), &optimum, 1e-3);
         assert_certified(&found.problem, &found.solution);
     }
 
     #[test]
     fn on_forests_all_ways_lead_to_the_exact_optimum(case in any_forests(), lambda in 0.3..2.0f64) {
         let exact = train(&case.build(Inference::MaxSum), &exactly(lambda)).unwrap().certificate;
-        let settings = Settings { tolerance: 1e-10, ..exactly(lambda) };
-        let found = train_augmented(soft(&case, lambda, 0.1), &settings, 400, 1e-6).unwrap();
+        let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 60, 1e-4).unwrap();
         let hard = found.problem.hard_objective(&found.solution.weights);
-        assert_close(hard, exact.primal, 1e-5, 1.0);
+        assert_close(hard, exact.primal, 1e-3, 1.0);
     }
 
     #[test]
-    fn sets_of_labels_are_graphs(case in any_labels(), lambda in 0.3..2.0f64) {
-        let graphs = case.as_graphs();
-        let optimum = graphs.relaxed_optimum(lambda);
-        let data = case.build(Inference::Auto);
+    fn sets_of_labels_go_to_their_relaxation(case in any_labels(), lambda in 0.3..2.0f64) {
+        let data = case.build(Inference::Lp);
+        let relaxed = train(&data, &quickly(lambda)).unwrap().certificate;
+        let optimum = Optimum { below: relaxed.dual, above: relaxed.primal };
         let problem =
-            SoftGraph::of_labels(&case.shape, data.data(), &case.loss, lambda, 0.1).unwrap();
-        let settings = Settings { tolerance: 1e-10, ..exactly(lambda) };
-        let found = train_augmented(problem, &settings, 400, 1e-6).unwrap();
-        hold(found.problem.hard_objective(&found.solution.weights), &optimum, 1e-5);
+            SoftGraph::of_labels(&case.shape, data.data(), &case.loss, lambda, 0.05).unwrap();
+        let found = train_augmented(problem, &quickly(lambda), 60, 1e-4).unwrap();
+        hold(found.problem.hard_objective(&found.solution.weights), &optimum, 1e-3);
     }
 
     #[test]
@@ -206,6 +208,20 @@ proptest! {
             }).unwrap());
         }
     }
+}
+
+/// To the sixth digit, on rings that the relaxation does not solve exactly.
+#[test]
+fn multipliers_lead_all_the_way() {
+    let rings = maxmargin::doc::rings();
+    let lambda = 0.05;
+    let settings = exactly(lambda);
+    let relaxed = train(&rings, &settings).unwrap().certificate;
+    let found = train_augmented(maxmargin::doc::soft_pictures(lambda), &settings, 2000, 1e-7);
+    let found = found.unwrap();
+    let hard = found.problem.hard_objective(&found.solution.weights);
+    assert!(found.violation <= 1e-7, "{} after {}", found.violation, found.rounds);
+    assert!((hard - relaxed.primal).abs() <= 1e-6, "{hard} against {relaxed:?}");
 }
 
 #[test]

@@ -13,8 +13,11 @@
 //! assert_eq!((score, path), (2.5, vec![1, 0]));
 //! ```
 
-/// Columns handled together, so that their running maxima stay in registers.
-const LANES: usize = 8;
+/// Rows of the matrix of transitions that are read together.
+const ROWS: usize = 4;
+
+/// Fewer labels than this are not worth the trouble.
+const FEW: usize = 8;
 
 /// Finds the best labelling of a chain.
 ///
@@ -52,13 +55,16 @@ pub fn viterbi(
 
     forward.clear();
     forward.extend_from_slice(scores);
-    let mut rows = forward.chunks_exact_mut(labels);
+    // A row more, to work on.
+    forward.resize(scores.len() + labels, 0.0);
+    let (table, best) = forward.split_at_mut(scores.len());
+    let mut rows = table.chunks_exact_mut(labels);
     let mut before = rows.next().unwrap_or_default();
     for row in rows {
-        add_best_predecessor(before, transitions, row);
+        add_best_predecessor(before, transitions, best, row);
         before = row;
     }
-    trace_back(forward, transitions, labels, path)
+    trace_back(table, transitions, labels, path)
 }
 
 /// The first largest value and where it is.
@@ -82,10 +88,13 @@ fn best_of_each(scores: &[f64], labels: usize, path: &mut Vec<u32>) -> f64 {
     total
 }
 
-/// `row[b] += max over a of before[a] + transitions[a][b]`.
-fn add_best_predecessor(before: &[f64], transitions: &[f64], row: &mut [f64]) {
+/// `row[b] += max over a of before[a] + transitions[a][b]`; the maxima are taken in `best`.
+///
+/// The matrix may be too large for the nearer caches, so it is read from end to end, some rows at a
+/// time; what is read again and again are the maxima.
+fn add_best_predecessor(before: &[f64], transitions: &[f64], best: &mut [f64], row: &mut [f64]) {
     let labels = row.len();
-    if labels < LANES {
+    if labels < FEW {
         for (b, score) in row.iter_mut().enumerate() {
             let column = transitions[b..].iter().step_by(labels);
             let best = before.iter().zip(column).map(|(f, t)| f + t);
@@ -93,37 +102,26 @@ fn add_best_predecessor(before: &[f64], transitions: &[f64], row: &mut [f64]) {
         }
         return;
     }
-    let mut from = 0;
-    loop {
-        let best = best_of_lanes(before, &transitions[from..], labels);
-        // The last group of lanes overlaps the one before it; only the new lanes are written.
-        let done = from.next_multiple_of(LANES) - from;
-        for (score, best) in row[from + done..].iter_mut().zip(&best[done..]) {
-            *score += best;
+    best.fill(f64::NEG_INFINITY);
+    let (groups, rest) = before.as_chunks::<ROWS>();
+    let mut matrix = transitions.chunks_exact(ROWS * labels);
+    for (f, rows) in groups.iter().zip(&mut matrix) {
+        let (first, others) = rows.split_at(2 * labels);
+        let ((t0, t1), (t2, t3)) = (first.split_at(labels), others.split_at(labels));
+        for ((((best, t0), t1), t2), t3) in best.iter_mut().zip(t0).zip(t1).zip(t2).zip(t3) {
+            let first = larger(larger(*best, f[0] + t0), f[1] + t1);
+            *best = larger(larger(first, f[2] + t2), f[3] + t3);
         }
-        if from + LANES >= labels {
-            return;
-        }
-        from = if from + 2 * LANES <= labels { from + LANES } else { labels - LANES };
     }
+    for (f, t) in rest.iter().zip(matrix.remainder().chunks_exact(labels)) {
+        best.iter_mut().zip(t).for_each(|(best, t)| *best = larger(*best, f + t));
+    }
+    row.iter_mut().zip(best).for_each(|(score, best)| *score += *best);
 }
 
 #[inline]
 fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
-}
-
-/// The maxima of `LANES` neighbouring columns, whose first entry is `columns[0]`.
-#[inline]
-fn best_of_lanes(before: &[f64], columns: &[f64], labels: usize) -> [f64; LANES] {
-    let mut best = [f64::NEG_INFINITY; LANES];
-    for (a, &f) in before.iter().enumerate() {
-        let lanes = &columns[a * labels..a * labels + LANES];
-        for (best, t) in best.iter_mut().zip(lanes) {
-            *best = larger(*best, f + t);
-        }
-    }
-    best
 }
 
 fn trace_back(forward: &[f64], transitions: &[f64], labels: usize, path: &mut Vec<u32>) -> f64 {

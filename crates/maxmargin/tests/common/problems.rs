@@ -210,6 +210,9 @@ impl<P: Problem> Problem for ViaPsi<P> {
     fn weight(&self, i: usize) -> f64 {
         self.0.weight(i)
     }
+    fn total_weight(&self) -> f64 {
+        self.0.total_weight()
+    }
     fn quality(&self) -> Quality {
         self.0.quality()
     }

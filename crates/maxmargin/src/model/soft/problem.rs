@@ -472,6 +472,11 @@ impl Problem for SoftGraph {
         self.layout.weights[self.layout.blocks[i].example as usize]
     }
 
+    /// Multipliers are in the losses.
+    fn has_signed_losses(&self) -> bool {
+        true
+    }
+
     /// Of the examples, not of their blocks: the blocks of an example share its weight with nobody.
     fn total_weight(&self) -> f64 {
         self.total_weight
