@@ -80,6 +80,12 @@ impl Rows {
         prefetch(self.values.get(entries).unwrap_or_default());
     }
 
+    /// As [`prefetch`](Self::prefetch), for rows whose first and last entries have to be looked up.
+    pub(crate) fn prefetch_rows(&self, rows: Range<usize>) {
+        let entries = self.starts[rows.start]..self.starts[rows.end];
+        self.prefetch(rows, entries);
+    }
+
     /// As [`prefetch`](Self::prefetch), of one row.
     pub(crate) fn prefetch_row(&self, i: usize) {
         let entries = self.starts[i]..self.starts[i + 1];
