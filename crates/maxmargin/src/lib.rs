@@ -45,6 +45,7 @@
 
 pub mod evaluate;
 pub mod inference;
+pub mod kernel;
 pub mod model;
 pub mod observe;
 
