@@ -5,8 +5,9 @@
 //! ```
 //!
 //! FILE holds tables of costs to be minimised, each as two u32 (rows, columns) and as many f64, all
-//! little-endian. For each of REPEATS rounds over all tables, prints the processor seconds of the
-//! round, without reading and without allocations; then the sum of the least costs.
+//! little-endian. Prints the processor seconds of a round over all tables, from as many rounds as take
+//! half a second, without reading and without allocations: REPEATS times; then the sum of the least
+//! costs.
 
 use anyhow::{Context as _, Result, bail};
 use maxmargin::inference::assignment::{Assignment, Nulls};
@@ -27,16 +28,23 @@ fn main() -> Result<()> {
     let bytes = std::fs::read(&file).with_context(|| file.clone())?;
     let tables = parse(&bytes).with_context(|| format!("{file}: not a file of tables"))?;
     let (mut solver, mut links) = (Assignment::new(), Vec::new());
-    let mut total = 0.0;
-    for _ in 0..=repeats {
-        total = 0.0;
-        let (begin, processor) = (Instant::now(), processor_seconds());
+    let mut round = || -> Result<f64> {
+        let mut total = 0.0;
         for Table { rows, columns, scores } in &tables {
             total += solver.solve(scores, *rows, *columns, Nulls::Forbidden, &mut links)?;
         }
+        Ok(total)
+    };
+    let total = round()?; // warms up
+    for _ in 0..repeats {
+        let (begin, processor, mut rounds) = (Instant::now(), processor_seconds(), 0.0);
+        while begin.elapsed().as_secs_f64() < 0.5 {
+            round()?;
+            rounds += 1.0;
+        }
         let wall = begin.elapsed().as_secs_f64();
         let seconds = processor_seconds().zip(processor).map_or(wall, |(end, begin)| end - begin);
-        println!("{seconds:.9}");
+        println!("{:.9}", seconds / rounds);
     }
     println!("total {:.17e}", -total);
     Ok(())
@@ -60,7 +68,7 @@ fn parse(bytes: &[u8]) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// Processor time of this thread in seconds, where the system tells it to the nanosecond.
+/// Processor time of this thread in seconds, where the system tells; it is some milliseconds late.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| 1e-9 * nanoseconds)

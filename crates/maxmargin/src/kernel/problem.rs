@@ -73,8 +73,6 @@ pub struct Kernelised<P> {
     numbers: Vec<u32>,
     starts: Vec<usize>,
     cache: RowCache,
-    /// Where the other weights begin in the problem as it was.
-    plain_rest: usize,
 }
 
 /// Scratch memory of a [`Kernelised`], for one thread. `W` is that of the problem inside.
@@ -119,8 +117,8 @@ impl<P: NodeInputs> Kernelised<P> {
         if problem.bounds().is_some() {
             return Err(KernelError::Bounds);
         }
-        let (labels, plain_rest) = (problem.labels(), problem.rest());
-        if plain_rest == 0 {
+        let labels = problem.labels();
+        if problem.rest() == 0 {
             return Err(KernelError::NoInputs);
         }
         let (mut collector, mut numbers, mut starts) = (Collector::default(), Vec::new(), vec![0]);
@@ -141,7 +139,7 @@ impl<P: NodeInputs> Kernelised<P> {
         let product = |a: u32, b: u32| inputs.value(&kernel, a, b);
         let inner = problem.renumbered(&numbers, inputs.len(), &product);
         let cache = RowCache::new(inputs.len(), inputs.len(), bytes);
-        Ok(Self { inner, kernel, inputs, labels, numbers, starts, cache, plain_rest })
+        Ok(Self { inner, kernel, inputs, labels, numbers, starts, cache })
     }
 
     /// The kernel.
@@ -176,11 +174,6 @@ impl<P: NodeInputs> Kernelised<P> {
 
     pub(super) fn label_count(&self) -> usize {
         self.labels
-    }
-
-    /// Where the other weights of the problem began without a kernel.
-    pub(super) fn plain_rest(&self) -> usize {
-        self.plain_rest
     }
 
     fn row(&self, number: u32, dense: &mut Vec<f64>) -> KernelRow {

@@ -32,14 +32,25 @@ pub(super) struct Market {
 /// Shortest paths from an open row, in reduced costs.
 #[derive(Debug, Clone, Default)]
 struct Search {
-    /// The distance of each column as far as it is known; ∞ once it is reached.
-    distances: Vec<f64>,
-    /// The prices; ∞ for columns that are reached, so that they are never looked at again.
-    prices: Vec<f64>,
-    /// The row from which a column is reached.
+    /// The columns that are not reached yet.
+    ahead: Vec<Ahead>,
+    /// The row from which a column was reached.
     from: Vec<u32>,
     /// The columns that were reached, each with its distance.
     reached: Vec<(u32, f64)>,
+    /// The highest score of each column, and whose it is.
+    highest: Vec<f64>,
+    best: Vec<u32>,
+}
+
+/// A column that is not reached yet: its price, its distance as far as it is known, and the row from
+/// which it has that.
+#[derive(Debug, Clone, Copy)]
+struct Ahead {
+    price: f64,
+    distance: f64,
+    column: u32,
+    from: u32,
 }
 
 /// Where a shortest path ends: at a free column, or at the null of a row.
@@ -81,7 +92,7 @@ impl Market {
     /// Gives every column the highest price that anyone would pay, and lets it go to that row.
     fn reduce_columns(&mut self, scores: &[f64]) {
         let columns = self.prices.len();
-        let Search { distances: highest, from: best, .. } = &mut self.path;
+        let Search { highest, best, .. } = &mut self.path;
         highest.clear();
         highest.resize(columns, f64::NEG_INFINITY);
         best.clear();
@@ -188,10 +199,14 @@ impl Market {
         open: usize,
     ) -> Result<(End, f64), AssignmentError> {
         let columns = self.prices.len();
-        let Search { distances, prices, from, reached } = &mut self.path;
-        distances.clear();
-        distances.resize(columns, f64::INFINITY);
-        prices.clone_from(&self.prices);
+        let Search { ahead, from, reached, .. } = &mut self.path;
+        ahead.clear();
+        ahead.extend((0..).zip(&self.prices).map(|(column, &price)| Ahead {
+            price,
+            distance: f64::INFINITY,
+            column,
+            from: FREE,
+        }));
         from.resize(columns.max(from.len()), FREE);
         reached.clear();
         let (mut row, mut base) = (open, 0.0);
@@ -203,32 +218,23 @@ impl Market {
                 (null_row, null_distance) = (row, null);
             }
             let row_scores = &scores[row * columns..][..columns];
-            let nearest = relax(row_scores, prices, base, row as u32, distances, from);
-            let mut length = nearest;
-            let mut at = usize::MAX;
-            if nearest < null_distance {
-                // Of the nearest columns a free one, if there is any.
-                for (c, _) in distances.iter().enumerate().filter(|(_, d)| **d == nearest) {
-                    if self.row_of[c] == FREE {
-                        return Ok((End::Column(c), nearest));
-                    }
-                    at = at.min(c);
-                }
-            } else {
-                length = null_distance;
-            }
-            if at == usize::MAX {
-                return match length {
+            let (at, nearest) = relax(row_scores, base, row as u32, ahead, &self.row_of);
+            if nearest >= null_distance {
+                return match null_distance {
                     f64::INFINITY => Err(AssignmentError::Infeasible),
-                    _ => Ok((End::Null(null_row), length)),
+                    _ => Ok((End::Null(null_row), null_distance)),
                 };
             }
-            reached.push((at as u32, nearest));
-            distances[at] = f64::INFINITY;
-            prices[at] = f64::INFINITY;
-            row = self.row_of[at] as usize;
+            let next = ahead.swap_remove(at);
+            let column = next.column as usize;
+            from[column] = next.from;
+            if self.row_of[column] == FREE {
+                return Ok((End::Column(column), nearest));
+            }
+            reached.push((next.column, nearest));
+            row = self.row_of[column] as usize;
             // u_row = s − v at its own column.
-            base = nearest + (scores[row * columns + at] - self.prices[at]);
+            base = nearest + (scores[row * columns + column] - self.prices[column]);
         }
     }
 
@@ -250,43 +256,25 @@ impl Market {
     }
 }
 
-/// Columns that are handled side by side.
-const LANES: usize = 4;
-
-/// Takes the distances of columns by way of a row where they are shorter; the least of all.
+/// Takes the distances of columns by way of a row where they are shorter. The nearest column, of
+/// several a free one, and its distance; ∞ if none can be reached.
 #[inline]
-fn relax(
-    scores: &[f64],
-    prices: &[f64],
-    base: f64,
-    row: u32,
-    distances: &mut [f64],
-    from: &mut [u32],
-) -> f64 {
-    let count = scores.len();
-    let (prices, distances, from) = (&prices[..count], &mut distances[..count], &mut from[..count]);
-    let mut least = [f64::INFINITY; LANES];
-    let whole = count - count % LANES;
-    for at in (0..whole).step_by(LANES) {
-        for (lane, least) in least.iter_mut().enumerate() {
-            let c = at + lane;
-            let distance = base + (prices[c] - scores[c]);
-            if distance < distances[c] {
-                distances[c] = distance;
-                from[c] = row;
+fn relax(scores: &[f64], base: f64, row: u32, ahead: &mut [Ahead], row_of: &[u32]) -> (usize, f64) {
+    let (mut at, mut nearest) = (0, f64::INFINITY);
+    for (i, column) in ahead.iter_mut().enumerate() {
+        let distance = base + (column.price - scores[column.column as usize]);
+        // Without branches, for nobody can tell which way they would go.
+        let shorter = distance < column.distance;
+        column.distance = if shorter { distance } else { column.distance };
+        column.from = if shorter { row } else { column.from };
+        if column.distance <= nearest {
+            let is_free = || row_of[column.column as usize] == FREE;
+            if column.distance < nearest || is_free() {
+                (at, nearest) = (i, column.distance);
             }
-            *least = if distances[c] < *least { distances[c] } else { *least };
         }
     }
-    for c in whole..count {
-        let distance = base + (prices[c] - scores[c]);
-        if distance < distances[c] {
-            distances[c] = distance;
-            from[c] = row;
-        }
-        least[0] = if distances[c] < least[0] { distances[c] } else { least[0] };
-    }
-    least.into_iter().fold(f64::INFINITY, |a, b| if b < a { b } else { a })
+    (at, nearest)
 }
 
 /// The two largest profits of a row.
