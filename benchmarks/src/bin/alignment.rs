@@ -167,6 +167,12 @@ struct Choice {
     lexicon: Option<u32>,
 }
 
+/// Costs of a missing link to choose among.
+const MISSING: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
+
+/// What another value makes of a choice.
+type Step = fn(Choice, usize) -> Choice;
+
 impl Choice {
     fn fit(&self, counts: &WordCounts, pairs: &[&RawAlignment]) -> Result<Model> {
         let mut features = AlignmentFeatures::new(counts.clone());
@@ -234,25 +240,18 @@ fn trained(words: &str, most: &[usize], counts: &WordCounts, splits: &[Split<'_>
             Choice { lambda: 0.01, missing: 1.0, most: most[0], left_out: false, lexicon: None };
         let mut best = judge(first)?;
         let has_possible = train.iter().any(|pair| !pair.of_kind(Gold::Possible).is_empty());
-        let steps: [Vec<fn(Choice, usize) -> Choice>; 1] = [vec![
-            |c, at| Choice { most: at, ..c },
-            |c, at| Choice { left_out: at == 1, ..c },
-            |c, at| Choice { missing: [1.0, 2.0, 4.0, 8.0][at], ..c },
-            |c, at| Choice { lexicon: [None, Some(2), Some(5)][at], ..c },
-            |c, at| Choice { lambda: [0.1, 0.03, 0.003, 0.001][at], ..c },
-            |c, at| Choice { missing: [1.0, 2.0, 4.0, 8.0][at], ..c },
-        ]];
-        let values: [Vec<usize>; 6] = [
-            most[1..].to_vec(),
-            if has_possible { vec![1] } else { vec![] },
-            vec![1, 2, 3],
-            vec![1, 2],
-            vec![0, 1, 2, 3],
-            vec![0, 1, 2, 3],
+        let possible = if has_possible { vec![1] } else { vec![] };
+        let steps: [(Step, Vec<usize>); 6] = [
+            (|c, at| Choice { most: at, ..c }, most[1..].to_vec()),
+            (|c, at| Choice { left_out: at == 1, ..c }, possible),
+            (|c, at| Choice { missing: MISSING[at], ..c }, vec![1, 2, 3]),
+            (|c, at| Choice { lexicon: [Some(2), Some(5)][at], ..c }, vec![0, 1]),
+            (|c, at| Choice { lambda: [0.1, 0.03, 0.003, 0.001][at], ..c }, vec![0, 1, 2, 3]),
+            (|c, at| Choice { missing: MISSING[at], ..c }, vec![0, 1, 2, 3]),
         ];
-        for (step, values) in steps[0].iter().zip(&values) {
+        for (step, values) in steps {
             let from = best.1;
-            for &at in values {
+            for at in values {
                 let found = judge(step(from, at))?;
                 if found.0 < best.0 {
                     best = found;

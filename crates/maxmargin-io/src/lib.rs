@@ -91,3 +91,10 @@ pub use source::Source;
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
 pub use write_error::WriteError;
+
+/// The code of the guides that read data, compiled and run as tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/matchings.md")]
+    struct Matchings;
+}

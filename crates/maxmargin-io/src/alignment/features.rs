@@ -170,12 +170,12 @@ impl AlignmentFeatures {
         let table = Table::new(&self.counts, &source, &target);
         let mut scratch = Vec::new();
         let mut attributes = Vec::new();
-        for row in 0..source.len() {
-            for column in 0..target.len() {
+        for (row, s) in source.iter().enumerate() {
+            for (column, t) in target.iter().enumerate() {
                 attributes.clear();
                 let values = table.features(row, column, &mut scratch);
                 attributes.extend((0..).zip(values).filter(|(_, value)| *value != 0.0));
-                if let Some(at) = self.indicator(&source[row].text, &target[column].text) {
+                if let Some(at) = self.indicator(&s.text, &t.text) {
                     attributes.push(((PLAIN.len() + at) as u32, 1.0));
                 }
                 let gold = pair.gold(row as u32, column as u32);

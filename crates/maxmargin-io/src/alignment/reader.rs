@@ -61,12 +61,12 @@ impl RawAlignment {
 /// Reads aligned sentence pairs.
 ///
 /// ```text
-/// the house	la maison	1p1 2-2
-/// train	the house	la maison	1p1 2-2
-/// the house	la maison
+/// the house ⇥ la maison ⇥ 1p1 2-2
+/// train ⇥ the house ⇥ la maison ⇥ 1p1 2-2
+/// the house ⇥ la maison
 /// ```
 ///
-/// * A line is a pair, its fields separated by single tabs: the source sentence, the target sentence,
+/// * A line is a pair, its fields separated by single tabs (⇥ above, without the blanks): the source sentence, the target sentence,
 ///   and the links, perhaps with the name of a part of the data before them. Without links there are
 ///   two fields. All lines have the same fields.
 /// * Words are separated by blanks. Links are `i-j` if they are sure and `ipj` if they are possible;

@@ -72,10 +72,7 @@ impl DegreeBounded {
         self.begin(scores, rows, columns);
         // The potential of the sink; a path is worth taking while it is below that of the source, 0.
         let mut cost = self.potentials[rows..].iter().copied().fold(f64::INFINITY, f64::min);
-        loop {
-            let Some((end, distance)) = self.find_path(scores, rows, columns, most, cost) else {
-                break;
-            };
+        while let Some((end, distance)) = self.find_path(scores, rows, columns, most, cost) {
             cost += distance;
             // NaN cannot be; rounding can make a worthless path look a tiny bit worthwhile.
             if cost >= 0.0 {
