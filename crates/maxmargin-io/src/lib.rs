@@ -24,8 +24,10 @@
 //! ```
 //!
 //! Factor graphs go the same way: [`GraphReader`] gives one [`RawGraph`] after the other, and
-//! [`read_graphs`] or [`read_graphs_with`] put them in index form.
+//! [`read_graphs`] or [`read_graphs_with`] put them in index form. Aligned sentences are read by
+//! [`read_alignments`], and [`AlignmentFeatures`] says what is known of their words.
 
+mod alignment;
 mod atomic;
 mod builtin;
 mod checkpoint;
@@ -60,6 +62,9 @@ mod svm_hmm;
 mod template;
 mod write_error;
 
+pub use alignment::{
+    AlignmentFeatures, AlignmentReader, RawAlignment, WordCounts, read_alignments, write_alignment,
+};
 pub use atomic::{SaveError, atomic_write};
 pub use builtin::{Builtin, Part, builtin, builtins};
 pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
@@ -93,3 +98,10 @@ pub use spec::{
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
 pub use write_error::WriteError;
+
+/// The code of the guides that read data, compiled and run as tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/matchings.md")]
+    struct Matchings;
+}

@@ -6,7 +6,7 @@ use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::quality::Quality;
 use crate::sparse::SparseVec;
-use crate::sums::{Squares, norm_sq};
+use crate::sums::{Squares, length_sq};
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
@@ -241,9 +241,10 @@ pub fn audit<P: Problem>(
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
-    let value = dual_value(&shares, lambda, blocks, Squares::of(&own, sum.as_deref()));
+    let value = dual_value(&shares, lambda, blocks, Squares::of(problem, &own, sum.as_deref()));
     let quality = problem.quality();
-    let certificate = from_readings(quality, &shares, lambda, norm_sq(weights), value, &readings)?;
+    let norm_sq = length_sq(problem, weights);
+    let certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
 }

@@ -378,11 +378,14 @@ impl<'p, P: Problem> DualState<'p, P> {
         });
 
         let total = |part: fn(&Found) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
-        let squares = Squares {
+        let mut squares = Squares {
             norm_sq: total(|found| found.norm_sq),
             product: total(|found| found.product),
         };
         let weights = pieces.iter().map(|piece| piece.found.drift).fold(0.0, f64::max);
+        if let Some(length) = self.problem.weights_norm_sq(&self.w) {
+            squares = Squares { norm_sq: length, product: length };
+        }
         self.norm_sq = squares.norm_sq;
         let dual = dual_value(&self.shares, self.lambda, &self.blocks, squares);
         let drift = Drift { weights, dual: (dual - self.dual).abs() };

@@ -1,8 +1,11 @@
-//! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels.
+//! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels,
+//! links.
 
+mod alignment;
 mod confusion;
 mod multilabel;
 
+pub use alignment::AlignmentScores;
 pub use confusion::Confusion;
 pub use multilabel::LabelSetScores;
 

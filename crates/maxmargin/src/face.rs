@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::simplex::{LEAST_CURVATURE, Simplices, project};
 use crate::sparse::SparseVec;
 use crate::step::Pace;
-use crate::sums::norm_sq;
+use crate::sums::length_sq;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -245,7 +245,7 @@ impl FaceSteps {
             let scale = -share / state.lambda;
             problem.scatter(*i, scale, &self.scratch, self.change.as_mut_slice());
         }
-        state.lambda * norm_sq(&self.change)
+        state.lambda * length_sq(*problem, &self.change)
     }
 
     /// The change of the slopes for the last change of w.

@@ -9,8 +9,9 @@
 //! # Three ways in
 //!
 //! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
-//!   labels, [`model::factor_graph`] is for everything whose score is a sum over small sets of
-//!   variables.
+//!   labels, [`model::matching`] links the items of two lists, [`model::factor_graph`] is for
+//!   everything whose score is a sum over small sets of variables; with a [`kernel`] where nodes have
+//!   inputs.
 //! * A structure of your own: implement [`Problem`], seven short methods.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
@@ -45,6 +46,7 @@
 
 pub mod evaluate;
 pub mod inference;
+pub mod kernel;
 pub mod model;
 pub mod observe;
 
@@ -128,6 +130,8 @@ mod guides {
     struct FactorGraph;
     #[doc = include_str!("../../../docs/multiclass.md")]
     struct Multiclass;
+    #[doc = include_str!("../../../docs/kernels.md")]
+    struct Kernels;
     #[doc = include_str!("../../../docs/multilabel.md")]
     struct Multilabel;
 }

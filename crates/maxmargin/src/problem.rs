@@ -256,6 +256,14 @@ pub trait Problem: Sync {
         parts.norm_sq()
     }
 
+    /// ‖w‖² where that is not the sum of the squares of `w`; none unless overridden.
+    ///
+    /// With [kernels](crate::kernel), weights are coefficients of vectors that are not orthogonal. A
+    /// problem that overrides this has no [`bounds`](Self::bounds).
+    fn weights_norm_sq(&self, _w: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// Adds `scale` · Bᵢp to `sink`, term by term.
     fn scatter<S: Sink + ?Sized>(&self, _i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
         for &(feature, value) in parts.entries() {

@@ -1,6 +1,7 @@
 //! Sums over all weights, in an order that does not depend on the number of threads.
 
 use crate::bounds::Bounds;
+use crate::problem::Problem;
 
 /// Weights whose squares are added up as one term of a norm, and that one thread looks after at once.
 pub(crate) const CHUNK: usize = 1 << 12;
@@ -8,6 +9,11 @@ pub(crate) const CHUNK: usize = 1 << 12;
 /// ‖w‖², summed in a fixed order, whatever the number of threads.
 pub(crate) fn norm_sq(w: &[f64]) -> f64 {
     product(w, w)
+}
+
+/// The squared length of weights of a problem, as the problem sees it.
+pub(crate) fn length_sq<P: Problem>(problem: &P, w: &[f64]) -> f64 {
+    problem.weights_norm_sq(w).unwrap_or_else(|| norm_sq(w))
 }
 
 /// ⟨v, w⟩, summed in a fixed order.
@@ -38,8 +44,8 @@ pub(crate) struct Squares {
 }
 
 impl Squares {
-    pub(crate) fn of(w: &[f64], v: Option<&[f64]>) -> Self {
-        let norm_sq = norm_sq(w);
+    pub(crate) fn of<P: Problem>(problem: &P, w: &[f64], v: Option<&[f64]>) -> Self {
+        let norm_sq = length_sq(problem, w);
         Self { norm_sq, product: v.map_or(norm_sq, |v| product(v, w)) }
     }
 }

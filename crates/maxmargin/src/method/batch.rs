@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::run::{Check, Finished, Run};
 use crate::status::Status;
 use crate::step::Pace;
-use crate::sums::norm_sq;
+use crate::sums::length_sq;
 
 /// What one block contributes to a batch step.
 struct Part<Y> {
@@ -124,7 +124,7 @@ fn step<P: Problem>(
         for (i, part) in parts.iter().enumerate() {
             problem.scatter(i, rates[i], &part.step.parts, direction);
         }
-        let stride = pace.stride(slope, state.lambda * norm_sq(direction), 1.0);
+        let stride = pace.stride(slope, state.lambda * length_sq(problem, direction), 1.0);
         if let Some(Stride { gamma, .. }) = stride {
             state.w.iter_mut().zip(direction.iter()).for_each(|(w, change)| *w += gamma * change);
         }

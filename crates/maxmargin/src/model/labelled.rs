@@ -198,6 +198,17 @@ impl LabelledRows {
         selected
     }
 
+    /// The same rows with a single attribute each, `numbers[i]`, of the value 1.
+    #[must_use]
+    pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
+        let mut rows = Rows::default();
+        for &number in numbers {
+            // 1 is finite.
+            let _ = rows.push([(number, 1.0)]);
+        }
+        Self { rows, ..self.clone() }
+    }
+
     /// One past the largest label, 0 without labels: the number of classes a shape needs at least.
     ///
     /// ```

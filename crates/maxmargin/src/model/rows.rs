@@ -85,6 +85,12 @@ impl Rows {
         prefetch(self.values.get(entries).unwrap_or_default());
     }
 
+    /// As [`prefetch`](Self::prefetch), for rows whose first and last entries have to be looked up.
+    pub(crate) fn prefetch_rows(&self, rows: Range<usize>) {
+        let entries = self.starts[rows.start]..self.starts[rows.end];
+        self.prefetch(rows, entries);
+    }
+
     /// Asks for a row to be brought near: its first entries, from which the processor sees where that
     /// leads. (Reading more of them ahead takes longer than it saves, unlike with sequences.)
     pub(crate) fn prefetch_row(&self, i: usize) {

@@ -12,6 +12,7 @@ use crate::problem::Problem;
 use crate::run::{Beginning, Finished};
 use crate::sparse::Sink;
 use crate::status::Status;
+use crate::sums::length_sq;
 use crate::trainer::Interrupt;
 use std::time::Instant;
 
@@ -73,7 +74,8 @@ pub fn regularization_path_with<P: Problem>(
 
     let (mut here, mut extra) = (first(problem, settings)?, 0.0);
     loop {
-        let control = recorder.add(&here, extra);
+        let length = length_sq(problem, &here.solution.weights);
+        let control = recorder.add(&here, length, extra);
         let ended = !matches!(here.solution.status, Status::Converged | Status::Estimated);
         if ended || control == Control::Stop || interrupt.is_raised() {
             break;

@@ -8,6 +8,7 @@ use crate::error::{TrainError, check_problem};
 use crate::observe::Control;
 use crate::problem::Problem;
 use crate::run::Beginning;
+use crate::sums::length_sq;
 use crate::trainer::{Interrupt, Solution};
 
 /// Trains at every λ of a grid, from the largest to the smallest, each to the gap ε.
@@ -73,7 +74,8 @@ pub fn lambda_grid_with<P: Problem>(
         });
         let beginning = Beginning { point, ..Beginning::default() };
         let finished = trainings.at(lambda, settings.epsilon, beginning)?;
-        if recorder.add(&finished, 0.0) == Control::Stop || interrupt.is_raised() {
+        let length = length_sq(problem, &finished.solution.weights);
+        if recorder.add(&finished, length, 0.0) == Control::Stop || interrupt.is_raised() {
             break;
         }
         last = Some(finished.solution);

@@ -8,7 +8,6 @@ use crate::observe::Control;
 use crate::problem::Problem;
 use crate::run::{Beginning, Finished};
 use crate::settings::{Settings, Solver};
-use crate::sums::norm_sq;
 use crate::trainer::{Interrupt, Trainer};
 
 /// Trains one problem at one λ after the other.
@@ -64,9 +63,10 @@ impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
         Self { path, weights: vec![0.0; dim], watch }
     }
 
-    /// Adds a breakpoint, which took `extra` seconds besides its training. Until told otherwise, the
+    /// Adds a breakpoint with weights of the squared length `norm_sq`, which took `extra` seconds
+    /// besides its training. Until told otherwise, the
     /// path goes no further down than this.
-    pub(super) fn add(&mut self, finished: &Finished, extra: f64) -> Control {
+    pub(super) fn add(&mut self, finished: &Finished, norm_sq: f64, extra: f64) -> Control {
         let Finished { solution, known } = finished;
         let Self { path, weights, watch } = self;
         let before = path.breakpoints.last().map_or((0, 0.0), |b| (b.oracle_calls, b.seconds));
@@ -77,7 +77,7 @@ impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
         let breakpoint = Breakpoint {
             certificate,
             // ℓ − λ⟨v, w⟩, for D = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩; without bounds v is w.
-            growth: certificate.dual - 0.5 * certificate.lambda * norm_sq(&solution.weights),
+            growth: certificate.dual - 0.5 * certificate.lambda * norm_sq,
             estimated_gap: match path.kind {
                 PathKind::Heuristic => known.block_gaps.iter().sum(),
                 _ => certificate.gap,

@@ -10,7 +10,7 @@ use crate::observe::Totals;
 use crate::problem::Problem;
 use crate::run::{Finished, Known};
 use crate::status::Status;
-use crate::sums::norm_sq;
+use crate::sums::length_sq;
 use crate::trainer::Solution;
 use std::time::Instant;
 
@@ -39,7 +39,7 @@ pub(super) fn first<P: Problem>(
     let mut mean = point.weights(problem, 1.0);
     let within = problem.bounds().map_or(Ok(0.0), |bounds| keep_to_cone(bounds, &mut mean))?;
     let theta = mean_rise(problem, &mean, &mut crew);
-    let lambda = (norm_sq(&mean) + theta) / settings.tolerance();
+    let lambda = (length_sq(problem, &mean) + theta) / settings.tolerance();
     if !lambda.is_finite() {
         return Err(TrainError::Overflow);
     }

@@ -59,23 +59,34 @@ impl Grams {
         grams
     }
 
+    /// As [`new`](Self::new), where `product` tells the inner product of two tokens.
+    pub(super) fn with_products(
+        shape: &ChainShape,
+        data: &Sequences,
+        product: impl Fn(Sequence<'_>, usize, usize) -> f64,
+    ) -> Self {
+        let mut grams = Self { products: Vec::new(), starts: vec![0] };
+        for sequence in data.iter() {
+            for t in 0..sequence.len() {
+                let row = (0..=t)
+                    .map(|s| whole_product(shape, sequence.len(), s, t, product(sequence, s, t)));
+                grams.products.extend(row);
+            }
+            grams.starts.push(grams.products.len());
+        }
+        grams
+    }
+
     /// Adds the table of one example. `dense` is all zeros before and after.
     fn push(&mut self, shape: &ChainShape, sequence: Sequence<'_>, dense: &mut [f64]) {
-        let ends = |t: usize, at: usize, on: bool| f64::from(on && t == at);
         for t in 0..sequence.len() {
             if shape.groups.emission {
                 sequence.token(t).pairs().for_each(|(a, v)| dense[a as usize] += v);
             }
             for s in 0..=t {
-                let mut product = f64::from(shape.groups.bias);
-                if shape.groups.emission {
-                    let terms = sequence.token(s).pairs().map(|(a, v)| v * dense[a as usize]);
-                    product += terms.sum::<f64>();
-                }
-                if s == t {
-                    product += ends(t, 0, shape.groups.first);
-                    product += ends(t, sequence.len() - 1, shape.groups.last);
-                }
+                let inputs = || sequence.token(s).pairs().map(|(a, v)| v * dense[a as usize]).sum();
+                let inputs = if shape.groups.emission { inputs() } else { 0.0 };
+                let product = whole_product(shape, sequence.len(), s, t, inputs);
                 self.products.push(product);
             }
             if shape.groups.emission {
@@ -110,6 +121,17 @@ impl Grams {
         }
         nodes + edges
     }
+}
+
+/// The inner product of two tokens: of their inputs, the bias, and of being the same end.
+fn whole_product(shape: &ChainShape, length: usize, s: usize, t: usize, inputs: f64) -> f64 {
+    let end = |at: usize, on: bool| f64::from(on && t == at);
+    let mut product = f64::from(shape.groups.bias) + inputs;
+    if s == t {
+        product += end(0, shape.groups.first);
+        product += end(length - 1, shape.groups.last);
+    }
+    product
 }
 
 impl NormScratch {

@@ -19,6 +19,7 @@ mod decoder;
 mod enumerate;
 mod feasible;
 mod gram;
+mod kernel;
 mod loss;
 mod parts;
 mod problem;

@@ -111,7 +111,7 @@ pub struct Chain {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChainWorkspace {
-    scores: ChainScores,
+    pub(super) scores: ChainScores,
     /// Node scores of the truth, while its loss is taken off them.
     saved: Vec<f64>,
     norm: NormScratch,
@@ -161,6 +161,22 @@ impl Chain {
     #[must_use]
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
         Self { bounds, ..self }
+    }
+
+    /// The same chain with one attribute per token, `numbers[token]` of `count` with all tokens
+    /// counted through, and lengths that inner products of `product` give.
+    pub(super) fn with_inputs(
+        self,
+        numbers: &[u32],
+        count: usize,
+        product: &dyn Fn(u32, u32) -> f64,
+    ) -> Self {
+        let shape = ChainShape { attributes: count, ..self.shape };
+        let data = self.data.with_inputs(numbers);
+        let grams = Grams::with_products(&shape, &data, |sequence, s, t| {
+            product(sequence.token(s).attributes[0], sequence.token(t).attributes[0])
+        });
+        Self { shape, data, grams, ..self }
     }
 
     /// The shape of the weights.

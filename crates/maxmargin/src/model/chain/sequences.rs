@@ -269,6 +269,22 @@ impl Sequences {
         selected
     }
 
+    /// The same sequences with a single attribute per token, `numbers[token]`, of the value 1. What is
+    /// open is left out.
+    #[must_use]
+    pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
+        let mut data = Self::new();
+        let mut tokens = numbers.iter().zip(&self.labels);
+        for (i, sequence) in self.iter().enumerate() {
+            for (&number, &label) in tokens.by_ref().take(sequence.len()) {
+                // 1 is finite, and weights were checked when they came in.
+                let _ = data.push_token([(number, 1.0)], label);
+            }
+            let _ = data.end_sequence(self.weight(i));
+        }
+        data
+    }
+
     /// One past the largest label, 0 without tokens. Open sequences count as well: it is the number
     /// of labels that a shape needs at least.
     ///

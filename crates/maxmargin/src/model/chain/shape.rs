@@ -157,17 +157,32 @@ impl ChainShape {
     /// If `w` has fewer than [`dim`](Self::dim) entries, or an attribute lies beyond the emission
     /// weights, unless there are none at all.
     pub fn score_nodes(&self, w: &[f64], sequence: Sequence<'_>, scores: &mut Vec<f64>) {
-        let k = self.labels;
-        scores.clear();
-        scores.resize(sequence.len() * k, 0.0);
         let emission = &w[self.emission()];
-        let bias = &w[self.bias()];
-        for (token, row) in sequence.tokens().zip(scores.chunks_exact_mut(k)) {
-            row[..bias.len()].copy_from_slice(bias);
-            if !emission.is_empty() {
+        self.score_nodes_with(w, sequence.len(), scores, |scores| {
+            let rows = scores.chunks_exact_mut(self.labels);
+            for (token, row) in sequence.tokens().zip(rows).filter(|_| !emission.is_empty()) {
                 add_scores(emission, token, row);
             }
+        });
+    }
+
+    /// As [`score_nodes`](Self::score_nodes), with what `emit` adds for the scores of inputs.
+    #[inline]
+    pub(super) fn score_nodes_with(
+        &self,
+        w: &[f64],
+        length: usize,
+        scores: &mut Vec<f64>,
+        emit: impl FnOnce(&mut [f64]),
+    ) {
+        let k = self.labels;
+        scores.clear();
+        scores.resize(length * k, 0.0);
+        let bias = &w[self.bias()];
+        if !bias.is_empty() {
+            scores.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(bias));
         }
+        emit(scores);
         add(&mut scores[..k], &w[self.first()]);
         let last = scores.len() - k;
         add(&mut scores[last..], &w[self.last()]);
@@ -215,6 +230,17 @@ impl ChainScores {
     /// As [`ChainShape::score_nodes`].
     pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
         shape.score_nodes(w, sequence, &mut self.nodes);
+    }
+
+    /// As [`fill`](Self::fill), with what `emit` adds for the scores of inputs.
+    pub(super) fn fill_with(
+        &mut self,
+        shape: &ChainShape,
+        w: &[f64],
+        length: usize,
+        emit: impl FnOnce(&mut [f64]),
+    ) {
+        shape.score_nodes_with(w, length, &mut self.nodes, emit);
     }
 
     /// Writes the best labelling of the sequence that [`fill`](Self::fill) was called with to

@@ -125,6 +125,12 @@ pub struct MulticlassWorkspace {
     scores: Vec<f64>,
 }
 
+impl MulticlassWorkspace {
+    pub(super) fn scores_mut(&mut self) -> &mut Vec<f64> {
+        &mut self.scores
+    }
+}
+
 impl Multiclass {
     /// Puts data, shape and loss together.
     ///
@@ -141,6 +147,13 @@ impl Multiclass {
         let norms = (0..data.len()).map(norm).collect();
         let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
         Ok(Self { shape, data, loss, norms, truths, total_weight })
+    }
+
+    /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length
+    /// (with the bias) is `norms[i]`.
+    pub(super) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
+        let shape = MulticlassShape { attributes: count, ..self.shape };
+        Self { shape, data: self.data.with_inputs(numbers), norms, ..self }
     }
 
     /// The shape of the weights.

@@ -70,11 +70,17 @@ impl MulticlassShape {
     /// of the shape.
     #[inline]
     pub fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
+        self.score_bias(w, scores);
+        add_scores(&w[..self.attributes * self.classes], row, scores);
+    }
+
+    /// Fills `scores` with what the bias gives each class.
+    #[inline]
+    pub(super) fn score_bias(&self, w: &[f64], scores: &mut Vec<f64>) {
         scores.clear();
         let scale = self.bias.unwrap_or_default();
         scores.extend(w[self.bias_weights()].iter().map(|weight| scale * weight));
         scores.resize(self.classes, 0.0);
-        add_scores(&w[..self.attributes * self.classes], row, scores);
     }
 
     /// The class with the highest score, the first of these; `scores` is filled with all of them.

@@ -17,6 +17,7 @@
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.
 
+mod kernel;
 mod labels;
 mod problem;
 mod search;

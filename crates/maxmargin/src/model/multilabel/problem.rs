@@ -250,6 +250,21 @@ impl Multilabel {
         (0..self.examples()).map(&mut predict).collect()
     }
 
+    /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length is
+    /// `norms[i]`.
+    pub(super) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
+        let data = self.data.with_inputs(numbers);
+        let shape = MultilabelShape { attributes: count, ..self.shape };
+        Self { shape, data, norms, ..self }
+    }
+
+    /// Fills the scores of labels with what `add` adds.
+    pub(super) fn score_with(&self, ws: &mut MultilabelWorkspace, add: &mut dyn FnMut(&mut [f64])) {
+        ws.scores.clear();
+        ws.scores.resize(self.shape.labels, 0.0);
+        add(&mut ws.scores);
+    }
+
     fn is_on(&self, i: usize, label: usize) -> bool {
         self.data.labels(i).binary_search(&(label as u32)).is_ok()
     }
@@ -329,9 +344,9 @@ impl Problem for Multilabel {
     }
 
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace) {
-        workspace.scores.clear();
-        workspace.scores.resize(self.shape.labels, 0.0);
-        add_scores(&w[self.shape.single()], self.data.row(i), &mut workspace.scores);
+        self.score_with(workspace, &mut |scores| {
+            add_scores(&w[self.shape.single()], self.data.row(i), scores);
+        });
     }
 
     fn prefetch(&self, i: usize) {

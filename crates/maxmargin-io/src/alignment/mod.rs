@@ -1,0 +1,13 @@
+//! Word alignments: reading, writing, and the features of links between words.
+
+mod counts;
+mod features;
+mod reader;
+mod similarity;
+
+pub use counts::WordCounts;
+pub use features::AlignmentFeatures;
+pub use reader::{AlignmentReader, RawAlignment, read_alignments, write_alignment};
+
+#[cfg(test)]
+mod tests;

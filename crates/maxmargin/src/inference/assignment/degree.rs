@@ -1,0 +1,191 @@
+//! Matchings in which rows and columns may have several links each.
+
+use super::{AssignmentError, Nulls, check};
+
+/// Finds best sets of links with at most so many per row and per column; from the second of a size on
+/// it allocates nothing.
+///
+/// What has no link counts nothing. This is a flow of minimum cost from rows to columns, each link
+/// with room for one unit, found by successive shortest paths: each path adds one link more in the
+/// best way, and the paths get longer, so it ends with the first that does not pay. With L links in
+/// the answer that takes O(L(R + C)²) steps.
+///
+/// ```
+/// use maxmargin::inference::assignment::DegreeBounded;
+///
+/// let (mut solver, mut links) = (DegreeBounded::new(), Vec::new());
+/// let scores = [3.0, 2.0, 1.0,   // row 0 with columns 0, 1, 2
+///               4.0, -1.0, 0.5];
+/// assert_eq!(solver.solve(&scores, 2, 3, [1, 1], &mut links)?, 6.0);
+/// assert_eq!(links, [(0, 1), (1, 0)]);
+/// assert_eq!(solver.solve(&scores, 2, 3, [2, 1], &mut links)?, 7.0); // two links per row
+/// assert_eq!(links, [(0, 1), (0, 2), (1, 0)]);
+/// assert_eq!(solver.solve(&scores, 2, 3, [3, 2], &mut links)?, 10.5);
+/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct DegreeBounded {
+    used: Vec<bool>,
+    /// How many links each row has, then each column.
+    degrees: Vec<usize>,
+    /// Distances from the source as they were before the last path, for rows, then columns.
+    potentials: Vec<f64>,
+    /// Distances in reduced costs, and the node before on the path.
+    distances: Vec<f64>,
+    before: Vec<u32>,
+    done: Vec<bool>,
+}
+
+/// In place of a node: the path begins here.
+const SOURCE: u32 = u32::MAX;
+
+impl DegreeBounded {
+    /// A solver without memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes the best links (row, column) to `links`, in order, and returns their score.
+    ///
+    /// `scores` lie row by row; −∞ forbids a link. `most` are the numbers of links that a row and a
+    /// column may have.
+    ///
+    /// # Errors
+    /// Scores that are NaN or +∞.
+    ///
+    /// # Panics
+    /// If there are more or fewer scores than `rows` · `columns`.
+    pub fn solve(
+        &mut self,
+        scores: &[f64],
+        rows: usize,
+        columns: usize,
+        most: [usize; 2],
+        links: &mut Vec<(u32, u32)>,
+    ) -> Result<f64, AssignmentError> {
+        check(scores, rows, columns, Nulls::Free)?;
+        links.clear();
+        self.used.clear();
+        self.used.resize(rows * columns, false);
+        self.degrees.clear();
+        self.degrees.resize(rows + columns, 0);
+        self.begin(scores, rows, columns);
+        // The potential of the sink; a path is worth taking while it is below that of the source, 0.
+        let mut cost = self.potentials[rows..].iter().copied().fold(f64::INFINITY, f64::min);
+        while let Some((end, distance)) = self.find_path(scores, rows, columns, most, cost) {
+            cost += distance;
+            // NaN cannot be; rounding can make a worthless path look a tiny bit worthwhile.
+            if cost >= 0.0 {
+                break;
+            }
+            for ((potential, own), done) in
+                self.potentials.iter_mut().zip(&self.distances).zip(&self.done)
+            {
+                *potential += if *done { own.min(distance) } else { distance };
+            }
+            self.take(end, rows, columns);
+        }
+        let mut total = 0.0;
+        for (at, _) in self.used.iter().enumerate().filter(|(_, used)| **used) {
+            links.push(((at / columns) as u32, (at % columns) as u32));
+            total += scores[at];
+        }
+        Ok(total)
+    }
+
+    /// Distances where no link is used: every row is at the source.
+    fn begin(&mut self, scores: &[f64], rows: usize, columns: usize) {
+        let potentials = &mut self.potentials;
+        potentials.clear();
+        potentials.resize(rows, 0.0);
+        potentials.resize(rows + columns, f64::INFINITY);
+        for row in scores.chunks_exact(columns.max(1)) {
+            for (potential, score) in potentials[rows..].iter_mut().zip(row) {
+                *potential = potential.min(-score);
+            }
+        }
+    }
+
+    /// Dijkstra's algorithm from all rows with room to the nearest column with room; that column and
+    /// its distance, by which the sink gets farther away.
+    fn find_path(
+        &mut self,
+        scores: &[f64],
+        rows: usize,
+        columns: usize,
+        most: [usize; 2],
+        sink: f64,
+    ) -> Option<(usize, f64)> {
+        let Self { used, degrees, potentials, distances, before, done } = self;
+        let nodes = rows + columns;
+        distances.clear();
+        distances.resize(nodes, f64::INFINITY);
+        before.clear();
+        before.resize(nodes, SOURCE);
+        done.clear();
+        done.resize(nodes, false);
+        for row in (0..rows).filter(|&row| degrees[row] < most[0]) {
+            distances[row] = (-potentials[row]).max(0.0);
+        }
+        let (mut end, mut nearest_end) = (None, f64::INFINITY);
+        loop {
+            let open = (0..nodes).filter(|&node| !done[node]);
+            let shorter = |a: usize, b: usize| if distances[b] < distances[a] { b } else { a };
+            let node = open.reduce(shorter)?;
+            let distance = distances[node];
+            if distance >= nearest_end || distance == f64::INFINITY {
+                return end.map(|end| (end, nearest_end));
+            }
+            done[node] = true;
+            if node < rows {
+                for c in 0..columns {
+                    let at = node * columns + c;
+                    if used[at] || done[rows + c] || scores[at] == f64::NEG_INFINITY {
+                        continue;
+                    }
+                    let reduced = (potentials[node] - potentials[rows + c] - scores[at]).max(0.0);
+                    if distance + reduced < distances[rows + c] {
+                        distances[rows + c] = distance + reduced;
+                        before[rows + c] = node as u32;
+                    }
+                }
+            } else {
+                let c = node - rows;
+                if degrees[node] < most[1] {
+                    let to_sink = distance + (potentials[node] - sink).max(0.0);
+                    if to_sink < nearest_end {
+                        (end, nearest_end) = (Some(node), to_sink);
+                    }
+                }
+                for row in (0..rows).filter(|row| used[row * columns + c] && !done[*row]) {
+                    let score = scores[row * columns + c];
+                    let reduced = (potentials[node] - potentials[row] + score).max(0.0);
+                    if distance + reduced < distances[row] {
+                        distances[row] = distance + reduced;
+                        before[row] = node as u32;
+                    }
+                }
+            }
+            if done.iter().all(|done| *done) {
+                return end.map(|end| (end, nearest_end));
+            }
+        }
+    }
+
+    /// Uses the links of a path that are not, and gives up those that are.
+    fn take(&mut self, end: usize, rows: usize, columns: usize) {
+        self.degrees[end] += 1;
+        let mut node = end;
+        loop {
+            let from = self.before[node];
+            if from == SOURCE {
+                self.degrees[node] += 1;
+                return;
+            }
+            let (row, column) = (node.min(from as usize), node.max(from as usize) - rows);
+            let link = &mut self.used[row * columns + column];
+            *link = !*link;
+            node = from as usize;
+        }
+    }
+}

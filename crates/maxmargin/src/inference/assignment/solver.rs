@@ -1,0 +1,121 @@
+//! One best assignment after the other, in memory that is kept.
+
+use super::prices::{FREE, Market};
+use super::{AssignmentError, Nulls, check};
+
+/// Finds best assignments, one after the other; from the second of a size on it allocates nothing.
+///
+/// Rows bid for columns (Jonker and Volgenant's reductions), and those that are still without one
+/// take the shortest augmenting path in reduced costs: O(R²C) steps at worst for R rows and C
+/// columns, mostly far fewer. The duals of the last answer are kept, and prove it:
+///
+/// ```text
+/// u_r + v_c ≥ s_rc                      for every link
+/// u_r ≥ null_r,  v_c ≥ null_c           for what may stay unmatched
+/// Σ_r u_r + Σ_c v_c = the score
+/// ```
+///
+/// So no assignment scores more: each link takes at most u_r + v_c, and what is unmatched at most its
+/// own dual.
+///
+/// ```
+/// use maxmargin::inference::assignment::{Assignment, Nulls};
+///
+/// let (mut solver, mut links) = (Assignment::new(), Vec::new());
+/// let scores = [5.0, 4.0, 1.0,   // row 0 with columns 0, 1, 2
+///               5.0, 1.0, 1.0];
+/// let score = solver.solve(&scores, 2, 3, Nulls::Forbidden, &mut links)?;
+/// assert_eq!((score, &links), (9.0, &vec![Some(1), Some(0)]));
+/// let (u, v) = (solver.row_duals(), solver.column_duals());
+/// assert!((0..6).all(|at| u[at / 3] + v[at % 3] >= scores[at]));
+/// assert_eq!(u.iter().chain(v).sum::<f64>(), score);
+/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Assignment {
+    market: Market,
+    transposed: Vec<f64>,
+    row_duals: Vec<f64>,
+    column_duals: Vec<f64>,
+}
+
+impl Assignment {
+    /// A solver without memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Writes the column of every row to `links`, and returns the score.
+    ///
+    /// `scores` lie row by row; −∞ forbids a link. Of answers with equal scores, which one is found
+    /// depends on the scores alone.
+    ///
+    /// ```
+    /// use maxmargin::inference::assignment::{Assignment, Nulls};
+    ///
+    /// let (mut solver, mut links) = (Assignment::new(), Vec::new());
+    /// // To stay alone costs row 0 nothing and row 1 much; there is but one column.
+    /// let nulls = Nulls::Scored { rows: &[0.0, -9.0], columns: &[0.0] };
+    /// assert_eq!(solver.solve(&[3.0, -2.0], 2, 1, nulls, &mut links)?, -2.0);
+    /// assert_eq!(links, [None, Some(0)]);
+    /// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Scores that are NaN or +∞, or so many forbidden links that there is no answer. What is in
+    /// `links` then means nothing.
+    ///
+    /// # Panics
+    /// If there are more or fewer scores than `rows` · `columns`, or unmatched ones of another number.
+    pub fn solve(
+        &mut self,
+        scores: &[f64],
+        rows: usize,
+        columns: usize,
+        nulls: Nulls<'_>,
+        links: &mut Vec<Option<u32>>,
+    ) -> Result<f64, AssignmentError> {
+        check(scores, rows, columns, nulls)?;
+        let Self { market, transposed, row_duals, column_duals } = self;
+        links.clear();
+        links.resize(rows, None);
+        // Where all of the smaller side must be matched, that side does the bidding.
+        if nulls == Nulls::Forbidden && rows > columns {
+            transposed.clear();
+            for c in 0..columns {
+                transposed.extend((0..rows).map(|r| scores[r * columns + c]));
+            }
+            market.clear(transposed, columns, rows, nulls)?;
+            for (c, &r) in market.column_of.iter().enumerate() {
+                links[r as usize] = Some(c as u32);
+            }
+            market.write_duals(transposed, nulls, column_duals, row_duals);
+        } else {
+            market.clear(scores, rows, columns, nulls)?;
+            for (link, &c) in links.iter_mut().zip(&market.column_of) {
+                *link = (c != FREE).then_some(c);
+            }
+            market.write_duals(scores, nulls, row_duals, column_duals);
+        }
+        let matched = links.iter().enumerate().map(|(r, link)| match link {
+            Some(c) => scores[r * columns + *c as usize],
+            None if nulls == Nulls::Forbidden => 0.0,
+            None => nulls.row(r),
+        });
+        let matched: f64 = matched.sum();
+        let Nulls::Scored { columns: scores, .. } = nulls else { return Ok(matched) };
+        let mut unmatched: f64 = scores.iter().sum();
+        links.iter().flatten().for_each(|&c| unmatched -= scores[c as usize]);
+        Ok(matched + unmatched)
+    }
+
+    /// The duals u of the rows of the last answer.
+    pub fn row_duals(&self) -> &[f64] {
+        &self.row_duals
+    }
+
+    /// The duals v of its columns.
+    pub fn column_duals(&self) -> &[f64] {
+        &self.column_duals
+    }
+}

@@ -1,0 +1,50 @@
+//! Kernels: models whose scores are not linear in their inputs.
+//!
+//! In a model whose outputs decompose into nodes with labels ([`NodeInputs`]), the weights of inputs
+//! and labels can be written as a sum over the nodes of the training data,
+//!
+//! ```text
+//! w = Σ_m x_m ⊗ β_m,    β_m(y) = Σ_{nodes with the input x_m} cᵢ/(λC) · ([y = truth] − μ(y))
+//! ```
+//!
+//! and all that is ever asked of them are inner products of inputs: the score of label y at an input x
+//! is Σ_m β_m(y)·⟨x_m, x⟩. So any kernel k(x_m, x) may take the place of the inner product
+//! ([`Kernel`]), and the model is linear in a space of features that nobody has to write down.
+//!
+//! [`Kernelised`] is such a problem: its weights are the β, one for each distinct input of the training
+//! data and each label, and what does not depend on inputs (transitions, biases, pairs of labels) has
+//! weights as ever. It is a [`Problem`](crate::Problem) like any other, so that all orders, directions,
+//! steps, line searches, paths and certificates are the same; with the linear kernel, so are the
+//! iterates. [`KernelModel`] is what is left to predict with.
+//!
+//! ```
+//! use maxmargin::kernel::{Kernel, KernelModel, Kernelised};
+//! use maxmargin::model::LabelledRows;
+//! use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+//! use maxmargin::{Settings, train};
+//!
+//! // Two signs that agree or not: no linear model can tell.
+//! let mut data = LabelledRows::new();
+//! for (a, b) in [(1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)] {
+//!     data.push([(0, a), (1, b)], &[u32::from(a == b)], 1.0)?;
+//! }
+//! let plain = || Multiclass::new(MulticlassShape::new(2, 2), data.clone(), ClassLoss::ZeroOne);
+//! let kernel = Kernel::Rbf { gamma: 0.5 };
+//! let problem = Kernelised::new(plain()?, kernel, 1 << 20)?; // a megabyte for kernel values
+//! let settings = Settings { lambda: Some(0.01), tolerance: 1e-4, ..Settings::default() };
+//! let solution = train(&problem, &settings)?;
+//! let model = KernelModel::new(&problem, &solution.weights);
+//! assert_eq!((model.inputs(), model.parts()), (4, 8));
+//! assert_eq!(model.predict(&plain()?), [1, 1, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cache;
+mod function;
+mod inputs;
+mod model;
+mod problem;
+
+pub use function::{Kernel, KernelError};
+pub use model::{KernelModel, KernelModelError};
+pub use problem::{KernelWorkspace, Kernelised, NodeInputs};

@@ -1,0 +1,298 @@
+//! A problem with a kernel in place of inner products.
+
+use super::cache::{KernelRow, RowCache};
+use super::function::{Kernel, KernelError};
+use super::inputs::{Collector, Inputs, add_expansion};
+use crate::model::Row;
+use crate::problem::Problem;
+use crate::quality::Quality;
+use crate::sparse::{Sink, SparseVec};
+use crate::sums::norm_sq;
+
+/// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs:
+/// attribute by attribute with all labels side by side.
+///
+/// [`Chain`](crate::model::chain::Chain), [`Multiclass`](crate::model::multiclass::Multiclass) and
+/// [`Multilabel`](crate::model::multilabel::Multilabel) are such problems, and can be
+/// [`Kernelised`].
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::kernel::NodeInputs;
+///
+/// let chain = toy();
+/// assert_eq!((chain.labels(), chain.nodes(0)), (2, 3));
+/// assert_eq!(chain.input(0, 1).attributes, [1, 3]);
+/// ```
+pub trait NodeInputs: Problem + Sized {
+    /// Number of labels of a node.
+    fn labels(&self) -> usize;
+
+    /// Number of nodes of example `i`.
+    fn nodes(&self, i: usize) -> usize;
+
+    /// The input of a node.
+    fn input(&self, i: usize, node: usize) -> Row<'_>;
+
+    /// Where the weights that have nothing to do with inputs begin; 0 if there are no others.
+    fn rest(&self) -> usize;
+
+    /// The same problem over the *numbers* of inputs: the input of each node, all of them counted
+    /// through, is a single attribute with the value 1, `numbers[node]` of `count`; and lengths are those
+    /// that inner products of `product` of two numbers give.
+    #[must_use]
+    fn renumbered(self, numbers: &[u32], count: usize, product: &dyn Fn(u32, u32) -> f64) -> Self;
+
+    /// As [`prepare`](Problem::prepare), but for what inputs add to the scores: `add` is called once
+    /// with the scores of all nodes, a row of labels each, and is to add it.
+    fn prepare_with(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut Self::Workspace,
+        add: &mut dyn FnMut(&mut [f64]),
+    );
+}
+
+/// A problem with a kernel. See the [module](crate::kernel).
+///
+/// Its weights are the coefficients β, all labels side by side for each distinct input of the data,
+/// and then the other weights of the problem, as they were. ‖w‖² in its certificates is the length in
+/// the kernel's space.
+///
+/// What an oracle call takes is dominated by the scores: one kernel value for each node of the example
+/// and each distinct input of all examples. Rows of these values are kept, as many as fit.
+#[derive(Debug)]
+pub struct Kernelised<P> {
+    /// Over numbers of inputs.
+    inner: P,
+    kernel: Kernel,
+    inputs: Inputs,
+    labels: usize,
+    /// The number of every node's input, and where each example's begin.
+    numbers: Vec<u32>,
+    starts: Vec<usize>,
+    cache: RowCache,
+}
+
+/// Scratch memory of a [`Kernelised`], for one thread. `W` is that of the problem inside.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::Problem;
+/// use maxmargin::kernel::{Kernel, Kernelised};
+///
+/// let problem = Kernelised::new(toy(), Kernel::Linear, 0)?;
+/// let mut workspace = problem.workspace();
+/// problem.prepare(0, &vec![0.0; problem.dim()], &mut workspace);
+/// # Ok::<(), maxmargin::kernel::KernelError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct KernelWorkspace<W> {
+    inner: W,
+    rows: Vec<KernelRow>,
+    dense: Vec<f64>,
+}
+
+/// Inputs whose kernel rows are looked at together for ‖w‖².
+const TOGETHER: usize = 8;
+
+impl<P: NodeInputs> Kernelised<P> {
+    /// Puts a kernel into a problem. Up to `bytes` of kernel values are kept.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::kernel::{Kernel, Kernelised};
+    ///
+    /// let problem = Kernelised::new(toy(), Kernel::Rbf { gamma: 0.5 }, 1 << 20)?;
+    /// assert_eq!((problem.nodes(), problem.inputs()), (10, 4)); // ten tokens, four kinds
+    /// # Ok::<(), maxmargin::kernel::KernelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Parameters of the kernel that are out of range, a problem with bounds or without inputs, or
+    /// inputs so large that the kernel is not finite.
+    pub fn new(problem: P, kernel: Kernel, bytes: usize) -> Result<Self, KernelError> {
+        kernel.check()?;
+        if problem.bounds().is_some() {
+            return Err(KernelError::Bounds);
+        }
+        let labels = problem.labels();
+        if problem.rest() == 0 {
+            return Err(KernelError::NoInputs);
+        }
+        let (mut collector, mut numbers, mut starts) = (Collector::default(), Vec::new(), vec![0]);
+        for i in 0..problem.examples() {
+            numbers
+                .extend((0..problem.nodes(i)).map(|node| collector.number(problem.input(i, node))));
+            starts.push(numbers.len());
+        }
+        let inputs = collector.finish();
+        for example in 0..problem.examples() {
+            for &number in &numbers[starts[example]..starts[example + 1]] {
+                let value = inputs.own_value(&kernel, number);
+                if !value.is_finite() {
+                    return Err(KernelError::Value { example, value });
+                }
+            }
+        }
+        let product = |a: u32, b: u32| inputs.value(&kernel, a, b);
+        let inner = problem.renumbered(&numbers, inputs.len(), &product);
+        let cache = RowCache::new(inputs.len(), inputs.len(), bytes);
+        Ok(Self { inner, kernel, inputs, labels, numbers, starts, cache })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Number of distinct inputs.
+    pub fn inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Number of nodes of all examples.
+    pub fn nodes(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// How many rows of kernel values had to be computed so far, for want of room or for the first
+    /// time.
+    pub fn computed_rows(&self) -> u64 {
+        self.cache.misses()
+    }
+
+    /// The problem inside, over numbers of inputs: what its parts and outputs are, it says.
+    pub fn inner(&self) -> &P {
+        &self.inner
+    }
+
+    pub(super) fn distinct(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    pub(super) fn label_count(&self) -> usize {
+        self.labels
+    }
+
+    fn row(&self, number: u32, dense: &mut Vec<f64>) -> KernelRow {
+        self.cache.get(number, |values| {
+            let input = self.inputs.rows.row(number as usize);
+            self.inputs.values(&self.kernel, input, dense, values);
+        })
+    }
+
+    /// The coefficients among the weights.
+    fn beta<'w>(&self, w: &'w [f64]) -> &'w [f64] {
+        &w[..self.inputs.len() * self.labels]
+    }
+}
+
+impl<P: NodeInputs> Problem for Kernelised<P> {
+    type Output = P::Output;
+    type Workspace = KernelWorkspace<P::Workspace>;
+
+    fn examples(&self) -> usize {
+        self.inner.examples()
+    }
+
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn workspace(&self) -> Self::Workspace {
+        KernelWorkspace { inner: self.inner.workspace(), rows: Vec::new(), dense: Vec::new() }
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
+        let KernelWorkspace { inner, rows, dense } = workspace;
+        rows.clear();
+        let numbers = &self.numbers[self.starts[i]..self.starts[i + 1]];
+        rows.extend(numbers.iter().map(|&number| self.row(number, dense)));
+        self.inner.prepare_with(i, w, inner, &mut |scores| {
+            add_expansion(self.beta(w), self.labels, rows, scores);
+        });
+        rows.clear();
+    }
+
+    fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
+        let (beta, labels) = (self.beta(w), self.labels);
+        let is_on = |m: &u32| beta[*m as usize * labels..][..labels].iter().any(|b| *b != 0.0);
+        let on: Vec<u32> = (0..self.inputs.len() as u32).filter(is_on).collect();
+        let (mut dense, mut scores, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for group in on.chunks(TOGETHER) {
+            let rows: Vec<KernelRow> = group.iter().map(|&m| self.row(m, &mut dense)).collect();
+            scores.clear();
+            scores.resize(group.len() * labels, 0.0);
+            add_expansion(beta, labels, &rows, &mut scores);
+            for (&m, scores) in group.iter().zip(scores.chunks_exact(labels)) {
+                let own = &beta[m as usize * labels..][..labels];
+                total += own.iter().zip(scores).map(|(b, score)| b * score).sum::<f64>();
+            }
+        }
+        Some(total + norm_sq(&w[beta.len()..]))
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
+        self.inner.oracle(i, w, &mut workspace.inner, y);
+    }
+
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
+        self.inner.decode(i, w, &mut workspace.inner, y);
+    }
+
+    fn loss(&self, i: usize, y: &P::Output) -> f64 {
+        self.inner.loss(i, y)
+    }
+
+    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
+        self.inner.psi(i, y, psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<P::Output> {
+        self.inner.truth(i)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.inner.weight(i)
+    }
+
+    fn quality(&self) -> Quality {
+        self.inner.quality()
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.inner.total_weight()
+    }
+
+    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
+        self.inner.parts(i, y, parts);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.inner.truth_parts(i, parts);
+    }
+
+    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.score(i, w, &workspace.inner, parts)
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.norm_sq(i, &mut workspace.inner, parts)
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        self.inner.scatter(i, scale, parts, sink);
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        self.inner.check_point(i, parts, loss, slack)
+    }
+}

@@ -1,0 +1,372 @@
+//! Pairs of lists in index form, with candidate links: what matchings are trained on.
+
+use crate::model::rows::{NotFinite, Row, Rows};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use thiserror::Error;
+
+/// What people say of a link.
+///
+/// ```
+/// use maxmargin::model::matching::Gold;
+/// assert_eq!(Gold::default(), Gold::Wrong);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gold {
+    /// It should not be there.
+    #[default]
+    Wrong,
+    /// It may be there or not.
+    Possible,
+    /// It should be there.
+    Sure,
+}
+
+/// What is wrong with a link or a pair that was about to be added.
+///
+/// ```
+/// use maxmargin::model::matching::{Gold, PairError, Pairs};
+///
+/// let mut data = Pairs::new();
+/// data.push_link(1, 0, [(0, 1.0)], Gold::Sure)?;
+/// let error = data.push_link(0, 2, [], Gold::Wrong).unwrap_err();
+/// assert_eq!(error.to_string(), "link 0-2 comes after link 1-0; links come row by row, each once");
+/// assert_eq!(data.end_pair(1, 1, 1.0), Err(PairError::Outside { row: 1, column: 0 }));
+/// # Ok::<(), PairError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum PairError {
+    /// An attribute value that is NaN or infinite.
+    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
+    Value {
+        /// Index of the attribute.
+        attribute: u32,
+        /// The offending value.
+        value: f64,
+    },
+    /// A link that comes before the one that was added last, or is the same.
+    #[error(
+        "link {row}-{column} comes after link {}-{}; links come row by row, each once", before.0, before.1
+    )]
+    Order {
+        /// Its row.
+        row: u32,
+        /// Its column.
+        column: u32,
+        /// Row and column of the link before it.
+        before: (u32, u32),
+    },
+    /// A link that ends outside the pair.
+    #[error("link {row}-{column} has an end outside the pair")]
+    Outside {
+        /// Its row.
+        row: u32,
+        /// Its column.
+        column: u32,
+    },
+    /// A weight of a link that is negative, NaN or infinite.
+    #[error("the weight of link {row}-{column} is {weight}; a finite number ≥ 0 is needed")]
+    LinkWeight {
+        /// Its row.
+        row: u32,
+        /// Its column.
+        column: u32,
+        /// The weight.
+        weight: f64,
+    },
+    /// An example weight that is not a positive finite number.
+    #[error("the example weight is {0}; a positive finite number is needed")]
+    Weight(f64),
+}
+
+/// Pairs of lists with their candidate links, in a few flat arrays.
+///
+/// Links that are not given can never be predicted. Attributes are plain indices; names are the
+/// business of the reader.
+///
+/// ```
+/// use maxmargin::model::matching::{Gold, Pairs};
+///
+/// let mut data = Pairs::new();
+/// data.push_link(0, 0, [(0, 1.0), (3, 0.5)], Gold::Sure)?;
+/// data.push_link(0, 1, [(0, 0.2)], Gold::Wrong)?;
+/// data.push_link(1, 1, [(0, 0.7)], Gold::Possible)?;
+/// data.end_pair(2, 2, 1.0)?; // two rows, two columns, example weight 1
+/// let pair = data.pair(0);
+/// assert_eq!((pair.rows(), pair.columns(), pair.links().len()), (2, 2, 3));
+/// assert_eq!(pair.link(2), (1, 1));
+/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// Attributes, one row per link.
+    features: Rows,
+    links: Vec<(u32, u32)>,
+    gold: Vec<Gold>,
+    /// What mistakes at each link count, or empty while all count 1.
+    link_weights: Vec<f64>,
+    /// First link of each pair, and one past the last.
+    starts: Vec<usize>,
+    sizes: Vec<(u32, u32)>,
+    weights: Vec<f64>,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Pairs {
+    /// An empty collection.
+    pub fn new() -> Self {
+        Self {
+            features: Rows::default(),
+            links: Vec::new(),
+            gold: Vec::new(),
+            link_weights: Vec::new(),
+            starts: vec![0],
+            sizes: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Adds a candidate link to the pair that is being built: its row, its column, its attributes
+    /// `(index, value)`, and what is said of it. Links come row by row, and from left to right in each.
+    ///
+    /// # Errors
+    /// A value that is NaN or infinite, or a link out of order; it is then not added.
+    pub fn push_link(
+        &mut self,
+        row: u32,
+        column: u32,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        gold: Gold,
+    ) -> Result<(), PairError> {
+        self.push_weighted_link(row, column, attributes, gold, 1.0)
+    }
+
+    /// As [`push_link`](Self::push_link); mistakes at this link count `weight` times, at least 0.
+    ///
+    /// ```
+    /// use maxmargin::model::matching::{Gold, PairError, Pairs};
+    ///
+    /// let mut data = Pairs::new();
+    /// data.push_weighted_link(0, 0, [], Gold::Sure, 2.5)?;
+    /// assert!(matches!(
+    ///     data.push_weighted_link(0, 1, [], Gold::Sure, -1.0),
+    ///     Err(PairError::LinkWeight { .. })
+    /// ));
+    /// data.end_pair(1, 2, 1.0)?;
+    /// assert_eq!(data.pair(0).link_weight(0), 2.5);
+    /// # Ok::<(), PairError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`push_link`](Self::push_link), or a weight that is negative or not finite.
+    pub fn push_weighted_link(
+        &mut self,
+        row: u32,
+        column: u32,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        gold: Gold,
+        weight: f64,
+    ) -> Result<(), PairError> {
+        if !(weight >= 0.0 && weight.is_finite()) {
+            return Err(PairError::LinkWeight { row, column, weight });
+        }
+        if let Some(&before) = self.unfinished().last().filter(|before| **before >= (row, column)) {
+            return Err(PairError::Order { row, column, before });
+        }
+        let refuse = |NotFinite { attribute, value }| PairError::Value { attribute, value };
+        self.features.push(attributes).map_err(refuse)?;
+        if weight != 1.0 && self.link_weights.is_empty() {
+            self.link_weights.resize(self.links.len(), 1.0);
+        }
+        if weight != 1.0 || !self.link_weights.is_empty() {
+            self.link_weights.push(weight);
+        }
+        self.links.push((row, column));
+        self.gold.push(gold);
+        Ok(())
+    }
+
+    /// Ends a pair with so many rows and columns, and an example weight. It may have no links.
+    ///
+    /// # Errors
+    /// A link that ends outside, or a weight that is not positive and finite; the links stay then.
+    pub fn end_pair(&mut self, rows: u32, columns: u32, weight: f64) -> Result<(), PairError> {
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(PairError::Weight(weight));
+        }
+        let outside = |(row, column): &(u32, u32)| *row >= rows || *column >= columns;
+        if let Some(&(row, column)) = self.unfinished().iter().find(|link| outside(link)) {
+            return Err(PairError::Outside { row, column });
+        }
+        self.starts.push(self.links.len());
+        self.sizes.push((rows, columns));
+        self.weights.push(weight);
+        Ok(())
+    }
+
+    fn unfinished(&self) -> &[(u32, u32)] {
+        &self.links[self.starts.last().copied().unwrap_or_default()..]
+    }
+
+    /// Number of pairs that were ended.
+    pub fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Pair `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below [`len`](Self::len).
+    #[inline]
+    pub fn pair(&self, i: usize) -> Pair<'_> {
+        Pair { data: self, i, range: self.starts[i]..self.starts[i + 1] }
+    }
+
+    /// All pairs in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Pair<'_>> {
+        (0..self.len()).map(|i| self.pair(i))
+    }
+
+    /// The example weight of pair `i`, which must be below [`len`](Self::len).
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+
+    /// One past the largest attribute, 0 without attributes.
+    pub fn attribute_bound(&self) -> usize {
+        self.features.attribute_bound()
+    }
+
+    /// The pairs whose index is to be kept, and of these the links to be kept, in the same order.
+    ///
+    /// ```
+    /// use maxmargin::model::matching::{Gold, Pairs};
+    ///
+    /// let mut data = Pairs::new();
+    /// for gold in [Gold::Sure, Gold::Possible] {
+    ///     data.push_link(0, 0, [(0, 1.0)], gold)?;
+    ///     data.end_pair(1, 1, 1.0)?;
+    /// }
+    /// // Possible links are free, but they have scores; this is how to train without them.
+    /// let decided = data.select(|_| true, |pair, link| pair.gold(link) != Gold::Possible);
+    /// assert_eq!((decided.len(), decided.pair(1).links().len()), (2, 0));
+    /// # Ok::<(), maxmargin::model::matching::PairError>(())
+    /// ```
+    #[must_use]
+    pub fn select(
+        &self,
+        pairs: impl Fn(usize) -> bool,
+        links: impl Fn(&Pair<'_>, usize) -> bool,
+    ) -> Self {
+        let mut selected = Self::new();
+        for (i, pair) in self.iter().enumerate().filter(|(i, _)| pairs(*i)) {
+            for k in (0..pair.links().len()).filter(|&k| links(&pair, k)) {
+                let ((row, column), attributes) = (pair.link(k), pair.attributes(k).pairs());
+                let weight = pair.link_weight(k);
+                // What is in here was checked when it came in.
+                let _ = selected.push_weighted_link(row, column, attributes, pair.gold(k), weight);
+            }
+            let _ = selected.end_pair(pair.rows(), pair.columns(), self.weight(i));
+        }
+        selected
+    }
+
+    pub(super) fn prefetch(&self, i: usize) {
+        let range = self.starts[i]..self.starts[i + 1];
+        self.features.prefetch_rows(range.clone());
+        crate::prefetch::prefetch(&self.links[range]);
+    }
+}
+
+/// One pair of lists: how long they are, and its candidate links, which are numbered from 0.
+///
+/// ```
+/// use maxmargin::model::matching::{Gold, Pairs};
+///
+/// let mut data = Pairs::new();
+/// data.push_link(0, 1, [(4, 0.5)], Gold::Sure)?;
+/// data.end_pair(1, 2, 1.0)?;
+/// let pair = data.pair(0);
+/// assert_eq!((pair.link(0), pair.gold(0), pair.attributes(0).attributes), ((0, 1), Gold::Sure, &[4][..]));
+/// assert_eq!(pair.find(0, 1), Some(0));
+/// assert_eq!(pair.find(0, 0), None); // no candidate
+/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pair<'a> {
+    data: &'a Pairs,
+    i: usize,
+    range: Range<usize>,
+}
+
+impl<'a> Pair<'a> {
+    /// Number of rows.
+    pub fn rows(&self) -> u32 {
+        self.data.sizes[self.i].0
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> u32 {
+        self.data.sizes[self.i].1
+    }
+
+    /// Row and column of every candidate link, in increasing order.
+    #[inline]
+    pub fn links(&self) -> &'a [(u32, u32)] {
+        &self.data.links[self.range.clone()]
+    }
+
+    /// Row and column of a candidate.
+    ///
+    /// # Panics
+    /// If there are not so many, like all that take the number of a candidate.
+    #[inline]
+    pub fn link(&self, candidate: usize) -> (u32, u32) {
+        self.links()[candidate]
+    }
+
+    /// The number of the candidate with this row and column, if there is one.
+    pub fn find(&self, row: u32, column: u32) -> Option<usize> {
+        self.links().binary_search(&(row, column)).ok()
+    }
+
+    /// The attributes of a candidate.
+    #[inline]
+    pub fn attributes(&self, candidate: usize) -> Row<'a> {
+        self.data.features.row(self.range.start + candidate)
+    }
+
+    /// What is said of every candidate.
+    #[inline]
+    pub fn golds(&self) -> &'a [Gold] {
+        &self.data.gold[self.range.clone()]
+    }
+
+    /// What is said of a candidate.
+    pub fn gold(&self, candidate: usize) -> Gold {
+        self.golds()[candidate]
+    }
+
+    /// What a mistake at a candidate counts.
+    #[inline]
+    pub fn link_weight(&self, candidate: usize) -> f64 {
+        self.data.link_weights.get(self.range.start + candidate).copied().unwrap_or(1.0)
+    }
+
+    /// The candidates of one kind.
+    pub fn of_kind(&self, gold: Gold) -> impl Iterator<Item = usize> + use<'a> {
+        let golds = self.golds();
+        (0..golds.len()).filter(move |&k| golds[k] == gold)
+    }
+}

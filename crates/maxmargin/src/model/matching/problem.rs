@@ -1,0 +1,322 @@
+//! Matching as a structured problem.
+
+use super::loss::LinkLoss;
+use super::matcher::{Matcher, Search, score_links};
+use super::pairs::{Gold, Pairs};
+use super::shape::MatchingShape;
+use crate::bounds::Bounds;
+use crate::problem::Problem;
+use crate::sparse::{Sink, SparseVec};
+use thiserror::Error;
+
+/// Data, a shape or a loss that do not fit together.
+///
+/// ```
+/// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
+///
+/// let mut data = Pairs::new();
+/// data.push_link(0, 0, [(7, 1.0)], Gold::Sure)?;
+/// data.end_pair(1, 1, 1.0)?;
+/// let error = Matching::new(MatchingShape::new(5), data, LinkLoss::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "pair 0 has the attribute 7, but there are only 5");
+/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum MatchingError {
+    /// An attribute that the shape does not have.
+    #[error("pair {pair} has the attribute {attribute}, but there are only {attributes}")]
+    Attribute {
+        /// Index of the pair.
+        pair: usize,
+        /// The attribute.
+        attribute: u32,
+        /// Number of attributes.
+        attributes: usize,
+    },
+    /// A shape that allows no links.
+    #[error("a {side} must be allowed at least one link")]
+    NoLinks {
+        /// `row` or `column`.
+        side: &'static str,
+    },
+    /// A cost that is negative, NaN or infinite.
+    #[error("the cost of a {kind} link is {cost}; a finite number ≥ 0 is needed")]
+    Cost {
+        /// `wrong` or `missing`.
+        kind: &'static str,
+        /// The cost.
+        cost: f64,
+    },
+}
+
+/// Pairs to train on, under a Hamming loss over links.
+///
+/// ```
+/// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
+/// use maxmargin::{Settings, train};
+///
+/// // Attribute 0 tells how alike two words are, attribute 1 is always 1.
+/// let mut data = Pairs::new();
+/// for alike in [[0.9, 0.4, 0.6, 0.8], [0.2, 0.7, 0.9, 0.3]] {
+///     for (at, alike) in alike.into_iter().enumerate() {
+///         let gold = if alike > 0.65 { Gold::Sure } else { Gold::Wrong };
+///         data.push_link(at as u32 / 2, at as u32 % 2, [(0, alike), (1, 1.0)], gold)?;
+///     }
+///     data.end_pair(2, 2, 1.0)?;
+/// }
+/// let problem = Matching::new(MatchingShape::new(2), data, LinkLoss::default())?;
+/// let settings = Settings { lambda: Some(1e-3), tolerance: 1e-3, ..Settings::default() };
+/// let solution = train(&problem, &settings)?;
+/// assert_eq!(problem.predict(&solution.weights), [[(0, 0), (1, 1)], [(0, 1), (1, 0)]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Matching {
+    shape: MatchingShape,
+    data: Pairs,
+    loss: LinkLoss,
+    /// The sure links of each pair.
+    truths: Vec<Truth>,
+    total_weight: f64,
+    bounds: Option<Bounds>,
+}
+
+#[derive(Debug, Clone)]
+struct Truth {
+    links: Vec<u32>,
+    /// Whether these have more links at some row or column than predictions may have.
+    exceeds: bool,
+    /// What costs are multiplied by.
+    scale: f64,
+}
+
+/// Scratch memory of a [`Matching`], for one thread.
+///
+/// ```
+/// use maxmargin::Problem;
+/// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
+///
+/// let mut data = Pairs::new();
+/// data.push_link(0, 0, [(0, 1.0)], Gold::Sure)?;
+/// data.push_link(0, 1, [(0, 0.5)], Gold::Wrong)?;
+/// data.end_pair(1, 2, 1.0)?;
+/// let problem = Matching::new(MatchingShape::new(1), data, LinkLoss::default())?;
+/// let (mut workspace, mut y) = (problem.workspace(), Vec::new());
+/// problem.prepare(0, &[1.0], &mut workspace);
+/// problem.oracle(0, &[1.0], &mut workspace, &mut y);
+/// assert_eq!(y, [1]); // one wrong link, one missing: a loss of 2 is worth the lower score
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct MatchingWorkspace {
+    scores: Vec<f64>,
+    augmented: Vec<f64>,
+    search: Search,
+    /// Sums over features, all 0 between uses.
+    sums: Vec<f64>,
+}
+
+impl Matching {
+    /// Puts data, shape and loss together. Links of a pair that was not ended are left out.
+    ///
+    /// # Errors
+    /// Attributes that do not fit, a shape that allows no links, or a cost that is negative or not
+    /// finite.
+    pub fn new(shape: MatchingShape, data: Pairs, loss: LinkLoss) -> Result<Self, MatchingError> {
+        for (side, most) in [("row", shape.most_per_row), ("column", shape.most_per_column)] {
+            if most == 0 {
+                return Err(MatchingError::NoLinks { side });
+            }
+        }
+        for (kind, cost) in [("wrong", loss.wrong), ("missing", loss.missing)] {
+            if !(cost >= 0.0 && cost.is_finite()) {
+                return Err(MatchingError::Cost { kind, cost });
+            }
+        }
+        let attributes = shape.attributes;
+        for (at, pair) in data.iter().enumerate() {
+            let mut all = (0..pair.links().len()).flat_map(|k| pair.attributes(k).attributes);
+            if let Some(&attribute) = all.find(|&&a| a as usize >= attributes) {
+                return Err(MatchingError::Attribute { pair: at, attribute, attributes });
+            }
+        }
+        let truths = data.iter().map(|pair| {
+            let links: Vec<u32> = pair.of_kind(Gold::Sure).map(|k| k as u32).collect();
+            let (mut rows, mut columns) =
+                (vec![0; pair.rows() as usize], vec![0; pair.columns() as usize]);
+            for (row, column) in links.iter().map(|&k| pair.link(k as usize)) {
+                rows[row as usize] += 1;
+                columns[column as usize] += 1;
+            }
+            let exceeds = rows.iter().any(|&degree| degree > shape.most_per_row)
+                || columns.iter().any(|&degree| degree > shape.most_per_column);
+            Truth { links, exceeds, scale: loss.scale(&pair) }
+        });
+        let truths = truths.collect();
+        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
+        Ok(Self { shape, data, loss, truths, total_weight, bounds: None })
+    }
+
+    /// The same problem with bounds on its weights. Training refuses bounds of another number than
+    /// there are weights.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &MatchingShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &Pairs {
+        &self.data
+    }
+
+    /// What mistakes cost.
+    pub fn link_loss(&self) -> &LinkLoss {
+        &self.loss
+    }
+
+    /// Predicts the links of all pairs.
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn predict(&self, w: &[f64]) -> Vec<Vec<(u32, u32)>> {
+        let mut matcher = Matcher::new(self.shape, w);
+        let mut predict = |pair| {
+            matcher.best(&pair);
+            matcher.links(&pair)
+        };
+        self.data.iter().map(&mut predict).collect()
+    }
+}
+
+impl Problem for Matching {
+    /// The numbers of candidate links, in increasing order.
+    type Output = Vec<u32>;
+    type Workspace = MatchingWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> MatchingWorkspace {
+        MatchingWorkspace::default()
+    }
+
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MatchingWorkspace) {
+        score_links(w, &self.data.pair(i), &mut workspace.scores);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
+    }
+
+    fn oracle(&self, i: usize, _: &[f64], workspace: &mut MatchingWorkspace, y: &mut Vec<u32>) {
+        let MatchingWorkspace { scores, augmented, search, .. } = workspace;
+        let (pair, truth) = (self.data.pair(i), &self.truths[i]);
+        augmented.clear();
+        augmented.extend(
+            (0..).zip(&*scores).map(|(k, score)| score + self.loss.change(&pair, k, truth.scale)),
+        );
+        search.run(&self.shape, &pair, augmented, y);
+        if truth.exceeds {
+            // All values are short of the same constant.
+            let value = |links: &[u32]| links.iter().map(|&k| augmented[k as usize]).sum::<f64>();
+            if value(&truth.links) >= value(y) {
+                y.clone_from(&truth.links);
+            }
+        }
+    }
+
+    fn decode(&self, i: usize, _: &[f64], workspace: &mut MatchingWorkspace, y: &mut Vec<u32>) {
+        let MatchingWorkspace { scores, search, .. } = workspace;
+        search.run(&self.shape, &self.data.pair(i), scores, y);
+    }
+
+    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
+        self.loss.of(&self.data.pair(i), y)
+    }
+
+    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
+        let (mut truth, mut other, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut other);
+        difference.assign_difference(&truth, &other);
+        self.scatter(i, 1.0, &difference, psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<Vec<u32>> {
+        Some(self.truths[i].links.clone())
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
+    fn parts(&self, _: usize, y: &Vec<u32>, parts: &mut SparseVec) {
+        y.iter().for_each(|&k| parts.push(u64::from(k), 1.0));
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.truths[i].links.iter().for_each(|&k| parts.push(u64::from(k), 1.0));
+    }
+
+    fn score(&self, _: usize, _: &[f64], ws: &MatchingWorkspace, parts: &SparseVec) -> f64 {
+        parts.entries().iter().map(|&(k, mass)| mass * ws.scores[k as usize]).sum()
+    }
+
+    /// Adds up features: an example has so many links that their inner products would take far more
+    /// room than the data.
+    fn norm_sq(&self, i: usize, workspace: &mut MatchingWorkspace, parts: &SparseVec) -> f64 {
+        let sums = &mut workspace.sums;
+        sums.resize(self.shape.attributes, 0.0);
+        self.scatter(i, 1.0, parts, sums.as_mut_slice());
+        let pair = self.data.pair(i);
+        let rows = parts.entries().iter().map(|&(k, _)| pair.attributes(k as usize));
+        let mut square = |&attribute: &u32| {
+            let sum = std::mem::take(&mut sums[attribute as usize]);
+            sum * sum
+        };
+        rows.flat_map(|row| row.attributes).map(&mut square).sum()
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        let pair = self.data.pair(i);
+        for &(k, mass) in parts.entries() {
+            pair.attributes(k as usize).scatter(scale * mass, sink);
+        }
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        let pair = self.data.pair(i);
+        super::feasible::check(&self.shape, &pair, parts, slack)?;
+        let masses = parts.entries().iter().map(|&(k, mass)| (k as usize, mass));
+        let own = self.loss.of_masses(&pair, masses);
+        if (own - loss).abs() > slack * (1.0 + own.abs()) {
+            return Err(format!("its loss is stated as {loss}, but is {own}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! What a matching model looks like.
+
+use serde::{Deserialize, Serialize};
+
+/// The shape of a matching model: the number of attributes, each with one weight, and how many links
+/// a row and a column may have.
+///
+/// ```
+/// use maxmargin::model::matching::MatchingShape;
+///
+/// let shape = MatchingShape { most_per_row: 2, ..MatchingShape::new(10) };
+/// assert_eq!((shape.dim(), shape.most_per_column), (10, 1));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchingShape {
+    /// Number of attributes of links.
+    pub attributes: usize,
+    /// The most links of a row, at least 1.
+    pub most_per_row: usize,
+    /// The most links of a column, at least 1.
+    pub most_per_column: usize,
+}
+
+impl MatchingShape {
+    /// At most one link each.
+    pub fn new(attributes: usize) -> Self {
+        Self { attributes, most_per_row: 1, most_per_column: 1 }
+    }
+
+    /// Number of weights.
+    pub fn dim(&self) -> usize {
+        self.attributes
+    }
+
+    /// Whether nothing may have several links.
+    pub fn is_one_to_one(&self) -> bool {
+        self.most_per_row == 1 && self.most_per_column == 1
+    }
+}
