@@ -4,6 +4,7 @@ use crate::inference::Inference;
 use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
+use crate::model::graph::{self, LabelledGraphs, Potts, PottsShape};
 use crate::model::multilabel::{Multilabel, MultilabelShape};
 
 /// Four short sequences over two labels.
@@ -48,4 +49,23 @@ pub fn labels() -> Multilabel {
     }
     let shape = MultilabelShape::complete(3, 3);
     Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).expect("a valid problem")
+}
+
+/// Three pictures of 3 × 2 pixels with two labels, dark and bright.
+#[allow(clippy::missing_panics_doc)]
+pub fn patches() -> Potts {
+    let mut data = LabelledGraphs::new();
+    for bright in [[0, 1, 1, 0, 1, 0], [0, 0, 1, 0, 1, 1], [1, 1, 1, 0, 0, 0]] {
+        for (at, label) in bright.into_iter().enumerate() {
+            let noise = 0.6 * ((7 * at + 3) % 5) as f64 / 4.0;
+            let attributes = [(0, f64::from(label) - noise), (1, 1.0)];
+            data.push_node(attributes, label, 1.0).expect("a valid node");
+        }
+        for (a, b) in graph::grid_edges(3, 2, false) {
+            data.push_edge(a, b, [(0, 1.0)]).expect("a valid edge");
+        }
+        data.end_graph(1.0).expect("a graph with nodes");
+    }
+    let (shape, loss) = (PottsShape::new(2, 2, 1), graph::NodeLoss::HAMMING);
+    Potts::new(shape, data, loss, graph::GraphInference::Auto).expect("valid graphs")
 }

@@ -83,6 +83,7 @@ mod sums;
 mod trainer;
 mod tree;
 mod validate;
+mod way;
 
 pub use average::Average;
 pub use bounds::{Bounds, BoundsError};

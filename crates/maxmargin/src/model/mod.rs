@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod chain;
 pub mod factor_graph;
+pub mod graph;
 pub mod multiclass;
 pub mod multilabel;
 
