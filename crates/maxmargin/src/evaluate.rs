@@ -2,9 +2,11 @@
 
 mod confusion;
 mod multilabel;
+mod segmentation;
 
 pub use confusion::Confusion;
 pub use multilabel::LabelSetScores;
+pub use segmentation::Segmentation;
 
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -145,8 +145,9 @@ pub fn any_potts(labels: std::ops::RangeInclusive<usize>) -> impl Strategy<Value
                 };
                 let rows: Vec<Vec<f64>> =
                     (0..n).map(|_| (0..node_attributes).map(|_| number(-1.0)).collect()).collect();
-                let edges: Vec<Vec<f64>> =
-                    (0..n * n).map(|_| (0..edge_attributes).map(|_| number(0.0)).collect()).collect();
+                let edges: Vec<Vec<f64>> = (0..n * n)
+                    .map(|_| (0..edge_attributes).map(|_| number(0.0)).collect())
+                    .collect();
                 let label = |_| rng.below(labels) as u32;
                 let truth: Vec<u32> = (0..n).map(label).collect();
                 let weights: Vec<f64> = (0..n).map(|_| [0.0, 1.0, 2.5][rng.below(3)]).collect();

@@ -79,11 +79,7 @@ impl MaxFlow {
     /// What the arc between a node and its parent can still carry, in the direction of the tree.
     fn parent_residual(&self, at: usize) -> f64 {
         let arc = self.arcs[self.nodes[at].parent as usize];
-        if self.nodes[at].is_sink {
-            arc.residual
-        } else {
-            self.arcs[arc.sister as usize].residual
-        }
+        if self.nodes[at].is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual }
     }
 
     fn arc_range(&self, at: usize) -> std::ops::Range<usize> {
@@ -222,8 +218,7 @@ impl MaxFlow {
     #[inline]
     fn carries(&self, arc: usize, is_sink: bool) -> bool {
         let arc = self.arcs[arc];
-        let residual =
-            if is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual };
+        let residual = if is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual };
         residual > 0.0
     }
 

@@ -37,11 +37,7 @@ pub fn grid_edges(
 /// let attributes: Vec<_> = contrasts(2.0, 0.1, &[0.1, f64::INFINITY]).collect();
 /// assert_eq!(attributes, [(0, 2.0 * (-1.0f64).exp()), (1, 2.0)]);
 /// ```
-pub fn contrasts(
-    length: f64,
-    distance: f64,
-    widths: &[f64],
-) -> impl Iterator<Item = (u32, f64)> {
+pub fn contrasts(length: f64, distance: f64, widths: &[f64]) -> impl Iterator<Item = (u32, f64)> {
     let alike = move |width: &f64| length * (-distance / width).exp();
     widths.iter().map(alike).enumerate().map(|(at, value)| (at as u32, value))
 }
