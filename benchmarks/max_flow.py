@@ -7,9 +7,9 @@
 Ours and theirs are measured one after the other, REPEATS (20) times over all graphs, of which the
 fastest counts; the ratio is that of processor times in this run. `solve` is the search alone, with
 the network there: PyMaxflow's is built anew, outside the clock, since it cannot take a flow back.
-`build` is building and solving. `warm` is ours only: capacities set to those of a later w, going on
-from the flow there is; it is held against PyMaxflow's solve, and its solve with building, since its
-Python interface cannot go on from a flow.
+`build` is building and solving. `again` sets all capacities of a network that is there to those of a
+later w, the w of the row, and solves it: cold from nothing, warm going on from the flow of the row
+above. PyMaxflow's interface cannot do either; they are held against its `solve` and its `build`.
 """
 
 import subprocess
@@ -32,6 +32,7 @@ def read(program, repeats):
             rounds.append({"passes": int(fields[0]), "solve": float(fields[2]), "build": float(fields[3]), "graphs": []})
         elif kind == "W":
             rounds[-1]["warm"] = float(fields[0])
+            rounds[-1]["cold"] = float(fields[1])
         elif kind == "G":
             rounds[-1]["graphs"].append({"flow": float(fields[2]), "ties": [], "edges": []})
         elif kind == "T":
@@ -61,8 +62,8 @@ def build(graph):
 def main():
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     rounds = read(sys.argv[1], repeats)
-    print("| passes | ours: solve | build | warm | theirs: solve | build | ratio solve | build | warm / solve | warm / build |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| passes | ours: solve | build | again, cold | again, warm | theirs: solve | build | ratio solve | build | warm / their solve | warm / their build |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for found in rounds:
         graphs = found["graphs"]
         solve, both, worst = float("inf"), float("inf"), 0.0
@@ -82,7 +83,8 @@ def main():
         cells = [1e6 * value / n for value in (found["solve"], found["build"])]
         warm = found.get("warm")
         text = " | ".join(f"{cell:.1f} µs" for cell in cells)
-        warm_text = f"{1e6 * warm / n:.1f} µs" if warm else "–"
+        again = [found["cold"], warm] if warm else []
+        warm_text = " | ".join(f"{1e6 * value / n:.1f} µs" for value in again) or "– | –"
         ratios = [found["solve"] / solve, found["build"] / both]
         ratios = " | ".join(f"{ratio:.2f}" for ratio in ratios)
         warm_ratio = f"{warm / solve:.2f} | {warm / both:.2f}" if warm else "– | –"
