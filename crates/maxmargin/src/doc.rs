@@ -6,6 +6,7 @@ use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
 use crate::model::graph::{self, LabelledGraphs, Potts, PottsShape};
 use crate::model::multilabel::{Multilabel, MultilabelShape};
+use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 
 /// Four short sequences over two labels.
 #[allow(clippy::missing_panics_doc)]
@@ -68,4 +69,20 @@ pub fn patches() -> Potts {
     }
     let (shape, loss) = (PottsShape::new(2, 2, 1), graph::NodeLoss::HAMMING);
     Potts::new(shape, data, loss, graph::GraphInference::Auto).expect("valid graphs")
+}
+
+/// Three examples of two parts on a grid of 4 × 3 places; the second has two kinds.
+#[allow(clippy::missing_panics_doc)]
+pub fn limbs() -> Tree {
+    let nodes = vec![TreeNode::root(1, 1), TreeNode::root(2, 1).child_of(0)];
+    let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).expect("a tree"));
+    for at in 0..3u32 {
+        let mut maps = vec![0.0; 2 * 12];
+        maps[at as usize] = 1.0;
+        maps[12 + at as usize + 5] = 1.0;
+        let below = State { kind: at % 2, x: at + 1, y: 1 };
+        let truth = vec![State { kind: 0, x: at, y: 0 }, below];
+        data.push(4, 3, maps, truth, &[], 1.0, 1.0).expect("a valid example");
+    }
+    Tree::new(data, TreeLoss::default()).expect("a valid problem")
 }

@@ -6,6 +6,7 @@
 //! solve relaxations, [`max_product`] and [`local_search`] are heuristics; [`Decoder`] is one door to
 //! all of them, and [`Inference`] the name of each.
 
+pub mod distance_transform;
 pub mod enumerate;
 pub mod labelling;
 pub mod local_polytope;

@@ -6,6 +6,7 @@ pub mod factor_graph;
 pub mod graph;
 pub mod multiclass;
 pub mod multilabel;
+pub mod tree;
 
 mod labelled;
 pub(crate) mod rows;
