@@ -126,8 +126,7 @@ impl Line {
         };
         if cost.square == 0.0 {
             let (_, q) = from(0);
-            let value =
-                |p: usize| scores[q as usize] - cost.of(f64::from(q) - p as f64 - anchor);
+            let value = |p: usize| scores[q as usize] - cost.of(f64::from(q) - p as f64 - anchor);
             into.extend(places.map(|p| (value(p), q)));
         } else {
             into.extend(places.map(from));
@@ -151,7 +150,7 @@ impl Line {
             while let Some(&(last, from)) = self.hull.last() {
                 let last = last as usize;
                 start = (height(last) - own) / (2.0 * a * (q - last) as f64);
-                if start > from || from == f64::NEG_INFINITY && start > f64::NEG_INFINITY {
+                if start > from {
                     break;
                 }
                 self.hull.pop();

@@ -180,7 +180,8 @@ impl TreeExamples {
             true => Ok(value),
             false => Err(TreeExampleError::Number { what, value }),
         };
-        let weights = if node_weights.is_empty() { vec![1.0; nodes] } else { node_weights.to_vec() };
+        let weights =
+            if node_weights.is_empty() { vec![1.0; nodes] } else { node_weights.to_vec() };
         if let Some(&value) = weights.iter().find(|weight| !(**weight >= 0.0)) {
             return Err(TreeExampleError::Number { what: "a node weight", value });
         }

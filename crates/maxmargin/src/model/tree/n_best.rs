@@ -76,15 +76,14 @@ impl Tree {
     pub fn n_best(&self, i: usize, w: &[f64], n: usize) -> Vec<ScoredStates> {
         let mut workspace = TreeWorkspace::default();
         let (mut results, mut waiting, mut number) = (Vec::new(), BinaryHeap::new(), 0);
-        let mut add = |waiting: &mut BinaryHeap<Candidate>,
-                       fixed: &[State],
-                       forbidden: Vec<State>| {
-            let free = fixed.len();
-            if let Some(found) = self.best_within(i, w, fixed, &forbidden, &mut workspace) {
-                number += 1;
-                waiting.push(Candidate { found, free, forbidden, number });
-            }
-        };
+        let mut add =
+            |waiting: &mut BinaryHeap<Candidate>, fixed: &[State], forbidden: Vec<State>| {
+                let free = fixed.len();
+                if let Some(found) = self.best_within(i, w, fixed, &forbidden, &mut workspace) {
+                    number += 1;
+                    waiting.push(Candidate { found, free, forbidden, number });
+                }
+            };
         if n > 0 {
             add(&mut waiting, &[], Vec::new());
         }

@@ -175,7 +175,8 @@ impl Tree {
                 let row = search.row(node, kind);
                 row.fill(*bias);
                 for map in 0..own.maps {
-                    let (weight, values) = (unary[kind * own.maps + map], self.data.map(i, node, map));
+                    let (weight, values) =
+                        (unary[kind * own.maps + map], self.data.map(i, node, map));
                     let terms = row.iter_mut().zip(values);
                     terms.for_each(|(score, value)| *score += weight * f64::from(*value));
                 }
