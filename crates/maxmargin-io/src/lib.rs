@@ -49,6 +49,7 @@ mod number;
 mod numbered;
 pub mod ocr;
 mod path_file;
+mod pose;
 mod predictions;
 mod reader;
 mod rows;
@@ -79,6 +80,9 @@ pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_wit
 pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
 pub use path_file::{PathFile, PathMeta};
+pub use pose::{
+    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso, read_poses,
+};
 pub use predictions::write_predictions;
 pub use reader::{ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};

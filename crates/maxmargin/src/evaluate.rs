@@ -1,10 +1,12 @@
 //! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels.
 
 mod confusion;
+mod joints;
 mod multilabel;
 mod segmentation;
 
 pub use confusion::Confusion;
+pub use joints::DetectedJoints;
 pub use multilabel::LabelSetScores;
 pub use segmentation::Segmentation;
 

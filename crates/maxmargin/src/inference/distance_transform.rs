@@ -102,9 +102,9 @@ impl DistanceTransform {
 /// The transform along one line.
 #[derive(Debug, Clone, Default)]
 struct Line {
-    /// The parabolas of the envelope from left to right: their place, and where they begin to be the
-    /// highest.
-    hull: Vec<(u32, f64)>,
+    /// The parabolas of the envelope from left to right: their place, their height at 0, and where they
+    /// begin to be the highest.
+    hull: Vec<(u32, f64, f64)>,
 }
 
 impl Line {
@@ -135,38 +135,33 @@ impl Line {
 
     fn envelope(&mut self, scores: &[f64], cost: Cost, anchor: f64, into: &mut Vec<(f64, u32)>) {
         let a = cost.square;
-        // f(q) − a(q − p)² − b(q − p) = [f(q) − bq − aq²] + 2aqp + (what all q have in common)
-        let height = |q: usize| {
-            let at = q as f64;
-            scores[q] - (cost.linear + a * at) * at
-        };
         self.hull.clear();
         for (q, score) in scores.iter().enumerate() {
             if *score == f64::NEG_INFINITY {
                 continue;
             }
-            let own = height(q);
+            // f(q) − a(q − p)² − b(q − p) = [f(q) − bq − aq²] + 2aqp + (what all q have in common)
+            let own = score - cost.of(q as f64);
             let mut start = f64::NEG_INFINITY;
-            while let Some(&(last, from)) = self.hull.last() {
-                let last = last as usize;
-                start = (height(last) - own) / (2.0 * a * (q - last) as f64);
+            while let Some(&(last, height, from)) = self.hull.last() {
+                start = (height - own) / (2.0 * a * (q as f64 - f64::from(last)));
                 if start > from {
                     break;
                 }
                 self.hull.pop();
                 start = f64::NEG_INFINITY;
             }
-            self.hull.push((q as u32, start));
+            self.hull.push((q as u32, own, start));
         }
         let mut at = 0;
         for p in 0..scores.len() {
             let place = p as f64 + anchor;
-            while self.hull.get(at + 1).is_some_and(|&(_, start)| start < place) {
+            while self.hull.get(at + 1).is_some_and(|&(_, _, start)| start < place) {
                 at += 1;
             }
             into.push(match self.hull.get(at) {
                 None => (f64::NEG_INFINITY, 0),
-                Some(&(q, _)) => (scores[q as usize] - cost.of(f64::from(q) - place), q),
+                Some(&(q, ..)) => (scores[q as usize] - cost.of(f64::from(q) - place), q),
             });
         }
     }

@@ -105,6 +105,8 @@ pub struct Tree {
 #[derive(Debug, Clone, Default)]
 pub struct TreeWorkspace {
     pub(super) search: Search,
+    /// The loss at each place of a node, with the right kind and with a wrong one.
+    losses: [Vec<f64>; 2],
 }
 
 impl Tree {
@@ -241,14 +243,20 @@ impl Problem for Tree {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
-        let search = &mut workspace.search;
+        let TreeWorkspace { search, losses } = workspace;
         self.fill(i, w, search);
-        let width = search.width;
         for (node, own) in self.shape().nodes().iter().enumerate() {
+            let right = self.data.truth(i)[node].kind as usize;
+            for (wrong, losses) in losses.iter_mut().enumerate() {
+                let kind = if wrong == 0 { right } else { own.kinds };
+                let state = |place| State::at(kind, place, search.width);
+                losses.clear();
+                losses.extend((0..search.places).map(|at| self.node_loss(i, node, state(at))));
+            }
             for kind in 0..own.kinds {
-                for (place, score) in search.row(node, kind).iter_mut().enumerate() {
-                    *score += self.node_loss(i, node, State::at(kind, place, width));
-                }
+                let losses = &losses[usize::from(kind != right)];
+                let terms = search.row(node, kind).iter_mut().zip(losses);
+                terms.for_each(|(score, loss)| *score += loss);
             }
         }
         search.run(self.shape(), w, y);
