@@ -9,7 +9,8 @@
 //! # Three ways in
 //!
 //! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
-//!   labels, [`model::factor_graph`] is for everything whose score is a sum over small sets of
+//!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts,
+//!   [`model::factor_graph`] is for everything whose score is a sum over small sets of
 //!   variables.
 //! * A structure of your own: implement [`Problem`], seven short methods.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
@@ -125,6 +126,10 @@ struct Readme;
 mod guides {
     #[doc = include_str!("../../../docs/factor-graph.md")]
     struct FactorGraph;
+    #[doc = include_str!("../../../docs/graphs.md")]
+    struct Graphs;
     #[doc = include_str!("../../../docs/multilabel.md")]
     struct Multilabel;
+    #[doc = include_str!("../../../docs/trees.md")]
+    struct Trees;
 }

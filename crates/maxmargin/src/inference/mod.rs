@@ -1,7 +1,8 @@
 //! Decoding algorithms, free of features and solvers: scores in, the best structure out.
 //!
-//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains. All else is for
-//! [factor graphs](topology): [`max_sum`] and
+//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`distance_transform`] is for
+//! [trees of parts](crate::model::tree), [`max_flow`] for [labelled graphs](crate::model::graph). All
+//! else is for [factor graphs](topology): [`max_sum`] and
 //! [`enumerate`] are exact, [`roof_duality`] (on [`max_flow`]) and [`local_polytope`] (on [`lp`])
 //! solve relaxations, [`max_product`] and [`local_search`] are heuristics; [`Decoder`] is one door to
 //! all of them, and [`Inference`] the name of each.
