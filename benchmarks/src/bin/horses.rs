@@ -86,7 +86,7 @@ fn quality(horses: &Horses, tolerance: f64, seconds: f64) -> Result<()> {
          balanced | IoU horse | mean IoU |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    let is_dev = |i: usize| i % 5 == 0;
+    let is_dev = |i: usize| i.is_multiple_of(5);
     for (name, edge_attributes) in [("unary", 0), ("graph", 5)] {
         let all = problem(&horses.train.graphs, edge_attributes)?;
         let rest = problem(&horses.train.graphs.select(|i| !is_dev(i)), edge_attributes)?;

@@ -41,7 +41,7 @@ fn main() -> Result<()> {
         PoseSimulation { seed, ..simulation.clone() }.simulate(people, &kinds, lsp_torso(), 8.0)
     };
     let (data, test_data) = (make(known, 1)?, make(unknown, 2)?);
-    let is_dev = |i: usize| i % 5 == 0;
+    let is_dev = |i: usize| i.is_multiple_of(5);
     let problem = |data: &SimulatedPoses, keep: &dyn Fn(usize) -> bool| {
         Tree::new(data.examples.select(keep), TreeLoss::default())
     };

@@ -182,7 +182,7 @@ impl TreeExamples {
         };
         let weights =
             if node_weights.is_empty() { vec![1.0; nodes] } else { node_weights.to_vec() };
-        if let Some(&value) = weights.iter().find(|weight| !(**weight >= 0.0)) {
+        if let Some(&value) = weights.iter().find(|weight| **weight < 0.0 || weight.is_nan()) {
             return Err(TreeExampleError::Number { what: "a node weight", value });
         }
         let total = positive("the sum of node weights", weights.iter().sum())?;
