@@ -1,5 +1,7 @@
 //! What the benchmarks share: real data as problems, and ways to measure.
 
+pub mod race;
+
 use anyhow::Result;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::{Control, Event};
@@ -44,6 +46,18 @@ pub fn fastest(repeats: usize, mut work: impl FnMut()) -> f64 {
         begin.elapsed().as_secs_f64()
     };
     (0..repeats).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// Processor seconds of this thread so far, where the system tells; else seconds of the clock.
+pub fn processor_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.as_deref().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(clock_seconds, |nanoseconds| 1e-9 * nanoseconds)
+}
+
+fn clock_seconds() -> f64 {
+    static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
 }
 
 /// Decodes every example in order: the least work a pass of any method has to do.

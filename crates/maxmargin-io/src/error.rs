@@ -123,6 +123,14 @@ pub enum DataError {
         /// How many lines it has.
         lines: u64,
     },
+    /// An input without what is looked for.
+    #[error("{file}: there are no {what}")]
+    Nothing {
+        /// The input.
+        file: String,
+        /// What there is none of.
+        what: String,
+    },
     /// The lines of a sequence are not together.
     #[error(
         "{place}: expected a new {what}, found {what} {id} again, which began in line {first}; \

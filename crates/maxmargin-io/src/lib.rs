@@ -52,12 +52,14 @@ mod numbered;
 pub mod ocr;
 mod origin;
 mod path_file;
+mod pose;
 mod predictions;
 mod reader;
 mod rows;
 mod sequence;
 mod source;
 mod spec;
+mod superpixels;
 mod svm_hmm;
 mod template;
 mod write_error;
@@ -86,6 +88,9 @@ pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
 pub use origin::Origin;
 pub use path_file::{PathFile, PathMeta};
+pub use pose::{
+    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso, read_poses,
+};
 pub use predictions::write_predictions;
 pub use reader::{ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
@@ -95,6 +100,7 @@ pub use spec::{
     BinarySpec, ChainSpec, FactorGraphSpec, MulticlassSpec, MultilabelSpec, Rescaling, Spec,
     WeightGroup,
 };
+pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
 pub use write_error::WriteError;

@@ -4,49 +4,28 @@ use crate::bounds::Bounds;
 use crate::dual::Stride;
 use crate::sparse::Sink;
 use crate::step::Pace;
+use crate::way::Way;
 
 /// v = Aα beside w = clip(v), and the way that v is about to go.
 #[derive(Debug)]
 pub(crate) struct Clipped<'p> {
     pub(crate) bounds: &'p Bounds,
     pub(crate) v: Vec<f64>,
+    /// The change of v for a step of length 1.
     way: Way,
     /// Where along the way a weight meets or leaves a bound: the place, and the change of curvature.
     turns: Vec<(f64, f64)>,
 }
 
-/// A sparse change of v for a step of length 1, in the order its features were first touched.
-#[derive(Debug)]
-struct Way {
-    change: Vec<f64>,
-    is_touched: Vec<bool>,
-    touched: Vec<usize>,
-}
-
-impl Sink for Way {
-    #[inline]
-    fn add(&mut self, feature: usize, value: f64) {
-        if !self.is_touched[feature] {
-            self.is_touched[feature] = true;
-            self.touched.push(feature);
-        }
-        self.change[feature] += value;
-    }
-}
-
 impl<'p> Clipped<'p> {
     pub(crate) fn new(bounds: &'p Bounds) -> Self {
         let d = bounds.lower().len();
-        let way = Way { change: vec![0.0; d], is_touched: vec![false; d], touched: Vec::new() };
-        Self { bounds, v: vec![0.0; d], way, turns: Vec::new() }
+        Self { bounds, v: vec![0.0; d], way: Way::new(d), turns: Vec::new() }
     }
 
     /// Begins a new way; its terms are to be added to what is returned.
     pub(crate) fn new_way(&mut self) -> &mut (impl Sink + use<>) {
-        for feature in self.way.touched.drain(..) {
-            self.way.change[feature] = 0.0;
-            self.way.is_touched[feature] = false;
-        }
+        self.way.clear();
         &mut self.way
     }
 

@@ -4,8 +4,10 @@ use crate::inference::Inference;
 use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
+use crate::model::graph::{self, LabelledGraphs, Potts, PottsShape};
 use crate::model::multilabel::{Multilabel, MultilabelShape};
 use crate::model::soft::SoftGraph;
+use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 
 /// Four short sequences over two labels.
 #[allow(clippy::missing_panics_doc)]
@@ -57,4 +59,39 @@ pub fn soft_pictures(lambda: f64) -> SoftGraph {
     let rings = rings();
     let loss = factor_graph::Hamming::default();
     SoftGraph::of_graphs(rings.shape(), rings.data(), loss, lambda, 1.0).expect("valid graphs")
+}
+
+/// Three pictures of 3 × 2 pixels with two labels, dark and bright.
+#[allow(clippy::missing_panics_doc)]
+pub fn patches() -> Potts {
+    let mut data = LabelledGraphs::new();
+    for bright in [[0, 1, 1, 0, 1, 0], [0, 0, 1, 0, 1, 1], [1, 1, 1, 0, 0, 0]] {
+        for (at, label) in bright.into_iter().enumerate() {
+            let noise = 0.6 * ((7 * at + 3) % 5) as f64 / 4.0;
+            let attributes = [(0, f64::from(label) - noise), (1, 1.0)];
+            data.push_node(attributes, label, 1.0).expect("a valid node");
+        }
+        for (a, b) in graph::grid_edges(3, 2, false) {
+            data.push_edge(a, b, [(0, 1.0)]).expect("a valid edge");
+        }
+        data.end_graph(1.0).expect("a graph with nodes");
+    }
+    let (shape, loss) = (PottsShape::new(2, 2, 1), graph::NodeLoss::HAMMING);
+    Potts::new(shape, data, loss, graph::GraphInference::Auto).expect("valid graphs")
+}
+
+/// Three examples of two parts on a grid of 4 × 3 places; the second has two kinds.
+#[allow(clippy::missing_panics_doc)]
+pub fn limbs() -> Tree {
+    let nodes = vec![TreeNode::root(1, 1), TreeNode::root(2, 1).child_of(0)];
+    let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).expect("a tree"));
+    for at in 0..3u32 {
+        let mut maps = vec![0.0; 2 * 12];
+        maps[at as usize] = 1.0;
+        maps[12 + at as usize + 5] = 1.0;
+        let below = State { kind: at % 2, x: at + 1, y: 1 };
+        let truth = vec![State { kind: 0, x: at, y: 0 }, below];
+        data.push(4, 3, maps, truth, &[], 1.0, 1.0).expect("a valid example");
+    }
+    Tree::new(data, TreeLoss::default()).expect("a valid problem")
 }

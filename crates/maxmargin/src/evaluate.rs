@@ -3,11 +3,15 @@
 
 mod alignment;
 mod confusion;
+mod joints;
 mod multilabel;
+mod segmentation;
 
 pub use alignment::AlignmentScores;
 pub use confusion::Confusion;
+pub use joints::DetectedJoints;
 pub use multilabel::LabelSetScores;
+pub use segmentation::Segmentation;
 
 use serde::Serialize;
 use std::collections::BTreeMap;

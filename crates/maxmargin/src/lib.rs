@@ -9,9 +9,9 @@
 //! # Three ways in
 //!
 //! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
-//!   labels, [`model::matching`] links the items of two lists, [`model::factor_graph`] is for
-//!   everything whose score is a sum over small sets of variables; with a [`kernel`] where nodes have
-//!   inputs.
+//!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
+//!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
+//!   small sets of variables; with a [`kernel`] where nodes have inputs.
 //! * A structure of your own: implement [`Problem`], seven short methods.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
@@ -85,6 +85,7 @@ mod sums;
 mod trainer;
 mod tree;
 mod validate;
+mod way;
 
 pub use average::Average;
 pub use bounds::{Bounds, BoundsError};
@@ -132,6 +133,10 @@ mod guides {
     struct Multiclass;
     #[doc = include_str!("../../../docs/kernels.md")]
     struct Kernels;
+    #[doc = include_str!("../../../docs/graphs.md")]
+    struct Graphs;
     #[doc = include_str!("../../../docs/multilabel.md")]
     struct Multilabel;
+    #[doc = include_str!("../../../docs/trees.md")]
+    struct Trees;
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{assert_close, cases};
 use maxmargin::Rng;
-use maxmargin::inference::max_flow::MaxFlow;
+use maxmargin::inference::max_flow::{MaxFlow, Quantum};
 use petgraph::algo::maximum_flow::ford_fulkerson;
 use petgraph::graph::{DiGraph, NodeIndex};
 use proptest::prelude::*;
@@ -163,4 +163,115 @@ fn capacities_that_are_none_are_refused() {
         assert!(tie.is_err() && edge.is_err());
     }
     assert_eq!(MaxFlow::new(0).solve(), 0.0);
+}
+
+/// Capacities as the models make them: whole multiples of one quantum.
+fn rounded(case: &Case) -> (Case, Quantum) {
+    let ties = case.ties.iter().map(|&(_, from, to)| from + to);
+    let edges = case.edges.iter().map(|&(_, _, there, back)| there + back);
+    let quantum = Quantum::of(ties.sum::<f64>() + edges.sum::<f64>());
+    let tie = |&(v, from, to): &(usize, f64, f64)| (v, quantum.round(from), quantum.round(to));
+    let edge = |&(a, b, there, back): &(usize, usize, f64, f64)| {
+        (a, b, quantum.round(there), quantum.round(back))
+    };
+    let ties = case.ties.iter().map(tie).collect();
+    let edges = case.edges.iter().map(edge).collect();
+    (Case { nodes: case.nodes, ties, edges }, quantum)
+}
+
+/// Gives a network the capacities of a case. The flow is kept if it is in whole quanta.
+fn update(network: &mut MaxFlow, case: &Case, is_same_quantum: bool) {
+    for &(v, from, to) in &case.ties {
+        network.set_tie(v, from, to);
+    }
+    for (edge, &(_, _, there, back)) in case.edges.iter().enumerate() {
+        network.set_edge(edge, there, back);
+    }
+    if !is_same_quantum {
+        network.forget_flow();
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    /// Going on from an earlier flow gives what starting anew gives: the same value and the same
+    /// cut, bit for bit.
+    #[test]
+    fn warm_is_cold(
+        nodes in 1usize..12,
+        edges in 0usize..40,
+        kind in 0usize..4,
+        seed in any::<u64>(),
+    ) {
+        let mut case = Case::random(nodes, edges, kind == 0, seed);
+        let mut rng = Rng::new(seed ^ 7);
+        let mut warm = MaxFlow::default();
+        let (first, mut last) = rounded(&case);
+        first.build(&mut warm);
+        warm.solve();
+        for round in 0..8 {
+            // Some capacities change: a little, or to something else altogether, or to 0.
+            let mut change = |capacity: &mut f64| match (rng.below(6), kind) {
+                (0, _) => *capacity = 0.0,
+                (1, 0) => *capacity = rng.below(10) as f64,
+                (1, _) => *capacity = rng.unit_f64() * 10f64.powi(rng.below(6) as i32 - 3),
+                (2, 1) => *capacity *= 0.9 + 0.2 * rng.unit_f64(),
+                (2, 3) => *capacity *= 1e12,
+                _ => {}
+            };
+            for (_, from, to) in &mut case.ties {
+                [from, to].into_iter().for_each(&mut change);
+            }
+            for (_, _, there, back) in &mut case.edges {
+                [there, back].into_iter().for_each(&mut change);
+            }
+            if round == 4 {
+                case.edges.push((0, nodes - 1, 0.5, 1.0));
+                warm.connect(0, nodes - 1, 0.0, 0.0);
+            }
+            let (now, quantum) = rounded(&case);
+            update(&mut warm, &now, std::mem::replace(&mut last, quantum) == quantum);
+            let mut cold = MaxFlow::default();
+            now.build(&mut cold);
+            prop_assert_eq!(warm.solve(), cold.solve());
+            for v in 0..nodes {
+                prop_assert_eq!(warm.is_on_source_side(v), cold.is_on_source_side(v));
+            }
+            let expected = now.expected();
+            assert_close(cold.solve(), expected, 1e-12, expected);
+            prop_assert_eq!(cold.solve(), now.cut(|v| cold.is_on_source_side(v)));
+        }
+    }
+}
+
+/// On a grid of the size of an image, with everything changed a little again and again.
+#[test]
+fn a_large_grid_stays_right() {
+    let (side, mut rng) = (60, Rng::new(11));
+    let mut case = Case { nodes: side * side, ties: Vec::new(), edges: Vec::new() };
+    for v in 0..case.nodes {
+        case.ties.push((v, rng.unit_f64(), rng.unit_f64()));
+        for (other, exists) in [(v + 1, (v + 1) % side != 0), (v + side, v + side < case.nodes)] {
+            if exists {
+                let capacity = 0.5 * rng.unit_f64();
+                case.edges.push((v, other, capacity, capacity));
+            }
+        }
+    }
+    let mut warm = MaxFlow::default();
+    let (now, mut last) = rounded(&case);
+    now.build(&mut warm);
+    warm.solve();
+    for _ in 0..3 {
+        case.ties.iter_mut().for_each(|tie| tie.1 = (tie.1 + 0.1 * rng.unit_f64()) % 1.0);
+        case.edges.iter_mut().for_each(|edge| edge.2 = 0.9 * edge.3 + 0.05 * rng.unit_f64());
+        let (now, quantum) = rounded(&case);
+        update(&mut warm, &now, std::mem::replace(&mut last, quantum) == quantum);
+        let mut cold = MaxFlow::default();
+        now.build(&mut cold);
+        assert_eq!(warm.solve(), cold.solve());
+        assert!((0..case.nodes).all(|v| warm.is_on_source_side(v) == cold.is_on_source_side(v)));
+        assert_close(warm.solve(), now.cut(|v| cold.is_on_source_side(v)), 1e-12, 1.0);
+    }
 }

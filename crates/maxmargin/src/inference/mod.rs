@@ -1,12 +1,15 @@
 //! Decoding algorithms, free of features and solvers: scores in, the best structure out.
 //!
-//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`assignment`] is for matchings. All else is for
-//! [factor graphs](topology): [`max_sum`] and
+//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`assignment`] is for
+//! [matchings](crate::model::matching), [`distance_transform`] for
+//! [trees of parts](crate::model::tree), [`max_flow`] for [labelled graphs](crate::model::graph). All
+//! else is for [factor graphs](topology): [`max_sum`] and
 //! [`enumerate`] are exact, [`roof_duality`] (on [`max_flow`]) and [`local_polytope`] (on [`lp`])
 //! solve relaxations, [`max_product`] and [`local_search`] are heuristics; [`Decoder`] is one door to
 //! all of them, and [`Inference`] the name of each.
 
 pub mod assignment;
+pub mod distance_transform;
 pub mod enumerate;
 pub mod labelling;
 pub mod local_polytope;

@@ -22,7 +22,7 @@
 //! up to a constant; the m_ij then are the masses of "both on", and the relaxation is the one over
 //! the local polytope.
 
-use super::max_flow::MaxFlow;
+use super::max_flow::{MaxFlow, Quantum};
 
 /// Solves one relaxation after the other in the same memory.
 ///
@@ -115,16 +115,21 @@ impl RoofDuality {
         let Self { network, costs, paired, .. } = self;
         network.reset(2 * n);
         costs.clear();
-        costs.extend(linear.iter().map(|c| -c));
         paired.clear();
         paired.resize(n, false);
-        for (&(i, j), &c) in pairs.iter().zip(&quadratic[..pairs.len()]) {
+        let quadratic = &quadratic[..pairs.len()];
+        // Rounded to whole multiples first, all sums of the flow are exact.
+        let total: f64 = linear.iter().chain(quadratic).map(|c| c.abs()).sum();
+        let quantum = Quantum::of(total);
+        costs.extend(linear.iter().map(|c| -quantum.round(*c)));
+        for (&(i, j), &c) in pairs.iter().zip(quadratic) {
             let (i, j) = (i as usize, j as usize);
             assert!(i != j, "a pair needs two variables, not {i} twice");
             if c == 0.0 {
                 continue;
             }
             (paired[i], paired[j]) = (true, true);
+            let c = 2.0 * quantum.round(0.5 * c);
             if c > 0.0 {
                 // −c xᵢxⱼ = −½c xᵢ − ½c xⱼ + ½c [xᵢ ≠ xⱼ]
                 network.connect(i, j, 0.5 * c, 0.5 * c);

@@ -13,6 +13,7 @@ pub mod factor_graphs;
 pub mod graphs;
 pub mod multilabels;
 pub mod paths;
+pub mod potts;
 pub mod problems;
 pub mod qp;
 pub mod reference;

@@ -1,0 +1,7 @@
+//! Poses of people: reading joint positions, and simulating the score maps of detectors.
+
+mod reader;
+mod simulation;
+
+pub use reader::{Joint, Pose, read_poses};
+pub use simulation::{PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso};

@@ -1,0 +1,397 @@
+//! Score maps as a detector might make them: noisy peaks, and peaks where there is nothing.
+
+use super::reader::{Joint, Pose};
+use maxmargin::Rng;
+use maxmargin::model::tree::{State, TreeExampleError, TreeExamples, TreeNode, TreeShape};
+
+/// The parents of the 14 joints of Leeds Sports Pose: a tree with the neck as its root.
+///
+/// ```
+/// let parents = maxmargin_io::lsp_parents();
+/// assert_eq!((parents[12], parents[0]), (None, Some(1))); // the neck; the right ankle at its knee
+/// ```
+pub fn lsp_parents() -> [Option<usize>; 14] {
+    let tree = [1, 2, 8, 9, 3, 4, 7, 8, 12, 12, 9, 10, 12, 12];
+    std::array::from_fn(|joint| (joint != 12).then_some(tree[joint]))
+}
+
+/// The two joints whose distance is the diameter of the torso in Leeds Sports Pose: left shoulder and
+/// right hip.
+///
+/// ```
+/// assert_eq!(maxmargin_io::lsp_torso(), (9, 2));
+/// ```
+pub fn lsp_torso() -> (usize, usize) {
+    (9, 2)
+}
+
+/// Kinds of joints (mixture types), told apart by where a joint is, seen from its parent: the clusters
+/// of these ways in training data, found by Lloyd's algorithm.
+///
+/// ```
+/// use maxmargin_io::{Joint, Pose, PoseKinds, PoseSimulation};
+///
+/// let person = |x: f64| Pose {
+///     name: "someone".to_owned(),
+///     joints: vec![Joint::default(), Joint { x, y: 10.0, flag: 0.0 }],
+/// };
+/// let people = [person(-5.0), person(5.0), person(4.0)];
+/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &PoseSimulation::default());
+/// assert_eq!(kinds.anchors(1).len(), 2); // one cluster to the left, one to the right
+/// assert!(kinds.anchors(1)[0].0 < 0.0 && kinds.anchors(1)[1].0 > 0.0);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoseKinds {
+    parents: Vec<Option<usize>>,
+    /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
+    anchors: Vec<Vec<(f64, f64)>>,
+}
+
+impl PoseKinds {
+    /// Finds so many kinds of every joint but roots, which have one.
+    ///
+    /// # Panics
+    /// If there are no people, or as many parents as joints are not given.
+    pub fn fit(
+        people: &[Pose],
+        parents: &[Option<usize>],
+        kinds: usize,
+        simulation: &PoseSimulation,
+    ) -> Self {
+        let placed: Vec<Vec<(f64, f64)>> =
+            people.iter().map(|pose| simulation.place(pose).0).collect();
+        let anchors = parents.iter().enumerate().map(|(joint, parent)| match parent {
+            None => vec![(0.0, 0.0)],
+            Some(parent) => {
+                let way = |at: &Vec<(f64, f64)>| {
+                    let (from, to) = (at[*parent], at[joint]);
+                    (to.0 - from.0, to.1 - from.1)
+                };
+                clusters(&placed.iter().map(way).collect::<Vec<_>>(), kinds.max(1))
+            }
+        });
+        let anchors = anchors.collect();
+        Self { parents: parents.to_vec(), anchors }
+    }
+
+    /// The centres of a joint's clusters.
+    pub fn anchors(&self, joint: usize) -> &[(f64, f64)] {
+        &self.anchors[joint]
+    }
+
+    /// The tree of joints, each with one map per kind; `unit` is what deformations are divided by.
+    ///
+    /// # Panics
+    /// If the parents go round in a circle.
+    pub fn shape(&self, unit: f64) -> TreeShape {
+        let node = |(parent, anchors): (&Option<usize>, &Vec<(f64, f64)>)| {
+            let node = TreeNode::root(anchors.len(), anchors.len());
+            match parent {
+                None => node,
+                Some(parent) => node.child_of(*parent).with_anchors(anchors.clone()),
+            }
+        };
+        let nodes = self.parents.iter().zip(&self.anchors).map(node).collect();
+        TreeShape::new(nodes, unit).expect("a tree of joints")
+    }
+
+    /// The kind of a joint that is so far from its parent.
+    fn kind(&self, joint: usize, way: (f64, f64)) -> usize {
+        nearest(&self.anchors[joint], way)
+    }
+}
+
+/// How score maps are simulated.
+///
+/// A person is scaled so that the longer side of the box around all joints takes up `fill` of the grid,
+/// and put in the middle. Every joint has one map per kind. A map is, place by place, Gaussian noise,
+/// and the largest of some peaks of the form height · exp(−distance²/2r²):
+///
+/// * one at the true place, off by some Gaussian `jitter`, as high as a uniform number from `heights`; in
+///   the map of the true kind in full, in the others times `wrong_kind`; with the probability `missed`
+///   it is not there at all;
+/// * one at the true place of the joint's mirror image (left and right look alike), times `mirror`;
+/// * `distractors` at random places, the same in the maps of all kinds, times `mirror` as well.
+///
+/// The same seed gives the same maps, person by person.
+///
+/// ```
+/// use maxmargin_io::PoseSimulation;
+/// let easy = PoseSimulation { distractors: 0, missed: 0.0, ..PoseSimulation::default() };
+/// assert_eq!((easy.side, easy.seed), (32, 1));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoseSimulation {
+    /// Places on each side of the grid. Default: 32.
+    pub side: usize,
+    /// The share of the grid that the person takes up. Default: 0.8.
+    pub fill: f64,
+    /// Standard deviation of the noise. Default: 0.1.
+    pub noise: f64,
+    /// The radius r of peaks, in steps. Default: 1.5.
+    pub radius: f64,
+    /// Standard deviation of the place of a peak, in steps. Default: 0.7.
+    pub jitter: f64,
+    /// The least and the largest height of a peak. Default: 0.5, 1.
+    pub heights: (f64, f64),
+    /// The height in maps of wrong kinds. Default: 0.6.
+    pub wrong_kind: f64,
+    /// The height at the mirror image, and of distractors. Default: 0.8.
+    pub mirror: f64,
+    /// How often a joint is missed. Default: 0.1.
+    pub missed: f64,
+    /// Number of other peaks. Default: 2.
+    pub distractors: usize,
+    /// The distance at which a place is all wrong, as a share of the torso. Default: 0.5.
+    pub wrong_at: f64,
+    /// The seed. Default: 1.
+    pub seed: u64,
+}
+
+impl Default for PoseSimulation {
+    fn default() -> Self {
+        Self {
+            side: 32,
+            fill: 0.8,
+            noise: 0.1,
+            radius: 1.5,
+            jitter: 0.7,
+            heights: (0.5, 1.0),
+            wrong_kind: 0.6,
+            mirror: 0.8,
+            missed: 0.1,
+            distractors: 2,
+            wrong_at: 0.5,
+            seed: 1,
+        }
+    }
+}
+
+/// People with simulated maps.
+///
+/// See [`PoseSimulation::simulate`].
+#[derive(Debug, Clone)]
+pub struct SimulatedPoses {
+    /// One example per person.
+    pub examples: TreeExamples,
+    /// For every person, the size of the torso in steps of the grid.
+    pub torsos: Vec<f64>,
+    /// For every person, how many pixels a step is, and where in the image the grid begins.
+    pub frames: Vec<(f64, f64, f64)>,
+}
+
+impl PoseSimulation {
+    /// Makes the maps of some people, given the tree of joints and its kinds, and which two joints the
+    /// torso lies between.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, read_poses};
+    ///
+    /// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
+    /// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
+    /// let simulation = PoseSimulation::default();
+    /// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
+    /// let data = simulation.simulate(&people, &kinds, (0, 1), 4.0)?;
+    /// assert_eq!((data.examples.len(), data.examples.grid(0)), (2, (32, 32)));
+    /// assert_ne!(data.examples.truth(0)[1].kind, data.examples.truth(1)[1].kind);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Numbers that make maps which are not finite.
+    ///
+    /// # Panics
+    /// If people do not have as many joints as the tree.
+    pub fn simulate(
+        &self,
+        people: &[Pose],
+        kinds: &PoseKinds,
+        torso: (usize, usize),
+        unit: f64,
+    ) -> Result<SimulatedPoses, TreeExampleError> {
+        let mut data = SimulatedPoses {
+            examples: TreeExamples::new(kinds.shape(unit)),
+            torsos: Vec::new(),
+            frames: Vec::new(),
+        };
+        for (number, pose) in people.iter().enumerate() {
+            let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+            let (places, frame) = self.place(pose);
+            let truth: Vec<State> = (0..places.len())
+                .map(|joint| {
+                    let kind = kinds.parents[joint].map_or(0, |parent| {
+                        let (from, to) = (places[parent], places[joint]);
+                        kinds.kind(joint, (to.0 - from.0, to.1 - from.1))
+                    });
+                    let step = |at: f64| at.round().clamp(0.0, (self.side - 1) as f64) as u32;
+                    State { kind: kind as u32, x: step(places[joint].0), y: step(places[joint].1) }
+                })
+                .collect();
+            let mut maps = Vec::new();
+            for (joint, state) in truth.iter().enumerate() {
+                let mirror = mirror(joint, places.len()).map(|other| places[other]);
+                let count = kinds.anchors[joint].len();
+                self.maps(&mut rng, places[joint], mirror, state.kind as usize, count, &mut maps);
+            }
+            let (a, b) = (&pose.joints[torso.0], &pose.joints[torso.1]);
+            let size = (a.distance(b) / frame.0).max(1.0);
+            let side = self.side;
+            data.examples.push(side, side, maps, truth, &[], self.wrong_at * size, 1.0)?;
+            data.torsos.push(size);
+            data.frames.push(frame);
+        }
+        Ok(data)
+    }
+
+    /// Where the joints of a person are on the grid; pixels per step, and where the grid begins.
+    fn place(&self, pose: &Pose) -> (Vec<(f64, f64)>, (f64, f64, f64)) {
+        let bounds = |of: fn(&Joint) -> f64| {
+            let values = pose.joints.iter().map(of);
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            })
+        };
+        let (x, y) = (bounds(|joint| joint.x), bounds(|joint| joint.y));
+        let longest = (x.1 - x.0).max(y.1 - y.0).max(1e-9);
+        let middle = 0.5 * (self.side as f64 - 1.0);
+        let step = longest / (self.fill * (self.side as f64 - 1.0)).max(1e-9);
+        let start = (0.5 * (x.0 + x.1) - middle * step, 0.5 * (y.0 + y.1) - middle * step);
+        let place = |joint: &Joint| ((joint.x - start.0) / step, (joint.y - start.1) / step);
+        (pose.joints.iter().map(place).collect(), (step, start.0, start.1))
+    }
+
+    /// Appends the maps of one joint.
+    fn maps(
+        &self,
+        rng: &mut Rng,
+        place: (f64, f64),
+        mirror: Option<(f64, f64)>,
+        kind: usize,
+        kinds: usize,
+        into: &mut Vec<f32>,
+    ) {
+        // Place, and height in the maps of the right kind and of others.
+        let mut peaks: Vec<((f64, f64), f64, f64)> = Vec::new();
+        let height =
+            |rng: &mut Rng| self.heights.0 + (self.heights.1 - self.heights.0) * rng.unit_f64();
+        let near = |rng: &mut Rng, (x, y): (f64, f64)| {
+            (x + self.jitter * gaussian(rng), y + self.jitter * gaussian(rng))
+        };
+        let (at, own) = (near(rng, place), height(rng));
+        if rng.unit_f64() >= self.missed {
+            peaks.push((at, own, self.wrong_kind * own));
+        }
+        if let Some(mirror) = mirror {
+            let (at, other) = (near(rng, mirror), self.mirror * height(rng));
+            peaks.push((at, other, other));
+        }
+        for _ in 0..self.distractors {
+            let at = (self.side as f64 * rng.unit_f64(), self.side as f64 * rng.unit_f64());
+            let other = self.mirror * height(rng);
+            peaks.push((at, other, other));
+        }
+        for map in 0..kinds {
+            for y in 0..self.side {
+                for x in 0..self.side {
+                    let peak = |&((px, py), right, wrong): &((f64, f64), f64, f64)| {
+                        let away = (x as f64 - px).powi(2) + (y as f64 - py).powi(2);
+                        let height = if map == kind { right } else { wrong };
+                        height * (-0.5 * away / (self.radius * self.radius)).exp()
+                    };
+                    let most = peaks.iter().map(peak).fold(0.0, f64::max);
+                    into.push((most + self.noise * gaussian(rng)) as f32);
+                }
+            }
+        }
+    }
+}
+
+/// The joint on the other side of the body, in the order of Leeds Sports Pose.
+fn mirror(joint: usize, joints: usize) -> Option<usize> {
+    match joint {
+        0..=5 if joints == 14 => Some(5 - joint),
+        6..=11 if joints == 14 => Some(17 - joint),
+        _ => None,
+    }
+}
+
+/// A number of the standard normal distribution, nearly: the sum of twelve uniform ones.
+fn gaussian(rng: &mut Rng) -> f64 {
+    (0..12).map(|_| rng.unit_f64()).sum::<f64>() - 6.0
+}
+
+fn away((x, y): (f64, f64), (u, v): (f64, f64)) -> f64 {
+    (x - u).powi(2) + (y - v).powi(2)
+}
+
+fn nearest(centres: &[(f64, f64)], point: (f64, f64)) -> usize {
+    let closer = |best: usize, at: usize| {
+        if away(centres[at], point) < away(centres[best], point) { at } else { best }
+    };
+    (0..centres.len()).fold(0, closer)
+}
+
+/// The centres of so many clusters: Lloyd's algorithm, from points that are far from each other.
+fn clusters(points: &[(f64, f64)], count: usize) -> Vec<(f64, f64)> {
+    let mean = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+        let sum = points.fold((0.0, 0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + 1.0));
+        (sum.2 > 0.0).then(|| (sum.0 / sum.2, sum.1 / sum.2))
+    };
+    let mut centres: Vec<_> = mean(&mut points.iter().copied()).into_iter().collect();
+    while centres.len() < count {
+        let gap = |point: &(f64, f64)| away(centres[nearest(&centres, *point)], *point);
+        let furthest = points.iter().copied().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+        centres.extend(furthest);
+    }
+    if count > 1 {
+        centres[0] = centres[1]; // the mean was only there to begin with
+    }
+    for _ in 0..50 {
+        let own: Vec<usize> = points.iter().map(|&point| nearest(&centres, point)).collect();
+        for (at, centre) in centres.iter_mut().enumerate() {
+            let mut members =
+                points.iter().zip(&own).filter(|(_, own)| **own == at).map(|(point, _)| *point);
+            *centre = mean(&mut members).unwrap_or(*centre);
+        }
+    }
+    centres.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    centres
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_are_mutual_and_the_tree_is_one() {
+        for joint in 0..14 {
+            let other = mirror(joint, 14);
+            assert_eq!(other.and_then(|other| mirror(other, 14)), other.map(|_| joint));
+        }
+        let nodes = lsp_parents().map(|parent| {
+            let node = TreeNode::root(1, 1);
+            parent.map_or(node.clone(), |parent| node.child_of(parent))
+        });
+        assert!(TreeShape::new(nodes.to_vec(), 1.0).is_ok());
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_maps() {
+        let joint = |x, y| Joint { x, y, flag: 0.0 };
+        let people = [Pose { name: "a".into(), joints: vec![joint(0.0, 0.0), joint(3.0, 9.0)] }];
+        let simulation = PoseSimulation { side: 12, ..PoseSimulation::default() };
+        let kinds = PoseKinds::fit(&people, &[None, Some(0)], 1, &simulation);
+        let make = |simulation: &PoseSimulation| {
+            simulation.simulate(&people, &kinds, (0, 1), 1.0).unwrap().examples
+        };
+        assert_eq!(make(&simulation), make(&simulation));
+        assert_ne!(make(&simulation), make(&PoseSimulation { seed: 2, ..simulation.clone() }));
+        // Without anything that disturbs, the peak is where the joint is.
+        let clean =
+            PoseSimulation { noise: 0.0, jitter: 0.0, missed: 0.0, distractors: 0, ..simulation };
+        let examples = make(&clean);
+        let (map, truth) = (examples.map(0, 1, 0), examples.truth(0)[1]);
+        let top = (0..map.len()).max_by(|&a, &b| map[a].total_cmp(&map[b])).unwrap();
+        assert_eq!(top, truth.place(12));
+    }
+}

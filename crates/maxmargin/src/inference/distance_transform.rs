@@ -1,0 +1,168 @@
+//! The generalized distance transform: the best of many places, less a quadratic cost of the way to it.
+//!
+//! ```text
+//! D(p) = max_q  f(q) − a·(q − p)² − b·(q − p)
+//! ```
+//!
+//! for all p together in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over p, and
+//! D is their upper envelope. In the plane rows come first, then columns.
+
+/// Quadratic and linear cost of going a way δ along one axis: `square`·δ² + `linear`·δ.
+///
+/// ```
+/// use maxmargin::inference::distance_transform::Cost;
+/// assert_eq!(Cost { square: 2.0, linear: 1.0 }.of(-3.0), 15.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Cost {
+    /// Of δ²; where it is negative, the transform is a plain search.
+    pub square: f64,
+    /// Of δ.
+    pub linear: f64,
+}
+
+impl Cost {
+    /// The cost of going the way `delta`.
+    pub fn of(&self, delta: f64) -> f64 {
+        (self.square * delta + self.linear) * delta
+    }
+}
+
+/// Memory for one transform after the other.
+///
+/// ```
+/// use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
+///
+/// // A grid of 3 × 1 places; from each, the best one around, at 1 per squared step.
+/// let cost = Cost { square: 1.0, linear: 0.0 };
+/// let (mut best, mut from) = (Vec::new(), Vec::new());
+/// let mut transform = DistanceTransform::default();
+/// transform.maximise(&[0.0, 0.5, 4.0], 3, [cost; 2], [0.0, 0.0], &mut best, &mut from);
+/// assert_eq!(best, [0.0, 3.0, 4.0]);
+/// assert_eq!(from, [0, 2, 2]); // where each found it
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct DistanceTransform {
+    line: Line,
+    /// The transform of all rows, and where it comes from.
+    rows: Vec<f64>,
+    row_from: Vec<u32>,
+    column: Vec<f64>,
+    found: Vec<(f64, u32)>,
+}
+
+impl DistanceTransform {
+    /// For every place p = (x, y) of a grid with rows of `width` places, the largest of
+    ///
+    /// ```text
+    /// scores(q) − cost₀(q_x − x − anchor₀) − cost₁(q_y − y − anchor₁)
+    /// ```
+    ///
+    /// over all places q, in `best`, and a q at which it is reached in `from`. Scores of −∞ are for
+    /// places that do not take part; if none does, all is −∞.
+    ///
+    /// # Panics
+    /// If the scores are not whole rows.
+    pub fn maximise(
+        &mut self,
+        scores: &[f64],
+        width: usize,
+        costs: [Cost; 2],
+        anchor: [f64; 2],
+        best: &mut Vec<f64>,
+        from: &mut Vec<u32>,
+    ) {
+        assert!(width > 0 && scores.len().is_multiple_of(width), "scores must be whole rows");
+        let height = scores.len() / width;
+        self.rows.clear();
+        self.row_from.clear();
+        for row in scores.chunks_exact(width) {
+            self.line.maximise(row, costs[0], anchor[0], &mut self.found);
+            self.rows.extend(self.found.iter().map(|found| found.0));
+            self.row_from.extend(self.found.iter().map(|found| found.1));
+        }
+        best.clear();
+        best.resize(scores.len(), 0.0);
+        from.clear();
+        from.resize(scores.len(), 0);
+        for x in 0..width {
+            self.column.clear();
+            self.column.extend(self.rows[x..].iter().step_by(width));
+            self.line.maximise(&self.column, costs[1], anchor[1], &mut self.found);
+            for (y, &(value, row)) in self.found.iter().enumerate() {
+                best[y * width + x] = value;
+                let row = row as usize * width;
+                from[y * width + x] = row as u32 + self.row_from[row + x];
+            }
+        }
+        debug_assert_eq!(self.column.len(), height);
+    }
+}
+
+/// The transform along one line.
+#[derive(Debug, Clone, Default)]
+struct Line {
+    /// The parabolas of the envelope from left to right: their place, their height at 0, and where they
+    /// begin to be the highest.
+    hull: Vec<(u32, f64, f64)>,
+}
+
+impl Line {
+    fn maximise(&mut self, scores: &[f64], cost: Cost, anchor: f64, into: &mut Vec<(f64, u32)>) {
+        into.clear();
+        if cost.square > 0.0 {
+            self.envelope(scores, cost, anchor, into);
+            return;
+        }
+        // A line has no bends: the same place is best for all. Costs below 0 are no distance at all.
+        let places = 0..scores.len();
+        let from = |p: usize| {
+            let value = |q: usize| scores[q] - cost.of(q as f64 - p as f64 - anchor);
+            let better = |best: (f64, u32), q: usize| match value(q) {
+                value if value > best.0 || value.is_nan() => (value, q as u32),
+                _ => best,
+            };
+            (0..scores.len()).fold((f64::NEG_INFINITY, 0), better)
+        };
+        if cost.square == 0.0 {
+            let (_, q) = from(0);
+            let value = |p: usize| scores[q as usize] - cost.of(f64::from(q) - p as f64 - anchor);
+            into.extend(places.map(|p| (value(p), q)));
+        } else {
+            into.extend(places.map(from));
+        }
+    }
+
+    fn envelope(&mut self, scores: &[f64], cost: Cost, anchor: f64, into: &mut Vec<(f64, u32)>) {
+        let a = cost.square;
+        self.hull.clear();
+        for (q, score) in scores.iter().enumerate() {
+            if *score == f64::NEG_INFINITY {
+                continue;
+            }
+            // f(q) − a(q − p)² − b(q − p) = [f(q) − bq − aq²] + 2aqp + (what all q have in common)
+            let own = score - cost.of(q as f64);
+            let mut start = f64::NEG_INFINITY;
+            while let Some(&(last, height, from)) = self.hull.last() {
+                start = (height - own) / (2.0 * a * (q as f64 - f64::from(last)));
+                if start > from {
+                    break;
+                }
+                self.hull.pop();
+                start = f64::NEG_INFINITY;
+            }
+            self.hull.push((q as u32, own, start));
+        }
+        let mut at = 0;
+        for p in 0..scores.len() {
+            let place = p as f64 + anchor;
+            while self.hull.get(at + 1).is_some_and(|&(_, _, start)| start < place) {
+                at += 1;
+            }
+            into.push(match self.hull.get(at) {
+                None => (f64::NEG_INFINITY, 0),
+                Some(&(q, ..)) => (scores[q as usize] - cost.of(f64::from(q) - place), q),
+            });
+        }
+    }
+}

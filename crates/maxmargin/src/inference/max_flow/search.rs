@@ -1,0 +1,296 @@
+//! Two trees that grow towards each other.
+//!
+//! The source's tree has nodes that the source can send something to, the sink's those that can send
+//! something to the sink. Active nodes are those that may have neighbours to take in. In a node of
+//! the source's tree, the arc *from* its parent has something left; in the sink's tree, the arc *to*
+//! it.
+
+use super::MaxFlow;
+use super::layout::{FREE, NONE, Node, ORPHAN, ROOT};
+
+impl MaxFlow {
+    pub(super) fn search(&mut self) {
+        if self.time > u32::MAX / 2 {
+            self.nodes.iter_mut().for_each(|node| node.time = 0);
+            self.time = 0;
+        }
+        self.time += 1;
+        if self.has_trees {
+            self.mend_trees();
+        } else {
+            self.plant_trees();
+        }
+        while let Some(node) = self.next_active() {
+            // After a path was used, the same node may have others.
+            while self.nodes[node].parent != FREE
+                && let Some(arc) = self.grow(node)
+            {
+                self.time += 1;
+                self.augment(arc);
+                self.adopt_orphans();
+            }
+        }
+    }
+
+    /// Begins with the nodes that are tied to a terminal.
+    fn plant_trees(&mut self) {
+        self.has_trees = true;
+        for at in 0..self.nodes.len() {
+            let time = self.time;
+            let node = &mut self.nodes[at];
+            node.next_active = NONE;
+            if node.excess == 0.0 {
+                node.parent = FREE;
+            } else {
+                node.become_root(time);
+                self.activate(at);
+            }
+        }
+    }
+
+    /// Makes the trees true again where something has changed.
+    fn mend_trees(&mut self) {
+        for which in 0..self.changed.len() {
+            let at = self.changed[which] as usize;
+            let time = self.time;
+            let node = &mut self.nodes[at];
+            node.is_changed = false;
+            let was_in = (node.parent != FREE).then_some(node.is_sink);
+            if node.excess != 0.0 {
+                node.become_root(time);
+                let is_sink = node.is_sink;
+                if was_in.is_some_and(|sink| sink != is_sink) {
+                    self.leave(at, !is_sink);
+                }
+                self.activate(at);
+            } else if was_in.is_some() {
+                if node.parent == ROOT || (node.parent < ORPHAN && self.parent_residual(at) <= 0.0)
+                {
+                    self.make_orphan(at);
+                }
+                // Arcs that had nothing left may have something now.
+                self.activate(at);
+            }
+        }
+        self.changed.clear();
+        self.adopt_orphans();
+    }
+
+    /// What the arc between a node and its parent can still carry, in the direction of the tree.
+    fn parent_residual(&self, at: usize) -> f64 {
+        let arc = self.arcs[self.nodes[at].parent as usize];
+        if self.nodes[at].is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual }
+    }
+
+    fn arc_range(&self, at: usize) -> std::ops::Range<usize> {
+        self.starts[at] as usize..self.starts[at + 1] as usize
+    }
+
+    /// Lets the tree of a node take in its neighbours. The arc to the other tree, if it is met, in
+    /// the direction from the source to the sink.
+    fn grow(&mut self, at: usize) -> Option<usize> {
+        let Node { is_sink, time, distance, .. } = self.nodes[at];
+        for arc in self.arc_range(at) {
+            let (head, sister) = (self.arcs[arc].head as usize, self.arcs[arc].sister);
+            let forward = if is_sink { sister as usize } else { arc };
+            if self.arcs[forward].residual <= 0.0 {
+                continue;
+            }
+            let other = &mut self.nodes[head];
+            if other.parent == FREE {
+                other.is_sink = is_sink;
+                other.parent = sister;
+                (other.time, other.distance) = (time, distance + 1);
+                self.activate(head);
+            } else if other.is_sink != is_sink {
+                return Some(forward);
+            } else if other.time <= time && other.distance > distance {
+                // A shorter way to the terminal, as far as is known.
+                other.parent = sister;
+                (other.time, other.distance) = (time, distance + 1);
+            }
+        }
+        None
+    }
+
+    /// Sends as much as possible from the source through `arc`, which joins the trees, to the sink.
+    fn augment(&mut self, arc: usize) {
+        let (from, to) = (self.arcs[self.arcs[arc].sister as usize].head, self.arcs[arc].head);
+        let mut amount = self.arcs[arc].residual;
+        for end in [from, to] {
+            let mut at = end as usize;
+            while self.nodes[at].parent != ROOT {
+                amount = amount.min(self.parent_residual(at));
+                at = self.arcs[self.nodes[at].parent as usize].head as usize;
+            }
+            amount = amount.min(self.nodes[at].excess.abs());
+        }
+        self.flow += amount;
+        self.send(arc, amount);
+        for end in [from, to] {
+            let mut at = end as usize;
+            let is_sink = self.nodes[at].is_sink;
+            while self.nodes[at].parent != ROOT {
+                let up = self.nodes[at].parent as usize;
+                let (next, sister) = (self.arcs[up].head as usize, self.arcs[up].sister as usize);
+                let forward = if is_sink { up } else { sister };
+                self.send(forward, amount);
+                if self.arcs[forward].residual <= 0.0 {
+                    self.make_orphan(at);
+                }
+                at = next;
+            }
+            let excess = &mut self.nodes[at].excess;
+            *excess += if is_sink { amount } else { -amount };
+            if *excess == 0.0 {
+                self.make_orphan(at);
+            }
+        }
+    }
+
+    fn send(&mut self, arc: usize, amount: f64) {
+        let sister = self.arcs[arc].sister as usize;
+        self.arcs[arc].residual -= amount;
+        self.arcs[sister].residual += amount;
+    }
+
+    fn make_orphan(&mut self, at: usize) {
+        self.nodes[at].parent = ORPHAN;
+        self.orphans.push_front(at as u32);
+    }
+
+    fn adopt_orphans(&mut self) {
+        while let Some(orphan) = self.orphans.pop_front() {
+            // It may have become a root in the meantime.
+            if self.nodes[orphan as usize].parent == ORPHAN {
+                self.adopt(orphan as usize);
+            }
+        }
+    }
+
+    /// Finds an orphan the new parent that is nearest to the terminal, or sets it free.
+    fn adopt(&mut self, at: usize) {
+        let is_sink = self.nodes[at].is_sink;
+        let (mut best, mut nearest) = (FREE, u32::MAX);
+        for arc in self.arc_range(at) {
+            if !self.carries(arc, is_sink) {
+                continue;
+            }
+            let head = self.arcs[arc].head as usize;
+            let other = &self.nodes[head];
+            if other.is_sink == is_sink
+                && other.parent != FREE
+                && let Some(distance) = self.distance(head)
+                && distance < nearest
+            {
+                (best, nearest) = (arc as u32, distance);
+            }
+        }
+        let time = self.time;
+        let node = &mut self.nodes[at];
+        node.parent = best;
+        if best != FREE {
+            (node.time, node.distance) = (time, nearest + 1);
+            return;
+        }
+        self.leave(at, is_sink);
+    }
+
+    /// Tells the neighbours of a node that it is no longer in their tree.
+    fn leave(&mut self, at: usize, is_sink: bool) {
+        for arc in self.arc_range(at) {
+            let head = self.arcs[arc].head as usize;
+            let other = &mut self.nodes[head];
+            if other.parent == FREE || other.is_sink != is_sink {
+                continue;
+            }
+            if other.parent < ORPHAN && self.arcs[other.parent as usize].head as usize == at {
+                other.parent = ORPHAN;
+                self.orphans.push_back(head as u32);
+            }
+            if self.carries(arc, is_sink) {
+                self.activate(head); // there is something to take in again
+            }
+        }
+    }
+
+    /// Whether the neighbour at the end of an arc could be the parent of the node at its start.
+    #[inline]
+    fn carries(&self, arc: usize, is_sink: bool) -> bool {
+        let arc = self.arcs[arc];
+        let residual = if is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual };
+        residual > 0.0
+    }
+
+    /// How far a node is from its terminal, if it is still connected to it.
+    fn distance(&mut self, from: usize) -> Option<u32> {
+        let (mut at, mut steps) = (from, 0);
+        loop {
+            let node = &mut self.nodes[at];
+            if node.time == self.time {
+                steps += node.distance;
+                break;
+            }
+            match node.parent {
+                ORPHAN => return None,
+                ROOT => {
+                    (node.time, node.distance) = (self.time, 1);
+                    steps += 1;
+                    break;
+                }
+                up => {
+                    steps += 1;
+                    at = self.arcs[up as usize].head as usize;
+                }
+            }
+        }
+        // So that the next walk can stop early.
+        let (mut at, mut left) = (from, steps);
+        while self.nodes[at].time != self.time {
+            let node = &mut self.nodes[at];
+            (node.time, node.distance) = (self.time, left);
+            left -= 1;
+            at = self.arcs[node.parent as usize].head as usize;
+        }
+        Some(steps)
+    }
+
+    /// Puts a node at the end of the queue, unless it is there.
+    #[inline]
+    fn activate(&mut self, at: usize) {
+        if self.nodes[at].next_active != NONE {
+            return;
+        }
+        let own = at as u32;
+        self.nodes[at].next_active = own;
+        self.active = Some(match self.active {
+            None => (own, own),
+            Some((first, last)) => {
+                self.nodes[last as usize].next_active = own;
+                (first, own)
+            }
+        });
+    }
+
+    /// The next active node that is still in a tree.
+    fn next_active(&mut self) -> Option<usize> {
+        while let Some((first, last)) = self.active {
+            let node = &mut self.nodes[first as usize];
+            let next = std::mem::replace(&mut node.next_active, NONE);
+            self.active = (first != last).then_some((next, last));
+            if node.parent != FREE {
+                return Some(first as usize);
+            }
+        }
+        None
+    }
+}
+
+impl Node {
+    /// Makes it the root of the tree that its excess belongs to.
+    fn become_root(&mut self, time: u32) {
+        self.parent = ROOT;
+        self.is_sink = self.excess < 0.0;
+        (self.time, self.distance) = (time, 1);
+    }
+}

@@ -1,0 +1,74 @@
+//! The ways to label a graph.
+
+use super::shape::PottsShape;
+use crate::names::named_enum;
+use crate::quality::Quality;
+
+named_enum! {
+    /// How the best labelling of a graph is found, or a good one.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::model::graph::{GraphInference, PottsShape};
+    ///
+    /// let auto = |shape: PottsShape| GraphInference::Auto.resolve(&shape);
+    /// assert_eq!(auto(PottsShape::new(2, 45, 6)), Ok(GraphInference::MaxFlow));
+    /// assert_eq!(auto(PottsShape::new(5, 45, 6)), Ok(GraphInference::Expansion));
+    /// assert_eq!(auto(PottsShape::new(2, 45, 6).free()), Ok(GraphInference::MaxProduct));
+    /// assert!(GraphInference::MaxFlow.resolve(&PottsShape::new(5, 45, 6)).is_err());
+    /// ```
+    #[derive(Default)]
+    GraphInference("graph inference") {
+        /// The best that the shape allows: max-flow for two labels with pairwise weights ≥ 0,
+        /// expansion for more of them, max-product for weights of either sign.
+        #[default]
+        Auto = "auto",
+        /// A minimum cut: exact, for two labels with pairwise weights ≥ 0.
+        MaxFlow = "max-flow",
+        /// α-expansion: labels take turns to take over all nodes that gain by it, each time by a
+        /// minimum cut, until none gains. A heuristic (at most twice as much disagreement is paid as
+        /// need be), for pairwise weights ≥ 0.
+        Expansion = "expansion",
+        /// Iterated conditional modes: nodes take turns to take the best label given all others.
+        Icm = "icm",
+        /// Max-product with damped messages: a heuristic.
+        MaxProduct = "max-product",
+    }
+}
+
+impl GraphInference {
+    /// What is done for graphs of one shape: never [`Auto`](Self::Auto).
+    ///
+    /// # Errors
+    /// The shape does not allow it; in words.
+    pub fn resolve(self, shape: &PottsShape) -> Result<Self, &'static str> {
+        match self {
+            Self::Auto if !shape.attractive => Ok(Self::MaxProduct),
+            Self::Auto if shape.labels <= 2 => Ok(Self::MaxFlow),
+            Self::Auto => Ok(Self::Expansion),
+            Self::MaxFlow | Self::Expansion if !shape.attractive => {
+                Err("it needs pairwise weights that are not negative")
+            }
+            Self::MaxFlow if shape.labels > 2 => Err("it needs two labels"),
+            _ => Ok(self),
+        }
+    }
+
+    /// What it promises for graphs of one shape. Without pairwise weights nodes do not know of each
+    /// other, and every way is exact.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// use maxmargin::model::graph::{GraphInference, PottsShape};
+    ///
+    /// assert_eq!(GraphInference::Expansion.quality(&PottsShape::new(5, 9, 1)), Quality::Heuristic);
+    /// assert_eq!(GraphInference::Expansion.quality(&PottsShape::new(5, 9, 0)), Quality::Exact);
+    /// ```
+    pub fn quality(self, shape: &PottsShape) -> Quality {
+        match self.resolve(shape) {
+            _ if shape.edge_attributes == 0 => Quality::Exact,
+            Ok(Self::MaxFlow) => Quality::Exact,
+            _ => Quality::Heuristic,
+        }
+    }
+}

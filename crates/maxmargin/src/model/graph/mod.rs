@@ -1,0 +1,36 @@
+//! Labelled graphs: every node gets a label, and neighbours like to agree.
+//!
+//! The score of a labelling y of a graph with node attributes x and edge attributes z ≥ 0 is
+//!
+//! ```text
+//! ⟨w, φ(x, z, y)⟩ = Σᵥ ⟨w_unary[yᵥ], xᵥ⟩  −  Σ_{(u,v)} [y_u ≠ y_v]·⟨w_pairwise, z_uv⟩
+//! ```
+//!
+//! up to a factor (one over the number of nodes, unless [sums](PottsShape::mean) are asked for), so
+//! the pairwise weights say what it costs neighbours to disagree (Potts' model). With two labels and
+//! w_pairwise ≥ 0, which the model has as [bounds](crate::Problem::bounds), the best labelling is a
+//! minimum cut and is found [exactly](GraphInference::MaxFlow). More labels, or weights of either sign,
+//! need a heuristic, and the [certificate](crate::Certificate) then says so.
+//!
+//! Its parts are nodes with labels and edges that disagree, written down as what differs from the
+//! truth: of a labelling that is almost right, almost nothing.
+//!
+//! [`LabelledGraphs`] hold the data, [`PottsShape`] says how many weights there are, [`NodeLoss`] is
+//! the loss; together they make [`Potts`], the problem to train, which also predicts.
+//! [`grid_edges`] makes a graph of the pixels of an image.
+
+mod feasible;
+mod graphs;
+mod grid;
+mod inference;
+mod loss;
+mod problem;
+mod search;
+mod shape;
+
+pub use graphs::{LabelledGraph, LabelledGraphError, LabelledGraphs};
+pub use grid::{contrasts, grid_edges};
+pub use inference::GraphInference;
+pub use loss::NodeLoss;
+pub use problem::{Potts, PottsError, PottsWorkspace};
+pub use shape::PottsShape;

@@ -1,0 +1,255 @@
+//! Maps and true states: what trees are trained on and what they predict.
+
+use super::shape::TreeShape;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The state of a node: its kind and its place.
+///
+/// ```
+/// use maxmargin::model::tree::State;
+/// assert_eq!(State { kind: 1, x: 2, y: 1 }.place(5), 7); // row by row in a grid 5 wide
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct State {
+    /// The kind.
+    pub kind: u32,
+    /// The column.
+    pub x: u32,
+    /// The row.
+    pub y: u32,
+}
+
+impl State {
+    /// The number of its place in a grid of this width.
+    pub fn place(&self, width: usize) -> usize {
+        self.y as usize * width + self.x as usize
+    }
+
+    pub(super) fn at(kind: usize, place: usize, width: usize) -> Self {
+        Self { kind: kind as u32, x: (place % width) as u32, y: (place / width) as u32 }
+    }
+}
+
+/// What is wrong with an example.
+///
+/// ```
+/// use maxmargin::model::tree::{State, TreeExamples, TreeNode, TreeShape};
+///
+/// let mut data = TreeExamples::new(TreeShape::new(vec![TreeNode::root(1, 1)], 1.0)?);
+/// let error = data.push(2, 2, vec![0.0; 3], vec![State::default()], &[], 1.0, 1.0).unwrap_err();
+/// assert_eq!(error.to_string(), "a grid of 2 × 2 with 1 maps needs 4 values, not 3");
+/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum TreeExampleError {
+    /// Maps of another size.
+    #[error("a grid of {width} × {height} with {maps} maps needs {expected} values, not {found}")]
+    Maps {
+        /// Width of the grid.
+        width: usize,
+        /// Height of the grid.
+        height: usize,
+        /// Number of maps of all nodes.
+        maps: usize,
+        /// How many values that makes.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A value that is NaN or infinite.
+    #[error("value {at} of the maps is {value}; a finite number is needed")]
+    Value {
+        /// Where.
+        at: usize,
+        /// The value.
+        value: f32,
+    },
+    /// States or node weights that are not one per node.
+    #[error("{found} {what} were given for {nodes} nodes")]
+    Count {
+        /// What was given.
+        what: &'static str,
+        /// How many.
+        found: usize,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// A true state that the node does not have.
+    #[error("node {node} has the state {state:?}, which does not exist")]
+    State {
+        /// The node.
+        node: usize,
+        /// The state.
+        state: State,
+    },
+    /// A weight or a length that cannot be.
+    #[error("{what} is {value}; a positive finite number is needed")]
+    Number {
+        /// What it is.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
+}
+
+/// Examples for one tree: for each a grid, the maps of all nodes, and the true states.
+///
+/// ```
+/// use maxmargin::model::tree::{State, TreeExamples, TreeNode, TreeShape};
+///
+/// let mut data = TreeExamples::new(TreeShape::new(vec![TreeNode::root(1, 1)], 1.0)?);
+/// let truth = vec![State { kind: 0, x: 1, y: 0 }];
+/// data.push(2, 1, vec![0.1, 0.9], truth, &[], 1.0, 1.0)?;
+/// assert_eq!((data.len(), data.grid(0), data.map(0, 0, 0)), (1, (2, 1), &[0.1, 0.9][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeExamples {
+    shape: TreeShape,
+    /// Where the maps of each node begin, counted in maps, and one past the last.
+    map_starts: Vec<usize>,
+    examples: Vec<Example>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Example {
+    width: usize,
+    height: usize,
+    maps: Vec<f32>,
+    truth: Vec<State>,
+    /// The share of each node in the loss.
+    shares: Vec<f64>,
+    scale: f64,
+    weight: f64,
+}
+
+impl TreeExamples {
+    /// No examples yet, for one tree.
+    pub fn new(shape: TreeShape) -> Self {
+        let mut map_starts = vec![0];
+        for node in shape.nodes() {
+            map_starts.push(map_starts[map_starts.len() - 1] + node.maps);
+        }
+        Self { shape, map_starts, examples: Vec::new() }
+    }
+
+    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by
+    /// row, the true states, the weight of every node in the loss (empty for 1 each), the distance s at
+    /// which a place is all wrong, and the weight of the example.
+    ///
+    /// # Errors
+    /// Numbers of values, states or weights that do not fit, values that are not finite, states that
+    /// do not exist, or weights or a distance that are not positive. (Nodes may have the weight 0, but
+    /// not all of them.)
+    #[expect(clippy::too_many_arguments, reason = "an example has as many parts")]
+    pub fn push(
+        &mut self,
+        width: usize,
+        height: usize,
+        maps: Vec<f32>,
+        truth: Vec<State>,
+        node_weights: &[f64],
+        scale: f64,
+        weight: f64,
+    ) -> Result<(), TreeExampleError> {
+        let nodes = self.shape.nodes().len();
+        let per_place = self.map_starts[nodes];
+        let expected = width * height * per_place;
+        if maps.len() != expected || width * height == 0 {
+            let found = maps.len();
+            return Err(TreeExampleError::Maps { width, height, maps: per_place, expected, found });
+        }
+        if let Some(at) = maps.iter().position(|value| !value.is_finite()) {
+            return Err(TreeExampleError::Value { at, value: maps[at] });
+        }
+        let count = |what, found| TreeExampleError::Count { what, found, nodes };
+        if truth.len() != nodes {
+            return Err(count("states", truth.len()));
+        }
+        for (node, (&state, own)) in truth.iter().zip(self.shape.nodes()).enumerate() {
+            let inside = (state.x as usize) < width && (state.y as usize) < height;
+            if !inside || state.kind as usize >= own.kinds {
+                return Err(TreeExampleError::State { node, state });
+            }
+        }
+        if !node_weights.is_empty() && node_weights.len() != nodes {
+            return Err(count("node weights", node_weights.len()));
+        }
+        let positive = |what, value: f64| match value > 0.0 && value.is_finite() {
+            true => Ok(value),
+            false => Err(TreeExampleError::Number { what, value }),
+        };
+        let weights =
+            if node_weights.is_empty() { vec![1.0; nodes] } else { node_weights.to_vec() };
+        if let Some(&value) = weights.iter().find(|weight| **weight < 0.0 || weight.is_nan()) {
+            return Err(TreeExampleError::Number { what: "a node weight", value });
+        }
+        let total = positive("the sum of node weights", weights.iter().sum())?;
+        let shares = weights.iter().map(|weight| weight / total).collect();
+        let scale = positive("the distance at which all is wrong", scale)?;
+        let weight = positive("the example weight", weight)?;
+        self.examples.push(Example { width, height, maps, truth, shares, scale, weight });
+        Ok(())
+    }
+
+    /// The tree.
+    pub fn shape(&self) -> &TreeShape {
+        &self.shape
+    }
+
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        self.examples.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.examples.is_empty()
+    }
+
+    /// Width and height of an example's grid.
+    pub fn grid(&self, i: usize) -> (usize, usize) {
+        (self.examples[i].width, self.examples[i].height)
+    }
+
+    /// One map of one node, row by row.
+    ///
+    /// # Panics
+    /// If there is no such example, node or map.
+    pub fn map(&self, i: usize, node: usize, map: usize) -> &[f32] {
+        let example = &self.examples[i];
+        let size = example.width * example.height;
+        let at = self.map_starts[node] + map;
+        assert!(at < self.map_starts[node + 1], "node {node} has no map {map}");
+        &example.maps[at * size..][..size]
+    }
+
+    /// The true states.
+    pub fn truth(&self, i: usize) -> &[State] {
+        &self.examples[i].truth
+    }
+
+    /// The distance at which a place is all wrong.
+    pub fn scale(&self, i: usize) -> f64 {
+        self.examples[i].scale
+    }
+
+    /// The share of each node in the loss.
+    pub fn shares(&self, i: usize) -> &[f64] {
+        &self.examples[i].shares
+    }
+
+    /// The weight of an example.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.examples[i].weight
+    }
+
+    /// The examples whose index is to be kept, in the same order.
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept = self.examples.iter().enumerate().filter(|(i, _)| keep(*i));
+        let examples = kept.map(|(_, example)| example.clone()).collect();
+        Self { examples, map_starts: self.map_starts.clone(), shape: self.shape.clone() }
+    }
+}

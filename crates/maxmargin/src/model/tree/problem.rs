@@ -1,0 +1,294 @@
+//! Trees of parts as a structured problem.
+
+use super::examples::{State, TreeExamples};
+use super::search::Search;
+use super::shape::TreeShape;
+use crate::bounds::{Bounds, BoundsError};
+use crate::problem::Problem;
+use crate::sparse::SparseVec;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The loss of states: a weighted mean over nodes of
+///
+/// ```text
+/// min(1, ‖Δ‖²/s² + kind_cost·[the kind is wrong])
+/// ```
+///
+/// with Δ the way from the true place in steps of the grid, and s the example's
+/// [distance](TreeExamples::scale) at which a place is all wrong.
+///
+/// ```
+/// use maxmargin::model::tree::TreeLoss;
+/// assert_eq!(TreeLoss::default().kind_cost, 0.0);
+/// assert_eq!(TreeLoss::LABELS.of(0.0, true, 5.0), 1.0);
+/// assert_eq!(TreeLoss::default().of(9.0, true, 6.0), 0.25);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TreeLoss {
+    /// What a wrong kind costs. Default: nothing.
+    pub kind_cost: f64,
+}
+
+impl TreeLoss {
+    /// For trees of labels: wrong kinds are all that counts.
+    pub const LABELS: Self = Self { kind_cost: 1.0 };
+
+    /// The loss at one node: the squared distance, whether the kind is wrong, and s.
+    pub fn of(&self, distance_sq: f64, is_wrong: bool, scale: f64) -> f64 {
+        let kind = if is_wrong { self.kind_cost } else { 0.0 };
+        (distance_sq / (scale * scale) + kind).min(1.0)
+    }
+}
+
+/// A loss that cannot be.
+///
+/// ```
+/// use maxmargin::model::tree::{Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+///
+/// let data = TreeExamples::new(TreeShape::new(vec![TreeNode::root(1, 1)], 1.0)?);
+/// let error = Tree::new(data, TreeLoss { kind_cost: -1.0 }).unwrap_err();
+/// assert_eq!(error.to_string(), "the cost of a wrong kind is -1; a finite number ≥ 0 is needed");
+/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum TreeError {
+    /// A cost of wrong kinds that is negative, NaN or infinite.
+    #[error("the cost of a wrong kind is {0}; a finite number ≥ 0 is needed")]
+    KindCost(f64),
+}
+
+/// Trees of parts to train on, or to predict.
+///
+/// ```
+/// use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+/// use maxmargin::{Settings, train};
+///
+/// // Two parts, the second one step to the right of the first; its map also has another peak.
+/// let nodes = vec![TreeNode::root(1, 1), TreeNode::root(1, 1).child_of(0)];
+/// let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0)?);
+/// for at in 0..3u32 {
+///     let mut maps = vec![0.0; 2 * 6];
+///     maps[at as usize] = 1.0;
+///     maps[6 + at as usize + 1] = 0.5;
+///     maps[6 + (at as usize + 4) % 6] = 0.6;
+///     let truth = vec![State { kind: 0, x: at, y: 0 }, State { kind: 0, x: at + 1, y: 0 }];
+///     data.push(6, 1, maps, truth, &[], 1.0, 1.0)?;
+/// }
+/// let tree = Tree::new(data, TreeLoss::default())?;
+/// let settings = Settings { lambda: Some(1e-3), tolerance: 1e-3, ..Settings::default() };
+/// let solution = train(&tree, &settings)?;
+/// assert_eq!(tree.predict(&solution.weights)[2][1].x, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tree {
+    data: TreeExamples,
+    loss: TreeLoss,
+    bounds: Bounds,
+    total_weight: f64,
+}
+
+/// Scratch memory of a [`Tree`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::limbs;
+/// use maxmargin::Problem;
+///
+/// let tree = limbs();
+/// let w = vec![0.0; tree.dim()];
+/// let (mut workspace, mut y) = (tree.workspace(), Vec::new());
+/// tree.oracle(0, &w, &mut workspace, &mut y);
+/// assert_eq!(tree.loss(0, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct TreeWorkspace {
+    pub(super) search: Search,
+    /// The loss at each place of a node, with the right kind and with a wrong one.
+    losses: [Vec<f64>; 2],
+}
+
+impl Tree {
+    /// Puts data and loss together.
+    ///
+    /// # Errors
+    /// A cost of wrong kinds that is negative or not finite.
+    pub fn new(data: TreeExamples, loss: TreeLoss) -> Result<Self, TreeError> {
+        if !(loss.kind_cost >= 0.0 && loss.kind_cost.is_finite()) {
+            return Err(TreeError::KindCost(loss.kind_cost));
+        }
+        let none = Bounds::none(data.shape().dim());
+        let bounds = data.shape().bounds(None).unwrap_or(none);
+        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
+        Ok(Self { data, loss, bounds, total_weight })
+    }
+
+    /// The same with more bounds on the weights, besides those of the shape.
+    ///
+    /// # Errors
+    /// Bounds of another number than there are weights, or that leave no quadratic cost ≥ 0.
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
+        Ok(Self { bounds: self.data.shape().bounds(bounds)?, ..self })
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &TreeShape {
+        self.data.shape()
+    }
+
+    /// The data.
+    pub fn data(&self) -> &TreeExamples {
+        &self.data
+    }
+
+    /// Predicts the states of all examples.
+    ///
+    /// ```
+    /// # use maxmargin::doc::limbs;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let tree = limbs();
+    /// let predicted = tree.predict(&train(&tree, &Settings::default())?.weights);
+    /// assert_eq!(predicted[0].len(), tree.shape().nodes().len());
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn predict(&self, w: &[f64]) -> Vec<Vec<State>> {
+        let mut workspace = self.workspace();
+        let mut predict = |i| {
+            let mut y = Vec::new();
+            self.decode(i, w, &mut workspace, &mut y);
+            y
+        };
+        (0..self.examples()).map(&mut predict).collect()
+    }
+
+    /// Fills the scores of all nodes, kinds and places.
+    pub(super) fn fill(&self, i: usize, w: &[f64], search: &mut Search) {
+        let shape = self.shape();
+        let (width, height) = self.data.grid(i);
+        search.begin(shape, width, height);
+        for (node, own) in shape.nodes().iter().enumerate() {
+            let (unary, bias) = (&w[shape.unary(node)], &w[shape.bias(node)]);
+            for (kind, bias) in bias.iter().enumerate() {
+                let row = search.row(node, kind);
+                row.fill(*bias);
+                for map in 0..own.maps {
+                    let (weight, values) =
+                        (unary[kind * own.maps + map], self.data.map(i, node, map));
+                    let terms = row.iter_mut().zip(values);
+                    terms.for_each(|(score, value)| *score += weight * f64::from(*value));
+                }
+            }
+        }
+    }
+
+    /// The loss of a node at a place.
+    fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
+        let truth = self.data.truth(i)[node];
+        let away = |a: u32, b: u32| (f64::from(a) - f64::from(b)).powi(2);
+        let distance_sq = away(state.x, truth.x) + away(state.y, truth.y);
+        let loss = self.loss.of(distance_sq, state.kind != truth.kind, self.data.scale(i));
+        self.data.shares(i)[node] * loss
+    }
+
+    /// Adds `scale`·φ(xᵢ, y).
+    fn push_features(&self, i: usize, y: &[State], scale: f64, into: &mut SparseVec) {
+        let shape = self.shape();
+        let (width, _) = self.data.grid(i);
+        for (node, (own, state)) in shape.nodes().iter().zip(y).enumerate() {
+            let (kind, place) = (state.kind as usize, state.place(width));
+            let mut push = |at: usize, value: f64| into.push(at as u64, scale * value);
+            for map in 0..own.maps {
+                let value = f64::from(self.data.map(i, node, map)[place]);
+                push(shape.unary(node).start + kind * own.maps + map, value);
+            }
+            push(shape.bias(node).start + kind, 1.0);
+            let Some(parent) = own.parent else { continue };
+            let above = y[parent];
+            let kinds = shape.nodes()[parent].kinds;
+            push(shape.table(node).start + kind * kinds + above.kind as usize, 1.0);
+            if own.deforms {
+                let (x, y) = own.anchor(kind);
+                let way = |from: u32, to: u32, anchor: f64| {
+                    (f64::from(to) - f64::from(from) - anchor) / shape.unit()
+                };
+                let (x, y) = (way(above.x, state.x, x), way(above.y, state.y, y));
+                let start = shape.deformation(node).start + 4 * kind;
+                for (at, value) in [x * x, y * y, x, y].into_iter().enumerate() {
+                    push(start + at, -value);
+                }
+            }
+        }
+    }
+}
+
+impl Problem for Tree {
+    type Output = Vec<State>;
+    type Workspace = TreeWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape().dim()
+    }
+
+    fn workspace(&self) -> TreeWorkspace {
+        TreeWorkspace::default()
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
+        let TreeWorkspace { search, losses } = workspace;
+        self.fill(i, w, search);
+        for (node, own) in self.shape().nodes().iter().enumerate() {
+            let right = self.data.truth(i)[node].kind as usize;
+            for (wrong, losses) in losses.iter_mut().enumerate() {
+                let kind = if wrong == 0 { right } else { own.kinds };
+                let state = |place| State::at(kind, place, search.width);
+                losses.clear();
+                losses.extend((0..search.places).map(|at| self.node_loss(i, node, state(at))));
+            }
+            for kind in 0..own.kinds {
+                let losses = &losses[usize::from(kind != right)];
+                let terms = search.row(node, kind).iter_mut().zip(losses);
+                terms.for_each(|(score, loss)| *score += loss);
+            }
+        }
+        search.run(self.shape(), w, y);
+    }
+
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
+        self.fill(i, w, &mut workspace.search);
+        workspace.search.run(self.shape(), w, y);
+    }
+
+    fn loss(&self, i: usize, y: &Vec<State>) -> f64 {
+        y.iter().enumerate().map(|(node, &state)| self.node_loss(i, node, state)).sum()
+    }
+
+    fn psi(&self, i: usize, y: &Vec<State>, psi: &mut SparseVec) {
+        self.push_features(i, self.data.truth(i), 1.0, psi);
+        self.push_features(i, y, -1.0, psi);
+    }
+
+    fn truth(&self, i: usize) -> Option<Vec<State>> {
+        Some(self.data.truth(i).to_vec())
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        Some(&self.bounds)
+    }
+}

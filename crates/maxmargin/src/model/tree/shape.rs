@@ -1,0 +1,286 @@
+//! The tree, which weights there are, and where they lie.
+
+use crate::bounds::{Bounds, BoundsError};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use thiserror::Error;
+
+/// One node of a tree.
+///
+/// ```
+/// use maxmargin::model::tree::TreeNode;
+///
+/// let node = TreeNode::root(3, 2).child_of(0).with_anchors(vec![(0.0, -4.0); 3]);
+/// assert_eq!((node.kinds, node.maps, node.parent, node.deforms), (3, 2, Some(0), true));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeNode {
+    /// The node it hangs on, if any.
+    pub parent: Option<usize>,
+    /// Number of kinds, at least 1.
+    pub kinds: usize,
+    /// Number of maps.
+    pub maps: usize,
+    /// Whether its distance from the parent costs something.
+    pub deforms: bool,
+    /// For each kind, where it is expected to be, seen from its parent: right, down. Empty for (0, 0).
+    pub anchors: Vec<(f64, f64)>,
+}
+
+impl TreeNode {
+    /// A node without parent.
+    pub fn root(kinds: usize, maps: usize) -> Self {
+        Self { parent: None, kinds, maps, deforms: false, anchors: Vec::new() }
+    }
+
+    /// The same as a child, at a distance that costs something.
+    #[must_use]
+    pub fn child_of(self, parent: usize) -> Self {
+        Self { parent: Some(parent), deforms: true, ..self }
+    }
+
+    /// The same without costs of distances: only kinds matter to each other.
+    ///
+    /// ```
+    /// use maxmargin::model::tree::TreeNode;
+    /// assert!(!TreeNode::root(3, 2).child_of(0).rigid().deforms);
+    /// ```
+    #[must_use]
+    pub fn rigid(self) -> Self {
+        Self { deforms: false, ..self }
+    }
+
+    /// The same with other anchors.
+    #[must_use]
+    pub fn with_anchors(self, anchors: Vec<(f64, f64)>) -> Self {
+        Self { anchors, ..self }
+    }
+
+    pub(super) fn anchor(&self, kind: usize) -> (f64, f64) {
+        self.anchors.get(kind).copied().unwrap_or_default()
+    }
+}
+
+/// What is wrong with a tree.
+///
+/// ```
+/// use maxmargin::model::tree::{TreeNode, TreeShape};
+///
+/// let circle = vec![TreeNode::root(1, 1).child_of(1), TreeNode::root(1, 1).child_of(0)];
+/// let error = TreeShape::new(circle, 1.0).unwrap_err();
+/// assert_eq!(error.to_string(), "node 0 is its own ancestor");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum TreeShapeError {
+    /// No nodes at all.
+    #[error("a tree needs at least one node")]
+    Empty,
+    /// A node without kinds.
+    #[error("node {0} needs at least one kind")]
+    NoKinds(usize),
+    /// A parent that does not exist.
+    #[error("node {node} has the parent {parent}, but there are only {nodes} nodes")]
+    Parent {
+        /// The node.
+        node: usize,
+        /// Its parent.
+        parent: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A circle of parents.
+    #[error("node {0} is its own ancestor")]
+    Circle(usize),
+    /// Anchors that are not one per kind, or not finite.
+    #[error("node {0} needs one anchor of finite numbers per kind, or none at all")]
+    Anchors(usize),
+    /// A unit that is not positive and finite.
+    #[error("the unit of length is {0}; a positive finite number is needed")]
+    Unit(f64),
+}
+
+/// The shape of a tree's weights: its nodes, and the unit in which deformations are measured.
+///
+/// In w come, node by node: unary weights (one row of maps per kind), biases (one per kind), and, of
+/// nodes with a parent, the table (a row per kind, with one weight per kind of the parent) and the
+/// costs of deformation (four per kind: of δx², δy², δx, δy).
+///
+/// ```
+/// use maxmargin::model::tree::{TreeNode, TreeShape};
+///
+/// let body = vec![TreeNode::root(2, 2), TreeNode::root(3, 3).child_of(0)];
+/// let shape = TreeShape::new(body, 4.0)?;
+/// assert_eq!((shape.unary(1), shape.bias(1)), (6..15, 15..18));
+/// assert_eq!((shape.table(1), shape.deformation(1), shape.dim()), (18..24, 24..36, 36));
+/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
+pub struct TreeShape {
+    nodes: Vec<TreeNode>,
+    unit: f64,
+    /// Where the weights of each node begin, and one past the last.
+    starts: Vec<usize>,
+    /// All nodes, parents before children.
+    order: Vec<usize>,
+}
+
+/// What is written down of a shape.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    nodes: Vec<TreeNode>,
+    unit: f64,
+}
+
+impl TryFrom<Stored> for TreeShape {
+    type Error = TreeShapeError;
+
+    fn try_from(stored: Stored) -> Result<Self, TreeShapeError> {
+        Self::new(stored.nodes, stored.unit)
+    }
+}
+
+impl From<TreeShape> for Stored {
+    fn from(shape: TreeShape) -> Self {
+        Self { nodes: shape.nodes, unit: shape.unit }
+    }
+}
+
+impl TreeShape {
+    /// A tree (or several) of these nodes. Distances are divided by `unit`.
+    ///
+    /// # Errors
+    /// Parents that do not exist or go round in a circle, nodes without kinds, anchors that do not
+    /// fit, or a unit that is not positive.
+    pub fn new(nodes: Vec<TreeNode>, unit: f64) -> Result<Self, TreeShapeError> {
+        if nodes.is_empty() {
+            return Err(TreeShapeError::Empty);
+        }
+        if !(unit > 0.0 && unit.is_finite()) {
+            return Err(TreeShapeError::Unit(unit));
+        }
+        for (at, node) in nodes.iter().enumerate() {
+            if node.kinds == 0 {
+                return Err(TreeShapeError::NoKinds(at));
+            }
+            if let Some(parent) = node.parent.filter(|&parent| parent >= nodes.len()) {
+                return Err(TreeShapeError::Parent { node: at, parent, nodes: nodes.len() });
+            }
+            let finite = node.anchors.iter().all(|(x, y)| x.is_finite() && y.is_finite());
+            if !finite || !node.anchors.is_empty() && node.anchors.len() != node.kinds {
+                return Err(TreeShapeError::Anchors(at));
+            }
+        }
+        let mut shape = Self { nodes, unit, starts: vec![0], order: Vec::new() };
+        shape.order = shape.sort()?;
+        for node in 0..shape.nodes.len() {
+            let end = shape.starts[node] + shape.sizes(node).iter().sum::<usize>();
+            shape.starts.push(end);
+        }
+        Ok(shape)
+    }
+
+    /// Puts parents before their children.
+    fn sort(&self) -> Result<Vec<usize>, TreeShapeError> {
+        let n = self.nodes.len();
+        let mut depths = vec![0; n];
+        for (at, depth) in depths.iter_mut().enumerate() {
+            let mut ancestor = at;
+            while let Some(parent) = self.nodes[ancestor].parent {
+                *depth += 1;
+                ancestor = parent;
+                if *depth > n {
+                    return Err(TreeShapeError::Circle(at));
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&at| depths[at]);
+        Ok(order)
+    }
+
+    /// Numbers of unary weights, biases, table entries and deformation costs of a node.
+    fn sizes(&self, node: usize) -> [usize; 4] {
+        let own = &self.nodes[node];
+        let parent = own.parent.map_or(0, |parent| self.nodes[parent].kinds);
+        let deforms = own.deforms && own.parent.is_some();
+        let deformation = if deforms { 4 * own.kinds } else { 0 };
+        [own.kinds * own.maps, own.kinds, own.kinds * parent, deformation]
+    }
+
+    fn group(&self, node: usize, group: usize) -> Range<usize> {
+        let sizes = self.sizes(node);
+        let start = self.starts[node] + sizes[..group].iter().sum::<usize>();
+        start..start + sizes[group]
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[TreeNode] {
+        &self.nodes
+    }
+
+    /// What distances are divided by.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Number of weights.
+    pub fn dim(&self) -> usize {
+        self.starts[self.nodes.len()]
+    }
+
+    /// Where the unary weights of a node lie: kind `k` with map `m` at `k * maps + m`.
+    pub fn unary(&self, node: usize) -> Range<usize> {
+        self.group(node, 0)
+    }
+
+    /// Where the biases of a node's kinds lie.
+    pub fn bias(&self, node: usize) -> Range<usize> {
+        self.group(node, 1)
+    }
+
+    /// Where the table of a node and its parent lies: kind `k` under a parent of kind `p` at
+    /// `k * (kinds of the parent) + p`.
+    pub fn table(&self, node: usize) -> Range<usize> {
+        self.group(node, 2)
+    }
+
+    /// Where the costs of deformation lie: those of kind `k` from `4 * k`, of δx², δy², δx and δy.
+    pub fn deformation(&self, node: usize) -> Range<usize> {
+        self.group(node, 3)
+    }
+
+    /// Bounds that keep quadratic costs of deformation ≥ 0, besides `others`.
+    ///
+    /// ```
+    /// use maxmargin::model::tree::{TreeNode, TreeShape};
+    ///
+    /// let shape = TreeShape::new(vec![TreeNode::root(1, 1), TreeNode::root(1, 1).child_of(0)], 1.0)?;
+    /// let bounds = shape.bounds(None)?;
+    /// let free = f64::NEG_INFINITY;
+    /// assert_eq!(bounds.lower()[shape.deformation(1)], [0.0, 0.0, free, free]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `others` are of another number than the weights, or allow nothing ≥ 0.
+    pub fn bounds(&self, others: Option<Bounds>) -> Result<Bounds, BoundsError> {
+        let mut bounds = others.unwrap_or_else(|| Bounds::none(self.dim()));
+        let found = bounds.lower().len();
+        if found != self.dim() {
+            return Err(BoundsError::Size { lower: found, upper: found, expected: self.dim() });
+        }
+        for node in 0..self.nodes.len() {
+            for first in self.deformation(node).step_by(4) {
+                bounds = bounds.with(first..first + 2, 0.0, f64::INFINITY)?;
+            }
+        }
+        Ok(bounds)
+    }
+}
