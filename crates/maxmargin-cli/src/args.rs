@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use maxmargin::inference::Inference;
+use maxmargin::model::graph::GraphInference;
 use maxmargin::{Average, Caching, CheckpointEvery, Direction, GridStart, Order, Solver, Step};
 use maxmargin_io::{Format, Rescaling};
 use std::path::PathBuf;
@@ -187,7 +188,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,
     /// Loss: the share of wrong labels in an example, or their number
-    /// [default: normalised-hamming]
+    /// [default: normalised-hamming, of graphs balanced]
     #[arg(long, value_enum)]
     pub(crate) loss: Option<Loss>,
     /// Least value of weights, of all or of a group (of a chain: emission, transition, bias, first,
@@ -224,6 +225,25 @@ pub(crate) struct ModelArgs {
     /// Keep only so many labels, those with the most rows (multi-label models)
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) frequent_labels: Option<usize>,
+    /// How graphs are labelled [default: auto]
+    #[arg(long, value_parser = named::<GraphInference>(GraphInference::NAMES), value_name = "NAME")]
+    pub(crate) graph_inference: Option<GraphInference>,
+    /// Colour distances at which boundaries between superpixels lose their weight, `inf` for never
+    /// [default: 0.05,0.1,0.2,0.4,inf]
+    #[arg(long, value_delimiter = ',', value_parser = width, value_name = "NUMBER,…")]
+    pub(crate) widths: Option<Vec<f64>>,
+    /// Let the weights of edges be negative: labels are then found by a heuristic
+    #[arg(long)]
+    pub(crate) free_pairs: bool,
+    /// Links that a word may have in a matching [default: 1]
+    #[arg(long, value_parser = at_least_one, value_name = "N")]
+    pub(crate) links: Option<usize>,
+    /// Cost of a missing link, where a wrong one costs 1 [default: 1]
+    #[arg(long, value_parser = finite, value_name = "NUMBER")]
+    pub(crate) missing_cost: Option<f64>,
+    /// Kinds of each joint of a tree [default: 3]
+    #[arg(long, value_parser = at_least_one, value_name = "N")]
+    pub(crate) joint_kinds: Option<usize>,
 }
 
 /// Kinds of structures.
@@ -234,6 +254,9 @@ pub(crate) enum ModelName {
     Multiclass,
     Multilabel,
     FactorGraph,
+    Graph,
+    Tree,
+    Matching,
 }
 
 /// Pairs of labels that have a weight.
@@ -271,6 +294,8 @@ pub(crate) enum Group {
 pub(crate) enum Loss {
     NormalisedHamming,
     Hamming,
+    /// Of graphs: all labels of the truth count the same, and nodes by their area
+    Balanced,
 }
 
 /// How it is learned. Options left out are taken from `--settings`, then from the defaults.
@@ -467,6 +492,11 @@ fn rescaling_parser() -> impl clap::builder::TypedValueParser<Value = Rescaling>
 fn finite(text: &str) -> Result<f64, &'static str> {
     let finite = text.parse().ok().filter(|number: &f64| number.is_finite());
     finite.ok_or("a finite number is needed, such as 1 or 0.5")
+}
+
+fn width(text: &str) -> Result<f64, &'static str> {
+    let width = text.parse().ok().filter(|width: &f64| *width > 0.0);
+    width.ok_or("a positive number is needed, or inf")
 }
 
 fn at_least_one(text: &str) -> Result<usize, &'static str> {

@@ -215,6 +215,36 @@ impl Fingerprinter {
         Fingerprint(self.hasher.digest128())
     }
 
+    /// A fingerprint of records of another kind, which `what` names.
+    pub(crate) fn for_records(what: &str) -> Self {
+        let mut hasher = Xxh3::new();
+        hasher.update(b"maxmargin records 1");
+        hasher.update(&(what.len() as u64).to_le_bytes());
+        hasher.update(what.as_bytes());
+        Self { hasher, bytes: Vec::new() }
+    }
+
+    /// Adds a record: texts and numbers.
+    pub(crate) fn add_record<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+        numbers: impl IntoIterator<Item = f64>,
+    ) {
+        self.bytes.clear();
+        let mut all = 0u64;
+        for text in texts {
+            self.text(text);
+            all += 1;
+        }
+        self.number(all);
+        for number in numbers {
+            self.number(number.to_bits());
+            all += 1;
+        }
+        self.number(all);
+        self.hasher.update(&self.bytes);
+    }
+
     fn number(&mut self, number: u64) {
         self.bytes.extend(number.to_le_bytes());
     }

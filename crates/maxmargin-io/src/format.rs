@@ -22,7 +22,7 @@ use crate::ocr;
 /// assert_eq!(
 ///     "xml".parse::<Format>().unwrap_err().to_string(),
 ///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, libsvm, multilabel, \
-///      factor-graph",
+///      factor-graph, superpixels, alignment, pose",
 /// );
 /// # Ok::<(), maxmargin_io::UnknownFormat>(())
 /// ```
@@ -45,15 +45,21 @@ pub enum Format {
     Multilabel,
     /// Factor graphs, one JSON object per line: see [`GraphReader`](crate::GraphReader).
     FactorGraph,
+    /// Images cut into superpixels: see [`read_superpixels`](crate::read_superpixels).
+    Superpixels,
+    /// Aligned sentences: see [`AlignmentReader`](crate::AlignmentReader).
+    Alignment,
+    /// Positions of joints: see [`read_poses`](crate::read_poses).
+    Pose,
 }
 
 impl Format {
     /// All formats.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::ALL.len(), 7);
+    /// assert_eq!(maxmargin_io::Format::ALL.len(), 10);
     /// ```
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Ocr,
         Self::Crfsuite,
         Self::SvmHmm,
@@ -61,6 +67,9 @@ impl Format {
         Self::Libsvm,
         Self::Multilabel,
         Self::FactorGraph,
+        Self::Superpixels,
+        Self::Alignment,
+        Self::Pose,
     ];
 
     /// The name for users and files.
@@ -77,6 +86,9 @@ impl Format {
             Self::Libsvm => "libsvm",
             Self::Multilabel => "multilabel",
             Self::FactorGraph => "factor-graph",
+            Self::Superpixels => "superpixels",
+            Self::Alignment => "alignment",
+            Self::Pose => "pose",
         }
     }
 
@@ -111,6 +123,9 @@ impl Format {
             Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll => "sequences",
             Self::Libsvm | Self::Multilabel => "single rows",
             Self::FactorGraph => "factor graphs",
+            Self::Superpixels => "superpixels",
+            Self::Alignment => "aligned sentences",
+            Self::Pose => "poses",
         }
     }
 

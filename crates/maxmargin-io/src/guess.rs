@@ -24,6 +24,8 @@ const LOOK: usize = 10;
 /// * `libsvm`: a number and then features `number:number` in increasing order, all between spaces.
 /// * `multilabel`: the same with several numbers between commas, or with none, in one of the lines.
 /// * `factor-graph`: a line begins with `{"`.
+/// * `superpixels`: a line `G name split` with four numbers. `alignment`: three or four columns between
+///   tabs, the last of which has nothing but links. `pose`: a name and columns `x,y,flag`.
 /// * `conll`: never.
 ///
 /// # Errors
@@ -73,6 +75,12 @@ fn evidence(line: &str) -> Option<Format> {
         Some(Format::Ocr)
     } else if line.trim_start().starts_with("{\"") {
         Some(Format::FactorGraph)
+    } else if looks_like_superpixels(line) {
+        Some(Format::Superpixels)
+    } else if looks_like_alignment(line) {
+        Some(Format::Alignment)
+    } else if looks_like_pose(line) {
+        Some(Format::Pose)
     } else if looks_like_svm_hmm(line) {
         Some(Format::SvmHmm)
     } else if looks_like_crfsuite(line) {
@@ -90,6 +98,37 @@ fn looks_like_ocr(line: &str) -> bool {
     matches!(columns[..], [word, position, _, fold, pixels]
         if [word, position, fold].into_iter().all(|number| parse_index(number).is_some())
             && Bitmap::from_hex(pixels).is_some())
+}
+
+/// A line that begins an image: `G name split` and four numbers.
+fn looks_like_superpixels(line: &str) -> bool {
+    let fields: Vec<&str> = blanks(line).map(|(_, field)| field).collect();
+    matches!(fields[..], ["G", _, _, ref numbers @ ..]
+        if numbers.len() == 4 && numbers.iter().all(|number| parse_index(number).is_some()))
+}
+
+/// Two sentences and links between their words, perhaps with the name of a part before them.
+fn looks_like_alignment(line: &str) -> bool {
+    let columns: Vec<&str> = line.split('\t').collect();
+    let is_link = |link: &str| {
+        let ends = link.split_once('-').or_else(|| link.split_once('p'));
+        ends.is_some_and(|(i, j)| parse_index(i).is_some() && parse_index(j).is_some())
+    };
+    matches!(columns[..], [.., links] if (3..=4).contains(&columns.len())
+        && !links.trim().is_empty() && links.split_whitespace().all(is_link))
+}
+
+/// A name, and then nothing but `x,y,flag`.
+fn looks_like_pose(line: &str) -> bool {
+    let mut columns = line.split('\t');
+    let named = columns.next().is_some_and(|name| !name.is_empty());
+    let mut joints = 0;
+    let all = columns.all(|joint| {
+        joints += 1;
+        let numbers: Vec<&str> = joint.split(',').collect();
+        numbers.len() == 3 && numbers.iter().all(|number| parse_value(number).is_ok())
+    });
+    named && all && joints > 1
 }
 
 fn looks_like_svm_hmm(line: &str) -> bool {

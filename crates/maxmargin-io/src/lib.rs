@@ -65,7 +65,8 @@ mod template;
 mod write_error;
 
 pub use alignment::{
-    AlignmentFeatures, AlignmentReader, RawAlignment, WordCounts, read_alignments, write_alignment,
+    AlignmentFeatures, AlignmentReader, RawAlignment, WordCounts, alignment_fingerprint,
+    read_alignments, write_alignment,
 };
 pub use atomic::{SaveError, atomic_write};
 pub use builtin::{Builtin, Part, builtin, builtins};
@@ -89,7 +90,8 @@ pub use names::Names;
 pub use origin::Origin;
 pub use path_file::{PathFile, PathMeta};
 pub use pose::{
-    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso, read_poses,
+    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso,
+    pose_fingerprint, read_poses,
 };
 pub use predictions::write_predictions;
 pub use reader::{ReadSequences, open_reader, open_row_reader};
@@ -97,8 +99,8 @@ pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
-    BinarySpec, ChainSpec, FactorGraphSpec, MulticlassSpec, MultilabelSpec, Rescaling, Spec,
-    WeightGroup,
+    BinarySpec, ChainSpec, FactorGraphSpec, GraphSpec, MatchingSpec, MulticlassSpec,
+    MultilabelSpec, Rescaling, Spec, TreeSpec, WeightGroup,
 };
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};

@@ -35,7 +35,7 @@ pub fn write_predictions<'a>(
         to.write_all(b"\n")?;
     }
     match format {
-        Format::SvmHmm | Format::Libsvm | Format::Multilabel | Format::FactorGraph => Ok(()),
         Format::Ocr | Format::Crfsuite | Format::Conll => to.write_all(b"\n"),
+        _ => Ok(()),
     }
 }

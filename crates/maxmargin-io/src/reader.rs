@@ -169,6 +169,8 @@ fn boxed(
         Format::SvmHmm => Box::new(SvmHmmReader::new(lines)),
         Format::Conll => Box::new(ConllReader::new(lines)),
         Format::Libsvm | Format::Multilabel => Box::new(LibsvmReader::new(lines, format)),
-        Format::FactorGraph => return Err(unfit(lines.file())),
+        Format::FactorGraph | Format::Superpixels | Format::Alignment | Format::Pose => {
+            return Err(unfit(lines.file()));
+        }
     })
 }

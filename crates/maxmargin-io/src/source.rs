@@ -142,14 +142,57 @@ impl Source {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn open_graphs(&self) -> Result<GraphReader, DataError> {
-        Ok(GraphReader::new(match self {
-            Self::Stdin => Lines::stdin()?,
-            Self::File(path) => Lines::open(path)?,
+        Ok(GraphReader::new(self.open_lines("factor graphs")?))
+    }
+
+    /// Opens the bare lines, where it is `expected` that some other reader makes sense of them.
+    ///
+    /// # Errors
+    /// The input cannot be read, or it is built in, and known to hold sequences.
+    ///
+    /// ```
+    /// let error = maxmargin_io::Source::resolve("ocr-small")?.open_lines("poses").unwrap_err();
+    /// assert!(error.to_string().contains("expected poses, found sequences"));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open_lines(&self, expected: &'static str) -> Result<Lines, DataError> {
+        match self {
+            Self::Stdin => Lines::stdin(),
+            Self::File(path) => Lines::open(path),
             Self::Builtin(builtin, part) => {
                 let (file, format) = (self.to_string(), builtin.part(*part).format());
-                return Err(DataError::Content { file, expected: "factor graphs", format });
+                Err(DataError::Content { file, expected, format })
             }
-        }))
+        }
+    }
+
+    /// What a DATA argument means where files may have several parts, each example naming its own:
+    /// `FILE:PART` is one of them, if there is a `FILE` and no file that is called like the whole.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    ///
+    /// ```
+    /// use maxmargin_io::Source;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("horses.txt");
+    /// std::fs::write(&path, "G horse train 1 1 1 0\nN 1 0 1\n")?;
+    /// let name = path.to_str().expect("UTF-8");
+    /// let (source, part) = Source::resolve_part(&format!("{name}:train"))?;
+    /// assert_eq!((source, part.as_deref()), (Source::File(path.clone()), Some("train")));
+    /// assert_eq!(Source::resolve_part(name)?, (Source::File(path.clone()), None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve_part(text: &str) -> Result<(Self, Option<String>), DataError> {
+        if let Some((file, part)) = text.rsplit_once(':')
+            && !part.is_empty()
+            && !Path::new(text).exists()
+            && Path::new(file).is_file()
+        {
+            return Ok((Self::File(file.into()), Some(part.to_owned())));
+        }
+        Ok((Self::resolve(text)?, None))
     }
 
     /// The format of the data, where it is evident without using them up: not of standard input or

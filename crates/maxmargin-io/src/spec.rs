@@ -1,14 +1,19 @@
 //! What kind of model a file holds, and where its weights lie.
 
+use crate::alignment::AlignmentFeatures;
 use crate::graph::GraphNames;
 use crate::model::ModelError;
 use crate::names::Names;
+use crate::pose::{PoseKinds, PoseSimulation};
 use maxmargin::inference::Inference;
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::model::factor_graph::{GraphShape, Hamming as GraphHamming};
+use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+use maxmargin::model::matching::{LinkLoss, MatchingShape};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::model::tree::{TreeLoss, TreeShape};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -37,6 +42,12 @@ pub enum Spec {
     Multilabel(MultilabelSpec),
     /// States of the variables of factor graphs.
     FactorGraph(FactorGraphSpec),
+    /// Labels of the nodes of graphs.
+    Graph(GraphSpec),
+    /// Places of the parts of trees.
+    Tree(Box<TreeSpec>),
+    /// Links between the items of two lists.
+    Matching(Box<MatchingSpec>),
 }
 
 macro_rules! specs {
@@ -156,6 +167,98 @@ specs! {
     }
 }
 
+/// Labels of the nodes of graphs: see [`maxmargin::model::graph`].
+///
+/// ```
+/// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+/// use maxmargin_io::{GraphSpec, Spec};
+///
+/// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
+/// let inference = GraphInference::Auto;
+/// let widths = vec![Some(0.1), None]; // none is infinite
+/// let spec = Spec::from(GraphSpec { shape, loss, inference, widths });
+/// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphSpec {
+    /// The shape of the weights.
+    pub shape: PottsShape,
+    /// The loss it was trained for.
+    pub loss: NodeLoss,
+    /// How labels are found.
+    pub inference: GraphInference,
+    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures); none stands for infinity.
+    pub widths: Vec<Option<f64>>,
+}
+
+/// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].
+///
+/// ```
+/// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, Spec, TreeSpec, read_poses};
+///
+/// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
+/// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
+/// let simulation = PoseSimulation::default();
+/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
+/// let (shape, loss) = (kinds.shape(4.0), Default::default());
+/// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation });
+/// assert_eq!(spec.kind(), "tree");
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeSpec {
+    /// The shape of the weights.
+    pub shape: TreeShape,
+    /// The loss it was trained for.
+    pub loss: TreeLoss,
+    /// The kinds of each joint.
+    pub kinds: PoseKinds,
+    /// How score maps are simulated.
+    pub simulation: PoseSimulation,
+}
+
+/// Links between words: see [`maxmargin::model::matching`].
+///
+/// ```
+/// use maxmargin::model::matching::{LinkLoss, MatchingShape};
+/// use maxmargin_io::{AlignmentFeatures, MatchingSpec, Spec};
+///
+/// let features = AlignmentFeatures::default();
+/// let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
+/// let spec = Spec::from(MatchingSpec { shape, loss, features });
+/// assert_eq!((spec.kind(), spec.dim()), ("matching", 27));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchingSpec {
+    /// The shape of the weights.
+    pub shape: MatchingShape,
+    /// The loss it was trained for.
+    pub loss: LinkLoss,
+    /// How attributes are made of words.
+    pub features: AlignmentFeatures,
+}
+
+impl From<GraphSpec> for Spec {
+    fn from(spec: GraphSpec) -> Self {
+        Self::Graph(spec)
+    }
+}
+
+impl From<TreeSpec> for Spec {
+    fn from(spec: TreeSpec) -> Self {
+        Self::Tree(Box::new(spec))
+    }
+}
+
+impl From<MatchingSpec> for Spec {
+    fn from(spec: MatchingSpec) -> Self {
+        Self::Matching(Box::new(spec))
+    }
+}
+
 /// How the loss enters the structured hinge.
 ///
 /// ```
@@ -199,7 +302,8 @@ fn group(name: &str, range: Range<usize>, shape: Vec<usize>) -> WeightGroup {
 }
 
 impl Spec {
-    /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel` or `factor-graph`.
+    /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel`, `factor-graph`, `graph`,
+    /// `tree` or `matching`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Chain(_) => "chain",
@@ -207,6 +311,9 @@ impl Spec {
             Self::Multiclass(_) => "multiclass",
             Self::Multilabel(_) => "multilabel",
             Self::FactorGraph(_) => "factor-graph",
+            Self::Graph(_) => "graph",
+            Self::Tree(_) => "tree",
+            Self::Matching(_) => "matching",
         }
     }
 
@@ -218,6 +325,9 @@ impl Spec {
             Self::Multiclass(spec) => spec.shape.dim(),
             Self::Multilabel(spec) => spec.shape.dim(),
             Self::FactorGraph(spec) => spec.shape.dim(),
+            Self::Graph(spec) => spec.shape.dim(),
+            Self::Tree(spec) => spec.shape.dim(),
+            Self::Matching(spec) => spec.shape.dim(),
         }
     }
 
@@ -229,6 +339,8 @@ impl Spec {
             Self::Multiclass(spec) => spec.shape.classes,
             Self::Multilabel(spec) => spec.shape.labels,
             Self::FactorGraph(spec) => spec.shape.templates.len(),
+            Self::Graph(spec) => spec.shape.labels,
+            Self::Tree(_) | Self::Matching(_) => 0,
         }
     }
 
@@ -240,6 +352,9 @@ impl Spec {
             Self::Multiclass(spec) => spec.shape.attributes,
             Self::Multilabel(spec) => spec.shape.attributes,
             Self::FactorGraph(spec) => spec.shape.templates.iter().map(|t| t.attributes).sum(),
+            Self::Graph(spec) => spec.shape.node_attributes + spec.shape.edge_attributes,
+            Self::Tree(_) => 0,
+            Self::Matching(spec) => spec.shape.attributes,
         }
     }
 
@@ -279,6 +394,13 @@ impl Spec {
                     };
                 shape.templates.iter().enumerate().map(template).collect()
             }
+            Self::Graph(GraphSpec { shape, .. }) => {
+                let named = shape.named_groups().into_iter();
+                named.map(|(name, range)| group(name, range.clone(), vec![range.len()])).collect()
+            }
+            Self::Tree(_) | Self::Matching(_) => {
+                vec![group("weights", 0..self.dim(), vec![self.dim()])]
+            }
         }
     }
 
@@ -294,6 +416,11 @@ impl Spec {
                     Some((a, b)) => Err(ModelError::content(format!("a pair of labels {a}, {b}"))),
                     None => Ok(()),
                 }
+            }
+            Self::Tree(spec)
+                if spec.kinds.try_shape(spec.shape.unit()).as_ref() != Some(&spec.shape) =>
+            {
+                Err(ModelError::content("the kinds of joints are not those of the tree"))
             }
             _ => Ok(()),
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{DataError, quote};
 use crate::fields::blanks;
+use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::{parse_index, parse_value};
 use maxmargin::model::graph::{LabelledGraphError, LabelledGraphs, contrasts};
@@ -126,6 +127,46 @@ pub fn read_superpixels(
         return Err(DataError::Nothing { file, what });
     }
     Ok(reader.data)
+}
+
+impl Superpixels {
+    /// Fingerprint of the graphs.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, SuperpixelFeatures, read_superpixels};
+    ///
+    /// let read = |text: &str| {
+    ///     let lines = Lines::from_reader("cow.txt", text.as_bytes())?;
+    ///     read_superpixels(lines, None, &SuperpixelFeatures::default())
+    /// };
+    /// let (one, two) = (read("G cow test 2 3 1 0\nN 6 4 .5\n")?, read("G cow test 2 3 1 0\nN 6 2 .5\n")?);
+    /// assert_ne!(one.fingerprint(), two.fingerprint());
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut fingerprinter = Fingerprinter::for_records("superpixels");
+        for (graph, image) in self.graphs.iter().zip(&self.images) {
+            let labels = graph.labels().iter().map(|&label| f64::from(label));
+            fingerprinter.add_record([image.name.as_str()], labels);
+            for v in 0..graph.nodes() {
+                let pairs = graph.node(v).pairs().flat_map(|(a, value)| [f64::from(a), value]);
+                fingerprinter.add_record([], [graph.node_weight(v)].into_iter().chain(pairs));
+            }
+            for (e, &(a, b)) in graph.edges().iter().enumerate() {
+                let pairs = graph.edge(e).pairs().flat_map(|(a, value)| [f64::from(a), value]);
+                fingerprinter.add_record([], [a, b].map(f64::from).into_iter().chain(pairs));
+            }
+        }
+        fingerprinter.finish()
+    }
+
+    /// The images that are kept.
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let images = self.images.iter().enumerate().filter(|(i, _)| keep(*i));
+        let images = images.map(|(_, image)| image.clone()).collect();
+        Self { graphs: self.graphs.select(keep), images }
+    }
 }
 
 struct Reader<'a> {

@@ -34,6 +34,9 @@ pub(super) fn training(
     if shape.dim() == 0 {
         bail!("{source}: no factor has an attribute; there is nothing to learn");
     }
+    if args.loss == Some(Loss::Balanced) {
+        bail!("--loss balanced is for --model graph");
+    }
     let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
     let spec = FactorGraphSpec { shape, loss, inference: args.inference.unwrap_or_default() };
     Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })

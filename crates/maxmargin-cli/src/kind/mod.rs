@@ -4,16 +4,22 @@
 mod binary;
 pub(crate) mod chain;
 mod factor_graph;
+mod graph;
+mod matching;
 mod multiclass;
 mod multilabel;
 mod options;
 mod rows;
+mod tree;
 
 pub(crate) use binary::BinaryKind;
 pub(crate) use chain::ChainKind;
 pub(crate) use factor_graph::FactorGraphKind;
+pub(crate) use graph::GraphKind;
+pub(crate) use matching::MatchingKind;
 pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
+pub(crate) use tree::TreeKind;
 
 use crate::args::{ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -185,6 +191,9 @@ pub(crate) enum AnyTraining {
     Multiclass(Training<MulticlassKind>),
     Multilabel(Training<MultilabelKind>),
     FactorGraph(Training<FactorGraphKind>),
+    Graph(Training<GraphKind>),
+    Tree(Training<TreeKind>),
+    Matching(Training<MatchingKind>),
 }
 
 /// Does the same with training data of any kind.
@@ -196,6 +205,9 @@ macro_rules! with_training {
             $crate::kind::AnyTraining::Multiclass($training) => $body,
             $crate::kind::AnyTraining::Multilabel($training) => $body,
             $crate::kind::AnyTraining::FactorGraph($training) => $body,
+            $crate::kind::AnyTraining::Graph($training) => $body,
+            $crate::kind::AnyTraining::Tree($training) => $body,
+            $crate::kind::AnyTraining::Matching($training) => $body,
         }
     };
 }
@@ -225,6 +237,20 @@ macro_rules! with_kind {
                 type $kind = $crate::kind::FactorGraphKind;
                 $body
             }
+            maxmargin_io::Spec::Graph($own) => {
+                type $kind = $crate::kind::GraphKind;
+                $body
+            }
+            maxmargin_io::Spec::Tree(own) => {
+                type $kind = $crate::kind::TreeKind;
+                let $own = &**own;
+                $body
+            }
+            maxmargin_io::Spec::Matching(own) => {
+                type $kind = $crate::kind::MatchingKind;
+                let $own = &**own;
+                $body
+            }
             other => anyhow::bail!("models of the kind {} are not known here", other.kind()),
         }
     };
@@ -237,7 +263,7 @@ pub(crate) fn read_training(
     format: Option<Format>,
     args: &ModelArgs,
 ) -> Result<AnyTraining> {
-    let source = Source::resolve(data)?;
+    let (source, part) = Source::resolve_part(data)?;
     let implied = match (args.model, format) {
         (None, None) if args.template.is_none() => source.format()?,
         _ => format,
@@ -246,8 +272,16 @@ pub(crate) fn read_training(
         Some(Format::Libsvm) => None,
         Some(Format::Multilabel) => Some(ModelName::Multilabel),
         Some(Format::FactorGraph) => Some(ModelName::FactorGraph),
+        Some(Format::Superpixels) => Some(ModelName::Graph),
+        Some(Format::Alignment) => Some(ModelName::Matching),
+        Some(Format::Pose) => Some(ModelName::Tree),
         _ => Some(ModelName::Chain),
     });
+    let has_parts = [ModelName::Graph, ModelName::Matching, ModelName::Tree];
+    let source = match part {
+        Some(_) if !name.is_some_and(|name| has_parts.contains(&name)) => Source::resolve(data)?,
+        _ => source,
+    };
     let read_rows = || rows::read_training(&source, format);
     Ok(match name {
         Some(ModelName::Chain) => AnyTraining::Chain(chain::training(&source, format, args)?),
@@ -261,6 +295,9 @@ pub(crate) fn read_training(
         Some(ModelName::FactorGraph) => {
             AnyTraining::FactorGraph(factor_graph::training(&source, format, args)?)
         }
+        Some(ModelName::Graph) => AnyTraining::Graph(graph::training(data, format, args)?),
+        Some(ModelName::Tree) => AnyTraining::Tree(tree::training(data, format, args)?),
+        Some(ModelName::Matching) => AnyTraining::Matching(matching::training(data, format, args)?),
         None => {
             let rows = read_rows()?;
             match rows.labels.len() {

@@ -21,6 +21,12 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.pairs.is_some(), "--pairs"),
         (args.inference.is_some(), "--inference"),
         (args.frequent_labels.is_some(), "--frequent-labels"),
+        (args.graph_inference.is_some(), "--graph-inference"),
+        (args.widths.is_some(), "--widths"),
+        (args.free_pairs, "--free-pairs"),
+        (args.links.is_some(), "--links"),
+        (args.missing_cost.is_some(), "--missing-cost"),
+        (args.joint_kinds.is_some(), "--joint-kinds"),
     ] {
         if given && !known.contains(&option) {
             bail!("{option} has no meaning with --model {model}");
@@ -37,6 +43,9 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
 
 /// Hamming loss over named labels.
 pub(super) fn hamming(args: &ModelArgs, labels: &Names) -> Result<Hamming> {
+    if args.loss == Some(Loss::Balanced) {
+        bail!("--loss balanced is for --model graph");
+    }
     let mut label_weights = Vec::new();
     for (name, weight) in &args.label_weight {
         let label = find(labels, name, "--label-weight")?;

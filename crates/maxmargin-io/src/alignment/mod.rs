@@ -7,7 +7,9 @@ mod similarity;
 
 pub use counts::WordCounts;
 pub use features::AlignmentFeatures;
-pub use reader::{AlignmentReader, RawAlignment, read_alignments, write_alignment};
+pub use reader::{
+    AlignmentReader, RawAlignment, alignment_fingerprint, read_alignments, write_alignment,
+};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use maxmargin::model::matching::Gold;
 
 use crate::error::DataError;
 use crate::fields::blanks;
+use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::parse_index;
 use crate::write_error::WriteError;
@@ -254,4 +255,28 @@ pub fn write_alignment(mut to: impl Write, pair: &RawAlignment) -> Result<(), Wr
     text.push('\n');
     to.write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// Fingerprint of aligned pairs.
+///
+/// ```
+/// use maxmargin_io::{Lines, alignment_fingerprint, read_alignments};
+///
+/// let read = |text: &str| read_alignments(Lines::from_reader("example", text.as_bytes())?);
+/// let (one, two) = (read("a b\tc\t1-1\n")?, read("a b\tc\t1p1\n")?);
+/// assert_ne!(alignment_fingerprint(&one), alignment_fingerprint(&two));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn alignment_fingerprint(pairs: &[RawAlignment]) -> Fingerprint {
+    let mut fingerprinter = Fingerprinter::for_records("alignments");
+    for pair in pairs {
+        let words = |words: &[String]| words.join(" ");
+        let (source, target) = (words(&pair.source), words(&pair.target));
+        let links = pair.links.iter().flat_map(|&(row, column, gold)| {
+            let gold = if gold == Gold::Sure { 1.0 } else { 0.0 };
+            [f64::from(row), f64::from(column), gold]
+        });
+        fingerprinter.add_record([source.as_str(), target.as_str()], links);
+    }
+    fingerprinter.finish()
 }

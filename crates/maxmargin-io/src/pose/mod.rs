@@ -3,5 +3,5 @@
 mod reader;
 mod simulation;
 
-pub use reader::{Joint, Pose, read_poses};
+pub use reader::{Joint, Pose, pose_fingerprint, read_poses};
 pub use simulation::{PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso};

@@ -3,6 +3,7 @@
 use super::reader::{Joint, Pose};
 use maxmargin::Rng;
 use maxmargin::model::tree::{State, TreeExampleError, TreeExamples, TreeNode, TreeShape};
+use serde::{Deserialize, Serialize};
 
 /// The parents of the 14 joints of Leeds Sports Pose: a tree with the neck as its root.
 ///
@@ -40,7 +41,8 @@ pub fn lsp_torso() -> (usize, usize) {
 /// assert_eq!(kinds.anchors(1).len(), 2); // one cluster to the left, one to the right
 /// assert!(kinds.anchors(1)[0].0 < 0.0 && kinds.anchors(1)[1].0 > 0.0);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PoseKinds {
     parents: Vec<Option<usize>>,
     /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
@@ -84,6 +86,14 @@ impl PoseKinds {
     /// # Panics
     /// If the parents go round in a circle.
     pub fn shape(&self, unit: f64) -> TreeShape {
+        self.try_shape(unit).expect("a tree of joints")
+    }
+
+    /// The same, or none if this is no tree, as can be if it comes from a file.
+    pub(crate) fn try_shape(&self, unit: f64) -> Option<TreeShape> {
+        if self.parents.len() != self.anchors.len() {
+            return None;
+        }
         let node = |(parent, anchors): (&Option<usize>, &Vec<(f64, f64)>)| {
             let node = TreeNode::root(anchors.len(), anchors.len());
             match parent {
@@ -92,10 +102,9 @@ impl PoseKinds {
             }
         };
         let nodes = self.parents.iter().zip(&self.anchors).map(node).collect();
-        TreeShape::new(nodes, unit).expect("a tree of joints")
+        TreeShape::new(nodes, unit).ok()
     }
 
-    /// The kind of a joint that is so far from its parent.
     fn kind(&self, joint: usize, way: (f64, f64)) -> usize {
         nearest(&self.anchors[joint], way)
     }
@@ -120,7 +129,8 @@ impl PoseKinds {
 /// let easy = PoseSimulation { distractors: 0, missed: 0.0, ..PoseSimulation::default() };
 /// assert_eq!((easy.side, easy.seed), (32, 1));
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PoseSimulation {
     /// Places on each side of the grid. Default: 32.
     pub side: usize,

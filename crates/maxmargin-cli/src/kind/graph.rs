@@ -1,0 +1,234 @@
+//! Labelled graphs: images cut into superpixels.
+
+use super::options::check;
+use super::rows::refuse_sequence_options;
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
+    refuse_format,
+};
+use crate::args::{Loss, ModelArgs, PredictArgs};
+use anyhow::{Context as _, Result, bail};
+use maxmargin::Bounds;
+use maxmargin::evaluate::{Segmentation, SequenceErrors};
+use maxmargin::model::graph::{GraphInference, NodeLoss, Potts, PottsShape};
+use maxmargin_io::{
+    Format, GraphSpec, LabelRule, Model, Names, Origin, Source, SuperpixelFeatures, Superpixels,
+    Unknown, read_superpixels,
+};
+use maxmargin_report::{Heatmap, Report};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(crate) struct GraphKind;
+
+const KNOWN: [&str; 6] =
+    ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
+
+fn features(widths: &[Option<f64>]) -> SuperpixelFeatures {
+    let widths = widths.iter().map(|width| width.unwrap_or(f64::INFINITY)).collect();
+    SuperpixelFeatures { widths, bias: true }
+}
+
+pub(super) fn training(
+    data: &str,
+    format: Option<Format>,
+    args: &ModelArgs,
+) -> Result<Training<GraphKind>> {
+    check(args, "graph", &KNOWN)?;
+    let widths: Vec<Option<f64>> = match &args.widths {
+        Some(widths) => widths.iter().map(|width| width.is_finite().then_some(*width)).collect(),
+        None => {
+            let widths = SuperpixelFeatures::default().widths.into_iter();
+            widths.map(|width| width.is_finite().then_some(width)).collect()
+        }
+    };
+    let examples = read(data, format, &widths)?;
+    let (nodes, edges) =
+        (examples.graphs.node_attribute_bound(), examples.graphs.edge_attribute_bound());
+    let shape = PottsShape::new(2, nodes, edges.max(widths.len()));
+    let shape = if args.free_pairs { shape.free() } else { shape };
+    let loss = match args.loss {
+        None | Some(Loss::Balanced) => NodeLoss::default(),
+        Some(Loss::NormalisedHamming) => NodeLoss::HAMMING,
+        Some(Loss::Hamming) => bail!(
+            "--loss hamming has no meaning with --model graph; there are normalised-hamming and \
+             balanced"
+        ),
+    };
+    let inference = args.graph_inference.unwrap_or_default();
+    inference.resolve(&shape).map_err(|why| anyhow::anyhow!("--graph-inference: {why}"))?;
+    let origin = Origin {
+        labels: Names::from_iter(["background", "foreground"]),
+        attributes: names(nodes, &widths),
+        format: Format::Superpixels,
+        fingerprint: examples.fingerprint(),
+        template: None,
+    };
+    Ok(Training { origin, examples, spec: GraphSpec { shape, loss, inference, widths } })
+}
+
+/// The names of attributes: those of nodes, which the file only numbers, then those of edges.
+fn names(nodes: usize, widths: &[Option<f64>]) -> Names {
+    let own = (1..nodes).map(|at| format!("f{at}")).chain(["bias".to_owned()]);
+    let edges = widths.iter().map(|width| match width {
+        Some(width) => format!("boundary at {width}"),
+        None => "boundary".to_owned(),
+    });
+    own.chain(edges).collect()
+}
+
+fn read(data: &str, format: Option<Format>, widths: &[Option<f64>]) -> Result<Superpixels> {
+    refuse_format(format, format == Some(Format::Superpixels), "graph")?;
+    let (source, part) = Source::resolve_part(data)?;
+    Ok(read_superpixels(source.open_lines("superpixels")?, part.as_deref(), &features(widths))?)
+}
+
+fn problem(spec: &GraphSpec, examples: &Superpixels) -> Result<Potts> {
+    Ok(Potts::new(spec.shape, examples.graphs.clone(), spec.loss, spec.inference)?)
+}
+
+fn predict_labels(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> Vec<Vec<u32>> {
+    // What is read for a model fits it.
+    problem(spec, examples).map(|problem| problem.predict(w)).unwrap_or_default()
+}
+
+impl Kind for GraphKind {
+    type Spec = GraphSpec;
+    type Examples = Superpixels;
+    const NOUNS: Nouns = Nouns { labels: "superpixels", examples: "images" };
+
+    fn read(
+        _: &Vocabulary<'_>,
+        spec: &GraphSpec,
+        data: &str,
+        format: Option<Format>,
+        _: LabelRule,
+    ) -> Result<Labelled<Superpixels>> {
+        let examples = read(data, format, &spec.widths)?;
+        problem(spec, &examples).with_context(|| data.to_owned())?;
+        let fingerprint = examples.fingerprint();
+        Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
+    }
+
+    fn count(examples: &Superpixels) -> usize {
+        examples.graphs.len()
+    }
+
+    fn select(examples: &Superpixels, keep: &dyn Fn(usize) -> bool) -> Superpixels {
+        examples.select(keep)
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &GraphSpec,
+        examples: Superpixels,
+        bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        user.go(&problem(spec, &examples)?.with_bounds(bounds)?)
+    }
+
+    fn errors(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> SequenceErrors {
+        let mut errors = SequenceErrors::default();
+        let predicted = predict_labels(spec, w, examples);
+        let graphs = examples.graphs.iter().zip(&predicted);
+        graphs.for_each(|(graph, labels)| errors.add(graph.labels(), labels));
+        errors
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &GraphSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        refuse_sequence_options(args)?;
+        if args.n_best.is_some() || args.confidence {
+            bail!("--n-best and --confidence are not known for labelled graphs");
+        }
+        let names = Vocabulary::of(model);
+        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
+        let predicted = predict_labels(spec, &model.weights, &data.examples);
+        for (image, labels) in data.examples.images.iter().zip(predicted) {
+            let labels: Vec<String> = labels.iter().map(u32::to_string).collect();
+            writeln!(out, "{} {}", image.name, labels.join(" "))?;
+        }
+        out.flush()?;
+        Ok(data.unknown)
+    }
+
+    fn measure(model: &Model, spec: &GraphSpec, data: &Superpixels) -> Measures {
+        let mut pixels = Segmentation::new(2);
+        let predicted = predict_labels(spec, &model.weights, data);
+        for (image, labels) in data.images.iter().zip(&predicted) {
+            for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
+                pixels.add(1, label, foreground);
+                pixels.add(0, label, size - foreground);
+            }
+        }
+        let e = Self::errors(spec, &model.weights, data);
+        let mut text = String::new();
+        let _ = writeln!(text, "superpixels {:>8}   error {:.4}", e.tokens, e.hamming());
+        let _ = writeln!(text, "images      {:>8}", e.sequences);
+        let _ = writeln!(
+            text,
+            "pixels         accuracy {:.4}   balanced accuracy {:.4}   IoU of the foreground {:.4}",
+            pixels.accuracy(),
+            pixels.balanced_accuracy(),
+            pixels.iou(1)
+        );
+        let json = json!({
+            "hamming": e.hamming(), "zero_one": e.zero_one(), "superpixels": e.tokens,
+            "images": e.sequences, "pixel_accuracy": pixels.accuracy(),
+            "balanced_accuracy": pixels.balanced_accuracy(), "iou": pixels.iou(1),
+        });
+        Measures { text, json }
+    }
+
+    fn largest_weights(model: &Model, spec: &GraphSpec, top: usize) -> LargestWeights {
+        let (shape, w) = (&spec.shape, &model.weights);
+        let (k, nodes) = (shape.labels, shape.node_attributes);
+        let named = |weights: Vec<(u32, f64)>| {
+            let top = largest(weights, top).into_iter();
+            top.map(|(at, weight)| (model.attributes.name(at).to_owned(), weight)).collect()
+        };
+        let unary = &w[shape.unary()];
+        let mut labels: Vec<(String, Vec<(String, f64)>)> = (0..k)
+            .map(|y| {
+                let own = (0..nodes).map(|a| (a as u32, unary[a * k + y])).collect();
+                (model.labels.name(y as u32).to_owned(), named(own))
+            })
+            .collect();
+        let pairs = w[shape.pairwise()].iter().zip(nodes as u32..).map(|(&w, at)| (at, w));
+        labels.push(("of edges between different labels".to_owned(), named(pairs.collect())));
+        LargestWeights { heading: "label", labels, pairs: None }
+    }
+
+    fn describe(spec: &GraphSpec) -> String {
+        let how = spec.inference.resolve(&spec.shape).unwrap_or(GraphInference::Auto);
+        format!("Labelled graphs by {how}")
+    }
+
+    fn draw(
+        model: &Model,
+        spec: &GraphSpec,
+        test: Option<&Superpixels>,
+        mut report: Report,
+    ) -> Report {
+        let Some(test) = test else { return report };
+        let mut counts = vec![0.0; 4];
+        let predicted = predict_labels(spec, &model.weights, test);
+        for (image, labels) in test.images.iter().zip(&predicted) {
+            for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
+                counts[label as usize] += (size - foreground) as f64;
+                counts[2 + label as usize] += foreground as f64;
+            }
+        }
+        let labels = || model.labels.iter().map(str::to_owned);
+        report.push(
+            Heatmap::new("Pixels of the test", labels(), labels(), counts)
+                .axes("label", "predicted"),
+        );
+        report
+    }
+}

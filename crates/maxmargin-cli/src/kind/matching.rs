@@ -1,0 +1,264 @@
+//! Matchings: words of two sentences linked to each other.
+
+use super::options::check;
+use super::rows::{largest_attributes, refuse_sequence_options};
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    refuse_format,
+};
+use crate::args::{ModelArgs, PredictArgs};
+use anyhow::{Result, bail};
+use maxmargin::Bounds;
+use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
+use maxmargin::model::matching::{Gold, LinkLoss, Matcher, Matching, MatchingShape, Pairs};
+use maxmargin_io::{
+    AlignmentFeatures, DataError, Format, LabelRule, MatchingSpec, Model, Names, Origin,
+    RawAlignment, Source, Unknown, WordCounts, alignment_fingerprint, read_alignments,
+};
+use maxmargin_report::{Heatmap, Report};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::Write;
+
+pub(crate) struct MatchingKind;
+
+/// How often two words must be linked to get a weight of their own, unless told otherwise.
+const LEXICON: u64 = 3;
+
+/// Sentences, and the links that are possible between their words.
+#[derive(Clone)]
+pub(crate) struct Aligned {
+    pairs: Vec<RawAlignment>,
+    links: Pairs,
+}
+
+impl Aligned {
+    fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self> {
+        let mut links = Pairs::new();
+        pairs.iter().try_for_each(|pair| features.fill(pair, &mut links))?;
+        Ok(Self { pairs, links })
+    }
+}
+
+const KNOWN: [&str; 6] =
+    ["--links", "--missing-cost", "--min-count", "--lower", "--upper", "--loss"];
+
+pub(super) fn training(
+    data: &str,
+    format: Option<Format>,
+    args: &ModelArgs,
+) -> Result<Training<MatchingKind>> {
+    check(args, "matching", &KNOWN)?;
+    if args.loss.is_some() {
+        bail!(
+            "--loss has no meaning with --model matching\nhint: --missing-cost weighs the mistakes"
+        );
+    }
+    let pairs = read(data, format)?;
+    let least = if args.min_count == 1 { LEXICON } else { args.min_count };
+    let least = u32::try_from(least).unwrap_or(u32::MAX);
+    let features = AlignmentFeatures::new(WordCounts::of(&pairs)).with_lexicon(&pairs, least);
+    let (most, attributes) = (args.links.unwrap_or(1), features.attributes());
+    let shape = MatchingShape { attributes, most_per_row: most, most_per_column: most };
+    let loss = LinkLoss { missing: args.missing_cost.unwrap_or(1.0), ..LinkLoss::default() };
+    let origin = Origin {
+        labels: Names::new(),
+        attributes: features.names(),
+        format: Format::Alignment,
+        fingerprint: alignment_fingerprint(&pairs),
+        template: None,
+    };
+    let examples = Aligned::new(pairs, &features)?;
+    Ok(Training { origin, examples, spec: MatchingSpec { shape, loss, features } })
+}
+
+fn read(data: &str, format: Option<Format>) -> Result<Vec<RawAlignment>> {
+    refuse_format(format, format == Some(Format::Alignment), "matching")?;
+    let (source, part) = Source::resolve_part(data)?;
+    let mut pairs = read_alignments(source.open_lines("aligned sentences")?)?;
+    if let Some(part) = part {
+        pairs.retain(|pair| pair.part.as_deref() == Some(part.as_str()));
+        if pairs.is_empty() {
+            let what = format!("pairs of the part `{part}`");
+            return Err(DataError::Nothing { file: source.to_string(), what }.into());
+        }
+    }
+    Ok(pairs)
+}
+
+/// The predicted links of every pair.
+fn predict_links(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> Vec<Vec<(u32, u32)>> {
+    let mut matcher = Matcher::new(spec.shape, w);
+    let mut links = |i| {
+        let pair = examples.links.pair(i);
+        matcher.best(&pair);
+        matcher.links(&pair)
+    };
+    (0..examples.links.len()).map(&mut links).collect()
+}
+
+fn scores(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> AlignmentScores {
+    let mut scores = AlignmentScores::default();
+    for (pair, links) in examples.pairs.iter().zip(predict_links(spec, w, examples)) {
+        scores.add(&pair.of_kind(Gold::Sure), &pair.of_kind(Gold::Possible), &links);
+    }
+    scores
+}
+
+fn in_words(links: &[(u32, u32)]) -> String {
+    let links: Vec<String> = links.iter().map(|(i, j)| format!("{}-{}", i + 1, j + 1)).collect();
+    links.join(" ")
+}
+
+impl Kind for MatchingKind {
+    type Spec = MatchingSpec;
+    type Examples = Aligned;
+    const NOUNS: Nouns = Nouns { labels: "links", examples: "pairs" };
+
+    fn read(
+        _: &Vocabulary<'_>,
+        spec: &MatchingSpec,
+        data: &str,
+        format: Option<Format>,
+        _: LabelRule,
+    ) -> Result<Labelled<Aligned>> {
+        let pairs = read(data, format)?;
+        let fingerprint = alignment_fingerprint(&pairs);
+        let examples = Aligned::new(pairs, &spec.features)?;
+        Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
+    }
+
+    fn count(examples: &Aligned) -> usize {
+        examples.pairs.len()
+    }
+
+    fn select(examples: &Aligned, keep: &dyn Fn(usize) -> bool) -> Aligned {
+        let pairs = examples.pairs.iter().enumerate().filter(|(i, _)| keep(*i));
+        let pairs = pairs.map(|(_, pair)| pair.clone()).collect();
+        Aligned { pairs, links: examples.links.select(keep, |_, _| true) }
+    }
+
+    fn with_problem<U: UseProblem>(
+        spec: &MatchingSpec,
+        examples: Aligned,
+        bounds: Option<Bounds>,
+        user: U,
+    ) -> Result<U::Result> {
+        user.go(&Matching::new(spec.shape, examples.links, spec.loss)?.with_bounds(bounds))
+    }
+
+    /// Counts such that the share of wrong ones is the alignment error rate.
+    fn errors(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> SequenceErrors {
+        let s = scores(spec, w, examples);
+        let tokens = s.predicted + s.sure;
+        let predicted = predict_links(spec, w, examples);
+        let is_wrong = |(pair, links): (&RawAlignment, &Vec<(u32, u32)>)| {
+            let sure = pair.of_kind(Gold::Sure);
+            sure.iter().any(|link| !links.contains(link))
+                || links.iter().any(|&(i, j)| pair.gold(i, j) == Gold::Wrong)
+        };
+        let wrong = examples.pairs.iter().zip(&predicted).filter(|pair| is_wrong(*pair)).count();
+        SequenceErrors {
+            tokens,
+            wrong_tokens: tokens - s.sure_hits - s.possible_hits,
+            sequences: examples.pairs.len() as u64,
+            wrong_sequences: wrong as u64,
+        }
+    }
+
+    fn predict(
+        model: &Model,
+        spec: &MatchingSpec,
+        args: &PredictArgs,
+        out: &mut dyn Write,
+    ) -> Result<Unknown> {
+        refuse_sequence_options(args)?;
+        if args.confidence {
+            bail!("--confidence is not known for matchings\nhint: --n-best shows what is close");
+        }
+        let names = Vocabulary::of(model);
+        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
+        let mut matcher = Matcher::new(spec.shape, &model.weights);
+        for pair in data.examples.links.iter() {
+            let Some(n) = args.n_best else {
+                matcher.best(&pair);
+                writeln!(out, "{}", in_words(&matcher.links(&pair)))?;
+                continue;
+            };
+            for (rank, found) in matcher.n_best(&pair, n as usize).iter().enumerate() {
+                writeln!(out, "# {} {}\n{}", rank + 1, found.score, in_words(&found.links))?;
+            }
+        }
+        out.flush()?;
+        Ok(data.unknown)
+    }
+
+    fn measure(model: &Model, spec: &MatchingSpec, data: &Aligned) -> Measures {
+        let s = scores(spec, &model.weights, data);
+        let e = Self::errors(spec, &model.weights, data);
+        let mut text = String::new();
+        let _ = writeln!(text, "pairs      {:>8}   error {:.4}", s.pairs, e.zero_one());
+        let _ = writeln!(
+            text,
+            "links      {:>8}   AER {:.4}   precision {:.4}   recall {:.4}",
+            s.predicted,
+            s.aer(),
+            s.precision(),
+            s.recall()
+        );
+        let json = json!({
+            "hamming": e.hamming(), "zero_one": e.zero_one(), "aer": s.aer(),
+            "precision": s.precision(), "recall": s.recall(), "pairs": s.pairs,
+            "links": s.predicted, "sure": s.sure,
+        });
+        Measures { text, json }
+    }
+
+    fn largest_weights(model: &Model, _: &MatchingSpec, top: usize) -> LargestWeights {
+        let weights = largest_attributes(model, top, |a| model.weights[a], None);
+        let labels = vec![("of links".to_owned(), weights)];
+        LargestWeights { heading: "weights", labels, pairs: None }
+    }
+
+    fn describe(spec: &MatchingSpec) -> String {
+        format!("Matchings of at most {} link(s) per word", spec.shape.most_per_row)
+    }
+
+    /// Alignment grids: right links, wrong ones, and those that are missing.
+    fn draw(
+        model: &Model,
+        spec: &MatchingSpec,
+        test: Option<&Aligned>,
+        mut report: Report,
+    ) -> Report {
+        let Some(test) = test else { return report };
+        let predicted = predict_links(spec, &model.weights, test);
+        let sizes = 4..=24;
+        let shown = test.pairs.iter().zip(&predicted).enumerate().filter(|(_, (pair, _))| {
+            sizes.contains(&pair.source.len()) && sizes.contains(&pair.target.len())
+        });
+        for (at, (pair, links)) in shown.take(GRIDS) {
+            let mut grid = Vec::new();
+            for i in 0..pair.source.len() as u32 {
+                for j in 0..pair.target.len() as u32 {
+                    grid.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
+                        (true, Gold::Wrong) => -1.0,
+                        (true, _) => 1.0,
+                        (false, Gold::Sure) => -0.5,
+                        (false, _) => 0.0,
+                    });
+                }
+            }
+            let title = format!("Test pair {}", at + 1);
+            report.push(
+                Heatmap::new(title, pair.source.clone(), pair.target.clone(), grid)
+                    .axes("source", "target")
+                    .note("1: a right link; −1: a wrong one; −0.5: a sure one that is missing."),
+            );
+        }
+        report
+    }
+}
+
+/// Alignment grids in a report.
+const GRIDS: usize = 4;
