@@ -28,9 +28,13 @@ fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
             all.push(again);
             continue;
         }
-        let row = (0..ATTRIBUTES as u32)
-            .filter_map(|a| (rng.below(4) > 0).then(|| (a, 2.0 * rng.unit_f64() - 1.0)));
-        all.push(row.collect());
+        let mut row = Vec::new();
+        for attribute in 0..ATTRIBUTES as u32 {
+            if rng.below(4) > 0 {
+                row.push((attribute, 2.0 * rng.unit_f64() - 1.0));
+            }
+        }
+        all.push(row);
     }
     all
 }

@@ -39,11 +39,12 @@ fn any_case() -> impl Strategy<Value = Case> {
                         continue; // no candidate
                     }
                     let gold = [Gold::Wrong, Gold::Wrong, Gold::Possible, Gold::Sure][rng.below(4)];
-                    let features: Vec<(u32, f64)> = (0..attributes as u32)
-                        .filter_map(|a| {
-                            (rng.below(3) > 0).then(|| (a, rng.below(5) as f64 / 2.0 - 1.0))
-                        })
-                        .collect();
+                    let mut features = Vec::new();
+                    for attribute in 0..attributes as u32 {
+                        if rng.below(3) > 0 {
+                            features.push((attribute, rng.below(5) as f64 / 2.0 - 1.0));
+                        }
+                    }
                     let weight = if weighted { 0.5 * rng.below(4) as f64 } else { 1.0 };
                     data.push_weighted_link(at / columns, at % columns, features, gold, weight)
                         .unwrap();

@@ -86,8 +86,7 @@ fn features_are_what_their_names_say() {
         let pair = data.pair(pair);
         let at = names.get(name).unwrap();
         let row = pair.attributes(pair.find(row, column).unwrap());
-        let found = row.pairs().find(|(a, _)| *a == at).map_or(0.0, |(_, value)| value);
-        found
+        row.pairs().find(|(a, _)| *a == at).map_or(0.0, |(_, value)| value)
     };
     assert_eq!(value(0, 0, 0, "dice"), 2.0 / 3.0);
     assert_eq!(value(0, 1, 1, "same word"), 1.0);
