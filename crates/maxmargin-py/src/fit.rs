@@ -75,11 +75,14 @@ pub(crate) fn start_at<P: Problem>(
     }
 }
 
+/// The error of weights on some data.
+pub(crate) type ErrorOf<'a> = Box<dyn FnMut(&[f64]) -> f64 + Send + 'a>;
+
 /// A training about to begin, on whatever problem.
 pub(crate) struct Session<'a> {
     pub(crate) settings: Settings,
     pub(crate) start: Option<(f64, DualPoint)>,
-    pub(crate) error: Option<Box<dyn FnMut(&[f64]) -> f64 + Send + 'a>>,
+    pub(crate) error: Option<ErrorOf<'a>>,
     pub(crate) interrupt: Interrupt,
     pub(crate) reporter: &'a Reporter,
 }
@@ -166,7 +169,7 @@ pub(crate) fn fit<'py>(
             let spec = &spec;
             let error =
                 move |w: &[f64]| errors(spec, w, &data).map_or(f64::NAN, |errors| errors.hamming());
-            Box::new(error) as Box<dyn FnMut(&[f64]) -> f64 + Send>
+            Box::new(error) as ErrorOf<'_>
         });
         let session = Session {
             settings: settings.clone(),

@@ -5,8 +5,10 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+type Column = fn(&Record) -> f64;
+
 /// The columns of a history; what is not known is NaN.
-const COLUMNS: [(&str, fn(&Record) -> f64); 14] = [
+const COLUMNS: [(&str, Column); 14] = [
     ("passes", |r| r.pass as f64),
     ("visits", |r| r.visits as f64),
     ("oracle_calls", |r| r.oracle_calls as f64),

@@ -27,6 +27,9 @@ pub(crate) struct Model {
 /// Labels and their score.
 type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
 
+/// Labels and a number for each.
+type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
 #[pymethods]
 impl Model {
     #[staticmethod]
@@ -165,7 +168,7 @@ impl Model {
         data: &SequenceData,
         rules: Option<&str>,
         fixed: Option<Vec<Vec<i64>>>,
-    ) -> PyResult<Vec<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)>> {
+    ) -> PyResult<Vec<Confident<'py>>> {
         let answers = self.ask(py, data, rules, fixed, &Question::Margins)?;
         let pair = |answer: Answer| {
             let labels = answer.paths.into_iter().next().map(|(labels, _)| labels);

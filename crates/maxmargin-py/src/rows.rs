@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 #[pyclass(module = "maxmargin._maxmargin")]
 pub(crate) struct RowData {
     pub(crate) data: LabelledRows,
-    pub(crate) fingerprinter: Fingerprinter,
+    /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
+    pub(crate) fingerprinter: Box<Fingerprinter>,
     raw: RawSequence,
     #[pyo3(get)]
     unknown: u64,
@@ -98,7 +99,7 @@ impl RowData {
     #[new]
     fn new() -> Self {
         let (data, raw) = (LabelledRows::new(), RawSequence::new());
-        Self { data, fingerprinter: Fingerprinter::new(), raw, unknown: 0 }
+        Self { data, fingerprinter: Box::default(), raw, unknown: 0 }
     }
 
     fn __len__(&self) -> usize {

@@ -15,7 +15,8 @@ use pyo3::prelude::*;
 #[pyclass(module = "maxmargin._maxmargin")]
 pub(crate) struct SequenceData {
     pub(crate) data: Sequences,
-    pub(crate) fingerprinter: Fingerprinter,
+    /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
+    pub(crate) fingerprinter: Box<Fingerprinter>,
     raw: RawSequence,
     /// Attributes that were left out because their names are not known.
     #[pyo3(get)]
@@ -96,7 +97,7 @@ impl SequenceData {
     #[new]
     fn new() -> Self {
         let (data, raw) = (Sequences::new(), RawSequence::new());
-        Self { data, fingerprinter: Fingerprinter::new(), raw, unknown: 0 }
+        Self { data, fingerprinter: Box::default(), raw, unknown: 0 }
     }
 
     fn __len__(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{Follow, Session, parse};
+use crate::fit::{ErrorOf, Follow, Session, parse};
 use crate::history;
 use crate::path::Path;
 use crate::problem::UseProblem;
@@ -241,7 +241,7 @@ pub(crate) fn fit_structure<'py>(
                     f64::NAN
                 })
             };
-            Box::new(error) as Box<dyn FnMut(&[f64]) -> f64 + Send>
+            Box::new(error) as ErrorOf<'_>
         });
         Session { settings, start, error, interrupt: interrupt.clone(), reporter }.go(problem)
     });
