@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -46,8 +47,7 @@ class RowSVM(AttributeNames, BaseSVM):
         if by_name(X):
             rows = row_parts(X)
             return rows, y, self._new_attributes(None, None), True
-        for name in ("feature_names_in_",):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("feature_names_in_", None)
         X, y = self._matrix(X, y, reset=True)
         given = getattr(self, "feature_names_in_", None)
         names = None if given is None else [str(name) for name in given]
@@ -195,7 +195,8 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row."""
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the labels (rows × labels); with two labels, how much the second one is
@@ -445,7 +446,8 @@ n_jobs, random_state, warm_start, verbose, callback, options
 
     def predict(self, X: Any) -> np.ndarray:
         """The better label of each row."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        best = (self.decision_function(X) > 0).astype(int)
+        return self.classes_[best]
 
     def _weight_names(self) -> list[str]:
         return self._attributes().list() + ["(bias)"] * bool(self.fit_intercept)
@@ -692,8 +694,6 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if self.fit_intercept and at is not None:
             self.intercept_ = single[:, at].copy()
             self.coef_ = np.delete(single, at, axis=1)
-        import json
-
         shape = json.loads(self._model.meta())["spec"]["shape"]
         self.pairs_ = np.array(shape["pairs"], dtype=np.int64).reshape(-1, 2)
 
