@@ -242,7 +242,8 @@ class BaseSVM(BaseEstimator):
         """The weights by group."""
         weights = self._model.weights()
         return {
-            name: weights[start:stop].reshape(shape)
+            # A group that is left out keeps its place without a shape.
+            name: weights[start:stop].reshape(shape if stop > start else (0,))
             for name, start, stop, shape in self._model.groups()
         }
 
