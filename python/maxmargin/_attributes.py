@@ -66,5 +66,5 @@ class AttributeNames:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()  # type: ignore[misc]
+        state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in TRANSIENT}

@@ -72,7 +72,7 @@ class Prepared:
     total_weight: float
     bounds: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def task(self) -> tuple[Any, ...]:
+    def task(self) -> tuple[str, Any, Any, Any, str]:
         """The first arguments of native functions."""
         return (json.dumps(self.spec), self.data, self.labels, self.attributes, self.format)
 

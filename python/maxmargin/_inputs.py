@@ -147,9 +147,10 @@ class Sequences:
             matrix, start, stop = self.X[i], 0, self.X[i].shape[0]
         if matrix.shape[1] != self.width:
             raise ValueError(f"it has {matrix.shape[1]} columns, and others have {self.width}")
-        tail = (start, stop, columns, attributes, label_names, labels, weight)
+        tail: Any = (start, stop, columns, attributes, label_names, labels, weight)
         if sp.issparse(matrix):
-            data.add_sparse(*sparse_parts(matrix), *tail)
+            starts, indices, values = sparse_parts(matrix)
+            data.add_sparse(starts, indices, values, *tail)
         else:
             data.add_dense(matrix, *tail)
 
@@ -186,9 +187,10 @@ def fill_rows(
 ) -> native.RowData:
     """Rows in the form that training takes; X is a matrix or a list of attributes by name."""
     data = native.RowData()
-    tail = (attributes, label_names, labels, ends, weights)
+    tail: Any = (attributes, label_names, labels, ends, weights)
     if sp.issparse(X):
-        data.add_sparse(*sparse_parts(X), columns, *tail)
+        starts, indices, values = sparse_parts(X)
+        data.add_sparse(starts, indices, values, columns, *tail)
     elif hasattr(X, "ndim"):
         data.add_dense(X, columns, *tail)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     >>> as_classes([("x", 1), None]).tolist()
     [('x', 1), None]
     """
-    distinct = list(dict.fromkeys(_plain(label) for label in labels))
+    distinct: list[Any] = list(dict.fromkeys(_plain(label) for label in labels))
     try:
         distinct.sort()
     except TypeError:
@@ -58,7 +58,7 @@ class Labels:
         """The same for the native half."""
         return native.Alphabet(self.names())
 
-    def encode(self, labels: Sequence[Any], *, strict: bool = True) -> np.ndarray:
+    def encode(self, labels: Any, *, strict: bool = True) -> np.ndarray:
         """Numbers of labels; those that are not known are refused, or marked."""
         if isinstance(labels, np.ndarray):
             labels = labels.tolist()

@@ -667,7 +667,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if not self.fit_intercept:
             return self._rows(X, labels, ends)
         grow = by_name(X)
-        rows = row_parts(X) if grow else self._matrix(X, reset=False)
+        rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
         if not grow:
             self._columns_of(rows.shape[1])
         rows, _ = with_constant(rows, None, grow)

@@ -31,7 +31,8 @@ def run(*arguments):
 
 def fitted(rng):
     X, y = rng.normal(size=(30, 4)), rng.integers(3, size=30)
-    yield ChainSVM(lam=0.1).fit([X[:15], X[15:]], [y[:15], y[15:]]), [X[:15], X[15:]]
+    halves = [X[:15], X[15:]]
+    yield ChainSVM(lam=0.1, tol=0.2).fit(halves, [y[:15], y[15:]]), halves
     yield MulticlassSVM(lam=0.1).fit(X, y), X
     yield BinarySVM(lam=0.1).fit(X, y > 0), X
     yield MultilabelSVM(lam=0.1).fit(X, [{f"k{k}", "x"} for k in y]), X

@@ -21,7 +21,7 @@ def test_the_history_has_one_row_a_pass(sequences):
     rows = model.history_
     assert len(rows) == model.n_iter_ and rows["passes"].tolist() == list(range(1, len(rows) + 1))
     known = rows[~np.isnan(rows["gap"])]
-    assert (known["passes"] % 2 == 0).all()
+    assert (known["passes"][:-1] % 2 == 0).all()  # the last one comes when it seems to be done
     assert known["gap"][-1] == model.certificate_.gap
     assert np.allclose(known["primal"] - known["dual"], known["gap"])
     assert (np.diff(rows["dual"]) >= -1e-12).all()

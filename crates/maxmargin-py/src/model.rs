@@ -64,24 +64,9 @@ impl Model {
         Ok((make, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// The weights with these put in their place, and without the proof that they no longer have.
-    fn with_weights(&self, weights: Vec<f64>) -> PyResult<Self> {
-        if weights.len() != self.inner.weights.len() {
-            let (found, expected) = (weights.len(), self.inner.weights.len());
-            return Err(value_error(format!("{found} weights, where {expected} are needed")));
-        }
-        let inner = ModelFile { weights, dual: None, ..self.inner.clone() };
-        Ok(Self { inner, rows: Vec::new() })
-    }
-
     #[getter]
     fn kind(&self) -> &'static str {
         self.inner.meta.spec.kind()
-    }
-
-    #[getter]
-    fn has_dual(&self) -> bool {
-        self.inner.dual.is_some()
     }
 
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {

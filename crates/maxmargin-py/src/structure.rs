@@ -7,9 +7,8 @@ use crate::history;
 use crate::path::Path;
 use crate::problem::UseProblem;
 use crate::supervise::supervised;
-use maxmargin::observe::{Choice, Totals};
 use maxmargin::{
-    Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, SparseVec, Status,
+    Bounds, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -191,14 +190,10 @@ impl PyProblem {
 }
 
 /// What is known of a run, as JSON.
-fn describe(
-    certificate: &Certificate,
-    status: Status,
-    totals: &Totals,
-    choice: Option<&Choice>,
-) -> String {
+fn describe(solution: &Solution) -> String {
     serde_json::json!({
-        "certificate": certificate, "status": status, "totals": totals, "choice": choice,
+        "certificate": solution.certificate, "status": solution.status,
+        "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
     })
     .to_string()
 }
@@ -246,12 +241,7 @@ pub(crate) fn fit_structure<'py>(
         Session { settings, start, error, interrupt: interrupt.clone(), reporter }.go(problem)
     });
     let (solution, rows) = problem.conclude(result)?;
-    let about = describe(
-        &solution.certificate,
-        solution.status,
-        &solution.totals,
-        solution.choice.as_ref(),
-    );
+    let about = describe(&solution);
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
     Ok((weights, dual, history::columns(py, &rows)?, about))
