@@ -15,7 +15,11 @@ from maxmargin.io import chunk_f1
 
 # %%
 # A little grammar stands in for a corpus.
-NOUNS, VERBS, ADJECTIVES = ["cat", "dog", "bird"], ["sees", "likes", "eats"], ["old", "quick", "red"]
+NOUNS, VERBS, ADJECTIVES = (
+    ["cat", "dog", "bird"],
+    ["sees", "likes", "eats"],
+    ["old", "quick", "red"],
+)
 random.seed(0)
 
 

@@ -28,7 +28,9 @@ for pairs in ("complete", "tree", "none"):
 path = regularization_path(MultilabelSVM(pairs="tree"), X_train, Y_train, 0.1, lambda_min=1e-2)
 scores = path.scores(X_test, Y_test)
 best = path.best(X_test, Y_test)
-print(f"{len(path)} breakpoints; the best λ is {best.lam:.4g} with {best.score(X_test, Y_test):.3f}")
+print(
+    f"{len(path)} breakpoints; the best λ is {best.lam:.4g} with {best.score(X_test, Y_test):.3f}"
+)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
 path.plot(ax=left, scores=scores)

@@ -20,7 +20,7 @@ X_test, y_test = maxmargin.read_sequences("ocr-small:test")
 
 # %%
 # Training stops at a duality gap of 0.05: no weights whatsoever are better by more than that.
-model = ChainSVM(lam=0.1, tol=0.05, n_jobs=-1).fit(X, y)
+model = ChainSVM(lam=0.1, tol=0.05, n_jobs=-1, options={"gap_every": 2}).fit(X, y)
 print(model.certificate_)
 print(f"{model.score(X_test, y_test):.3f} of the letters are right")
 
@@ -29,11 +29,12 @@ print(f"{model.score(X_test, y_test):.3f} of the letters are right")
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4), layout="constrained")
 model.plot_convergence(ax=left)
 model.plot_weights(ax=middle)
-names = model._attributes().list()
 letter = model.weights_["emission"][:, model.classes_.tolist().index("a")]
-picture = np.zeros(128)
-picture[[sorted(names, key=lambda n: int("".join(filter(str.isdigit, n)))).index(n) for n in names]] = letter
-right.imshow(picture.reshape(16, 8), cmap="RdBu")
+picture = np.zeros((16, 8))
+for name, weight in zip(model.attribute_names_, letter, strict=True):
+    row, column = map(int, name[1:].split("_"))  # p3_1 and so on
+    picture[row, column] = weight
+right.imshow(picture, cmap="RdBu")
 right.set_title("a")
 
 # %%

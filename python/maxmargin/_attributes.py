@@ -18,6 +18,11 @@ class AttributeNames:
 
     _model: native.Model
 
+    @property
+    def attribute_names_(self) -> list[str]:
+        """The names of the attributes, in the order of their weights."""
+        return self._attributes().list()
+
     def _new_attributes(self, width: int | None, names: list[str] | None) -> native.Alphabet:
         """Names to train with: those of the columns, or none yet."""
         if width is None:

@@ -73,6 +73,8 @@ class ChainSVM(AttributeNames, BaseSVM):
         The labels.
     coef_ : ndarray
         All weights, one after the other.
+    attribute_names_ : list of str
+        The names of the attributes: those given, or ``1``, ``2``, … for columns without names.
     weights_ : dict of ndarray
         The weights by group: ``emission`` (attributes × labels), ``transition`` (labels × labels),
         ``bias``, ``first``, ``last``.

@@ -127,7 +127,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         own = None
         if validation is not None:
             # Names are those of the training data, which only a model can tell.
-            raise ValueError("validation data of their own are not supported for graphs; use a share")
+            raise ValueError(
+                "validation data of their own are not supported for graphs; use a share"
+            )
         self._run(prepared, own)
         return self
 

@@ -31,9 +31,7 @@ class Progress:
     @property
     def wanted(self) -> bool:
         """Whether anyone wants to hear of rows at all."""
-        return (
-            self.verbose > 0 or self.callback is not None or logger.isEnabledFor(logging.DEBUG)
-        )
+        return self.verbose > 0 or self.callback is not None or logger.isEnabledFor(logging.DEBUG)
 
     def __call__(self, row: Row) -> bool:
         known = not math.isnan(row["gap"])

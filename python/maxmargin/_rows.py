@@ -187,7 +187,9 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             return self._rows(X)
         weights = extra.get("sample_weight")
         weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return self._rows(X, self._labels.encode(np.asarray(y).tolist(), strict=False), None, weights)
+        return self._rows(
+            X, self._labels.encode(np.asarray(y).tolist(), strict=False), None, weights
+        )
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "certificate_")

@@ -279,7 +279,9 @@ class Adapter:
             found.append(self._sparse(i, raw))
             loss = float(self._call(i, "loss", self.y[i], self.y[i]))
             if loss != 0.0:
-                raise ValueError(f"the true output of example {i} has the loss {loss}; it must be 0")
+                raise ValueError(
+                    f"the true output of example {i} has the loss {loss}; it must be 0"
+                )
         return found
 
     def corner(

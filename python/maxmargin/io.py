@@ -78,7 +78,9 @@ def read_graphs(path: PathLike) -> tuple[list[dict[str, Any]], list[list[int]]]:
                 graph = json.loads(line)
                 truth.append([variable.get("truth") for variable in graph["variables"]])
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(f"{os.fspath(path)}:{number}: not a factor graph ({error})") from None
+                raise ValueError(
+                    f"{os.fspath(path)}:{number}: not a factor graph ({error})"
+                ) from None
             graphs.append(graph)
     return graphs, truth
 

@@ -94,7 +94,7 @@ def test_feature_dictionaries_mean_what_they_do_in_crfsuite():
     token = {"a": "b", "c": 2.0, "d": True, "e": {"x": 1, "y": "z"}, "f": ["p"], "h": False, "i": 3}
     model = ChainSVM(lam=0.1).fit([[token, ["k"]]], [["A", "B"]])
     names = ["a:b", "c", "d", "e:x", "e:y:z", "f:p", "h", "i", "k"]
-    assert model._attributes().list() == names
+    assert model.attribute_names_ == names
     plain = dict.fromkeys(names[:-1], 1.0) | {"c": 2.0, "h": 0.0, "i": 3.0}
     again = ChainSVM(lam=0.1).fit([[plain, ["k"]]], [["A", "B"]])
     assert np.array_equal(again.coef_, model.coef_)

@@ -21,7 +21,11 @@ def tagged():
     rng = np.random.default_rng(0)
     X, y = [], []
     for _ in range(30):
-        sentence = [rng.choice(["the", "a"]), rng.choice(["cat", "dog"]), rng.choice(["runs", "sleeps"])]
+        sentence = [
+            rng.choice(["the", "a"]),
+            rng.choice(["cat", "dog"]),
+            rng.choice(["runs", "sleeps"]),
+        ]
         X.append([{"word": str(word), "first": at == 0} for at, word in enumerate(sentence)])
         y.append([words[word] for word in sentence])
     return X, y
@@ -30,7 +34,9 @@ def tagged():
 def test_the_stand_in_for_sklearn_crfsuite(tagged, tmp_path):
     X, y = tagged
     with pytest.warns(UserWarning, match="no meaning"):
-        crf = CRF(algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True)
+        crf = CRF(
+            algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100, all_possible_transitions=True
+        )
     crf.fit(X, y)
     assert crf.predict(X) == y and crf.score(X, y) == 1.0 and crf.classes_ == ["D", "N", "V"]
     assert crf.predict_single(X[0]) == y[0]

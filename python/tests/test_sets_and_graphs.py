@@ -21,7 +21,9 @@ def hinge(model, x, truth):
     scores = model.coef_ @ x + model.intercept_
 
     def score(y):
-        on = sum(w for (i, j), w in zip(model.pairs_, model.pair_coef_, strict=True) if y[i] and y[j])
+        on = sum(
+            w for (i, j), w in zip(model.pairs_, model.pair_coef_, strict=True) if y[i] and y[j]
+        )
         return scores @ y + on
 
     sets = (np.array(y) for y in itertools.product([0, 1], repeat=len(truth)))

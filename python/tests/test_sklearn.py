@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import BinarySVM, ChainSVM, FactorGraphSVM, MulticlassSVM, MultilabelSVM
 
-NOT_SO_EXACT = "it compares to 7 digits what is trained to a duality gap; see test_weights_of_rows_are_repetitions"
+NOT_SO_EXACT = "it compares to 7 digits; see test_weights_of_rows_are_repetitions"
 
 
 def expected(estimator):
@@ -32,9 +32,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "cls", [BinarySVM, ChainSVM, FactorGraphSVM, MulticlassSVM, MultilabelSVM]
-)
+@pytest.mark.parametrize("cls", [BinarySVM, ChainSVM, FactorGraphSVM, MulticlassSVM, MultilabelSVM])
 def test_parameters_are_kept_as_they_are(cls):
     estimator = cls(lam=0.3, tol=0.5, verbose=0)
     assert clone(estimator).get_params() == estimator.get_params()

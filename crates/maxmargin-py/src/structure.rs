@@ -7,9 +7,7 @@ use crate::history;
 use crate::path::Path;
 use crate::problem::UseProblem;
 use crate::supervise::supervised;
-use maxmargin::{
-    Bounds, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
-};
+use maxmargin::{Bounds, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

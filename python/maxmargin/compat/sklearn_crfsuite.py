@@ -141,7 +141,7 @@ class CRF(BaseEstimator):
     def state_features_(self) -> dict[tuple[str, str], float]:
         """Weights by attribute and label; those that are 0 are left out."""
         emission = self.estimator_.weights_["emission"]
-        names = self.estimator_._attributes().list()
+        names = self.estimator_.attribute_names_
         return {
             (names[a], self.classes_[k]): float(emission[a, k])
             for a, k in zip(*emission.nonzero(), strict=True)
