@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -22,10 +23,8 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     [('x', 1), None]
     """
     distinct: list[Any] = list(dict.fromkeys(_plain(label) for label in labels))
-    try:
+    with contextlib.suppress(TypeError):
         distinct.sort()
-    except TypeError:
-        pass
     if all(type(label) is str for label in distinct) or all(
         type(label) in (int, bool) for label in distinct
     ):
