@@ -79,3 +79,11 @@ def test_examples_run(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
     assert list(tmp_path.glob("*.png")), "it draws a picture"
+
+
+def test_the_first_program_of_the_guide_runs():
+    guide = EXAMPLES[0].parents[2] / "docs" / "python.md"
+    first = guide.read_text().split("```python\n")[1].split("```")[0]
+    names: dict = {}
+    exec(compile(first, str(guide), "exec"), names)
+    assert names["model"].certificate_.gap <= 0.05
