@@ -374,11 +374,15 @@ def load(path: PathLike) -> Any:
     >>> type(maxmargin.load(file)).__name__
     'ChainSVM'
     """
+    return estimator_of(native.Model.load(os.fspath(path)))
+
+
+def estimator_of(model: native.Model) -> Any:
+    """The fitted estimator that a model makes."""
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
     from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
 
-    model = native.Model.load(os.fspath(path))
     for cls in (ChainSVM, BinarySVM, MulticlassSVM, MultilabelSVM, FactorGraphSVM):
         if cls._kind == model.kind:
             return cls._of_model(model)

@@ -239,8 +239,14 @@ class ChainSVM(AttributeNames, BaseSVM):
         if y is not None:
             truth = split_labels(y, lengths)
             labels = [self._labels.encode(own, strict=False) for own in truth]
+        weights, _ = total(extra.get("sample_weight"), len(sequences))
         return sequences.fill(
-            labels, self._labels.alphabet(), self._attributes(), grow=False, columns=columns
+            labels,
+            self._labels.alphabet(),
+            self._attributes(),
+            grow=False,
+            columns=columns,
+            weights=weights,
         )
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:

@@ -126,10 +126,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         prepared = self._prepare(X, y, sample_weight)
         own = None
         if validation is not None:
-            # Names are those of the training data, which only a model can tell.
-            raise ValueError(
-                "validation data of their own are not supported for graphs; use a share"
-            )
+            own = prepared.data.read_more(graph_lines(list(validation[0]), validation[1]))
         self._run(prepared, own)
         return self
 

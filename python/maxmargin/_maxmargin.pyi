@@ -122,6 +122,7 @@ class GraphData:
     def __len__(self) -> int: ...
     @property
     def unknown(self) -> int: ...
+    def read_more(self, lines: str) -> GraphData: ...
     def shape(self) -> list[tuple[list[int], int]]: ...
 
 class Model:
@@ -228,6 +229,18 @@ def follow_structure_path(
     bounds: _Bounds | None = ...,
     quality: str = ...,
 ) -> Path: ...
+def verify_structure(
+    adapter: Any,
+    truths: list[_Features],
+    weights: list[float],
+    dim: int,
+    coefficients: list[float],
+    dual: Dual,
+    certificate: str,
+    threads: int,
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+) -> list[str]: ...
 def read_sequences(
     source: str, format_name: str | None = ...
 ) -> tuple[list[list[dict[str, float]]], list[list[str]], list[float]]: ...

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Certificate, PathLike, group_bounds
+from ._base import BaseSVM, Certificate, PathLike, estimator_of, group_bounds
 from ._structure import Adapter, StructuredSVM
 
 
@@ -97,6 +97,13 @@ class RegularizationPath:
         from ._plots import path
 
         return path(self, ax, scores)
+
+    @classmethod
+    def load(cls, path: PathLike) -> RegularizationPath:
+        """Reads a path that :meth:`save`, or ``maxmargin path -p``, has written."""
+        found = native.Path.load(os.fspath(path))
+        largest = float(found.columns()["lambda"][0])
+        return cls(found, estimator_of(found.model_at(largest)))
 
     def save(self, path: PathLike) -> None:
         """Writes the path to a file that the command line reads (``maxmargin pick``)."""

@@ -185,11 +185,17 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
         if y is None:
             return self._rows(X)
+        labels = self._labels.encode(np.asarray(y).tolist(), strict=False)
         weights = extra.get("sample_weight")
-        weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        return self._rows(
-            X, self._labels.encode(np.asarray(y).tolist(), strict=False), None, weights
-        )
+        if weights is None:
+            return self._rows(X, labels)
+        weights = np.asarray(weights, dtype=np.float64)
+        kept = weights > 0  # as in training
+        if by_name(X):
+            X = [row for row, on in zip(row_parts(X), kept, strict=True) if on]
+        else:
+            X = self._matrix(X, reset=False)[kept]
+        return self._rows(X, labels[kept], None, weights[kept])
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "certificate_")
@@ -661,20 +667,31 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if y is None:
             return self._constant_rows(X)
         labels, ends = self._sets(y, strict=False)
-        return self._constant_rows(X, labels, ends)
+        weights, _ = total(extra.get("sample_weight"), len(ends))
+        return self._constant_rows(X, labels, ends, weights)
 
     def _constant_rows(
-        self, X: Any, labels: np.ndarray | None = None, ends: np.ndarray | None = None
+        self,
+        X: Any,
+        labels: np.ndarray | None = None,
+        ends: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
     ) -> native.RowData:
         if not self.fit_intercept:
-            return self._rows(X, labels, ends)
+            return self._rows(X, labels, ends, weights)
         grow = by_name(X)
         rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
         if not grow:
             self._columns_of(rows.shape[1])
         rows, _ = with_constant(rows, None, grow)
         return fill_rows(
-            rows, labels, ends, self._labels.alphabet(), self._attributes(), grow=False
+            rows,
+            labels,
+            ends,
+            self._labels.alphabet(),
+            self._attributes(),
+            grow=False,
+            weights=weights,
         )
 
     def _columns_of(self, width: int | None) -> np.ndarray | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -11,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, total
+from ._base import BaseSVM, threads, total
 
 
 class OracleError(RuntimeError):
@@ -23,9 +25,10 @@ class OracleError(RuntimeError):
         super().__init__(f"{method} failed for example {index}: {kind}: {cause}")
         self.index = index
         self.method = method
+        self.cause = cause
 
     def __reduce__(self) -> Any:
-        return (RuntimeError, self.args)
+        return (OracleError, (self.index, self.method, self.cause))
 
 
 class Structure(Protocol):
@@ -60,6 +63,9 @@ random_state, warm_start, verbose, callback, options
     n_jobs : int, optional
         Threads that call ``decode`` at the same time, in the passes that compute the gap. The result
         is the same; it is faster only if ``decode`` releases Python's lock, or there is none.
+    backend : {"threads", "processes"}, default="threads"
+        Where ``n_jobs`` work: on threads, or all but one in processes of their own, to which the
+        structure and the data are sent once. Single steps are always taken here.
     bounds : tuple, optional
         ``(lower, upper)``: a number or an array each, or None.
 
@@ -112,6 +118,7 @@ random_state, warm_start, verbose, callback, options
         validation: float | None = None,
         patience: int | None = None,
         n_jobs: int | None = None,
+        backend: str = "threads",
         random_state: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -132,6 +139,7 @@ random_state, warm_start, verbose, callback, options
         self.validation = validation
         self.patience = patience
         self.n_jobs = n_jobs
+        self.backend = backend
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
@@ -162,7 +170,7 @@ random_state, warm_start, verbose, callback, options
             If the structure raises an exception; its ``index`` is that of the example.
         """
         X, y, weights, own = self._split(list(X), list(y), sample_weight, validation)
-        adapter = Adapter(self.structure, X, y)
+        adapter = self._adapter(X, y)
         truths = adapter.truths()
         dim = adapter.dim
         progress = self._progress()
@@ -183,11 +191,18 @@ random_state, warm_start, verbose, callback, options
             )
         finally:
             progress.close()
+            adapter.close()
         self.coef_ = w
         self.dual_ = dual
         self._note(json.loads(about), columns)
         self._warn()
         return self
+
+    def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:
+        if self.backend not in ("threads", "processes"):
+            raise ValueError(f"backend is {self.backend!r}; known are 'threads' and 'processes'")
+        others = (threads(self.n_jobs) or os.cpu_count() or 1) - 1
+        return Adapter(self.structure, X, y, others if self.backend == "processes" else 0)
 
     def _split(self, X: list[Any], y: list[Any], sample_weight: Any, validation: Any) -> Any:
         """Examples to train on, their weights, and data to validate on."""
@@ -253,14 +268,43 @@ random_state, warm_start, verbose, callback, options
         raise NotImplementedError("reports know nothing of your structure; use plot_convergence")
 
     def verify(self, X: Any, y: Any, **extra: Any) -> list[str]:
-        """Not possible yet for a structure of your own."""
-        raise NotImplementedError("certificates of structures of your own cannot be verified yet")
+        """Computes the certificate again, from the examples it was trained on.
+
+        Returns
+        -------
+        list of str
+            What speaks against it; empty if it holds. That the dual point is one of this problem
+            cannot be checked for a structure of your own.
+        """
+        check_is_fitted(self, "dual_")
+        X, y, weights, _ = self._split(list(X), list(y), extra.get("sample_weight"), None)
+        if len(X) != len(self.dual_):
+            return [f"it was trained on {len(self.dual_)} examples, not {len(X)}"]
+        adapter = self._adapter(X, y)
+        truths = adapter.truths()
+        c = self.certificate_
+        claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
+        try:
+            return native.verify_structure(
+                adapter,
+                truths,
+                weights.tolist(),
+                adapter.dim,
+                self.coef_.tolist(),
+                self.dual_,
+                json.dumps(claim),
+                threads(self.n_jobs),
+                bounds=self._bound_arrays(adapter.dim),
+                quality=getattr(self.structure, "quality", "exact"),
+            )
+        finally:
+            adapter.close()
 
 
 class Adapter:
     """What the native half asks about a structure."""
 
-    def __init__(self, structure: Any, X: list[Any], y: list[Any]) -> None:
+    def __init__(self, structure: Any, X: list[Any], y: list[Any], processes: int = 0) -> None:
         for method in ("decode", "features", "loss"):
             if not callable(getattr(structure, method, None)):
                 raise TypeError(f"the structure has no method {method}; see StructuredSVM")
@@ -268,6 +312,20 @@ class Adapter:
         self.X = X
         self.y = y
         self.dim = int(getattr(structure, "n_features", 0) or 0)
+        self.pool: Any = None
+        self.own_thread: int | None = None
+        if processes > 0:
+            from joblib.externals import loky
+
+            self.pool = loky.ProcessPoolExecutor(
+                processes, initializer=_begin_work, initargs=(structure, X, y)
+            )
+
+    def close(self) -> None:
+        """Lets the other processes go."""
+        if self.pool is not None:
+            self.pool.shutdown(wait=True)
+            self.pool = None
 
     def truths(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The features of all true outputs; checks that their losses are 0."""
@@ -288,10 +346,23 @@ class Adapter:
         self, i: int, w: np.ndarray, augmented: bool
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """The features of the best output, and its loss."""
+        if self.pool is not None and self._is_helper():
+            try:
+                return self.pool.submit(_work, i, w, augmented).result()
+            except OracleError as error:
+                raise error from error.cause
         x, y = self.X[i], self.y[i]
         best = self._call(i, "decode", x, y, w, augmented)
         indices, values = self._sparse(i, self._call(i, "features", x, best))
         return indices, values, float(self._call(i, "loss", y, best))
+
+    def _is_helper(self) -> bool:
+        """Whether this is one of the threads that help out in exact passes: the run itself has asked
+        before any of them."""
+        here = threading.get_ident()
+        if self.own_thread is None:
+            self.own_thread = here
+        return here != self.own_thread
 
     def _call(self, i: int, method: str, *arguments: Any) -> Any:
         try:
@@ -304,6 +375,20 @@ class Adapter:
             return as_sparse(raw)
         except (TypeError, ValueError) as error:
             raise OracleError(i, "features", error) from error
+
+
+#: What a process of its own works on.
+_adapter_here: Adapter | None = None
+
+
+def _begin_work(structure: Any, X: list[Any], y: list[Any]) -> None:
+    global _adapter_here
+    _adapter_here = Adapter(structure, X, y)
+
+
+def _work(i: int, w: np.ndarray, augmented: bool) -> tuple[np.ndarray, np.ndarray, float]:
+    assert _adapter_here is not None
+    return _adapter_here.corner(i, w, augmented)
 
 
 def length_of(raw: Any) -> int:

@@ -167,6 +167,7 @@ def test_sample_weights_are_repetitions(sequences):
     weights = np.ones(len(X))
     weights[:5] = 3.0
     weighted = ChainSVM(lam=0.05, tol=1e-6).fit(X, y, sample_weight=weights)
+    assert weighted.verify(X, y, sample_weight=weights) == []
     repeated = ChainSVM(lam=0.05, tol=1e-6).fit(X + X[:5] * 2, y + y[:5] * 2)
     assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, abs=2e-6)
     assert np.allclose(weighted.coef_, repeated.coef_, atol=2e-2)

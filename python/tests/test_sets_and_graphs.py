@@ -102,6 +102,8 @@ def test_graphs_are_learned_and_decoded_exactly(rng):
         best = max(itertools.product(range(2), repeat=4), key=lambda s: score(graph, s))
         assert score(graph, found) == pytest.approx(score(graph, best))
     assert model.verify(X, y) == []
+    judged = FactorGraphSVM(lam=0.02).fit(X[:30], y[:30], validation=(X[30:], y[30:]))
+    assert judged.validation_error_ == pytest.approx(1 - judged.score(X[30:], y[30:]))
     bounded = FactorGraphSVM(lam=0.02, bounds={"template.1": (0, None)}).fit(X, y)
     assert bounded.weights_["near"].min() >= 0
 

@@ -139,6 +139,8 @@ def test_weights_of_rows_are_repetitions(rng):
     weights = rng.integers(0, 3, size=30)
     weighted = MulticlassSVM(tol=1e-9).fit(X, y, sample_weight=weights)
     repeated = MulticlassSVM(tol=1e-9).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.verify(X, y, sample_weight=weights) == []
+    assert weighted.verify(X, y) != []
     assert weighted.certificate_.lam == repeated.certificate_.lam
     assert np.allclose(weighted.coef_, repeated.coef_, atol=1e-3)
     assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, abs=2e-9)

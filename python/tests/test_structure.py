@@ -9,9 +9,9 @@ from sklearn.datasets import load_iris
 
 from maxmargin import (
     ChainSVM,
-    ConvergenceWarning,
     MulticlassSVM,
     OracleError,
+    RegularizationPath,
     StructuredSVM,
     regularization_path,
 )
@@ -93,6 +93,31 @@ def test_threads_give_the_same_bits(iris):
     threads = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform", n_jobs=3).fit(X, y)
     assert np.array_equal(serial.coef_, threads.coef_)
     assert serial.certificate_ == threads.certificate_
+
+
+def test_processes_give_the_same_bits(iris):
+    X, y = iris
+    serial = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform").fit(X, y)
+    assert serial.verify(X, y) == []
+    many = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform", n_jobs=3, backend="processes")
+    many.fit(X, y)
+    assert np.array_equal(serial.coef_, many.coef_) and many.verify(X, y) == []
+    many.coef_[0] += 1.0
+    assert "the weights differ" in many.verify(X, y)[0]
+    assert "150 examples, not 149" in many.verify(X[1:], y[1:])[0]
+
+    class Faulty(Classes):
+        def decode(self, x, y, w, loss_augmented):
+            if x[0] == X[120, 0] and w.any():
+                raise ZeroDivisionError("by design")
+            return super().decode(x, y, w, loss_augmented)
+
+    model = StructuredSVM(Faulty(3, 4), lam=0.1, solver="fw", n_jobs=3, backend="processes")
+    with pytest.raises(OracleError, match="decode failed.*by design") as info:
+        model.fit(X, y)
+    assert isinstance(info.value.__cause__, ZeroDivisionError)
+    with pytest.raises(ValueError, match="backend"):
+        StructuredSVM(Classes(3, 4), backend="cluster").fit(X, y)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -205,7 +230,9 @@ def test_paths_of_chains_and_of_own_structures(sequences, iris, tmp_path):
     model = path.best(X, y)
     assert model.score(X, y) > 0.5 and len(model.predict(X)) == len(X)
     path.save(tmp_path / "all.path")
-    assert (tmp_path / "all.path").stat().st_size > 0
+    again = RegularizationPath.load(tmp_path / "all.path")
+    assert np.array_equal(again.coef_at(0.1), path.coef_at(0.1))
+    assert again.estimator_at(0.1).score(X, y) == path.estimator_at(0.1).score(X, y)
     X, y = iris
     own = regularization_path(StructuredSVM(Classes(3, 4)), X, y, epsilon=0.2, lambda_min=0.1)
     native = regularization_path(MulticlassSVM(fit_intercept=False), X, y, 0.2, lambda_min=0.1)
@@ -218,9 +245,3 @@ def test_a_path_that_is_cut_short_says_so(iris):
     estimator = MulticlassSVM(max_passes=1, options={"max_oracle_calls": 1})
     path = regularization_path(estimator, X, y, epsilon=1e-3, lambda_min=1e-3)
     assert not path.is_guaranteed
-
-
-def test_patience_without_data_is_refused_on_paths(iris):
-    X, y = iris
-    with pytest.warns(ConvergenceWarning):
-        MulticlassSVM(tol=0, max_passes=1).fit(X, y)

@@ -46,6 +46,11 @@ impl GraphData {
         Ok(Self { data: data.graphs, names, fingerprint, unknown: 0 })
     }
 
+    /// Reads more graphs for the same names.
+    fn read_more(&self, lines: &str) -> PyResult<Self> {
+        Self::with_names(lines, &self.names, true)
+    }
+
     fn __len__(&self) -> usize {
         self.data.len()
     }

@@ -6,10 +6,6 @@
 //! [`Settings`](maxmargin::Settings)) come as JSON, in the form in which model files keep them, so that
 //! unknown names are refused in one place.
 
-// The macros of PyO3 expand to code that talks to the interpreter.
-#![allow(unsafe_code, reason = "only in what the macros of PyO3 expand to")]
-#![allow(missing_docs, reason = "the documentation is that of the Python package")]
-
 mod alphabet;
 mod arrays;
 mod dicts;
@@ -53,5 +49,5 @@ mod native {
     #[pymodule_export]
     use crate::sequences::SequenceData;
     #[pymodule_export]
-    use crate::structure::{fit_structure, follow_structure_path};
+    use crate::structure::{fit_structure, follow_structure_path, verify_structure};
 }

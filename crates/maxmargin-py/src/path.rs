@@ -24,9 +24,10 @@ impl Path {
     }
 
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        let file = self.file.as_ref().ok_or_else(|| {
-            value_error("the path of a structure of your own has no file format; pickle it instead")
-        })?;
+        let file = self
+            .file
+            .as_ref()
+            .ok_or_else(|| value_error("files know nothing of structures of your own"))?;
         file.save(path).map_err(value_error)
     }
 

@@ -7,7 +7,11 @@ use crate::history;
 use crate::path::Path;
 use crate::problem::UseProblem;
 use crate::supervise::supervised;
-use maxmargin::{Bounds, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec};
+use crate::verify::{ROUNDING, against};
+use maxmargin::{
+    Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
+    audit,
+};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -266,4 +270,30 @@ pub(crate) fn follow_structure_path(
         Follow { settings, interrupt: &interrupt }.go(&problem)
     });
     Ok(Path { path: problem.conclude(result)?, file: None })
+}
+
+/// What speaks against the certificate of a structure that is defined in Python.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, weights, dim, coefficients, dual, certificate, threads,
+                    bounds=None, quality="exact"))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn verify_structure(
+    py: Python<'_>,
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'_>>,
+    weights: Vec<f64>,
+    dim: usize,
+    coefficients: Vec<f64>,
+    dual: &Dual,
+    certificate: &str,
+    threads: usize,
+    bounds: BoundArrays,
+    quality: &str,
+) -> PyResult<Vec<String>> {
+    let claimed: Certificate = parse("certificate", certificate)?;
+    let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let found = py
+        .detach(|| audit(&problem, claimed.lambda, &coefficients, &dual.point, ROUNDING, threads));
+    let found = problem.conclude(found.map_err(value_error))?;
+    Ok(against(&claimed, &coefficients, &found))
 }

@@ -2,11 +2,11 @@
 
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
-use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin::{Audit, Certificate, DualPoint, Problem, audit};
 use maxmargin_io::{Fingerprint, Model};
 
 /// Numbers that were computed twice in different orders agree to this, relative to their size.
-const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
 
 struct Auditor<'m> {
     model: &'m Model,
@@ -22,6 +22,31 @@ impl UseProblem for Auditor<'_> {
         let lambda = model.meta.certificate.lambda;
         audit(problem, lambda, &model.weights, dual, ROUNDING, threads).map_err(text)
     }
+}
+
+/// Everything that speaks against a claim about weights, given what an audit has found.
+pub(crate) fn against(claimed: &Certificate, weights: &[f64], audit: &Audit) -> Vec<String> {
+    if let Some((example, why)) = &audit.infeasible {
+        return vec![format!("the dual point is not feasible: in example {example}, {why}")];
+    }
+    let mut findings = Vec::new();
+    let scale = weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
+    if audit.weight_residual > ROUNDING * scale {
+        let residual = audit.weight_residual;
+        findings.push(format!("the weights differ by {residual:e} from those of the dual point"));
+    }
+    let found = &audit.certificate;
+    for (what, claimed, found) in [
+        ("primal", claimed.primal, found.primal),
+        ("dual", claimed.dual, found.dual),
+        ("gap", claimed.gap, found.gap),
+    ] {
+        let agree = (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs());
+        if !agree {
+            findings.push(format!("the {what} is claimed to be {claimed}, but is {found}"));
+        }
+    }
+    findings
 }
 
 /// Everything that speaks against what a model claims; nothing if it holds.
@@ -49,25 +74,5 @@ pub(crate) fn findings(
     }
     let auditor = Auditor { model, dual, threads };
     let audit = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
-    if let Some((example, why)) = &audit.infeasible {
-        return Ok(vec![format!("the dual point is not feasible: in example {example}, {why}")]);
-    }
-    let mut findings = Vec::new();
-    let scale = model.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
-    if audit.weight_residual > ROUNDING * scale {
-        let residual = audit.weight_residual;
-        findings.push(format!("the weights differ by {residual:e} from those of the dual point"));
-    }
-    let (claimed, found) = (&meta.certificate, &audit.certificate);
-    for (what, claimed, found) in [
-        ("primal", claimed.primal, found.primal),
-        ("dual", claimed.dual, found.dual),
-        ("gap", claimed.gap, found.gap),
-    ] {
-        let agree = (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs());
-        if !agree {
-            findings.push(format!("the {what} is claimed to be {claimed}, but is {found}"));
-        }
-    }
-    Ok(findings)
+    Ok(against(&meta.certificate, &model.weights, &audit))
 }
