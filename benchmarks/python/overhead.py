@@ -14,7 +14,7 @@ import time
 import warnings
 
 import maxmargin
-from maxmargin import ChainSVM
+from maxmargin import ChainSVM, SequenceFile
 
 
 def children():
@@ -47,21 +47,23 @@ def main():
             ]
             subprocess.run([args.program, "train", args.train, *options], check=True)
             command = children() - begin
+        model = ChainSVM(lam=1e-4, tol=0, max_passes=args.passes, solver="bcfw", n_jobs=1)
+        begin = time.process_time()
+        model.fit(SequenceFile(args.train, "conll"))
+        with tempfile.NamedTemporaryFile() as file:
+            model.save(file.name)
+        direct = time.process_time() - begin
         begin = time.process_time()
         X, y = maxmargin.read_sequences(args.train, "conll")
         read = time.process_time() - begin
-        model = ChainSVM(lam=1e-4, tol=0, max_passes=args.passes, solver="bcfw", n_jobs=1)
         begin = time.process_time()
         model.fit(X, y)
         fit = time.process_time() - begin
-        with tempfile.NamedTemporaryFile() as file:
-            begin = time.process_time()
-            model.save(file.name)
-            save = time.process_time() - begin
-        train = model.totals_["seconds"]
         print(
-            f"command line {command:.2f} s; Python: read {read:.2f}, fit {fit:.2f} "
-            f"(training {train:.2f} wall), save {save:.2f}, in all {read + fit + save:.2f}"
+            f"command line {command:.2f} s; Python from the file {direct:.2f} s "
+            f"({100 * (direct / command - 1):+.0f} %); from dictionaries {fit:.2f} s, and {read:.2f} s "
+            f"to read them",
+            flush=True,
         )
 
 

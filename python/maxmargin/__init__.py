@@ -28,7 +28,7 @@ from ._graphs import FactorGraphSVM
 from ._path import RegularizationPath, regularization_path
 from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
 from ._structure import OracleError, StructuredSVM
-from .io import read_graphs, read_rows, read_sequences, read_trace
+from .io import SequenceFile, read_graphs, read_rows, read_sequences, read_trace
 
 __version__ = "0.1.0"
 
@@ -42,6 +42,7 @@ __all__ = [
     "MultilabelSVM",
     "OracleError",
     "RegularizationPath",
+    "SequenceFile",
     "StructuredSVM",
     "load",
     "read_graphs",

@@ -233,6 +233,8 @@ class BaseSVM(BaseEstimator):
         """Labelled data for the fitted names, from ``(X, y)``."""
         if validation is None:
             return None
+        if not isinstance(validation, tuple):
+            return self._examples(validation, labelled=True)
         return self._examples(*validation)
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
@@ -291,7 +293,7 @@ class BaseSVM(BaseEstimator):
         """Takes names over from a model that was loaded."""
         raise NotImplementedError
 
-    def verify(self, X: Any, y: Any, **extra: Any) -> list[str]:
+    def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
         """Computes the certificate again, from the data it was trained on.
 
         Returns
@@ -300,7 +302,7 @@ class BaseSVM(BaseEstimator):
             What speaks against it; empty if the proof holds.
         """
         check_is_fitted(self, "certificate_")
-        data = self._examples(X, y, **extra)
+        data = self._examples(X, y, labelled=True, **extra)
         return self._model.verify(data, threads(self.n_jobs))
 
     # Pictures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from ._attributes import AttributeNames
 from ._base import BaseSVM, Prepared, group_bounds, total
 from ._inputs import Sequences, split_labels
 from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
+from .io import SequenceFile
 
 GROUPS = ("emission", "transition", "bias", "first", "last")
 
@@ -153,7 +155,7 @@ class ChainSVM(AttributeNames, BaseSVM):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         lengths: Any = None,
@@ -166,7 +168,7 @@ class ChainSVM(AttributeNames, BaseSVM):
         X : list
             One item per sequence: a matrix (NumPy, SciPy sparse, pandas) with a row per token, or a
             list of tokens, each a dictionary or a list of attributes. Or one matrix for all, with
-            ``lengths``.
+            ``lengths``. Or a :class:`SequenceFile`, which needs no ``y``.
         y : list
             The labels of each sequence, of any hashable type; with ``lengths`` also one list for all.
         sample_weight : array-like, optional
@@ -185,6 +187,8 @@ class ChainSVM(AttributeNames, BaseSVM):
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
+        if isinstance(X, SequenceFile):
+            return self._prepare_file(X, y, sample_weight)
         lengths = extra.get("lengths")
         sequences = Sequences(X, lengths)
         truth = split_labels(y, lengths)
@@ -210,6 +214,22 @@ class ChainSVM(AttributeNames, BaseSVM):
             group_bounds(self.bounds),
         )
 
+    def _prepare_file(self, file: SequenceFile, y: Any, sample_weight: Any) -> Prepared:
+        if y is not None or sample_weight is not None:
+            raise ValueError("labels and weights of a SequenceFile are in the file")
+        data, names, attributes, format = native.SequenceData.read_training(
+            os.fspath(file.path), file.format
+        )
+        self._labels = Labels(loaded_classes(names.list()))
+        self.classes_ = self._labels.classes
+        if len(self.classes_) < 2:
+            raise ValueError("there is nothing to learn from one label")
+        self._new_attributes(None, None)
+        self._attribute_cache = attributes
+        bounds = group_bounds(self.bounds)
+        spec = self._spec(len(attributes))
+        return Prepared(spec, data, names, attributes, format, float(len(data)), bounds)
+
     def _spec(self, attributes: int) -> dict[str, Any]:
         unknown = set(self.without) - set(GROUPS)
         if unknown:
@@ -232,6 +252,14 @@ class ChainSVM(AttributeNames, BaseSVM):
         }
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.SequenceData:
+        if isinstance(X, SequenceFile):
+            return native.SequenceData.read_with(
+                os.fspath(X.path),
+                X.format,
+                self._labels.alphabet(),
+                self._attributes(),
+                extra.get("labelled", False),
+            )
         lengths = extra.get("lengths")
         sequences = Sequences(X, lengths)
         columns = self._columns_of(sequences.width)
@@ -365,8 +393,15 @@ class ChainSVM(AttributeNames, BaseSVM):
         check_is_fitted(self, "certificate_")
         return self._model.chain_max_marginals(self._examples(X, lengths=lengths))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
+    ) -> float:
         """The share of labels that are right."""
+        if isinstance(X, SequenceFile):
+            data = self._examples(X, labelled=True)
+            found = [numbers for numbers, _ in self._model.predict_chain(data)]
+            pairs = zip(data.labels(), found, strict=True)
+            return float(np.mean(np.concatenate([a == b for a, b in pairs])))
         truth = split_labels(y, lengths)
         weights, _ = total(sample_weight, len(truth))
         right = whole = 0.0

@@ -267,7 +267,7 @@ random_state, warm_start, verbose, callback, options
         """Not possible yet for a structure of your own; see :meth:`plot_convergence`."""
         raise NotImplementedError("reports know nothing of your structure; use plot_convergence")
 
-    def verify(self, X: Any, y: Any, **extra: Any) -> list[str]:
+    def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
         """Computes the certificate again, from the examples it was trained on.
 
         Returns
@@ -280,25 +280,22 @@ random_state, warm_start, verbose, callback, options
         X, y, weights, _ = self._split(list(X), list(y), extra.get("sample_weight"), None)
         if len(X) != len(self.dual_):
             return [f"it was trained on {len(self.dual_)} examples, not {len(X)}"]
-        adapter = self._adapter(X, y)
+        adapter = Adapter(self.structure, X, y)
         truths = adapter.truths()
         c = self.certificate_
         claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
-        try:
-            return native.verify_structure(
-                adapter,
-                truths,
-                weights.tolist(),
-                adapter.dim,
-                self.coef_.tolist(),
-                self.dual_,
-                json.dumps(claim),
-                threads(self.n_jobs),
-                bounds=self._bound_arrays(adapter.dim),
-                quality=getattr(self.structure, "quality", "exact"),
-            )
-        finally:
-            adapter.close()
+        return native.verify_structure(
+            adapter,
+            truths,
+            weights.tolist(),
+            adapter.dim,
+            self.coef_.tolist(),
+            self.dual_,
+            json.dumps(claim),
+            threads(self.n_jobs),
+            bounds=self._bound_arrays(adapter.dim),
+            quality=getattr(self.structure, "quality", "exact"),
+        )
 
 
 class Adapter:

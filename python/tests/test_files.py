@@ -102,6 +102,13 @@ def test_data_of_the_command_line_are_read(tmp_path):
     assert y[1] == ["B-NP", "B-VP", "O"] and X[0][0]["w[0]=He"] == 1.0
     model = ChainSVM(lam=0.01).fit(X, y)
     assert chunk_f1(y, model.predict(X, rules="bio")) == (1.0, 1.0, 1.0)
+    as_file = ChainSVM(lam=0.01).fit(maxmargin.SequenceFile(file, "conll"))
+    assert as_file.certificate_.primal == pytest.approx(model.certificate_.primal, abs=0.01)
+    assert as_text(as_file.predict(X)) == as_text(y)
+    assert as_file.score(maxmargin.SequenceFile(file, "conll")) == as_file.score(X, y) == 1.0
+    assert as_file.verify(maxmargin.SequenceFile(file, "conll")) == [] == model.verify(X, y)
+    judged = ChainSVM(lam=0.01).fit(X, y, validation=maxmargin.SequenceFile(file, "conll"))
+    assert judged.validation_error_ == 0.0
     crf = tmp_path / "data.crfsuite.gz"
     with gzip.open(crf, "wt") as out:
         out.write("noun\tw=cat\tlong:0.5\nverb\tw=purrs\n\nverb\tw=runs\n")

@@ -38,8 +38,8 @@ impl<'a> Attributes<'a> {
     fn dict(&mut self, prefix: &str, attributes: &Bound<'_, PyDict>) -> PyResult<()> {
         for (name, value) in attributes {
             let name = name.cast::<PyString>().map_err(|_| wrong("a name", &name))?;
-            let name = joined(prefix, &name.to_cow()?).into_owned();
-            self.attribute(&name, &value)?;
+            let name = name.to_cow()?;
+            self.attribute(&joined(prefix, &name), &value)?;
         }
         Ok(())
     }

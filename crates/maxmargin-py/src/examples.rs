@@ -31,7 +31,7 @@ impl AnyData<'_> {
     pub(crate) fn take(mut self) -> PyResult<(Examples, Fingerprint)> {
         let (examples, fingerprint) = match &mut self {
             Self::Sequences(data) => {
-                let fingerprint = data.fingerprinter.finish();
+                let fingerprint = data.read.unwrap_or_else(|| data.fingerprinter.finish());
                 (Examples::Sequences(std::mem::take(&mut data.data)), fingerprint)
             }
             Self::Rows(data) => {

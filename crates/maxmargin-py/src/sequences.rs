@@ -4,9 +4,13 @@ use crate::alphabet::Alphabet;
 use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
 use crate::dicts::Attributes;
 use crate::error::value_error;
+use crate::problem::text;
 use maxmargin::model::chain::Sequences;
-use maxmargin_io::{Fingerprinter, RawSequence};
-use numpy::PyReadonlyArray1;
+use maxmargin_io::{
+    Fingerprint, Fingerprinter, LabelRule, RawSequence, ReadSequences, Source, read_training,
+    read_with,
+};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 /// Sequences in index form, and the fingerprint of their name form.
@@ -17,6 +21,8 @@ pub(crate) struct SequenceData {
     pub(crate) data: Sequences,
     /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
     pub(crate) fingerprinter: Box<Fingerprinter>,
+    /// The fingerprint of data that were read from a file as they are.
+    pub(crate) read: Option<Fingerprint>,
     raw: RawSequence,
     /// Attributes that were left out because their names are not known.
     #[pyo3(get)]
@@ -92,12 +98,60 @@ impl SequenceData {
     }
 }
 
+/// Opens a file or a data set that ships inside.
+fn open(source: &str, format: Option<&str>) -> Result<Box<dyn ReadSequences + Send>, String> {
+    let format = format.map(str::parse).transpose().map_err(text)?;
+    Source::resolve(source).map_err(text)?.open(format).map_err(text)
+}
+
 #[pymethods]
 impl SequenceData {
     #[new]
     fn new() -> Self {
         let (data, raw) = (Sequences::new(), RawSequence::new());
-        Self { data, fingerprinter: Box::default(), raw, unknown: 0 }
+        Self { data, fingerprinter: Box::default(), read: None, raw, unknown: 0 }
+    }
+
+    /// Reads sequences to train on from a file, with the names of labels and attributes and the
+    /// format they were found in.
+    #[staticmethod]
+    #[pyo3(signature = (source, format=None))]
+    fn read_training(
+        py: Python<'_>,
+        source: &str,
+        format: Option<&str>,
+    ) -> PyResult<(Self, Alphabet, Alphabet, &'static str)> {
+        let data = py.detach(|| read_training(open(source, format)?).map_err(text));
+        let data = data.map_err(value_error)?;
+        let read = Self { data: data.sequences, read: Some(data.fingerprint), ..Self::new() };
+        let (labels, attributes) =
+            (Alphabet { names: data.labels }, Alphabet { names: data.attributes });
+        Ok((read, labels, attributes, data.format.name()))
+    }
+
+    /// Reads sequences for a model that has these names; labels that it does not know are marked.
+    #[staticmethod]
+    #[pyo3(signature = (source, format, labels, attributes, labelled))]
+    fn read_with(
+        py: Python<'_>,
+        source: &str,
+        format: Option<&str>,
+        labels: &Alphabet,
+        attributes: &Alphabet,
+        labelled: bool,
+    ) -> PyResult<Self> {
+        let rule = if labelled { LabelRule::Count } else { LabelRule::Ignore };
+        let (labels, attributes) = (&labels.names, &attributes.names);
+        let data =
+            py.detach(|| read_with(open(source, format)?, labels, attributes, rule).map_err(text));
+        let data = data.map_err(value_error)?;
+        let read = Some(data.fingerprint);
+        Ok(Self { data: data.sequences, read, unknown: data.unknown.attributes, ..Self::new() })
+    }
+
+    /// The labels of all sequences.
+    fn labels<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
+        self.data.iter().map(|sequence| PyArray1::from_slice(py, sequence.labels())).collect()
     }
 
     fn __len__(&self) -> usize {
