@@ -1,0 +1,74 @@
+//! Data of any kind.
+
+use crate::error::value_error;
+use crate::graphs::GraphData;
+use crate::rows::RowData;
+use crate::sequences::SequenceData;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::Sequences;
+use maxmargin::model::factor_graph::Graphs;
+use maxmargin_io::{Fingerprint, HeldOut};
+use pyo3::prelude::*;
+
+/// Data of any kind, as Python holds them.
+#[derive(FromPyObject)]
+pub(crate) enum AnyData<'py> {
+    Sequences(PyRefMut<'py, SequenceData>),
+    Rows(PyRefMut<'py, RowData>),
+    Graphs(PyRefMut<'py, GraphData>),
+}
+
+/// Labelled examples of any kind.
+#[derive(Clone)]
+pub(crate) enum Examples {
+    Sequences(Sequences),
+    Rows(LabelledRows),
+    Graphs(Graphs),
+}
+
+impl AnyData<'_> {
+    /// Takes the examples out of Python's hands, so that they need not be copied.
+    pub(crate) fn take(mut self) -> PyResult<(Examples, Fingerprint)> {
+        let (examples, fingerprint) = match &mut self {
+            Self::Sequences(data) => {
+                let fingerprint = data.read.unwrap_or_else(|| data.fingerprinter.finish());
+                (Examples::Sequences(std::mem::take(&mut data.data)), fingerprint)
+            }
+            Self::Rows(data) => {
+                let fingerprint = data.fingerprinter.finish();
+                (Examples::Rows(std::mem::take(&mut data.data)), fingerprint)
+            }
+            Self::Graphs(data) => {
+                (Examples::Graphs(std::mem::take(&mut data.data)), data.fingerprint)
+            }
+        };
+        match examples.len() {
+            0 => Err(value_error("there are no examples, or they have been used up")),
+            _ => Ok((examples, fingerprint)),
+        }
+    }
+}
+
+impl Examples {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Sequences(data) => data.len(),
+            Self::Rows(data) => data.len(),
+            Self::Graphs(data) => data.len(),
+        }
+    }
+
+    /// The examples that are not held out, and those that are.
+    pub(crate) fn split(self, held_out: HeldOut) -> (Self, Self) {
+        let out = held_out.marks(self.len());
+        (self.select(|i| !out[i]), self.select(|i| out[i]))
+    }
+
+    pub(crate) fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        match self {
+            Self::Sequences(data) => Self::Sequences(data.select(keep)),
+            Self::Rows(data) => Self::Rows(data.select(keep)),
+            Self::Graphs(data) => Self::Graphs(data.select(keep)),
+        }
+    }
+}

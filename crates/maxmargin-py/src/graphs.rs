@@ -1,0 +1,63 @@
+//! Factor graphs on their way into a model.
+
+use crate::error::value_error;
+use maxmargin::model::factor_graph::Graphs;
+use maxmargin_io::{
+    Fingerprint, GraphNames, GraphReader, LabelRule, Lines, read_graphs, read_graphs_with,
+};
+use pyo3::prelude::*;
+
+/// Factor graphs in index form, with the names behind them. Training uses them up.
+#[pyclass(module = "maxmargin._maxmargin")]
+pub(crate) struct GraphData {
+    pub(crate) data: Graphs,
+    pub(crate) names: GraphNames,
+    pub(crate) fingerprint: Fingerprint,
+    #[pyo3(get)]
+    unknown: u64,
+}
+
+impl GraphData {
+    /// Reads graphs for a model that has these names.
+    pub(crate) fn with_names(lines: &str, names: &GraphNames, labelled: bool) -> PyResult<Self> {
+        let rule = if labelled { LabelRule::Strict } else { LabelRule::Ignore };
+        let data = read_graphs_with(reader(lines)?, names, rule).map_err(value_error)?;
+        Ok(Self {
+            data: data.graphs,
+            names: names.clone(),
+            fingerprint: data.fingerprint,
+            unknown: data.unknown_attributes,
+        })
+    }
+}
+
+fn reader(lines: &str) -> PyResult<GraphReader> {
+    let lines = Lines::from_reader("graphs", std::io::Cursor::new(lines.as_bytes().to_vec()));
+    Ok(GraphReader::new(lines.map_err(value_error)?))
+}
+
+#[pymethods]
+impl GraphData {
+    /// Reads graphs to train on, one line of JSON each.
+    #[new]
+    fn new(lines: &str) -> PyResult<Self> {
+        let data = read_graphs(reader(lines)?).map_err(value_error)?;
+        let (names, fingerprint) = (data.names, data.fingerprint);
+        Ok(Self { data: data.graphs, names, fingerprint, unknown: 0 })
+    }
+
+    /// Reads more graphs for the same names.
+    fn read_more(&self, lines: &str) -> PyResult<Self> {
+        Self::with_names(lines, &self.names, true)
+    }
+
+    fn __len__(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Number of states of the variables, and number of attributes, of each template.
+    fn shape(&self) -> Vec<(Vec<usize>, usize)> {
+        let templates = self.names.shape().templates;
+        templates.into_iter().map(|template| (template.states, template.attributes)).collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! The native half of the Python package `maxmargin`: data in, trained models out, with Python's lock
+//! released while anything takes time.
+//!
+//! What users see is written in Python on top of this (`python/maxmargin`); nothing here is meant to
+//! be called by them. Structured arguments (a [`Spec`](maxmargin_io::Spec),
+//! [`Settings`](maxmargin::Settings)) come as JSON, in the form in which model files keep them, so that
+//! unknown names are refused in one place.
+
+mod alphabet;
+mod arrays;
+mod dicts;
+mod dual;
+mod error;
+mod examples;
+mod fit;
+mod graphs;
+mod history;
+mod model;
+mod path;
+mod predict;
+mod problem;
+mod read;
+mod report;
+mod rows;
+mod sequences;
+mod structure;
+mod supervise;
+mod verify;
+
+/// The extension module.
+#[pyo3::pymodule(name = "_maxmargin", gil_used = false)]
+mod native {
+    #[pymodule_export]
+    use crate::alphabet::Alphabet;
+    #[pymodule_export]
+    use crate::dual::Dual;
+    #[pymodule_export]
+    use crate::fit::{fit, follow_path};
+    #[pymodule_export]
+    use crate::graphs::GraphData;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::path::Path;
+    #[pymodule_export]
+    use crate::read::{chunk_counts, read_rows, read_sequences};
+    #[pymodule_export]
+    use crate::rows::RowData;
+    #[pymodule_export]
+    use crate::sequences::SequenceData;
+    #[pymodule_export]
+    use crate::structure::{fit_structure, follow_structure_path, verify_structure};
+}

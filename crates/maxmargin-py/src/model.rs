@@ -1,0 +1,244 @@
+//! Trained models.
+
+use crate::alphabet::Alphabet;
+use crate::error::value_error;
+use crate::examples::AnyData;
+use crate::graphs::GraphData;
+use crate::predict::{Answer, Question, ask_chain, label_sets, score, states};
+use crate::rows::RowData;
+use crate::sequences::SequenceData;
+use crate::{history, report, verify};
+use maxmargin::model::chain::Rules;
+use maxmargin::observe::Record;
+use maxmargin_io::{Model as ModelFile, Spec};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+
+/// A trained model, as the command line writes it to files.
+#[pyclass(module = "maxmargin._maxmargin", frozen)]
+pub(crate) struct Model {
+    pub(crate) inner: ModelFile,
+    /// The rows of its training, for reports; files do not keep them.
+    pub(crate) rows: Vec<Record>,
+}
+
+/// Labels and their score.
+type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
+
+/// Labels and a number for each.
+type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Model {
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        let inner = ModelFile::load(path).map_err(value_error)?;
+        Ok(Self { inner, rows: Vec::new() })
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let inner = ModelFile::from_bytes(bytes).map_err(value_error)?;
+        Ok(Self { inner, rows: Vec::new() })
+    }
+
+    fn save(&self, path: PathBuf, dual: bool) -> PyResult<()> {
+        if dual || self.inner.dual.is_none() {
+            return self.inner.save(path).map_err(value_error);
+        }
+        let slim = ModelFile { dual: None, ..self.inner.clone() };
+        slim.save(path).map_err(value_error)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes()).map_err(value_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = slf.get_type().getattr("from_bytes")?;
+        Ok((make, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.inner.meta.spec.kind()
+    }
+
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.inner.weights)
+    }
+
+    /// The groups of weights: their names, where they begin and end, and their shapes.
+    fn groups(&self) -> Vec<(String, usize, usize, Vec<usize>)> {
+        let groups = self.inner.meta.spec.groups().into_iter();
+        groups.map(|g| (g.name, g.range.start, g.range.end, g.shape)).collect()
+    }
+
+    fn labels(&self) -> Alphabet {
+        Alphabet { names: self.inner.labels.clone() }
+    }
+
+    fn attributes(&self) -> Alphabet {
+        Alphabet { names: self.inner.attributes.clone() }
+    }
+
+    /// All else that is known of it, as JSON.
+    fn meta(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner.meta).map_err(value_error)
+    }
+
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        history::columns(py, &self.rows)
+    }
+
+    /// A page about the training.
+    fn report(&self, title: &str) -> String {
+        report::page(&self.inner, &self.rows, title)
+    }
+
+    /// Reads graphs for this model.
+    fn read_graphs(&self, lines: &str, labelled: bool) -> PyResult<GraphData> {
+        let names = match &self.inner.meta.spec {
+            Spec::FactorGraph(spec) => spec.names(&self.inner.labels, &self.inner.attributes),
+            _ => None,
+        };
+        let names = names.ok_or_else(|| value_error("this is not a model of factor graphs"))?;
+        GraphData::with_names(lines, &names, labelled)
+    }
+
+    /// What speaks against its certificate on these data, which are used up.
+    fn verify(&self, py: Python<'_>, data: AnyData<'_>, threads: usize) -> PyResult<Vec<String>> {
+        let (examples, fingerprint) = data.take()?;
+        py.detach(|| verify::findings(&self.inner, examples, fingerprint, threads))
+            .map_err(value_error)
+    }
+
+    /// The best labels of sequences, with their scores.
+    #[pyo3(signature = (data, rules=None, fixed=None))]
+    fn predict_chain<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SequenceData,
+        rules: Option<&str>,
+        fixed: Option<Vec<Vec<i64>>>,
+    ) -> PyResult<Vec<Scored<'py>>> {
+        let answers = self.ask(py, data, rules, fixed, &Question::Best)?;
+        Ok(answers.into_iter().flat_map(|answer| scored(py, answer.paths)).collect())
+    }
+
+    /// The `n` best labellings of each sequence, with their scores.
+    #[pyo3(signature = (data, n, rules=None, fixed=None))]
+    fn predict_chain_n_best<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SequenceData,
+        n: usize,
+        rules: Option<&str>,
+        fixed: Option<Vec<Vec<i64>>>,
+    ) -> PyResult<Vec<Vec<Scored<'py>>>> {
+        let answers = self.ask(py, data, rules, fixed, &Question::NBest(n))?;
+        Ok(answers.into_iter().map(|answer| scored(py, answer.paths)).collect())
+    }
+
+    /// The best labels of sequences, and what each other choice would cost at least.
+    #[pyo3(signature = (data, rules=None, fixed=None))]
+    fn predict_chain_margins<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SequenceData,
+        rules: Option<&str>,
+        fixed: Option<Vec<Vec<i64>>>,
+    ) -> PyResult<Vec<Confident<'py>>> {
+        let answers = self.ask(py, data, rules, fixed, &Question::Margins)?;
+        let pair = |answer: Answer| {
+            let labels = answer.paths.into_iter().next().map(|(labels, _)| labels);
+            let labels = PyArray1::from_vec(py, labels.unwrap_or_default());
+            (labels, PyArray1::from_vec(py, answer.numbers))
+        };
+        Ok(answers.into_iter().map(pair).collect())
+    }
+
+    /// For each token and label, the score of the best labelling that has it.
+    fn chain_max_marginals<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SequenceData,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let answers = self.ask(py, data, None, None, &Question::MaxMarginals)?;
+        let labels = self.inner.labels.len();
+        let matrix = |answer: Answer| {
+            let tokens = answer.numbers.len() / labels.max(1);
+            PyArray1::from_vec(py, answer.numbers).reshape([tokens, labels])
+        };
+        answers.into_iter().map(matrix).collect()
+    }
+
+    /// The scores of all labels of rows.
+    fn scores<'py>(&self, py: Python<'py>, data: &RowData) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (rows, inner) = (&data.data, &self.inner);
+        let all = py.detach(|| {
+            let (mut all, mut scores) = (Vec::new(), Vec::new());
+            for (row, _) in rows.iter() {
+                score(&inner.meta.spec, &inner.weights, row, &mut scores);
+                all.extend_from_slice(&scores);
+            }
+            all
+        });
+        PyArray1::from_vec(py, all).reshape([rows.len(), self.inner.labels.len()])
+    }
+
+    /// The sets of labels of rows.
+    fn predict_sets(&self, py: Python<'_>, data: &RowData) -> PyResult<Vec<Vec<u32>>> {
+        let Spec::Multilabel(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict sets of labels"));
+        };
+        let rows = &data.data;
+        py.detach(|| label_sets(spec, &self.inner.weights, rows)).map_err(value_error)
+    }
+
+    /// The states of the variables of graphs.
+    fn predict_states(&self, py: Python<'_>, data: &GraphData) -> PyResult<Vec<Vec<u32>>> {
+        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict states of variables"));
+        };
+        let graphs = &data.data;
+        py.detach(|| states(spec, &self.inner.weights, graphs)).map_err(value_error)
+    }
+}
+
+impl Model {
+    fn ask(
+        &self,
+        py: Python<'_>,
+        data: &SequenceData,
+        rules: Option<&str>,
+        fixed: Option<Vec<Vec<i64>>>,
+        question: &Question,
+    ) -> PyResult<Vec<Answer>> {
+        let Spec::Chain(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict sequences"));
+        };
+        let rules = match rules {
+            None => None,
+            Some("bio") => {
+                let names: Vec<&str> = self.inner.labels.iter().collect();
+                Some(Rules::bio(&names))
+            }
+            Some(other) => {
+                return Err(value_error(format!("unknown rules `{other}`; known are bio")));
+            }
+        };
+        let (w, sequences) = (&self.inner.weights, &data.data);
+        py.detach(|| ask_chain(spec, w, sequences, rules.as_ref(), fixed.as_deref(), question))
+            .map_err(value_error)
+    }
+}
+
+fn scored(py: Python<'_>, paths: Vec<(Vec<u32>, f64)>) -> Vec<Scored<'_>> {
+    paths.into_iter().map(|(labels, score)| (PyArray1::from_vec(py, labels), score)).collect()
+}

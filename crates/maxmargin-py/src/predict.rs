@@ -1,0 +1,166 @@
+//! Predictions of trained weights.
+
+use crate::examples::Examples;
+use crate::problem::{multilabel, text};
+use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::{Decoder, Rules};
+use maxmargin::model::factor_graph::{FactorGraph, Graphs};
+use maxmargin_io::{ChainSpec, FactorGraphSpec, MultilabelSpec, Spec};
+
+/// The errors of weights on labelled examples.
+pub(crate) fn errors(
+    spec: &Spec,
+    w: &[f64],
+    examples: &Examples,
+) -> Result<SequenceErrors, String> {
+    let mut errors = SequenceErrors::default();
+    match (spec, examples) {
+        (Spec::Chain(spec), Examples::Sequences(data)) => {
+            let mut decoder = Decoder::new(&spec.shape, w);
+            for sequence in data.iter() {
+                decoder.fill(sequence);
+                decoder.best();
+                errors.add(sequence.labels(), decoder.labels());
+            }
+        }
+        (Spec::Binary(_) | Spec::Multiclass(_), Examples::Rows(data)) => {
+            let mut scores = Vec::new();
+            for (row, labels) in data.iter() {
+                score(spec, w, row, &mut scores);
+                errors.add(labels, &[best(&scores)]);
+            }
+        }
+        (Spec::Multilabel(spec), Examples::Rows(data)) => {
+            for (i, predicted) in label_sets(spec, w, data)?.iter().enumerate() {
+                let truth = data.labels(i);
+                let missed = truth.iter().filter(|label| !predicted.contains(label)).count();
+                let extra = predicted.iter().filter(|label| !truth.contains(label)).count();
+                errors.tokens += spec.shape.labels as u64;
+                errors.wrong_tokens += (missed + extra) as u64;
+                errors.sequences += 1;
+                errors.wrong_sequences += u64::from(missed + extra > 0);
+            }
+        }
+        (Spec::FactorGraph(spec), Examples::Graphs(data)) => {
+            let predicted = states(spec, w, data)?;
+            data.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.truth(), y));
+        }
+        (spec, _) => {
+            return Err(format!("these data do not fit a model of the kind {}", spec.kind()));
+        }
+    }
+    Ok(errors)
+}
+
+/// The scores of all labels of a row.
+pub(crate) fn score(spec: &Spec, w: &[f64], row: maxmargin::model::Row<'_>, scores: &mut Vec<f64>) {
+    match spec {
+        Spec::Binary(spec) => {
+            let score = spec.shape.score(w, row);
+            scores.clear();
+            scores.resize(2, -score);
+            scores[spec.positive as usize] = score;
+        }
+        Spec::Multiclass(spec) => spec.shape.score(w, row, scores),
+        _ => scores.clear(),
+    }
+}
+
+/// The label with the largest score; of equals, the first.
+pub(crate) fn best(scores: &[f64]) -> u32 {
+    let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
+    (0..scores.len()).fold(0, better) as u32
+}
+
+/// The predicted sets of labels of all rows, whose own are not asked.
+pub(crate) fn label_sets(
+    spec: &MultilabelSpec,
+    w: &[f64],
+    rows: &LabelledRows,
+) -> Result<Vec<Vec<u32>>, String> {
+    let mut bare = LabelledRows::new();
+    for (row, _) in rows.iter() {
+        bare.push(row.pairs(), &[], 1.0).map_err(text)?;
+    }
+    Ok(multilabel(spec, bare)?.predict(w))
+}
+
+/// The predicted states of all graphs.
+pub(crate) fn states(
+    spec: &FactorGraphSpec,
+    w: &[f64],
+    graphs: &Graphs,
+) -> Result<Vec<Vec<u32>>, String> {
+    let problem = FactorGraph::new(spec.shape.clone(), graphs.clone(), spec.loss, spec.inference);
+    Ok(problem.map_err(text)?.predict(w))
+}
+
+/// What a chain is asked about each sequence.
+pub(crate) enum Question {
+    Best,
+    NBest(usize),
+    Margins,
+    MaxMarginals,
+}
+
+/// What it answers: labels with their scores, or numbers.
+pub(crate) struct Answer {
+    pub(crate) paths: Vec<(Vec<u32>, f64)>,
+    pub(crate) numbers: Vec<f64>,
+}
+
+/// A label that is open, among those that are fixed.
+const OPEN: i64 = -1;
+
+/// Asks a chain about sequences, some of whose labels may be known already.
+///
+/// # Errors
+/// A sequence of which no labelling keeps all rules and fixed labels.
+pub(crate) fn ask_chain(
+    spec: &ChainSpec,
+    w: &[f64],
+    data: &maxmargin::model::chain::Sequences,
+    rules: Option<&Rules>,
+    fixed: Option<&[Vec<i64>]>,
+    question: &Question,
+) -> Result<Vec<Answer>, String> {
+    let mut decoder = Decoder::new(&spec.shape, w);
+    if let Some(rules) = rules {
+        decoder = decoder.with_rules(rules);
+    }
+    let mut answers = Vec::with_capacity(data.len());
+    for (i, sequence) in data.iter().enumerate() {
+        decoder.fill(sequence);
+        if let Some(known) = fixed.and_then(|fixed| fixed.get(i)) {
+            if known.len() != sequence.len() {
+                let (found, tokens) = (known.len(), sequence.len());
+                return Err(format!("sequence {i} has {tokens} tokens and {found} fixed labels"));
+            }
+            for (t, &label) in known.iter().enumerate().filter(|(_, label)| **label != OPEN) {
+                match u32::try_from(label).ok().filter(|y| (*y as usize) < spec.shape.labels) {
+                    Some(label) => decoder.fix(t, label),
+                    None => return Err(format!("the fixed label {label} does not exist")),
+                }
+            }
+        }
+        let Some(score) = decoder.best() else {
+            return Err(format!("no labelling of sequence {i} keeps all rules"));
+        };
+        let mut answer = Answer { paths: Vec::new(), numbers: Vec::new() };
+        match question {
+            Question::Best => answer.paths.push((decoder.labels().to_vec(), score)),
+            Question::NBest(n) => {
+                let paths = decoder.n_best(*n).into_iter();
+                answer.paths.extend(paths.map(|path| (path.labels, path.score)));
+            }
+            Question::Margins => {
+                answer.paths.push((decoder.labels().to_vec(), score));
+                answer.numbers = decoder.margins();
+            }
+            Question::MaxMarginals => answer.numbers = decoder.max_marginals(),
+        }
+        answers.push(answer);
+    }
+    Ok(answers)
+}

@@ -1,0 +1,82 @@
+//! The problem that a specification and examples make.
+
+use crate::examples::Examples;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::binary::Binary;
+use maxmargin::model::chain::Chain;
+use maxmargin::model::factor_graph::FactorGraph;
+use maxmargin::model::multiclass::Multiclass;
+use maxmargin::model::multilabel::Multilabel;
+use maxmargin::{Bounds, GroupBounds, Problem, SlackRescaled};
+use maxmargin_io::{MultilabelSpec, Rescaling, Spec};
+
+/// What is to be done with a problem, whatever its type.
+pub(crate) trait UseProblem {
+    type Result;
+
+    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result, String>;
+}
+
+/// Builds the problem, for `user` to work on.
+///
+/// # Errors
+/// Examples that do not fit the specification, or whatever `user` finds.
+pub(crate) fn with_problem<U: UseProblem>(
+    spec: &Spec,
+    examples: Examples,
+    bounds: &GroupBounds,
+    user: U,
+) -> Result<U::Result, String> {
+    let bounds = resolve(bounds, spec)?;
+    let free = || match &bounds {
+        None => Ok(()),
+        Some(_) => Err(format!("models of the kind {} have no bounds", spec.kind())),
+    };
+    match (spec, examples) {
+        (Spec::Chain(spec), Examples::Sequences(data)) => {
+            let chain = Chain::new(spec.shape, data, &spec.loss).map_err(text)?;
+            user.go(&chain.with_bounds(bounds))
+        }
+        (Spec::Binary(spec), Examples::Rows(data)) => {
+            free()?;
+            let problem = Binary::new(spec.shape, data, spec.positive).map_err(text)?;
+            match spec.rescaling {
+                Rescaling::Margin => user.go(&problem),
+                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            }
+        }
+        (Spec::Multiclass(spec), Examples::Rows(data)) => {
+            free()?;
+            let problem = Multiclass::new(spec.shape, data, spec.loss.clone()).map_err(text)?;
+            match spec.rescaling {
+                Rescaling::Margin => user.go(&problem),
+                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            }
+        }
+        (Spec::Multilabel(spec), Examples::Rows(data)) => {
+            user.go(&multilabel(spec, data)?.with_bounds(bounds))
+        }
+        (Spec::FactorGraph(spec), Examples::Graphs(data)) => {
+            let problem = FactorGraph::new(spec.shape.clone(), data, spec.loss, spec.inference)
+                .map_err(text)?;
+            user.go(&problem.with_bounds(bounds))
+        }
+        (spec, _) => Err(format!("these data do not fit a model of the kind {}", spec.kind())),
+    }
+}
+
+pub(crate) fn multilabel(spec: &MultilabelSpec, rows: LabelledRows) -> Result<Multilabel, String> {
+    Multilabel::new(spec.shape.clone(), rows, &spec.loss, spec.inference).map_err(text)
+}
+
+fn resolve(bounds: &GroupBounds, spec: &Spec) -> Result<Option<Bounds>, String> {
+    let groups = spec.groups();
+    let named: Vec<_> =
+        groups.iter().map(|group| (group.name.as_str(), group.range.clone())).collect();
+    bounds.resolve(&named, spec.dim()).map_err(text)
+}
+
+/// An error in words.
+pub(crate) fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

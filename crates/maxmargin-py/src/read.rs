@@ -1,0 +1,119 @@
+//! Data files, as Python's own lists and dictionaries.
+
+use crate::error::value_error;
+use maxmargin::evaluate::Tally;
+use maxmargin_io::{Format, RawSequence, ReadSequences as _, Source, UnknownFormat};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use std::collections::HashMap;
+
+fn format(name: Option<&str>) -> Result<Option<Format>, UnknownFormat> {
+    name.map(str::parse).transpose()
+}
+
+/// Attributes, labels and example weights of sequences.
+type Sequences<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<f64>);
+
+/// Reads sequences: tokens as dictionaries of attributes, labels as text.
+#[pyfunction]
+#[pyo3(signature = (source, format_name=None))]
+pub(crate) fn read_sequences<'py>(
+    py: Python<'py>,
+    source: &str,
+    format_name: Option<&str>,
+) -> PyResult<Sequences<'py>> {
+    let format = format(format_name).map_err(value_error)?;
+    let source = Source::resolve(source).map_err(value_error)?;
+    let mut reader = source.open(format).map_err(value_error)?;
+    let (all, all_labels) = (PyList::empty(py), PyList::empty(py));
+    let (mut weights, mut raw) = (Vec::new(), RawSequence::new());
+    // Names come again and again; each is one object.
+    let mut known: HashMap<String, Bound<'py, PyString>> = HashMap::new();
+    let mut text = |name: &str| match known.get(name) {
+        Some(text) => text.clone(),
+        None => {
+            let text = PyString::new(py, name);
+            known.insert(name.to_owned(), text.clone());
+            text
+        }
+    };
+    while reader.read(&mut raw).map_err(value_error)? {
+        let (tokens, labels) = (PyList::empty(py), PyList::empty(py));
+        for token in raw.tokens() {
+            let attributes = PyDict::new(py);
+            for (name, value) in token.attributes() {
+                attributes.set_item(text(name), value)?;
+            }
+            tokens.append(attributes)?;
+            labels.append(token.label().map(&mut text))?;
+        }
+        all.append(tokens)?;
+        all_labels.append(labels)?;
+        weights.push(raw.weight());
+    }
+    Ok((all, all_labels, weights))
+}
+
+/// A sparse matrix (row starts, columns, values), the names of its columns, and the labels of its rows.
+type Rows<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Vec<String>,
+    Vec<Vec<String>>,
+);
+
+/// Reads rows with their labels.
+#[pyfunction]
+#[pyo3(signature = (source, format_name=None))]
+pub(crate) fn read_rows<'py>(
+    py: Python<'py>,
+    source: &str,
+    format_name: Option<&str>,
+) -> PyResult<Rows<'py>> {
+    let format = format(format_name).map_err(value_error)?;
+    let source = Source::resolve(source).map_err(value_error)?;
+    let reader = source.open_rows(format).map_err(value_error)?;
+    let data = maxmargin_io::read_rows(reader).map_err(value_error)?;
+    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut labels = Vec::new();
+    for (row, own) in data.rows.iter() {
+        for (attribute, value) in row.pairs() {
+            columns.push(i64::from(attribute));
+            values.push(value);
+        }
+        starts.push(columns.len() as i64);
+        labels.push(own.iter().map(|&label| data.labels.name(label).to_owned()).collect());
+    }
+    Ok((
+        PyArray1::from_vec(py, starts),
+        PyArray1::from_vec(py, columns),
+        PyArray1::from_vec(py, values),
+        data.attributes.iter().map(str::to_owned).collect(),
+        labels,
+    ))
+}
+
+/// Precision, recall and F1 of chunks, as the CoNLL script counts them.
+#[pyfunction]
+pub(crate) fn chunk_counts(
+    truth: Vec<Vec<String>>,
+    predicted: Vec<Vec<String>>,
+) -> PyResult<(f64, f64, f64)> {
+    if truth.len() != predicted.len() {
+        return Err(value_error("there are not as many predictions as sequences"));
+    }
+    let mut tally = Tally::default();
+    for (i, (truth, predicted)) in truth.iter().zip(&predicted).enumerate() {
+        if truth.len() != predicted.len() {
+            let text = format!("sequence {i} has {} and {} labels", truth.len(), predicted.len());
+            return Err(value_error(text));
+        }
+        let truth: Vec<&str> = truth.iter().map(String::as_str).collect();
+        let predicted: Vec<&str> = predicted.iter().map(String::as_str).collect();
+        tally.add_chunks(&truth, &predicted);
+    }
+    let total = tally.total();
+    Ok((total.precision(), total.recall(), total.f1()))
+}

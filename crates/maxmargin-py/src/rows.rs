@@ -1,0 +1,176 @@
+//! Labelled rows on their way into a binary, multiclass or multi-label model.
+
+use crate::alphabet::Alphabet;
+use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
+use crate::dicts::Attributes;
+use crate::error::value_error;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin_io::{Fingerprinter, RawSequence};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+/// Rows in index form, and the fingerprint of their name form. Training uses them up.
+#[pyclass(module = "maxmargin._maxmargin")]
+pub(crate) struct RowData {
+    pub(crate) data: LabelledRows,
+    /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
+    pub(crate) fingerprinter: Box<Fingerprinter>,
+    raw: RawSequence,
+    #[pyo3(get)]
+    unknown: u64,
+}
+
+/// The labels of rows, one after the other, and where those of each row end; one per row if no ends
+/// are given.
+struct Labels<'py> {
+    all: Option<PyReadonlyArray1<'py, u32>>,
+    ends: Option<PyReadonlyArray1<'py, i64>>,
+}
+
+impl Labels<'_> {
+    fn of(&self, row: usize) -> Result<Option<&[u32]>, String> {
+        let Some(all) = &self.all else { return Ok(None) };
+        let all = all.as_slice().map_err(|error| error.to_string())?;
+        let (from, to) = match &self.ends {
+            None => (row, row + 1),
+            Some(ends) => {
+                let ends = ends.as_array();
+                let end = |at: usize| ends.get(at).and_then(|&end| usize::try_from(end).ok());
+                let from = if row == 0 { Some(0) } else { end(row - 1) };
+                (from.unwrap_or(usize::MAX), end(row).unwrap_or(usize::MAX))
+            }
+        };
+        all.get(from..to).map(Some).ok_or_else(|| format!("row {row} has no label"))
+    }
+}
+
+impl RowData {
+    fn push(
+        &mut self,
+        row: &[(u32, f64)],
+        labels: Option<&[u32]>,
+        names: (&Alphabet, &Alphabet),
+        weight: f64,
+    ) -> PyResult<()> {
+        let (attributes, label_names) = names;
+        let most = attributes.names.len();
+        if let Some((column, _)) = row.iter().find(|(a, _)| *a as usize >= most) {
+            return Err(value_error(format!("column {column} of {most} does not exist")));
+        }
+        if let Some(labels) = labels {
+            let known = |label: &&u32| (**label as usize) < label_names.names.len();
+            let own: Vec<&str> =
+                labels.iter().filter(known).map(|&y| label_names.names.name(y)).collect();
+            let text = own.join(",");
+            self.raw.clear();
+            self.raw.push_token((!own.is_empty()).then_some(text.as_str()));
+            self.raw.set_weight(weight);
+            for &(attribute, value) in row {
+                self.raw.push_attribute(attributes.names.name(attribute), value);
+            }
+            self.fingerprinter.add(&self.raw);
+        }
+        let pairs = row.iter().copied();
+        self.data.push(pairs, labels.unwrap_or_default(), weight).map_err(value_error)
+    }
+
+    fn add_matrix(
+        &mut self,
+        matrix: &Matrix<'_, '_>,
+        columns: &Columns<'_>,
+        names: (&Alphabet, &Alphabet),
+        labels: &Labels<'_>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
+        let mut row = Vec::new();
+        let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
+        for at in 0..matrix.rows() {
+            matrix.row(at, columns, &mut row).map_err(value_error)?;
+            let weight = weights.and_then(|weights| weights.get(at).copied()).unwrap_or(1.0);
+            self.push(&row, labels.of(at).map_err(value_error)?, names, weight)?;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl RowData {
+    #[new]
+    fn new() -> Self {
+        let (data, raw) = (LabelledRows::new(), RawSequence::new());
+        Self { data, fingerprinter: Box::default(), raw, unknown: 0 }
+    }
+
+    fn __len__(&self) -> usize {
+        self.data.len()
+    }
+
+    #[pyo3(signature = (matrix, columns, attributes, label_names, labels, ends, weights))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn add_dense(
+        &mut self,
+        matrix: Dense<'_>,
+        columns: Columns<'_>,
+        attributes: &Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, i64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
+        let labels = Labels { all: labels, ends };
+        let names = (attributes, label_names);
+        self.add_matrix(&Matrix::Dense(&matrix), &columns, names, &labels, weights)
+    }
+
+    #[pyo3(signature = (starts, indices, values, columns, attributes, label_names, labels, ends,
+                        weights))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn add_sparse(
+        &mut self,
+        starts: Indices<'_>,
+        indices: Indices<'_>,
+        values: Values<'_>,
+        columns: Columns<'_>,
+        attributes: &Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, i64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
+        let matrix = Matrix::Sparse { starts: &starts, indices: &indices, values: &values };
+        let labels = Labels { all: labels, ends };
+        self.add_matrix(&matrix, &columns, (attributes, label_names), &labels, weights)
+    }
+
+    #[pyo3(signature = (rows, grow, attributes, label_names, labels, ends, weights))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn add_dicts(
+        &mut self,
+        rows: Vec<Bound<'_, PyAny>>,
+        grow: bool,
+        attributes: &mut Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, i64>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
+        let labels = Labels { all: labels, ends };
+        let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
+        for (at, attributes_of) in rows.iter().enumerate() {
+            let mut found = Attributes::new(&mut attributes.names, grow);
+            found.token(attributes_of)?;
+            self.unknown += found.unknown;
+            let row = found.row;
+            let weight = weights.and_then(|weights| weights.get(at).copied()).unwrap_or(1.0);
+            let labels = labels.of(at).map_err(value_error)?;
+            self.push(&row, labels, (attributes, label_names), weight)?;
+        }
+        Ok(())
+    }
+
+    /// The pairs of labels of the tree that tells most about their co-occurrence.
+    fn tree(&self, labels: usize) -> Vec<(u32, u32)> {
+        MultilabelShape::tree(labels, 0, &self.data).pairs
+    }
+}

@@ -1,0 +1,232 @@
+//! Labelled sequences on their way into a chain.
+
+use crate::alphabet::Alphabet;
+use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
+use crate::dicts::Attributes;
+use crate::error::value_error;
+use crate::problem::text;
+use maxmargin::model::chain::Sequences;
+use maxmargin_io::{
+    Fingerprint, Fingerprinter, LabelRule, RawSequence, ReadSequences, Source, read_training,
+    read_with,
+};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+/// Sequences in index form, and the fingerprint of their name form.
+///
+/// Training uses them up, so that there is one copy of the data, not two.
+#[pyclass(module = "maxmargin._maxmargin")]
+pub(crate) struct SequenceData {
+    pub(crate) data: Sequences,
+    /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
+    pub(crate) fingerprinter: Box<Fingerprinter>,
+    /// The fingerprint of data that were read from a file as they are.
+    pub(crate) read: Option<Fingerprint>,
+    raw: RawSequence,
+    /// Attributes that were left out because their names are not known.
+    #[pyo3(get)]
+    unknown: u64,
+}
+
+impl SequenceData {
+    /// Adds a sequence, of which `fill` gives one token after the other.
+    fn add(
+        &mut self,
+        labels: Option<&[u32]>,
+        tokens: usize,
+        label_names: &Alphabet,
+        weight: f64,
+        mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>) -> PyResult<()>,
+        name: impl Fn(u32, &mut dyn FnMut(&str)),
+    ) -> PyResult<()> {
+        if labels.is_some_and(|labels| labels.len() != tokens) {
+            let found = labels.map_or(0, <[u32]>::len);
+            return Err(value_error(format!("it has {tokens} tokens and {found} labels")));
+        }
+        self.raw.clear();
+        self.raw.set_weight(weight);
+        let mut row = Vec::new();
+        for t in 0..tokens {
+            fill(t, &mut row)?;
+            let label = labels.map_or(0, |labels| labels[t]);
+            if labels.is_some() {
+                let known = (label as usize) < label_names.names.len();
+                self.raw.push_token(known.then(|| label_names.names.name(label)));
+                for &(attribute, value) in &row {
+                    name(attribute, &mut |name| self.raw.push_attribute(name, value));
+                }
+            }
+            self.data.push_token(row.iter().copied(), label).map_err(value_error)?;
+        }
+        self.fingerprinter.add(&self.raw);
+        self.data.end_sequence(weight).map_err(value_error)
+    }
+
+    fn add_matrix(
+        &mut self,
+        matrix: &Matrix<'_, '_>,
+        rows: std::ops::Range<usize>,
+        columns: &Columns<'_>,
+        names: (&Alphabet, &Alphabet),
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        weight: f64,
+    ) -> PyResult<()> {
+        let (attributes, label_names) = names;
+        let labels = labels.as_ref().map(|labels| labels.as_slice()).transpose()?;
+        if rows.end > matrix.rows() {
+            return Err(value_error(format!("there are only {} rows", matrix.rows())));
+        }
+        let most = attributes.names.len() as u32;
+        let start = rows.start;
+        self.add(
+            labels,
+            rows.len(),
+            label_names,
+            weight,
+            |t, row| {
+                matrix.row(start + t, columns, row).map_err(value_error)?;
+                match row.iter().find(|(attribute, _)| *attribute >= most) {
+                    None => Ok(()),
+                    Some((column, _)) => {
+                        Err(value_error(format!("column {column} of {most} does not exist")))
+                    }
+                }
+            },
+            |attribute, push| push(attributes.names.name(attribute)),
+        )
+    }
+}
+
+/// Opens a file or a data set that ships inside.
+fn open(source: &str, format: Option<&str>) -> Result<Box<dyn ReadSequences + Send>, String> {
+    let format = format.map(str::parse).transpose().map_err(text)?;
+    Source::resolve(source).map_err(text)?.open(format).map_err(text)
+}
+
+#[pymethods]
+impl SequenceData {
+    #[new]
+    fn new() -> Self {
+        let (data, raw) = (Sequences::new(), RawSequence::new());
+        Self { data, fingerprinter: Box::default(), read: None, raw, unknown: 0 }
+    }
+
+    /// Reads sequences to train on from a file, with the names of labels and attributes and the
+    /// format they were found in.
+    #[staticmethod]
+    #[pyo3(signature = (source, format=None))]
+    fn read_training(
+        py: Python<'_>,
+        source: &str,
+        format: Option<&str>,
+    ) -> PyResult<(Self, Alphabet, Alphabet, &'static str)> {
+        let data = py.detach(|| read_training(open(source, format)?).map_err(text));
+        let data = data.map_err(value_error)?;
+        let read = Self { data: data.sequences, read: Some(data.fingerprint), ..Self::new() };
+        let (labels, attributes) =
+            (Alphabet { names: data.labels }, Alphabet { names: data.attributes });
+        Ok((read, labels, attributes, data.format.name()))
+    }
+
+    /// Reads sequences for a model that has these names; labels that it does not know are marked.
+    #[staticmethod]
+    #[pyo3(signature = (source, format, labels, attributes, labelled))]
+    fn read_with(
+        py: Python<'_>,
+        source: &str,
+        format: Option<&str>,
+        labels: &Alphabet,
+        attributes: &Alphabet,
+        labelled: bool,
+    ) -> PyResult<Self> {
+        let rule = if labelled { LabelRule::Count } else { LabelRule::Ignore };
+        let (labels, attributes) = (&labels.names, &attributes.names);
+        let data =
+            py.detach(|| read_with(open(source, format)?, labels, attributes, rule).map_err(text));
+        let data = data.map_err(value_error)?;
+        let read = Some(data.fingerprint);
+        Ok(Self { data: data.sequences, read, unknown: data.unknown.attributes, ..Self::new() })
+    }
+
+    /// The labels of all sequences.
+    fn labels<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
+        self.data.iter().map(|sequence| PyArray1::from_slice(py, sequence.labels())).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Adds a sequence with one row of a dense matrix per token.
+    #[pyo3(signature = (matrix, start, stop, columns, attributes, label_names, labels, weight))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn add_dense(
+        &mut self,
+        matrix: Dense<'_>,
+        start: usize,
+        stop: usize,
+        columns: Columns<'_>,
+        attributes: &Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        weight: f64,
+    ) -> PyResult<()> {
+        let names = (attributes, label_names);
+        self.add_matrix(&Matrix::Dense(&matrix), start..stop, &columns, names, labels, weight)
+    }
+
+    /// Adds a sequence with one row of a sparse matrix per token.
+    #[pyo3(signature = (starts, indices, values, start, stop, columns, attributes, label_names,
+                        labels, weight))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    fn add_sparse(
+        &mut self,
+        starts: Indices<'_>,
+        indices: Indices<'_>,
+        values: Values<'_>,
+        start: usize,
+        stop: usize,
+        columns: Columns<'_>,
+        attributes: &Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        weight: f64,
+    ) -> PyResult<()> {
+        let matrix = Matrix::Sparse { starts: &starts, indices: &indices, values: &values };
+        let names = (attributes, label_names);
+        self.add_matrix(&matrix, start..stop, &columns, names, labels, weight)
+    }
+
+    /// Adds a sequence with a dictionary or a list of attributes per token.
+    #[pyo3(signature = (tokens, grow, attributes, label_names, labels, weight))]
+    fn add_dicts(
+        &mut self,
+        tokens: Vec<Bound<'_, PyAny>>,
+        grow: bool,
+        attributes: &mut Alphabet,
+        label_names: &Alphabet,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        weight: f64,
+    ) -> PyResult<()> {
+        let mut found = Attributes::new(&mut attributes.names, grow);
+        let mut rows = Vec::with_capacity(tokens.len());
+        for token in &tokens {
+            found.token(token)?;
+            rows.push(std::mem::take(&mut found.row));
+        }
+        self.unknown += found.unknown;
+        let labels = labels.as_ref().map(|labels| labels.as_slice()).transpose()?;
+        self.add(
+            labels,
+            rows.len(),
+            label_names,
+            weight,
+            |t, row| {
+                *row = std::mem::take(&mut rows[t]);
+                Ok(())
+            },
+            |attribute, push| push(attributes.names.name(attribute)),
+        )
+    }
+}

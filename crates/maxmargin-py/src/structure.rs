@@ -1,0 +1,299 @@
+//! Structures that are defined in Python.
+
+use crate::dual::Dual;
+use crate::error::value_error;
+use crate::fit::{ErrorOf, Follow, Session, parse};
+use crate::history;
+use crate::path::Path;
+use crate::problem::UseProblem;
+use crate::supervise::supervised;
+use crate::verify::{ROUNDING, against};
+use maxmargin::{
+    Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
+    audit,
+};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Mutex;
+
+/// A problem whose oracle is a Python object.
+///
+/// An exception ends the run: it is kept, the interrupt is raised, and from then on every oracle
+/// answers with the truth, which is always a corner.
+struct PyProblem {
+    /// Has the method `corner(i, w, augmented)`, which gives φ(xᵢ, ŷ) as indices and values, and the
+    /// loss of ŷ.
+    adapter: Py<PyAny>,
+    truths: Vec<SparseVec>,
+    weights: Vec<f64>,
+    dim: usize,
+    bounds: Option<Bounds>,
+    quality: Quality,
+    failure: Mutex<Option<PyErr>>,
+    interrupt: Interrupt,
+}
+
+/// An output, as far as training needs it.
+#[derive(Clone, Default)]
+struct Corner {
+    psi: SparseVec,
+    loss: f64,
+}
+
+/// φ as indices and values.
+type Features<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
+
+impl PyProblem {
+    fn fails(&self) -> bool {
+        self.failure.lock().map_or(true, |failure| failure.is_some())
+    }
+
+    fn fail(&self, error: PyErr) {
+        if let Ok(mut failure) = self.failure.lock() {
+            failure.get_or_insert(error);
+        }
+        self.interrupt.raise();
+    }
+
+    fn answer(&self, i: usize, w: &[f64], augmented: bool, y: &mut Corner) {
+        y.psi.clear();
+        y.loss = 0.0;
+        if self.fails() {
+            return;
+        }
+        let answer = Python::attach(|py| self.ask(py, i, w, augmented, y));
+        if let Err(error) = answer {
+            y.psi.clear();
+            y.loss = 0.0;
+            self.fail(error);
+        }
+    }
+
+    fn ask(
+        &self,
+        py: Python<'_>,
+        i: usize,
+        w: &[f64],
+        augmented: bool,
+        y: &mut Corner,
+    ) -> PyResult<()> {
+        let arguments = (i, PyArray1::from_slice(py, w), augmented);
+        let answer = self.adapter.bind(py).call_method1("corner", arguments)?;
+        let (indices, values, loss): (PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, f64>, f64) =
+            answer.extract()?;
+        push(&mut y.psi, (indices, values), -1.0, self.dim)?;
+        for &(feature, value) in self.truths[i].entries() {
+            y.psi.push(feature, value);
+        }
+        y.psi.normalise();
+        y.loss = loss;
+        Ok(())
+    }
+}
+
+fn push(into: &mut SparseVec, features: Features<'_>, sign: f64, dim: usize) -> PyResult<()> {
+    let (indices, values) = features;
+    for (&index, &value) in indices.as_array().iter().zip(values.as_array()) {
+        match u64::try_from(index).ok().filter(|index| *index < dim as u64) {
+            Some(index) => into.push(index, sign * value),
+            None => {
+                let text = format!("feature {index} does not exist; there are {dim}");
+                return Err(PyValueError::new_err(text));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Problem for PyProblem {
+    type Output = Corner;
+    type Workspace = ();
+
+    fn examples(&self) -> usize {
+        self.truths.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn workspace(&self) {}
+
+    fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut Corner) {
+        self.answer(i, w, true, y);
+    }
+
+    fn decode(&self, i: usize, w: &[f64], _: &mut (), y: &mut Corner) {
+        self.answer(i, w, false, y);
+    }
+
+    fn loss(&self, _i: usize, y: &Corner) -> f64 {
+        y.loss
+    }
+
+    fn psi(&self, _i: usize, y: &Corner, psi: &mut SparseVec) {
+        psi.assign(&y.psi);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+
+    fn quality(&self) -> Quality {
+        self.quality
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+}
+
+/// Lower and upper bounds, one per weight.
+type BoundArrays = Option<(Vec<f64>, Vec<f64>)>;
+
+impl PyProblem {
+    fn new(
+        adapter: Py<PyAny>,
+        truths: Vec<Features<'_>>,
+        weights: Vec<f64>,
+        dim: usize,
+        bounds: BoundArrays,
+        quality: &str,
+    ) -> PyResult<Self> {
+        let mut vectors = Vec::with_capacity(truths.len());
+        for features in truths {
+            let mut vector = SparseVec::new();
+            push(&mut vector, features, 1.0, dim)?;
+            vector.normalise();
+            vectors.push(vector);
+        }
+        let bounds = bounds.map(|(lower, upper)| Bounds::new(lower, upper)).transpose();
+        Ok(Self {
+            adapter,
+            truths: vectors,
+            weights,
+            dim,
+            bounds: bounds.map_err(value_error)?,
+            quality: quality.parse().map_err(value_error)?,
+            failure: Mutex::default(),
+            interrupt: Interrupt::new(),
+        })
+    }
+
+    /// The exception that has ended the run, or its result.
+    fn conclude<R>(&self, result: PyResult<R>) -> PyResult<R> {
+        match self.failure.lock().ok().and_then(|mut failure| failure.take()) {
+            Some(error) => Err(error),
+            None => result,
+        }
+    }
+}
+
+/// What is known of a run, as JSON.
+fn describe(solution: &Solution) -> String {
+    serde_json::json!({
+        "certificate": solution.certificate, "status": solution.status,
+        "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
+    })
+    .to_string()
+}
+
+/// Weights, dual point, history, and what is known of the run.
+type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Dual, Bound<'py, PyDict>, String);
+
+/// Trains a structure that is defined in Python.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact",
+                    start=None, validator=None, callback=None))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn fit_structure<'py>(
+    py: Python<'py>,
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'py>>,
+    weights: Vec<f64>,
+    dim: usize,
+    settings: &str,
+    bounds: BoundArrays,
+    quality: &str,
+    start: Option<&Dual>,
+    validator: Option<Py<PyAny>>,
+    callback: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Fitted<'py>> {
+    let settings: Settings = parse("settings", settings)?;
+    let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
+    let start = start.map(|start| (start.lambda, start.point.clone()));
+    let interrupt = problem.interrupt.clone();
+    let result = supervised(py, callback, &interrupt, |reporter| {
+        let problem = &problem;
+        let error = validator.map(|validator| {
+            let error = move |w: &[f64]| {
+                let error = Python::attach(|py| {
+                    validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
+                });
+                error.unwrap_or_else(|error| {
+                    problem.fail(error);
+                    f64::NAN
+                })
+            };
+            Box::new(error) as ErrorOf<'_>
+        });
+        Session { settings, start, error, interrupt: interrupt.clone(), reporter }.go(problem)
+    });
+    let (solution, rows) = problem.conclude(result)?;
+    let about = describe(&solution);
+    let weights = PyArray1::from_vec(py, solution.weights);
+    let dual = Dual { lambda: solution.lambda, point: solution.dual };
+    Ok((weights, dual, history::columns(py, &rows)?, about))
+}
+
+/// Follows the regularization path of a structure that is defined in Python.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact"))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn follow_structure_path(
+    py: Python<'_>,
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'_>>,
+    weights: Vec<f64>,
+    dim: usize,
+    settings: &str,
+    bounds: BoundArrays,
+    quality: &str,
+) -> PyResult<Path> {
+    let settings: PathSettings = parse("settings", settings)?;
+    let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let interrupt = problem.interrupt.clone();
+    let result = supervised(py, None, &interrupt, |_| {
+        Follow { settings, interrupt: &interrupt }.go(&problem)
+    });
+    Ok(Path { path: problem.conclude(result)?, file: None })
+}
+
+/// What speaks against the certificate of a structure that is defined in Python.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, weights, dim, coefficients, dual, certificate, threads,
+                    bounds=None, quality="exact"))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn verify_structure(
+    py: Python<'_>,
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'_>>,
+    weights: Vec<f64>,
+    dim: usize,
+    coefficients: Vec<f64>,
+    dual: &Dual,
+    certificate: &str,
+    threads: usize,
+    bounds: BoundArrays,
+    quality: &str,
+) -> PyResult<Vec<String>> {
+    let claimed: Certificate = parse("certificate", certificate)?;
+    let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let found = py
+        .detach(|| audit(&problem, claimed.lambda, &coefficients, &dual.point, ROUNDING, threads));
+    let found = problem.conclude(found.map_err(value_error))?;
+    Ok(against(&claimed, &coefficients, &found))
+}

@@ -1,0 +1,53 @@
+"""Structured SVMs with a certificate of how good the training is.
+
+The estimators follow scikit-learn's conventions:
+
+=====================  =====================================================
+:class:`ChainSVM`       labels of sequences
+:class:`BinarySVM`      one of two labels
+:class:`MulticlassSVM`  one of several labels
+:class:`MultilabelSVM`  sets of labels
+:class:`FactorGraphSVM` states of the variables of factor graphs
+:class:`StructuredSVM`  a structure of your own, written in Python
+=====================  =====================================================
+
+>>> import numpy as np
+>>> from maxmargin import ChainSVM
+>>> X = [np.eye(3)[[0, 1, 2]], np.eye(3)[[2, 1]]]
+>>> y = [["a", "b", "c"], ["c", "b"]]
+>>> model = ChainSVM(lam=0.01, tol=1e-3).fit(X, y)
+>>> [list(map(str, labels)) for labels in model.predict(X)]
+[['a', 'b', 'c'], ['c', 'b']]
+>>> model.certificate_.gap <= 1e-3
+True
+"""
+
+from ._base import Certificate, ConvergenceWarning, load
+from ._chain import ChainSVM
+from ._graphs import FactorGraphSVM
+from ._path import RegularizationPath, regularization_path
+from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
+from ._structure import OracleError, StructuredSVM
+from .io import SequenceFile, read_graphs, read_rows, read_sequences, read_trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BinarySVM",
+    "Certificate",
+    "ChainSVM",
+    "ConvergenceWarning",
+    "FactorGraphSVM",
+    "MulticlassSVM",
+    "MultilabelSVM",
+    "OracleError",
+    "RegularizationPath",
+    "SequenceFile",
+    "StructuredSVM",
+    "load",
+    "read_graphs",
+    "read_rows",
+    "read_sequences",
+    "read_trace",
+    "regularization_path",
+]

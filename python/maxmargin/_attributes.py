@@ -1,0 +1,75 @@
+"""Names of attributes, as the fitted estimators remember them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _maxmargin as native
+from ._inputs import numbered_columns
+
+#: What does not go into a pickle, since it can be made again.
+TRANSIENT = ("_attribute_cache", "_column_cache")
+
+
+class AttributeNames:
+    """For estimators whose inputs are rows or tokens with attributes."""
+
+    _model: native.Model
+
+    @property
+    def attribute_names_(self) -> list[str]:
+        """The names of the attributes, in the order of their weights."""
+        return self._attributes().list()
+
+    def _new_attributes(self, width: int | None, names: list[str] | None) -> native.Alphabet:
+        """Names to train with: those of the columns, or none yet."""
+        if width is None:
+            alphabet = native.Alphabet()
+            self.__dict__.pop("n_features_in_", None)
+        else:
+            alphabet = native.Alphabet(names) if names else native.Alphabet.numbered(width)
+            self.n_features_in_ = width
+        self._attribute_cache = alphabet
+        self._column_cache: dict[int, np.ndarray | None] = {}
+        return alphabet
+
+    def _restore_attributes(self, model: native.Model, meta: dict[str, Any]) -> None:
+        alphabet = model.attributes()
+        names = alphabet.list()
+        if names and all(name.isdigit() for name in names):
+            self.n_features_in_ = max(len(names), *(int(name) for name in names))
+        else:
+            self.n_features_in_ = len(names)
+        self._attribute_cache = alphabet
+        self._column_cache = {}
+
+    def _attributes(self) -> native.Alphabet:
+        alphabet = self.__dict__.get("_attribute_cache")
+        if alphabet is None:
+            alphabet = self._attribute_cache = self._model.attributes()
+        return alphabet
+
+    def _columns_of(self, width: int | None) -> np.ndarray | None:
+        """Which attributes the columns of a matrix stand for; the number of columns must be that of
+        the training data."""
+        if width is None:
+            return None
+        expected = getattr(self, "n_features_in_", None)
+        if expected is None:
+            raise ValueError("the model was trained on attributes by name, not on matrices")
+        if width != expected:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{expected} features as input"
+            )
+        cache = self.__dict__.setdefault("_column_cache", {})
+        if width not in cache:
+            cache[width] = numbered_columns(self._attributes().list(), width)
+        found: np.ndarray | None = cache[width]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in TRANSIENT}

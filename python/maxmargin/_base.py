@@ -1,0 +1,401 @@
+"""What all estimators share: parameters, training, what is known afterwards, files, pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import sklearn.exceptions
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _maxmargin as native
+from ._progress import Progress, logger
+
+PathLike = str | os.PathLike[str]
+
+
+class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
+    """Training ended before the duality gap was within the tolerance."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof of how good a model is: no weights have an objective below ``dual``.
+
+    Attributes
+    ----------
+    lam : float
+        The regularization strength λ that was trained with.
+    primal : float
+        The objective λ/2 ‖w‖² + mean structured hinge loss of the weights.
+    dual : float
+        A lower bound of the objective of any weights.
+    gap : float
+        ``primal - dual``: how far from the optimum the weights can be at most.
+    quality : str
+        What the gap is a bound of: ``"exact"``, ``"upper-bound"`` (the problem was relaxed), or
+        ``"heuristic"`` (the true gap may be larger).
+    """
+
+    lam: float
+    primal: float
+    dual: float
+    gap: float
+    quality: str = "exact"
+
+    @classmethod
+    def _of(cls, meta: dict[str, Any]) -> Certificate:
+        return cls(
+            lam=meta["lambda"],
+            primal=meta["primal"],
+            dual=meta["dual"],
+            gap=meta["gap"],
+            quality=meta.get("quality", "exact"),
+        )
+
+
+@dataclass
+class Prepared:
+    """Data on their way into training."""
+
+    spec: dict[str, Any]
+    data: Any
+    labels: Any
+    attributes: Any
+    format: str
+    total_weight: float
+    bounds: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def task(self) -> tuple[str, Any, Any, Any, str]:
+        """The first arguments of native functions."""
+        return (json.dumps(self.spec), self.data, self.labels, self.attributes, self.format)
+
+
+def group_bounds(bounds: Any) -> dict[str, dict[str, float]]:
+    """Bounds by group as model files state them.
+
+    >>> group_bounds({"transition": (0, None)})
+    {'lower': {'transition': 0.0}, 'upper': {}}
+    """
+    if bounds is None:
+        return {"lower": {}, "upper": {}}
+    if not isinstance(bounds, dict):
+        bounds = {"all": bounds}
+    lower: dict[str, float] = {}
+    upper: dict[str, float] = {}
+    for name, pair in bounds.items():
+        low, high = pair
+        if low is not None and low != -np.inf:
+            lower[name] = float(low)
+        if high is not None and high != np.inf:
+            upper[name] = float(high)
+    return {"lower": lower, "upper": upper}
+
+
+def history_array(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """A history as a structured array, one row a pass."""
+    whole = {"passes", "visits", "oracle_calls", "step_zero", "step_full"}
+    kinds = [(name, np.int64 if name in whole else np.float64) for name in columns]
+    rows = np.empty(len(next(iter(columns.values()))), dtype=kinds)
+    for name, values in columns.items():
+        rows[name] = values
+    return rows
+
+
+class BaseSVM(BaseEstimator):
+    """The parent of all estimators; see them for how to use it."""
+
+    _kind: ClassVar[str] = ""
+    #: Parameters that all estimators have, for their documentation.
+    _native_model: Any
+
+    def settings(self, total_weight: float = 1.0) -> dict[str, Any]:
+        """The settings of a run, under the names that model files use.
+
+        >>> from maxmargin import ChainSVM
+        >>> ChainSVM(C=2.0).settings(total_weight=10)["lambda"]
+        0.05
+        """
+        if self.lam is not None and self.C is not None:
+            raise ValueError("lam and C are two ways to say the same; give one of them")
+        settings: dict[str, Any] = {
+            "solver": self.solver,
+            "tolerance": float(self.tol),
+            "max_passes": int(self.max_passes),
+            "seed": self._seed(),
+            "threads": threads(self.n_jobs),
+        }
+        if self.lam is not None:
+            settings["lambda"] = float(self.lam)
+        elif self.C is not None:
+            if not self.C > 0:
+                raise ValueError(f"C is {self.C}; it must be a positive number")
+            settings["lambda"] = 1.0 / (float(self.C) * total_weight)
+        else:
+            settings["lambda"] = 1.0 / total_weight
+        parts = {"order": self.order, "direction": self.direction, "cache": self.cache}
+        given = {name: value for name, value in parts.items() if value is not None}
+        if given and self.solver == "auto":
+            # Who sets a part of the loop wants that loop, and not auto, which would choose it.
+            settings["solver"] = "bcfw"
+        settings.update(given)
+        if self.max_seconds is not None:
+            settings["max_seconds"] = float(self.max_seconds)
+        if self.patience is not None:
+            settings["patience"] = int(self.patience)
+        settings.update(self.options or {})
+        return settings
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return 1
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _held_out(self, own_data: bool) -> tuple[int, int] | None:
+        """How much of the data is kept back, as a seed and one in so many."""
+        if own_data:
+            return None
+        share = self.validation
+        if share is None:
+            share = 0.1 if self.patience is not None else None
+        if share is None:
+            return None
+        if not 0.0 < float(share) < 1.0:
+            raise ValueError(f"validation is {share}; it must be a share between 0 and 1")
+        return self._seed(), max(2, round(1.0 / float(share)))
+
+    def _progress(self) -> Progress:
+        return Progress(self.verbose, self.callback, int(self.max_passes))
+
+    def _run(self, prepared: Prepared, validation: Any = None) -> None:
+        """Trains, and takes note of the result."""
+        progress = self._progress()
+        start = getattr(self, "_model", None) if self.warm_start else None
+        try:
+            model, columns = native.fit(
+                *prepared.task(),
+                json.dumps(self.settings(prepared.total_weight)),
+                json.dumps(prepared.bounds or group_bounds(None)),
+                held_out=self._held_out(validation is not None),
+                validation=validation,
+                start=start,
+                callback=progress if progress.wanted else None,
+            )
+        finally:
+            progress.close()
+        self._adopt(model, columns)
+        self._warn()
+
+    def _adopt(self, model: native.Model, columns: dict[str, np.ndarray]) -> None:
+        """Takes over a model that was trained or loaded."""
+        self._model = model
+        self._note(json.loads(model.meta()), columns)
+        self._set_weights()
+
+    def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
+        self.certificate_ = Certificate._of(meta["certificate"])
+        self.status_: str = meta["status"]
+        self.totals_: dict[str, Any] = meta["totals"]
+        self.n_iter_ = int(meta["totals"]["passes"])
+        self.choice_: dict[str, Any] | None = meta.get("choice")
+        found = meta.get("validation")
+        self.validation_error_: float | None = found["error"] if found else None
+        self.history_ = history_array(columns)
+        c = self.certificate_
+        logger.info("%s: primal %.6g, dual %.6g, gap %.4g", self.status_, c.primal, c.dual, c.gap)
+
+    def _warn(self) -> None:
+        if self.status_ in ("converged", "patience", "stopped"):
+            return
+        text = (
+            f"training ended with the status {self.status_!r} at the gap "
+            f"{self.certificate_.gap:.4g}, above tol={self.tol}"
+        )
+        if self.status_ == "max-passes":
+            text += "; raise max_passes or tol, or scale the features"
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    def _set_weights(self) -> None:
+        raise NotImplementedError
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
+        raise NotImplementedError
+
+    def _prepare_validation(self, validation: Any) -> Any:
+        """Labelled data for the fitted names, from ``(X, y)``."""
+        if validation is None:
+            return None
+        if not isinstance(validation, tuple):
+            return self._examples(validation, labelled=True)
+        return self._examples(*validation)
+
+    def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
+        raise NotImplementedError
+
+    def _groups(self) -> dict[str, np.ndarray]:
+        """The weights by group."""
+        weights = self._model.weights()
+        return {
+            # A group that is left out keeps its place without a shape.
+            name: weights[start:stop].reshape(shape if stop > start else (0,))
+            for name, start, stop, shape in self._model.groups()
+        }
+
+    # Files
+
+    def save(self, path: PathLike, *, dual: bool = True) -> None:
+        """Writes the model to a file that the command line reads too.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is written under a temporary name and renamed.
+        dual : bool, default=True
+            Whether the dual point is kept, without which the proof cannot be checked again.
+        """
+        check_is_fitted(self, "certificate_")
+        self._model.save(os.fspath(path), dual)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Any:
+        """Reads a model that this class, or the command line, has written.
+
+        Labels of a file are texts.
+        """
+        return cls._of_model(native.Model.load(os.fspath(path)))
+
+    @classmethod
+    def _of_model(cls, model: native.Model) -> Any:
+        if model.kind != cls._kind:
+            raise ValueError(f"the file holds a {model.kind} model, not one for {cls.__name__}")
+        meta = json.loads(model.meta())
+        settings = meta["settings"]
+        estimator = cls(
+            lam=meta["certificate"]["lambda"],
+            tol=settings["tolerance"],
+            max_passes=settings["max_passes"],
+            solver=settings["solver"],
+            random_state=settings["seed"],
+        )
+        estimator._restore(model, meta)
+        estimator._adopt(model, model.history())
+        return estimator
+
+    def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        """Takes names over from a model that was loaded."""
+        raise NotImplementedError
+
+    def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
+        """Computes the certificate again, from the data it was trained on.
+
+        Returns
+        -------
+        list of str
+            What speaks against it; empty if the proof holds.
+        """
+        check_is_fitted(self, "certificate_")
+        data = self._examples(X, y, labelled=True, **extra)
+        return self._model.verify(data, threads(self.n_jobs))
+
+    # Pictures
+
+    def plot_convergence(self, ax: Any = None, x: str = "effective_passes") -> Any:
+        """Draws the duality gap, or what is known of it, over passes or seconds.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        x : str, default="effective_passes"
+            The column of ``history_`` to go along.
+        """
+        from ._plots import convergence
+
+        check_is_fitted(self, "certificate_")
+        return convergence(self.history_, ax, x)
+
+    def plot_weights(self, ax: Any = None, top: int = 20) -> Any:
+        """Draws the weights: of pairs of labels as a heat-map where there are such, else the largest.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if not given.
+        top : int, default=20
+            How many of the largest weights to draw.
+        """
+        from ._plots import weights
+
+        check_is_fitted(self, "certificate_")
+        return weights(self, ax, top)
+
+    def _weight_names(self) -> list[str]:
+        """A name for each weight, in their order."""
+        names: list[str] = []
+        for group, start, stop, _ in self._model.groups():
+            names.extend(f"{group}[{at}]" for at in range(stop - start))
+        return names
+
+    def to_report(self, path: PathLike, title: str | None = None) -> None:
+        """Writes a self-contained HTML page about the training."""
+        check_is_fitted(self, "certificate_")
+        page = self._model.report(title or f"{type(self).__name__}")
+        temporary = f"{os.fspath(path)}.part"
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(page)
+        os.replace(temporary, path)
+
+
+def threads(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's ``n_jobs``; 0 means all cores."""
+    if n_jobs is None:
+        return 1
+    n_jobs = int(n_jobs)
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning; use -1 for all cores")
+    if n_jobs < 0:
+        return max(1, (os.cpu_count() or 1) + 1 + n_jobs) if n_jobs != -1 else 0
+    return n_jobs
+
+
+def load(path: PathLike) -> Any:
+    """Reads a model of any kind from a file.
+
+    >>> import tempfile, pathlib, maxmargin
+    >>> model = maxmargin.ChainSVM().fit([[["cat"], ["purrs"]]], [["noun", "verb"]])
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> model.save(file)
+    >>> type(maxmargin.load(file)).__name__
+    'ChainSVM'
+    """
+    return estimator_of(native.Model.load(os.fspath(path)))
+
+
+def estimator_of(model: native.Model) -> Any:
+    """The fitted estimator that a model makes."""
+    from ._chain import ChainSVM
+    from ._graphs import FactorGraphSVM
+    from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
+
+    for cls in (ChainSVM, BinarySVM, MulticlassSVM, MultilabelSVM, FactorGraphSVM):
+        if cls._kind == model.kind:
+            return cls._of_model(model)
+    raise ValueError(f"models of the kind {model.kind} are not known here")
+
+
+def total(sample_weight: Any, count: int) -> tuple[np.ndarray | None, float]:
+    """Example weights as an array, and their sum."""
+    if sample_weight is None:
+        return None, float(count)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (count,):
+        raise ValueError(f"sample_weight has the shape {weights.shape}, not ({count},)")
+    return weights, float(weights.sum())

@@ -1,0 +1,416 @@
+"""Sequences of labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _maxmargin as native
+from ._attributes import AttributeNames
+from ._base import BaseSVM, Prepared, group_bounds, total
+from ._inputs import Sequences, split_labels
+from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
+from .io import SequenceFile
+
+GROUPS = ("emission", "transition", "bias", "first", "last")
+
+
+class ChainSVM(AttributeNames, BaseSVM):
+    """Labels sequences: tagging, chunking, handwriting.
+
+    The score of a labelling is a sum over tokens and their attributes, and over pairs of neighbours.
+    Training minimises λ/2 ‖w‖² plus the mean structured hinge loss with Hamming loss, and ends with a
+    proof of how far the result is from the optimum.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Regularization strength λ; by default 1/n.
+    C : float, optional
+        The same as in scikit-learn's linear SVMs: λ = 1/(C n).
+    tol : float, default=0.01
+        Training stops when the duality gap is at most this.
+    max_passes : int, default=1000
+        Training stops after so many passes over the data at the latest.
+    solver : {"auto", "bcfw", "fw"}, default="auto"
+        The method; ``"auto"`` is right nearly always.
+    order, direction, cache : str, optional
+        Parts of the solver ``"bcfw"``, which is meant when one of them is given.
+    loss : {"normalised", "hamming"}, default="normalised"
+        Hamming loss divided by the length of the sequence, or not.
+    label_weights : dict, optional
+        What a mistake costs by true label; 1 for those that are not named.
+    without : sequence of str, default=()
+        Groups of features to leave out: emission, transition, bias, first, last.
+    bounds : tuple or dict, optional
+        Bounds ``(lower, upper)`` on all weights, or a dictionary of them by group:
+        ``{"transition": (0, None)}``.
+    max_seconds : float, optional
+        Training stops after this time at the latest.
+    validation : float, optional
+        The share of the data to hold out, to measure the error on while training.
+    patience : int, optional
+        Stop when the error on data held out has not improved in so many checks, and keep the best
+        model. A tenth is held out unless ``validation`` says otherwise.
+    n_jobs : int, optional
+        Threads; -1 means all cores. The result does not depend on it.
+    random_state : int, RandomState, optional
+        Seed of the order of examples; the same seed gives the same bits. By default 1.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last solution where the data are the same.
+    verbose : int, default=0
+        1 shows a progress bar (tqdm if installed), 2 a line for each gap, 3 for each pass.
+    callback : callable, optional
+        Called after each pass with a dictionary of figures; returning ``False`` stops the training.
+    options : dict, optional
+        Further settings under the names that the command line uses; unknown ones are refused.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    coef_ : ndarray
+        All weights, one after the other.
+    attribute_names_ : list of str
+        The names of the attributes: those given, or ``1``, ``2``, … for columns without names.
+    weights_ : dict of ndarray
+        The weights by group: ``emission`` (attributes × labels), ``transition`` (labels × labels),
+        ``bias``, ``first``, ``last``.
+    certificate_ : Certificate
+        Primal, dual and gap.
+    history_ : structured ndarray
+        One row for each pass; what was not computed is NaN.
+    status_ : str
+        Why training ended: ``"converged"``, ``"max-passes"``, ``"patience"``, ``"interrupted"``, …
+    n_iter_ : int
+        Passes over the data.
+
+    Examples
+    --------
+    Tokens are rows of numbers, dictionaries of attributes, or lists of attributes that are there:
+
+    >>> from maxmargin import ChainSVM
+    >>> X = [[{"word": "the"}, {"word": "cat", "length": 3}], [["word:cat"], ["word:the"]]]
+    >>> y = [["DET", "N"], ["N", "DET"]]
+    >>> tagger = ChainSVM(lam=0.01).fit(X, y)
+    >>> tagger.predict([[{"word": "cat"}]])[0].tolist()
+    ['N']
+    >>> tagger.score(X, y)
+    1.0
+    """
+
+    _kind: ClassVar[str] = "chain"
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_passes: int = 1000,
+        solver: str = "auto",
+        order: str | None = None,
+        direction: str | None = None,
+        cache: str | None = None,
+        loss: str = "normalised",
+        label_weights: Mapping[Any, float] | None = None,
+        without: Sequence[str] = (),
+        bounds: Any = None,
+        max_seconds: float | None = None,
+        validation: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+        self.solver = solver
+        self.order = order
+        self.direction = direction
+        self.cache = cache
+        self.loss = loss
+        self.label_weights = label_weights
+        self.without = without
+        self.bounds = bounds
+        self.max_seconds = max_seconds
+        self.validation = validation
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+        self.options = options
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        lengths: Any = None,
+        validation: Any = None,
+    ) -> ChainSVM:
+        """Trains on labelled sequences.
+
+        Parameters
+        ----------
+        X : list
+            One item per sequence: a matrix (NumPy, SciPy sparse, pandas) with a row per token, or a
+            list of tokens, each a dictionary or a list of attributes. Or one matrix for all, with
+            ``lengths``. Or a :class:`SequenceFile`, which needs no ``y``.
+        y : list
+            The labels of each sequence, of any hashable type; with ``lengths`` also one list for all.
+        sample_weight : array-like, optional
+            A positive weight for each sequence.
+        lengths : array-like, optional
+            The lengths of the sequences in one stacked matrix.
+        validation : tuple (X, y), optional
+            Data to measure the error on while training, instead of a part held out.
+
+        Returns
+        -------
+        self
+        """
+        prepared = self._prepare(X, y, sample_weight, lengths=lengths)
+        self._run(prepared, self._prepare_validation(validation))
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
+        if isinstance(X, SequenceFile):
+            return self._prepare_file(X, y, sample_weight)
+        lengths = extra.get("lengths")
+        sequences = Sequences(X, lengths)
+        truth = split_labels(y, lengths)
+        weights, whole = total(sample_weight, len(sequences))
+        labels = Labels(as_classes(label for labels in truth for label in labels))
+        if len(labels.classes) < 2:
+            raise ValueError(f"there is nothing to learn from {len(labels.classes)} label")
+        self._labels = labels
+        self.classes_ = labels.classes
+        attributes = self._new_attributes(sequences.width, sequences.names)
+        names = labels.alphabet()
+        data = sequences.fill(
+            [labels.encode(own) for own in truth], names, attributes, grow=True, weights=weights
+        )
+        format = "crfsuite" if sequences.width is None or sequences.names else "svm-hmm"
+        return Prepared(
+            self._spec(len(attributes)),
+            data,
+            names,
+            attributes,
+            format,
+            whole,
+            group_bounds(self.bounds),
+        )
+
+    def _prepare_file(self, file: SequenceFile, y: Any, sample_weight: Any) -> Prepared:
+        if y is not None or sample_weight is not None:
+            raise ValueError("labels and weights of a SequenceFile are in the file")
+        data, names, attributes, format = native.SequenceData.read_training(
+            os.fspath(file.path), file.format
+        )
+        self._labels = Labels(loaded_classes(names.list()))
+        self.classes_ = self._labels.classes
+        if len(self.classes_) < 2:
+            raise ValueError("there is nothing to learn from one label")
+        self._new_attributes(None, None)
+        self._attribute_cache = attributes
+        bounds = group_bounds(self.bounds)
+        spec = self._spec(len(attributes))
+        return Prepared(spec, data, names, attributes, format, float(len(data)), bounds)
+
+    def _spec(self, attributes: int) -> dict[str, Any]:
+        unknown = set(self.without) - set(GROUPS)
+        if unknown:
+            raise ValueError(f"without: {sorted(unknown)} not known; there are {list(GROUPS)}")
+        if self.loss not in ("normalised", "hamming"):
+            raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
+        costs: list[float] = []
+        if self.label_weights:
+            costs = [1.0] * len(self.classes_)
+            for label, cost in self.label_weights.items():
+                costs[int(self._labels.encode([label])[0])] = float(cost)
+        return {
+            "kind": "chain",
+            "shape": {
+                "labels": len(self.classes_),
+                "attributes": attributes,
+                "groups": {group: group not in self.without for group in GROUPS},
+            },
+            "loss": {"normalised": self.loss == "normalised", "label_weights": costs},
+        }
+
+    def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.SequenceData:
+        if isinstance(X, SequenceFile):
+            return native.SequenceData.read_with(
+                os.fspath(X.path),
+                X.format,
+                self._labels.alphabet(),
+                self._attributes(),
+                extra.get("labelled", False),
+            )
+        lengths = extra.get("lengths")
+        sequences = Sequences(X, lengths)
+        columns = self._columns_of(sequences.width)
+        labels = None
+        if y is not None:
+            truth = split_labels(y, lengths)
+            labels = [self._labels.encode(own, strict=False) for own in truth]
+        weights, _ = total(extra.get("sample_weight"), len(sequences))
+        return sequences.fill(
+            labels,
+            self._labels.alphabet(),
+            self._attributes(),
+            grow=False,
+            columns=columns,
+            weights=weights,
+        )
+
+    def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self._labels = Labels(loaded_classes(model.labels().list()))
+        self.classes_ = self._labels.classes
+        shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]
+        self.without = tuple(group for group in GROUPS if not shape["groups"][group])
+        self.loss = "normalised" if loss["normalised"] else "hamming"
+        self._restore_attributes(model, meta)
+
+    def _set_weights(self) -> None:
+        self.coef_ = self._model.weights()
+        self.weights_ = self._groups()
+
+    def _weight_names(self) -> list[str]:
+        labels = self._labels.names()
+        names: list[str] = []
+        for group, start, stop, _ in self._model.groups():
+            if start == stop:
+                continue
+            if group == "emission":
+                attributes = self._attributes().list()
+                names.extend(f"{a} → {label}" for a in attributes for label in labels)
+            elif group == "transition":
+                names.extend(f"{a} → {b}" for a in labels for b in labels)
+            else:
+                names.extend(f"({group}) {label}" for label in labels)
+        return names
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        rules: str | None = None,
+        fixed: Sequence[Sequence[Any]] | None = None,
+        open_label: Any = None,
+    ) -> list[np.ndarray]:
+        """The best labels of each sequence.
+
+        Parameters
+        ----------
+        X : list
+            Sequences, as in :meth:`fit`; attributes that are not known are left out.
+        lengths : array-like, optional
+            The lengths of the sequences in one stacked matrix.
+        rules : {"bio"}, optional
+            Predict only labellings in which no ``I-X`` comes without its ``B-X``.
+        fixed : list of lists, optional
+            Labels that are known already; the others are ``open_label``.
+        open_label : object, default=None
+            What stands for a label to be predicted in ``fixed``.
+
+        Examples
+        --------
+        >>> from maxmargin import ChainSVM
+        >>> model = ChainSVM().fit([[["x"], ["y"]], [["y"]]], [["B-P", "I-P"], ["O"]])
+        >>> model.predict([[["y"]]], rules="bio")[0].tolist()
+        ['O']
+        >>> model.predict([[["y"], ["y"]]], fixed=[["B-P", None]])[0].tolist()[0]
+        'B-P'
+        """
+        check_is_fitted(self, "certificate_")
+        found = self._model.predict_chain(
+            self._examples(X, lengths=lengths), rules, self._fixed(fixed, open_label)
+        )
+        return [self._labels.decode(numbers) for numbers, _ in found]
+
+    def _fixed(self, fixed: Any, open_label: Any) -> list[list[int]] | None:
+        if fixed is None:
+            return None
+        return [
+            [-1 if label == open_label else int(self._labels.encode([label])[0]) for label in own]
+            for own in fixed
+        ]
+
+    def predict_nbest(
+        self,
+        X: Any,
+        n: int = 5,
+        *,
+        lengths: Any = None,
+        rules: str | None = None,
+        fixed: Any = None,
+        open_label: Any = None,
+    ) -> list[list[tuple[np.ndarray, float]]]:
+        """The ``n`` best labellings of each sequence with their scores, best first."""
+        check_is_fitted(self, "certificate_")
+        if n < 1:
+            raise ValueError(f"n is {n}; it must be at least 1")
+        found = self._model.predict_chain_n_best(
+            self._examples(X, lengths=lengths), n, rules, self._fixed(fixed, open_label)
+        )
+        return [[(self._labels.decode(y), score) for y, score in paths] for paths in found]
+
+    def predict_confidence(
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        rules: str | None = None,
+        fixed: Any = None,
+        open_label: Any = None,
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The best labels of each sequence, and for each token how much the score of the whole would
+        fall at least with another label there."""
+        check_is_fitted(self, "certificate_")
+        found = self._model.predict_chain_margins(
+            self._examples(X, lengths=lengths), rules, self._fixed(fixed, open_label)
+        )
+        return [(self._labels.decode(y), margins) for y, margins in found]
+
+    def decision_function(self, X: Any, *, lengths: Any = None) -> list[np.ndarray]:
+        """For each sequence a matrix (tokens × labels): the score of the best labelling that has this
+        label at this token."""
+        check_is_fitted(self, "certificate_")
+        return self._model.chain_max_marginals(self._examples(X, lengths=lengths))
+
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Any = None
+    ) -> float:
+        """The share of labels that are right."""
+        if isinstance(X, SequenceFile):
+            data = self._examples(X, labelled=True)
+            found = [numbers for numbers, _ in self._model.predict_chain(data)]
+            pairs = zip(data.labels(), found, strict=True)
+            return float(np.mean(np.concatenate([a == b for a, b in pairs])))
+        truth = split_labels(y, lengths)
+        weights, _ = total(sample_weight, len(truth))
+        right = whole = 0.0
+        for at, (own, predicted) in enumerate(
+            zip(truth, self.predict(X, lengths=lengths), strict=True)
+        ):
+            weight = 1.0 if weights is None else float(weights[at])
+            numbers = self._labels.encode(own, strict=False)
+            predicted = self._labels.encode(predicted)
+            right += weight * float(np.sum((numbers == predicted) & (numbers != UNKNOWN)))
+            whole += weight * len(numbers)
+        return right / whole if whole else 1.0

@@ -1,0 +1,224 @@
+"""Factor graphs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _maxmargin as native
+from ._base import BaseSVM, Prepared, group_bounds, total
+
+
+class FactorGraphSVM(BaseSVM):
+    """Predicts the states of the variables of factor graphs: any structure whose score is a sum over
+    small sets of variables.
+
+    A graph is a dictionary as in the command line's files: ``variables``, a list of dictionaries with
+    their number of ``states`` (and perhaps the ``cost`` of a mistake), and ``factors``, a list of
+    dictionaries with ``template`` (factors of one template share their weights), ``variables`` (their
+    indices) and ``attributes`` (a dictionary, or a list of numbers).
+
+    Parameters
+    ----------
+    lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
+patience, n_jobs, random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``template.0``, ``template.1``, … in the
+        order in which templates first occur.
+    inference : {"auto", "max-sum", "enumerate", "roof-duality", "lp", "max-product"}, default="auto"
+        How states are found in training.
+    loss : {"normalised", "hamming"}, default="normalised"
+        Costs of wrong states, divided by the number of variables, or not.
+
+    Attributes
+    ----------
+    templates_ : list of str
+        The templates.
+    weights_ : dict of ndarray
+        The weights by template: attributes × states of the variables.
+    coef_, certificate_, history_, status_, n_iter_
+        As in :class:`ChainSVM`.
+
+    Examples
+    --------
+    >>> from maxmargin import FactorGraphSVM
+    >>> def graph(a, b):
+    ...     return {"variables": [{"states": 2}, {"states": 2}], "factors": [
+    ...         {"template": "colour", "variables": [0], "attributes": [a, 1.0]},
+    ...         {"template": "colour", "variables": [1], "attributes": [b, 1.0]},
+    ...         {"template": "pair", "variables": [0, 1], "attributes": {"bias": 1.0}}]}
+    >>> X = [graph(1.0, 2.0), graph(-1.0, -2.0), graph(-1.0, 1.5)]
+    >>> model = FactorGraphSVM(lam=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
+    >>> [states.tolist() for states in model.predict(X)]
+    [[1, 1], [0, 0], [0, 1]]
+    """
+
+    _kind: ClassVar[str] = "factor-graph"
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_passes: int = 1000,
+        solver: str = "auto",
+        order: str | None = None,
+        direction: str | None = None,
+        cache: str | None = None,
+        inference: str = "auto",
+        loss: str = "normalised",
+        bounds: Any = None,
+        max_seconds: float | None = None,
+        validation: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+        self.solver = solver
+        self.order = order
+        self.direction = direction
+        self.cache = cache
+        self.inference = inference
+        self.loss = loss
+        self.bounds = bounds
+        self.max_seconds = max_seconds
+        self.validation = validation
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+        self.options = options
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None
+    ) -> FactorGraphSVM:
+        """Trains on graphs whose true states are known.
+
+        Parameters
+        ----------
+        X : list of dict
+            Graphs.
+        y : list of lists of int, optional
+            The true state of each variable; taken from the variables' ``truth`` if not given.
+        sample_weight : array-like, optional
+            A positive weight for each graph.
+        validation : tuple (X, y), optional
+            Data to measure the error on while training, instead of a part held out.
+
+        Returns
+        -------
+        self
+        """
+        prepared = self._prepare(X, y, sample_weight)
+        own = None
+        if validation is not None:
+            own = prepared.data.read_more(graph_lines(list(validation[0]), validation[1]))
+        self._run(prepared, own)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
+        if self.loss not in ("normalised", "hamming"):
+            raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
+        X = list(X)
+        weights, whole = total(sample_weight, len(X))
+        data = native.GraphData(graph_lines(X, y, weights))
+        templates = [{"states": s, "attributes": a} for s, a in data.shape()]
+        spec = {
+            "kind": "factor-graph",
+            "shape": {"templates": templates},
+            "loss": {"normalised": self.loss == "normalised"},
+            "inference": self.inference,
+        }
+        none = native.Alphabet()
+        return Prepared(spec, data, none, none, "factor-graph", whole, group_bounds(self.bounds))
+
+    def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.GraphData:
+        labelled = y is not None
+        weights = extra.get("sample_weight")
+        return self._model.read_graphs(graph_lines(list(X), y, weights), labelled)
+
+    def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
+        self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
+        self.inference = meta["spec"]["inference"]
+
+    def _set_weights(self) -> None:
+        self.coef_ = self._model.weights()
+        self.templates_ = self._model.labels().list()
+        groups = self._groups().values()
+        self.weights_ = dict(zip(self.templates_, groups, strict=True))
+
+    def predict(self, X: Any) -> list[np.ndarray]:
+        """The best states of the variables of each graph."""
+        check_is_fitted(self, "certificate_")
+        found = self._model.predict_states(self._examples(X))
+        return [np.array(states, dtype=np.int64) for states in found]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of variables whose state is right."""
+        X = list(X)
+        truth = [[v.get("truth") for v in g["variables"]] for g in X] if y is None else list(y)
+        weights, _ = total(sample_weight, len(X))
+        right = whole = 0.0
+        for at, (own, states) in enumerate(zip(truth, self.predict(X), strict=True)):
+            weight = 1.0 if weights is None else float(weights[at])
+            right += weight * float(np.sum(np.asarray(own) == states))
+            whole += weight * len(states)
+        return right / whole if whole else 1.0
+
+
+def graph_lines(X: list[Any], y: Any = None, weights: Any = None) -> str:
+    """Graphs as the lines of a file."""
+    if y is not None and len(y) != len(X):
+        raise ValueError(f"X has {len(X)} graphs and y has {len(y)}")
+    lines = []
+    for i, graph in enumerate(X):
+        variables = [
+            dict(variable) if isinstance(variable, Mapping) else {"states": int(variable)}
+            for variable in graph["variables"]
+        ]
+        if y is not None:
+            own = list(y[i])
+            if len(own) != len(variables):
+                raise ValueError(f"graph {i} has {len(variables)} variables and {len(own)} states")
+            for variable, state in zip(variables, own, strict=True):
+                variable["truth"] = int(state)
+        line: dict[str, Any] = {"variables": variables, "factors": factors_of(graph)}
+        weight = graph.get("weight") if weights is None else float(weights[i])
+        if weight is not None:
+            line["weight"] = weight
+        lines.append(json.dumps(line, default=plain))
+    return "\n".join(lines) + "\n"
+
+
+def factors_of(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Factors with attributes by name; a list of numbers has the names 0, 1, …"""
+    factors = []
+    for factor in graph.get("factors", ()):
+        attributes = factor.get("attributes", {})
+        if not isinstance(attributes, Mapping):
+            attributes = {str(at): float(value) for at, value in enumerate(attributes)}
+        variables = [int(variable) for variable in factor["variables"]]
+        named = {"template": str(factor["template"]), "variables": variables}
+        factors.append({**named, "attributes": dict(attributes)})
+    return factors
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers as Python's own."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is no number")

@@ -1,0 +1,213 @@
+"""Inputs in all the forms that users have them in, on their way to the native half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _maxmargin as native
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a data frame, of pandas or alike."""
+    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+
+
+def is_tokens(item: Any) -> bool:
+    """Whether it is a list of attributes by name, rather than a row of numbers."""
+    if isinstance(item, Mapping):
+        return True
+    if isinstance(item, (list, tuple, set, frozenset)):
+        return len(item) == 0 or isinstance(next(iter(item)), str)
+    return False
+
+
+def as_matrix(X: Any) -> Any:
+    """A 2-D array of float32 or float64, or a CSR matrix of them; copied only if it is neither."""
+    if sp.issparse(X):
+        X = X.tocsr()
+        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if is_frame(X):
+        X = X.to_numpy()
+    X = np.asarray(X)
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"a matrix with one row per token is needed, not {X.ndim} dimensions")
+    return X
+
+
+def sparse_parts(X: Any) -> tuple[Any, Any, Any]:
+    """The arrays of a CSR matrix."""
+    return X.indptr, X.indices, X.data
+
+
+def row_parts(X: Any) -> list[Any]:
+    """Rows of attributes by name, from a list, a Series or an object array."""
+    return X.tolist() if hasattr(X, "tolist") else list(X)
+
+
+class Sequences:
+    """Sequences in one of three forms: lists of attributes by name, one matrix each, or one matrix
+    for all with lengths."""
+
+    def __init__(self, X: Any, lengths: Any = None) -> None:
+        self.stops: np.ndarray | None = None
+        if lengths is not None:
+            lengths = np.asarray(lengths, dtype=np.int64)
+            if lengths.ndim != 1 or (lengths < 1).any():
+                raise ValueError("lengths must be a list of positive whole numbers")
+            self.stops = np.cumsum(lengths)
+        if self.stops is not None and (sp.issparse(X) or is_frame(X) or hasattr(X, "ndim")):
+            self.form = "stacked"
+            self.names = [str(name) for name in X.columns] if is_frame(X) else None
+            self.X: Any = as_matrix(X)
+            rows = self.X.shape[0]
+        elif self.stops is not None:
+            self.form, self.names = "names", None
+            flat = list(X)
+            rows = len(flat)
+            starts = [0, *self.stops[:-1].tolist()]
+            pairs = zip(starts, self.stops.tolist(), strict=True)
+            self.X = [flat[start:stop] for start, stop in pairs]
+            if not all(is_tokens(token) for token in flat):
+                raise ValueError("with lengths, X is one matrix or one list of tokens")
+        else:
+            self.X = [X[at] for at in range(len(X))] if hasattr(X, "ndim") else list(X)
+            rows = None
+            first = next((item for item in self.X if len_of(item) > 0), None)
+            if first is None:
+                raise ValueError("there are no sequences")
+            matrix = sp.issparse(first) or is_frame(first) or hasattr(first, "ndim")
+            tokens = None if matrix else next(iter(first))
+            if not matrix and is_tokens(tokens):
+                self.form, self.names = "names", None
+            else:
+                self.form = "matrices"
+                self.names = [str(name) for name in first.columns] if is_frame(first) else None
+                self.X = [as_matrix(item) for item in self.X]
+        if rows is not None and self.stops is not None and rows != self.stops[-1]:
+            raise ValueError(f"the lengths sum to {self.stops[-1]}, but X has {rows} rows")
+
+    def __len__(self) -> int:
+        return len(self.stops) if self.form == "stacked" else len(self.X)  # type: ignore[arg-type]
+
+    @property
+    def width(self) -> int | None:
+        """Number of columns, if there are such."""
+        if self.form == "names":
+            return None
+        return int(self.X.shape[1] if self.form == "stacked" else self.X[0].shape[1])
+
+    def fill(
+        self,
+        labels: list[np.ndarray] | None,
+        label_names: native.Alphabet,
+        attributes: native.Alphabet,
+        *,
+        grow: bool,
+        columns: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+    ) -> native.SequenceData:
+        """Everything in the form that training takes."""
+        if labels is not None and len(labels) != len(self):
+            raise ValueError(f"X has {len(self)} sequences and y has {len(labels)}")
+        data = native.SequenceData()
+        for i in range(len(self)):
+            own = None if labels is None else labels[i]
+            weight = 1.0 if weights is None else float(weights[i])
+            try:
+                self._add(data, i, own, label_names, attributes, grow, columns, weight)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"sequence {i}: {error}") from None
+        return data
+
+    def _add(
+        self,
+        data: native.SequenceData,
+        i: int,
+        labels: np.ndarray | None,
+        label_names: native.Alphabet,
+        attributes: native.Alphabet,
+        grow: bool,
+        columns: np.ndarray | None,
+        weight: float,
+    ) -> None:
+        if self.form == "names":
+            data.add_dicts(list(self.X[i]), grow, attributes, label_names, labels, weight)
+            return
+        if self.form == "stacked":
+            assert self.stops is not None
+            matrix, stop = self.X, int(self.stops[i])
+            start = int(self.stops[i - 1]) if i else 0
+        else:
+            matrix, start, stop = self.X[i], 0, self.X[i].shape[0]
+        if matrix.shape[1] != self.width:
+            raise ValueError(f"it has {matrix.shape[1]} columns, and others have {self.width}")
+        tail: Any = (start, stop, columns, attributes, label_names, labels, weight)
+        if sp.issparse(matrix):
+            starts, indices, values = sparse_parts(matrix)
+            data.add_sparse(starts, indices, values, *tail)
+        else:
+            data.add_dense(matrix, *tail)
+
+
+def len_of(item: Any) -> int:
+    """The number of rows of a matrix, or of items of a list."""
+    return int(item.shape[0]) if hasattr(item, "shape") else len(item)
+
+
+def split_labels(y: Any, lengths: Any = None) -> list[Any]:
+    """Labels sequence by sequence."""
+    if lengths is None:
+        return list(y)
+    stops = np.cumsum(np.asarray(lengths, dtype=np.int64))
+    if len(y) == len(stops) and (len(stops) != stops[-1]):
+        return list(y)
+    if len(y) != stops[-1]:
+        raise ValueError(f"the lengths sum to {stops[-1]}, but y has {len(y)} labels")
+    values = y if isinstance(y, np.ndarray) else list(y)
+    starts = [0, *stops[:-1].tolist()]
+    return [values[a:b] for a, b in zip(starts, stops.tolist(), strict=True)]
+
+
+def fill_rows(
+    X: Any,
+    labels: np.ndarray | None,
+    ends: np.ndarray | None,
+    label_names: native.Alphabet,
+    attributes: native.Alphabet,
+    *,
+    grow: bool,
+    columns: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> native.RowData:
+    """Rows in the form that training takes; X is a matrix or a list of attributes by name."""
+    data = native.RowData()
+    tail: Any = (attributes, label_names, labels, ends, weights)
+    if sp.issparse(X):
+        starts, indices, values = sparse_parts(X)
+        data.add_sparse(starts, indices, values, columns, *tail)
+    elif hasattr(X, "ndim"):
+        data.add_dense(X, columns, *tail)
+    else:
+        data.add_dicts(list(X), grow, *tail)
+    return data
+
+
+def numbered_columns(names: Sequence[str], width: int) -> np.ndarray | None:
+    """Which attribute each column stands for, in a model whose attributes are numbered from 1 as in
+    LIBSVM's files; none if columns and attributes are the same anyway.
+
+    >>> numbered_columns(["1", "3"], 4).tolist()
+    [0, -1, 1, -1]
+    """
+    if list(names) == [str(at + 1) for at in range(width)] or not all(
+        name.isdigit() for name in names
+    ):
+        return None
+    index = {int(name) - 1: at for at, name in enumerate(names)}
+    return np.array([index.get(column, -1) for column in range(width)], dtype=np.int64)

@@ -1,0 +1,79 @@
+"""Labels of any hashable type, and their numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from . import _maxmargin as native
+
+#: Stands for a label that a model does not know.
+UNKNOWN = np.uint32(2**32 - 2)
+
+
+def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
+    """The distinct labels, sorted where they can be compared, else in the order they came in.
+
+    >>> as_classes(["b", "a", "b"]).tolist()
+    ['a', 'b']
+    >>> as_classes([("x", 1), None]).tolist()
+    [('x', 1), None]
+    """
+    distinct: list[Any] = list(dict.fromkeys(_plain(label) for label in labels))
+    with contextlib.suppress(TypeError):
+        distinct.sort()
+    if all(type(label) is str for label in distinct) or all(
+        type(label) in (int, bool) for label in distinct
+    ):
+        return np.array(distinct)
+    classes = np.empty(len(distinct), dtype=object)
+    classes[:] = distinct
+    return classes
+
+
+def _plain(label: Any) -> Hashable:
+    """NumPy's numbers and texts as Python's own, which hash and print alike."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+class Labels:
+    """The labels of a model: ``classes`` by number, and numbers by label."""
+
+    def __init__(self, classes: np.ndarray) -> None:
+        self.classes = classes
+        self.index = {_plain(label): number for number, label in enumerate(classes)}
+
+    def names(self) -> list[str]:
+        """Labels as model files name them."""
+        names = [str(_plain(label)) for label in self.classes]
+        if len(set(names)) < len(names):
+            names = [repr(_plain(label)) for label in self.classes]
+        return names
+
+    def alphabet(self) -> native.Alphabet:
+        """The same for the native half."""
+        return native.Alphabet(self.names())
+
+    def encode(self, labels: Any, *, strict: bool = True) -> np.ndarray:
+        """Numbers of labels; those that are not known are refused, or marked."""
+        if isinstance(labels, np.ndarray):
+            labels = labels.tolist()
+        if strict:
+            try:
+                return np.array([self.index[label] for label in labels], dtype=np.uint32)
+            except KeyError as error:
+                raise ValueError(f"unknown label {error.args[0]!r}") from None
+        get = self.index.get
+        return np.array([get(label, UNKNOWN) for label in labels], dtype=np.uint32)
+
+    def decode(self, numbers: np.ndarray) -> np.ndarray:
+        """Labels of numbers."""
+        return self.classes[numbers]
+
+
+def loaded_classes(names: list[str]) -> np.ndarray:
+    """Labels of a model file, which are texts."""
+    return np.array(names)

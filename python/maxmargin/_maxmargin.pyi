@@ -1,0 +1,261 @@
+"""The native half; see crates/maxmargin-py. Not meant to be used directly."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Path = str | os.PathLike[str]
+_Labels = NDArray[np.uint32]
+_Floats = NDArray[np.float64]
+_Data = SequenceData | RowData | GraphData
+_Callback = Callable[[dict[str, float]], Any]
+_Features = tuple[NDArray[np.int64], _Floats]
+_Bounds = tuple[list[float], list[float]]
+
+class Alphabet:
+    def __init__(self, names: list[str] = ...) -> None: ...
+    @staticmethod
+    def numbered(count: int) -> Alphabet: ...
+    def get(self, name: str) -> int | None: ...
+    def list(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+class Dual:
+    def __new__(
+        cls,
+        lambda_: float,
+        ends: NDArray[np.uint64],
+        parts: NDArray[np.uint64],
+        masses: _Floats,
+        losses: _Floats,
+    ) -> Dual: ...
+    @property
+    def lambda_(self) -> float: ...
+    def arrays(
+        self,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], _Floats, _Floats]: ...
+    def __len__(self) -> int: ...
+
+class SequenceData:
+    def __init__(self) -> None: ...
+    @staticmethod
+    def read_training(
+        source: str, format: str | None = ...
+    ) -> tuple[SequenceData, Alphabet, Alphabet, str]: ...
+    @staticmethod
+    def read_with(
+        source: str, format: str | None, labels: Alphabet, attributes: Alphabet, labelled: bool
+    ) -> SequenceData: ...
+    def labels(self) -> list[_Labels]: ...
+    def __len__(self) -> int: ...
+    @property
+    def unknown(self) -> int: ...
+    def add_dense(
+        self,
+        matrix: Any,
+        start: int,
+        stop: int,
+        columns: NDArray[np.int64] | None,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        weight: float,
+    ) -> None: ...
+    def add_sparse(
+        self,
+        starts: Any,
+        indices: Any,
+        values: Any,
+        start: int,
+        stop: int,
+        columns: NDArray[np.int64] | None,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        weight: float,
+    ) -> None: ...
+    def add_dicts(
+        self,
+        tokens: Sequence[Any],
+        grow: bool,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        weight: float,
+    ) -> None: ...
+
+class RowData:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def unknown(self) -> int: ...
+    def add_dense(
+        self,
+        matrix: Any,
+        columns: NDArray[np.int64] | None,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        ends: NDArray[np.int64] | None,
+        weights: _Floats | None,
+    ) -> None: ...
+    def add_sparse(
+        self,
+        starts: Any,
+        indices: Any,
+        values: Any,
+        columns: NDArray[np.int64] | None,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        ends: NDArray[np.int64] | None,
+        weights: _Floats | None,
+    ) -> None: ...
+    def add_dicts(
+        self,
+        rows: Sequence[Any],
+        grow: bool,
+        attributes: Alphabet,
+        label_names: Alphabet,
+        labels: _Labels | None,
+        ends: NDArray[np.int64] | None,
+        weights: _Floats | None,
+    ) -> None: ...
+    def tree(self, labels: int) -> list[tuple[int, int]]: ...
+
+class GraphData:
+    def __init__(self, lines: str) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def unknown(self) -> int: ...
+    def read_more(self, lines: str) -> GraphData: ...
+    def shape(self) -> list[tuple[list[int], int]]: ...
+
+class Model:
+    @staticmethod
+    def load(path: _Path) -> Model: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    def save(self, path: _Path, dual: bool) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def kind(self) -> str: ...
+    def weights(self) -> _Floats: ...
+    def groups(self) -> list[tuple[str, int, int, list[int]]]: ...
+    def labels(self) -> Alphabet: ...
+    def attributes(self) -> Alphabet: ...
+    def meta(self) -> str: ...
+    def history(self) -> dict[str, _Floats]: ...
+    def report(self, title: str) -> str: ...
+    def read_graphs(self, lines: str, labelled: bool) -> GraphData: ...
+    def verify(self, data: _Data, threads: int) -> list[str]: ...
+    def predict_chain(
+        self,
+        data: SequenceData,
+        rules: str | None = ...,
+        fixed: list[list[int]] | None = ...,
+    ) -> list[tuple[_Labels, float]]: ...
+    def predict_chain_n_best(
+        self,
+        data: SequenceData,
+        n: int,
+        rules: str | None = ...,
+        fixed: list[list[int]] | None = ...,
+    ) -> list[list[tuple[_Labels, float]]]: ...
+    def predict_chain_margins(
+        self,
+        data: SequenceData,
+        rules: str | None = ...,
+        fixed: list[list[int]] | None = ...,
+    ) -> list[tuple[_Labels, _Floats]]: ...
+    def chain_max_marginals(self, data: SequenceData) -> list[_Floats]: ...
+    def scores(self, data: RowData) -> _Floats: ...
+    def predict_sets(self, data: RowData) -> list[list[int]]: ...
+    def predict_states(self, data: GraphData) -> list[list[int]]: ...
+
+class Path:
+    @staticmethod
+    def load(path: _Path) -> Path: ...
+    def save(self, path: _Path) -> None: ...
+    def columns(self) -> dict[str, _Floats]: ...
+    def weights_at(self, lambda_: float) -> _Floats: ...
+    def certificate_at(self, lambda_: float) -> tuple[float, float, float, str]: ...
+    def model_at(self, lambda_: float) -> Model: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def lowest(self) -> float: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def is_guaranteed(self) -> bool: ...
+    @property
+    def largest_gap(self) -> float: ...
+
+def fit(
+    spec: str,
+    data: _Data,
+    labels: Alphabet,
+    attributes: Alphabet,
+    format: str,
+    settings: str,
+    bounds: str,
+    held_out: tuple[int, int] | None = ...,
+    validation: _Data | None = ...,
+    start: Model | None = ...,
+    callback: _Callback | None = ...,
+) -> tuple[Model, dict[str, _Floats]]: ...
+def follow_path(
+    spec: str,
+    data: _Data,
+    labels: Alphabet,
+    attributes: Alphabet,
+    format: str,
+    settings: str,
+    bounds: str,
+) -> Path: ...
+def fit_structure(
+    adapter: Any,
+    truths: list[_Features],
+    weights: list[float],
+    dim: int,
+    settings: str,
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+    start: Dual | None = ...,
+    validator: Callable[[_Floats], float] | None = ...,
+    callback: _Callback | None = ...,
+) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
+def follow_structure_path(
+    adapter: Any,
+    truths: list[_Features],
+    weights: list[float],
+    dim: int,
+    settings: str,
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+) -> Path: ...
+def verify_structure(
+    adapter: Any,
+    truths: list[_Features],
+    weights: list[float],
+    dim: int,
+    coefficients: list[float],
+    dual: Dual,
+    certificate: str,
+    threads: int,
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+) -> list[str]: ...
+def read_sequences(
+    source: str, format_name: str | None = ...
+) -> tuple[list[list[dict[str, float]]], list[list[str]], list[float]]: ...
+def read_rows(
+    source: str, format_name: str | None = ...
+) -> tuple[NDArray[np.int64], NDArray[np.int64], _Floats, list[str], list[list[str]]]: ...
+def chunk_counts(
+    truth: list[list[str]], predicted: list[list[str]]
+) -> tuple[float, float, float]: ...

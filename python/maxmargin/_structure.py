@@ -1,0 +1,422 @@
+"""Structures that users define in Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from . import _maxmargin as native
+from ._base import BaseSVM, threads, total
+
+
+class OracleError(RuntimeError):
+    """A structure has raised an exception; ``index`` is the example it was asked about, and
+    ``__cause__`` the exception."""
+
+    def __init__(self, index: int, method: str, cause: BaseException) -> None:
+        kind = type(cause).__name__
+        super().__init__(f"{method} failed for example {index}: {kind}: {cause}")
+        self.index = index
+        self.method = method
+        self.cause = cause
+
+    def __reduce__(self) -> Any:
+        return (OracleError, (self.index, self.method, self.cause))
+
+
+class Structure(Protocol):
+    """What a structure has to know."""
+
+    def decode(self, x: Any, y: Any, w: np.ndarray, loss_augmented: bool) -> Any:
+        """The best output for x at the weights w: with the largest ⟨w, features(x, ŷ)⟩, plus
+        loss(y, ŷ) if ``loss_augmented``; y is None where the truth is not known."""
+
+    def features(self, x: Any, y: Any) -> Any:
+        """φ(x, y): an array, a sparse row, a dictionary of numbers by index, or a pair of indices
+        and values."""
+
+    def loss(self, y: Any, y_hat: Any) -> float:
+        """What it costs to predict ŷ for y; 0 for y itself."""
+
+
+class StructuredSVM(BaseSVM):
+    """Learns to predict whatever you can score and decode: a structure of your own.
+
+    Parameters
+    ----------
+    structure : object
+        Has the methods ``decode(x, y, w, loss_augmented)``, ``features(x, y)`` and ``loss(y, y_hat)``,
+        see the example. If it has the attribute ``n_features``, that is the number of weights; else
+        it is the length of the arrays that ``features`` returns. If it has the attribute
+        ``quality``, that says what its decoding promises: ``"exact"`` (the default), ``"upper-bound"``
+        or ``"heuristic"``.
+    lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, \
+random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`.
+    n_jobs : int, optional
+        Threads that call ``decode`` at the same time, in the passes that compute the gap. The result
+        is the same; it is faster only if ``decode`` releases Python's lock, or there is none.
+    backend : {"threads", "processes"}, default="threads"
+        Where ``n_jobs`` work: on threads, or all but one in processes of their own, to which the
+        structure and the data are sent once. Single steps are always taken here.
+    bounds : tuple, optional
+        ``(lower, upper)``: a number or an array each, or None.
+
+    Attributes
+    ----------
+    coef_ : ndarray
+        The weights.
+    certificate_, history_, status_, n_iter_
+        As in :class:`ChainSVM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import StructuredSVM
+    >>> class Ranking:
+    ...     '''Sorts items by a linear score. y has the place of each item, from 0.'''
+    ...     def decode(self, x, y, w, loss_augmented):
+    ...         score = x @ w / len(x)
+    ...         if loss_augmented:
+    ...             score = score + y / self.worst(y)
+    ...         return np.argsort(np.argsort(-score, kind="stable"))
+    ...     def features(self, x, y):
+    ...         return (len(x) - 1 - 2 * y) @ x / len(x)
+    ...     def loss(self, y, y_hat):
+    ...         return np.sum((y - y_hat) ** 2) / self.worst(y)
+    ...     def worst(self, y):
+    ...         return len(y) * (len(y) ** 2 - 1) / 3
+    >>> rng = np.random.default_rng(0)
+    >>> X = [rng.normal(size=(5, 3)) for _ in range(20)]
+    >>> y = [np.argsort(np.argsort(-(x @ [1.0, -2.0, 0.5]))) for x in X]
+    >>> model = StructuredSVM(Ranking(), lam=0.01, tol=0.01).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        structure: Any = None,
+        lam: float | None = None,
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_passes: int = 1000,
+        solver: str = "auto",
+        order: str | None = None,
+        direction: str | None = None,
+        cache: str | None = None,
+        bounds: Any = None,
+        max_seconds: float | None = None,
+        validation: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        backend: str = "threads",
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.structure = structure
+        self.lam = lam
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+        self.solver = solver
+        self.order = order
+        self.direction = direction
+        self.cache = cache
+        self.bounds = bounds
+        self.max_seconds = max_seconds
+        self.validation = validation
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+        self.options = options
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
+    ) -> StructuredSVM:
+        """Trains on inputs and their true outputs, of whatever type the structure knows.
+
+        Parameters
+        ----------
+        X, y : sequences
+            Inputs and outputs.
+        sample_weight : array-like, optional
+            A positive weight for each example.
+        validation : tuple (X, y), optional
+            Data to measure the mean loss on while training, instead of a part held out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        OracleError
+            If the structure raises an exception; its ``index`` is that of the example.
+        """
+        X, y, weights, own = self._split(list(X), list(y), sample_weight, validation)
+        adapter = self._adapter(X, y)
+        truths = adapter.truths()
+        dim = adapter.dim
+        progress = self._progress()
+        start = getattr(self, "dual_", None) if self.warm_start else None
+        validator = None if own is None else (lambda w: self._mean_loss(own[0], own[1], w))
+        try:
+            w, dual, columns, about = native.fit_structure(
+                adapter,
+                truths,
+                weights.tolist(),
+                dim,
+                json.dumps(self.settings(float(weights.sum()))),
+                bounds=self._bound_arrays(dim),
+                quality=getattr(self.structure, "quality", "exact"),
+                start=start,
+                validator=validator,
+                callback=progress if progress.wanted else None,
+            )
+        finally:
+            progress.close()
+            adapter.close()
+        self.coef_ = w
+        self.dual_ = dual
+        self._note(json.loads(about), columns)
+        self._warn()
+        return self
+
+    def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:
+        if self.backend not in ("threads", "processes"):
+            raise ValueError(f"backend is {self.backend!r}; known are 'threads' and 'processes'")
+        others = (threads(self.n_jobs) or os.cpu_count() or 1) - 1
+        return Adapter(self.structure, X, y, others if self.backend == "processes" else 0)
+
+    def _split(self, X: list[Any], y: list[Any], sample_weight: Any, validation: Any) -> Any:
+        """Examples to train on, their weights, and data to validate on."""
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} examples and y has {len(y)}")
+        weights, _ = total(sample_weight, len(X))
+        if weights is None:
+            weights = np.ones(len(X))
+        held_out = self._held_out(validation is not None)
+        if held_out is None:
+            return X, y, weights, validation
+        seed, one_in = held_out
+        out = np.zeros(len(X), dtype=bool)
+        out[np.random.RandomState(seed).permutation(len(X))[: -(-len(X) // one_in)]] = True
+        if out.all():
+            raise ValueError("validation needs at least two examples, or data of its own")
+
+        def pick(items: list[Any], on: np.ndarray) -> list[Any]:
+            return [item for item, keep in zip(items, on, strict=True) if keep]
+
+        return pick(X, ~out), pick(y, ~out), weights[~out], (pick(X, out), pick(y, out))
+
+    def _bound_arrays(self, dim: int) -> tuple[list[float], list[float]] | None:
+        if self.bounds is None:
+            return None
+        low, high = self.bounds
+        low = -np.inf if low is None else low
+        high = np.inf if high is None else high
+        return (
+            np.broadcast_to(np.asarray(low, dtype=float), dim).tolist(),
+            np.broadcast_to(np.asarray(high, dtype=float), dim).tolist(),
+        )
+
+    def _mean_loss(self, X: Any, y: Any, w: np.ndarray) -> float:
+        losses = []
+        for x, truth in zip(X, y, strict=True):
+            losses.append(self.structure.loss(truth, self.structure.decode(x, None, w, False)))
+        return float(np.mean(losses))
+
+    def predict(self, X: Any) -> list[Any]:
+        """The best output for each input."""
+        check_is_fitted(self, "coef_")
+        return [self.structure.decode(x, None, self.coef_, False) for x in X]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """1 − the mean loss."""
+        losses = [
+            float(self.structure.loss(truth, predicted))
+            for truth, predicted in zip(y, self.predict(X), strict=True)
+        ]
+        weights, _ = total(sample_weight, len(losses))
+        return 1.0 - float(np.average(losses, weights=weights))
+
+    def _weight_names(self) -> list[str]:
+        return [f"w[{at}]" for at in range(len(self.coef_))]
+
+    def save(self, path: Any, *, dual: bool = True) -> None:
+        """Not possible: a file knows nothing of a structure of your own. Pickle the estimator."""
+        raise NotImplementedError("model files know nothing of your structure; use pickle")
+
+    def to_report(self, path: Any, title: str | None = None) -> None:
+        """Not possible yet for a structure of your own; see :meth:`plot_convergence`."""
+        raise NotImplementedError("reports know nothing of your structure; use plot_convergence")
+
+    def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
+        """Computes the certificate again, from the examples it was trained on.
+
+        Returns
+        -------
+        list of str
+            What speaks against it; empty if it holds. That the dual point is one of this problem
+            cannot be checked for a structure of your own.
+        """
+        check_is_fitted(self, "dual_")
+        X, y, weights, _ = self._split(list(X), list(y), extra.get("sample_weight"), None)
+        if len(X) != len(self.dual_):
+            return [f"it was trained on {len(self.dual_)} examples, not {len(X)}"]
+        adapter = Adapter(self.structure, X, y)
+        truths = adapter.truths()
+        c = self.certificate_
+        claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
+        return native.verify_structure(
+            adapter,
+            truths,
+            weights.tolist(),
+            adapter.dim,
+            self.coef_.tolist(),
+            self.dual_,
+            json.dumps(claim),
+            threads(self.n_jobs),
+            bounds=self._bound_arrays(adapter.dim),
+            quality=getattr(self.structure, "quality", "exact"),
+        )
+
+
+class Adapter:
+    """What the native half asks about a structure."""
+
+    def __init__(self, structure: Any, X: list[Any], y: list[Any], processes: int = 0) -> None:
+        for method in ("decode", "features", "loss"):
+            if not callable(getattr(structure, method, None)):
+                raise TypeError(f"the structure has no method {method}; see StructuredSVM")
+        self.structure = structure
+        self.X = X
+        self.y = y
+        self.dim = int(getattr(structure, "n_features", 0) or 0)
+        self.pool: Any = None
+        self.own_thread: int | None = None
+        if processes > 0:
+            from joblib.externals import loky
+
+            self.pool = loky.ProcessPoolExecutor(
+                processes, initializer=_begin_work, initargs=(structure, X, y)
+            )
+
+    def close(self) -> None:
+        """Lets the other processes go."""
+        if self.pool is not None:
+            self.pool.shutdown(wait=True)
+            self.pool = None
+
+    def truths(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The features of all true outputs; checks that their losses are 0."""
+        found = []
+        for i in range(len(self.X)):
+            raw = self._call(i, "features", self.X[i], self.y[i])
+            if not self.dim:
+                self.dim = length_of(raw)
+            found.append(self._sparse(i, raw))
+            loss = float(self._call(i, "loss", self.y[i], self.y[i]))
+            if loss != 0.0:
+                raise ValueError(
+                    f"the true output of example {i} has the loss {loss}; it must be 0"
+                )
+        return found
+
+    def corner(
+        self, i: int, w: np.ndarray, augmented: bool
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """The features of the best output, and its loss."""
+        if self.pool is not None and self._is_helper():
+            try:
+                return self.pool.submit(_work, i, w, augmented).result()
+            except OracleError as error:
+                raise error from error.cause
+        x, y = self.X[i], self.y[i]
+        best = self._call(i, "decode", x, y, w, augmented)
+        indices, values = self._sparse(i, self._call(i, "features", x, best))
+        return indices, values, float(self._call(i, "loss", y, best))
+
+    def _is_helper(self) -> bool:
+        """Whether this is one of the threads that help out in exact passes: the run itself has asked
+        before any of them."""
+        here = threading.get_ident()
+        if self.own_thread is None:
+            self.own_thread = here
+        return here != self.own_thread
+
+    def _call(self, i: int, method: str, *arguments: Any) -> Any:
+        try:
+            return getattr(self.structure, method)(*arguments)
+        except Exception as error:
+            raise OracleError(i, method, error) from error
+
+    def _sparse(self, i: int, raw: Any) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            return as_sparse(raw)
+        except (TypeError, ValueError) as error:
+            raise OracleError(i, "features", error) from error
+
+
+#: What a process of its own works on.
+_adapter_here: Adapter | None = None
+
+
+def _begin_work(structure: Any, X: list[Any], y: list[Any]) -> None:
+    global _adapter_here
+    _adapter_here = Adapter(structure, X, y)
+
+
+def _work(i: int, w: np.ndarray, augmented: bool) -> tuple[np.ndarray, np.ndarray, float]:
+    assert _adapter_here is not None
+    return _adapter_here.corner(i, w, augmented)
+
+
+def length_of(raw: Any) -> int:
+    """The number of features, where an array tells it."""
+    if sp.issparse(raw):
+        return int(np.prod(raw.shape))
+    if isinstance(raw, (Mapping, tuple)):
+        raise TypeError("the structure needs the attribute n_features, the number of weights")
+    return int(np.asarray(raw).size)
+
+
+def as_sparse(raw: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Features in any form as indices and values.
+
+    >>> [part.tolist() for part in as_sparse([0.0, 2.0])]
+    [[1], [2.0]]
+    >>> [part.tolist() for part in as_sparse({3: 1.5})]
+    [[3], [1.5]]
+    """
+    if sp.issparse(raw):
+        row = raw.tocsr().reshape(1, -1).tocsr()
+        return row.indices.astype(np.int64), row.data.astype(np.float64)
+    if isinstance(raw, Mapping):
+        keys = np.fromiter(raw.keys(), dtype=np.int64, count=len(raw))
+        return keys, np.fromiter(raw.values(), dtype=np.float64, count=len(raw))
+    if isinstance(raw, tuple) and len(raw) == 2:
+        indices = np.asarray(raw[0], dtype=np.int64)
+        values = np.asarray(raw[1], dtype=np.float64)
+        if indices.shape != values.shape or indices.ndim != 1:
+            raise ValueError("as many values as indices are needed")
+        return indices, values
+    dense = np.asarray(raw, dtype=np.float64).ravel()
+    indices = np.flatnonzero(dense)
+    return indices, dense[indices]

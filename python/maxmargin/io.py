@@ -1,0 +1,152 @@
+"""Data and traces of the command line, in Python."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _maxmargin as native
+
+PathLike = str | os.PathLike[str]
+
+__all__ = ["SequenceFile", "chunk_f1", "read_graphs", "read_rows", "read_sequences", "read_trace"]
+
+
+def read_sequences(
+    source: PathLike, format: str | None = None
+) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+    """Reads sequences from a file, gzipped or not, or a data set that ships inside.
+
+    Parameters
+    ----------
+    source : path-like
+        A file, or ``"ocr-small"`` or ``"ocr-large"``, each also with ``":test"``.
+    format : {"crfsuite", "svm-hmm", "conll", "ocr"}, optional
+        The format; found out by itself if not given. ``"conll"`` makes CRFsuite's attributes for
+        chunking from columns of words, part-of-speech tags and chunk tags.
+
+    Returns
+    -------
+    X, y
+        Tokens as dictionaries of attributes, and labels as texts (None where there are none).
+
+    Examples
+    --------
+    >>> from maxmargin import read_sequences
+    >>> X, y = read_sequences("ocr-small")
+    >>> len(X), "".join(y[0])
+    (626, 'ommanding')
+    """
+    X, y, _ = native.read_sequences(os.fspath(source), format)
+    return X, y
+
+
+@dataclass(frozen=True)
+class SequenceFile:
+    """Sequences in a file, for :class:`ChainSVM` to read by itself: nothing is made into Python's
+    objects, so that training costs what it does on the command line.
+
+    Parameters
+    ----------
+    path : path-like
+        As in :func:`read_sequences`.
+    format : str, optional
+        As in :func:`read_sequences`.
+
+    Examples
+    --------
+    >>> from maxmargin import ChainSVM
+    >>> from maxmargin.io import SequenceFile
+    >>> model = ChainSVM(lam=0.1, tol=0.1).fit(SequenceFile("ocr-small"))
+    >>> model.score(SequenceFile("ocr-small:test")) > 0.75
+    True
+    """
+
+    path: PathLike
+    format: str | None = None
+
+
+def read_rows(
+    source: PathLike, format: str | None = None
+) -> tuple[sp.csr_matrix, list[list[str]], list[str]]:
+    """Reads rows of LIBSVM's formats, with one label each or a list of them.
+
+    Returns
+    -------
+    X, y, names
+        A sparse matrix, the labels of each row, and the names of the columns.
+    """
+    starts, columns, values, names, labels = native.read_rows(os.fspath(source), format)
+    X = sp.csr_matrix((values, columns, starts), shape=(len(labels), len(names)))
+    return X, labels, names
+
+
+def _open(path: PathLike) -> Any:
+    path = os.fspath(path)
+    opener = gzip.open if path.endswith(".gz") else open
+    return opener(path, "rt", encoding="utf-8")
+
+
+def read_graphs(path: PathLike) -> tuple[list[dict[str, Any]], list[list[int]]]:
+    """Reads factor graphs, one JSON object a line, and their true states."""
+    graphs, truth = [], []
+    with _open(path) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                graph = json.loads(line)
+                truth.append([variable.get("truth") for variable in graph["variables"]])
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ValueError(
+                    f"{os.fspath(path)}:{number}: not a factor graph ({error})"
+                ) from None
+            graphs.append(graph)
+    return graphs, truth
+
+
+def read_trace(path: PathLike) -> np.ndarray:
+    """Reads the trace of a run of the command line (``--trace``) as the structured array that
+    ``history_`` is."""
+    rows = []
+    with _open(path) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                event = json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"{os.fspath(path)}:{number}: not a trace ({error})") from None
+            if isinstance(event, dict) and "pass" in event and "oracle_calls" in event:
+                rows.append(event)
+    from ._base import history_array
+
+    def column(get: Any) -> np.ndarray:
+        return np.array([get(row) for row in rows], dtype=np.float64)
+
+    def plain(name: str) -> np.ndarray:
+        return column(lambda row: np.nan if row.get(name) is None else row[name])
+
+    names = ["visits", "oracle_calls", "effective_passes", "seconds", "oracle_seconds"]
+    names += ["gap_seconds", "dual", "primal", "gap", "validation"]
+    columns = {"passes": plain("pass")} | {name: plain(name) for name in names}
+    for name in ("mean", "zero", "full"):
+        columns[f"step_{name}"] = column(lambda row, name=name: row["steps"][name])
+    return history_array(columns)
+
+
+def chunk_f1(truth: Any, predicted: Any) -> tuple[float, float, float]:
+    """Precision, recall and F1 of whole chunks in BIO tags, as the CoNLL script counts them.
+
+    >>> from maxmargin.io import chunk_f1
+    >>> chunk_f1([["B-NP", "I-NP", "O"]], [["B-NP", "O", "O"]])
+    (0.0, 0.0, 0.0)
+    """
+    as_text = [[str(label) for label in labels] for labels in truth]
+    return native.chunk_counts(as_text, [[str(label) for label in labels] for labels in predicted])
