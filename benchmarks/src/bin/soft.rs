@@ -98,7 +98,7 @@ impl Race {
 
     fn run(&self) -> Result<Vec<Run>> {
         let mut runs = Vec::new();
-        for rho in [0.1, 1.0, 10.0] {
+        for rho in [1.0, 1e-2, 1e-3, 1e-4, 1e-5] {
             runs.push(self.soft(rho)?);
         }
         for inference in [Inference::RoofDuality, Inference::Lp] {

@@ -46,6 +46,45 @@ const GRAPHS: &str = concat!(
     "\n"
 );
 
+/// Three images of a few superpixels.
+const REGIONS: &str = "\
+G cow train 2 6 3 2
+N 4 4 1 .5
+N 4 3 .8 .1
+N 4 0 0 .2
+E 0 1 2 .05
+E 1 2 2 .4
+G calf train 2 4 2 1
+N 4 4 .9 .3
+N 4 0 .2 .6
+E 0 1 2 .3
+G bull test 2 4 2 1
+N 4 4 .7 .1
+N 4 1 .1 .9
+E 0 1 2 .35
+";
+
+/// Sentences with links.
+const LINKS: &str = "\
+train\tthe house\tla maison\t1-1 2-2
+train\tthe dog\tle chien\t1p1 2-2
+test\tthe dog 's house\tla maison de le chien\t1-1 2-5 3p3 4-2
+";
+
+/// Two people with fourteen joints.
+fn people() -> String {
+    let mut text = String::new();
+    for (name, slant) in [("ann", 1.0), ("bob", -1.0), ("cy", 0.5)] {
+        text.push_str(name);
+        for joint in 0..14 {
+            let (x, y) = (10.0 + slant * f64::from(joint % 4) * 3.0, 40.0 - 2.5 * f64::from(joint));
+            text.push_str(&format!("\t{x},{y},0"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn desk() -> Desk {
     let desk = Desk::new();
     for (name, text) in
@@ -53,6 +92,9 @@ fn desk() -> Desk {
     {
         desk.write(name, text);
     }
+    desk.write("regions.txt", REGIONS);
+    desk.write("links.tsv", LINKS);
+    desk.write("people.tsv", people());
     desk
 }
 
@@ -65,6 +107,10 @@ fn the_format_says_which_model_is_meant() {
         ("three.svm", "multiclass"),
         ("sets.svm", "multilabel"),
         ("graphs.jsonl", "factor-graph"),
+        ("regions.txt", "graph"),
+        ("regions.txt:train", "graph"),
+        ("links.tsv", "matching"),
+        ("people.tsv:0..2", "tree"),
     ] {
         desk.run(&format!("train {data} -q -o x.model")).ok();
         assert_eq!(desk.model("x.model").meta.spec.kind(), kind);
@@ -95,6 +141,36 @@ fn every_kind_is_trained_tested_and_shown() {
          evaluate graphs.model graphs.jsonl
          predict graphs.model graphs.jsonl
          dump graphs.model --top 1"
+    ));
+}
+
+#[test]
+fn graphs_matchings_and_trees_have_parts() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.session(
+        "train regions.txt:train --order gap --lambda 0.01 --test regions.txt:test -q -o r.model
+         evaluate r.model regions.txt:test
+         predict r.model regions.txt
+         dump r.model --top 1
+         train links.tsv:train --order gap --lambda 0.01 --links 2 --test links.tsv:test -q -o l.model
+         evaluate l.model links.tsv:test
+         predict l.model links.tsv:test
+         predict l.model links.tsv:train --n-best 2
+         train links.tsv:train --order gap --lambda 0.01 -q -o one.model
+         predict one.model links.tsv:train --n-best 2
+         train people.tsv:0..2 --order gap --joint-kinds 1 -q -o p.model
+         evaluate p.model people.tsv:..2
+         train regions.txt:dev
+         train links.tsv:dev
+         train people.tsv:2..9
+         train people.tsv:few
+         train regions.txt --loss hamming
+         train regions.txt --graph-inference max-flow --free-pairs
+         train links.tsv --loss hamming
+         train pairs.svm:train
+         train links.tsv --pairs tree
+         predict l.model links.tsv --confidence
+         predict p.model regions.txt"
     ));
 }
 
@@ -141,6 +217,9 @@ fn what_a_model_is_told_stays_with_it() {
         ("sets.svm", "--inference lp --lower pairs=0 --average weighted"),
         ("graphs.jsonl", "--inference lp --loss hamming --upper template.0=0.5"),
         ("ocr-small", "--model multiclass --tolerance 0.1"),
+        ("regions.txt", "--free-pairs --widths 0.1,inf --loss normalised-hamming"),
+        ("links.tsv", "--links 2 --missing-cost 2 --min-count 2 --lower 0"),
+        ("people.tsv", "--joint-kinds 2 --max-passes 3"),
     ] {
         desk.run(&format!("train {data} -q -o x.model {options}")).ok();
         for verb in ["verify", "evaluate", "predict"] {

@@ -1,0 +1,186 @@
+//! Weights with bounds: the same optimum as a general QP solver finds, by every method there is.
+
+use crate::common::chains::tieless_chain;
+use crate::common::problems::{Enumerated, EnumeratedBlock, any_multiclass, any_polytope, bounded};
+use crate::common::{assert_certified, assert_close, bcfw, cases, norm_sq, qp, watch};
+use maxmargin::{
+    Average, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver, Step,
+    TrainError, train,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Bounds of all kinds: none, from one side, from both, on one point; with and without 0.
+fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
+    let one = (0..6u8, -0.5..0.5f64, 0.0..0.5f64).prop_map(|(kind, at, width)| match kind {
+        0 => (f64::NEG_INFINITY, f64::INFINITY),
+        1 => (0.0, f64::INFINITY),
+        2 => (at, f64::INFINITY),
+        3 => (f64::NEG_INFINITY, at),
+        4 => (at, at + width),
+        _ => (at, at),
+    });
+    vec(one, dim).prop_map(|pairs| {
+        let (lower, upper) = pairs.into_iter().unzip();
+        Bounds::new(lower, upper).unwrap()
+    })
+}
+
+fn methods(lambda: f64) -> Vec<Settings> {
+    let base =
+        Settings { lambda: Some(lambda), max_passes: 100, tolerance: 1e-9, threads: 1, ..bcfw() };
+    let mut all = Vec::new();
+    for step in [Step::LineSearch, Step::Fixed] {
+        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+        for average in [Average::None, Average::Weighted] {
+            all.push(Settings { step, average, ..base.clone() });
+        }
+    }
+    all.push(Settings { solver: Solver::Auto, ..base.clone() });
+    for order in Order::NAMES {
+        for direction in Direction::NAMES {
+            for cache in Caching::NAMES {
+                all.push(Settings {
+                    order: order.parse().unwrap(),
+                    direction: direction.parse().unwrap(),
+                    cache: cache.parse().unwrap(),
+                    ..base.clone()
+                });
+            }
+        }
+    }
+    all
+}
+
+fn within(bounds: &Bounds, w: &[f64]) -> bool {
+    w.iter().enumerate().all(|(at, &w)| bounds.clip(at, w) == w)
+}
+
+/// Trains by every method, and holds each against the QP solver's optimum.
+fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
+    let bounds = problem.bounds().unwrap();
+    let optimum = qp::solve_within(dense, lambda, bounds);
+    assert!(optimum.above - optimum.below <= 1e-6, "{optimum:?}");
+    for settings in methods(lambda) {
+        let (solution, rows) =
+            watch(problem, &Settings { block_gaps: true, gap_every: 1, ..settings.clone() });
+        assert_certified(problem, &solution);
+        assert!(within(bounds, &solution.weights), "{:?}", solution.weights);
+        let c = solution.certificate;
+        assert_close(c.primal, dense.primal(lambda, &solution.weights), 1e-10, c.primal);
+        assert!(c.dual <= optimum.above + 1e-6, "{settings:?}: {c:?} against {optimum:?}");
+        assert!(c.primal >= optimum.below - 1e-6, "{settings:?}: {c:?} against {optimum:?}");
+        assert!(c.primal - optimum.below <= c.gap + 1e-6, "{settings:?}: {c:?}, {optimum:?}");
+
+        let mut before = f64::NEG_INFINITY;
+        for (record, gaps) in &rows.0 {
+            let sum: f64 = gaps.as_ref().unwrap().iter().sum();
+            assert_close(sum, record.gap.unwrap(), 1e-10, record.primal.unwrap());
+            if settings.step == Step::LineSearch && settings.average == Average::None {
+                assert!(
+                    record.dual >= before - 1e-12,
+                    "{settings:?}: {} after {before}",
+                    record.dual
+                );
+                before = record.dual;
+            }
+        }
+        if settings.solver == Solver::FrankWolfe {
+            // The theorem of batch Frank-Wolfe holds as it is: clipping makes nothing steeper.
+            let corners = dense.blocks.iter().flat_map(|block| &block.corners);
+            let r_sq = corners.map(|(psi, _)| norm_sq(psi)).fold(0.0, f64::max);
+            let bound = 8.0 * r_sq / (lambda * (solution.totals.passes as f64 + 1.0));
+            assert!(optimum.below - c.dual <= bound + 1e-6, "{c:?} against {optimum:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn bounded_polytopes_have_one_optimum(
+        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        lambda in 0.2..2.0f64
+    ) {
+        let dense = problem.clone();
+        hold_against_qp(&bounded(problem, bounds), &dense, lambda);
+    }
+
+    #[test]
+    fn bounded_multiclass_problems_have_one_optimum(
+        (problem, bounds) in any_multiclass(2..=3)
+            .prop_flat_map(|p| { let d = p.dim(); (Just(p), any_bounds(d)) }),
+        lambda in 0.2..2.0f64
+    ) {
+        let dense = problem.enumerate();
+        hold_against_qp(&bounded(problem, bounds), &dense, lambda);
+    }
+
+    #[test]
+    fn bounded_chains_have_one_optimum(
+        (case, bounds) in tieless_chain().prop_flat_map(|mut case| {
+            case.sequences.truncate(3);
+            case.sequences.iter_mut().for_each(|s| s.tokens.truncate(2));
+            let d = case.build().dim();
+            (Just(case), any_bounds(d))
+        }),
+        lambda in 0.2..2.0f64
+    ) {
+        let dense = case.enumerate();
+        hold_against_qp(&bounded(case.build(), bounds), &dense, lambda);
+    }
+
+    #[test]
+    fn bounds_out_of_reach_leave_the_optimum_where_it_is(problem in any_polytope(), lambda in 0.2..2.0f64) {
+        let far = Bounds::none(problem.dim).with(0..problem.dim, -1e6, 1e6).unwrap();
+        let far = bounded(problem.clone(), far);
+        for settings in methods(lambda) {
+            let settings = Settings { max_passes: 20, ..settings };
+            let (free, held) = (train(&problem, &settings).unwrap(), train(&far, &settings).unwrap());
+            assert!(free.certificate.dual <= held.certificate.primal + 1e-9);
+            assert!(held.certificate.dual <= free.certificate.primal + 1e-9);
+        }
+    }
+}
+
+/// One example with ψ = (2, 1) and loss 1, and the first weight held at 0: with λ = 1 the exact step
+/// goes all the way to w = (0, 1), while the quotient λ‖Δv‖² in the denominator would stop at
+/// 1/5 of it.
+#[test]
+fn the_exact_line_search_goes_further_than_the_short_step() {
+    let corners = vec![(vec![0.0, 0.0], 0.0), (vec![2.0, 1.0], 1.0)];
+    let problem = Enumerated { dim: 2, blocks: vec![EnumeratedBlock { weight: 1.0, corners }] };
+    let bounds = Bounds::none(2).with(0..1, f64::NEG_INFINITY, 0.0).unwrap();
+    let settings = Settings { lambda: Some(1.0), max_passes: 1, ..bcfw() };
+    let solution = train(&bounded(problem, bounds), &settings).unwrap();
+    let (slope, quotient) = (1.0, 5.0);
+    let short: f64 = slope / quotient;
+    let dual_of = |gamma: f64| gamma - 0.5 * gamma * gamma;
+    assert_eq!(solution.weights, [0.0, 1.0]);
+    assert_eq!(solution.certificate.dual, dual_of(1.0));
+    assert!(solution.certificate.dual > dual_of(short));
+}
+
+#[test]
+fn bounds_of_the_wrong_size_are_refused() {
+    let problem = bounded(maxmargin::doc::toy(), Bounds::none(3));
+    let error = train(&problem, &Settings::default()).unwrap_err();
+    assert_eq!(error, TrainError::Bounds(BoundsError::Size { lower: 3, upper: 3, expected: 18 }));
+    let text = "3 lower and 3 upper bounds were given, 18 of each are needed";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn bounds_that_are_none_are_refused() {
+    for (lower, upper) in [
+        (f64::NAN, 1.0),
+        (0.0, f64::NAN),
+        (1.0, 0.5),
+        (f64::INFINITY, f64::INFINITY),
+        (f64::NEG_INFINITY, f64::NEG_INFINITY),
+    ] {
+        assert!(Bounds::new(vec![lower], vec![upper]).is_err(), "{lower} to {upper}");
+        assert!(Bounds::none(1).with(0..1, lower, upper).is_err(), "{lower} to {upper}");
+    }
+}

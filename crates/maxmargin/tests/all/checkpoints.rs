@@ -1,0 +1,519 @@
+//! A run that is stopped and resumed, however often and wherever, ends with the bits of one that
+//! never was.
+
+use crate::common::bits::{fingerprint, random_chain, timeless, timeless_rows, tokens};
+use crate::common::chains::any_chain;
+use crate::common::problems::{Enumerated, ViaPsi, Watched, any_polytope, bounded};
+use crate::common::{Rows, bcfw, cases, watch};
+use maxmargin::observe::{Control, Event, JsonLines, Totals};
+use maxmargin::{
+    Average, Bounds, Caching, Checkpoint, CheckpointError, CheckpointEvery, Direction, DualPoint,
+    Interrupt, Order, Problem, Rng, Settings, SettingsError, Solution, Solver, Status, Step,
+    TrainError, Trainer, train,
+};
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Every combination of settings there is, but for the solver `auto`.
+fn every_method() -> Vec<Settings> {
+    let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
+    let mut all = Vec::new();
+    let averages = [Average::None, Average::Weighted];
+    for step in [Step::LineSearch, Step::Fixed] {
+        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+    }
+    for order in Order::NAMES.iter().map(|name| name.parse().unwrap()) {
+        for average in averages {
+            for direction in Direction::NAMES.iter().map(|name| name.parse().unwrap()) {
+                for (cache, cache_bytes) in
+                    [(Caching::Off, 1 << 30), (Caching::On, 1 << 30), (Caching::On, 30_000)]
+                {
+                    let with = Settings { order, average, direction, cache, ..base.clone() };
+                    all.push(Settings { cache_bytes, ..with });
+                }
+            }
+            let step = Step::Fixed;
+            all.push(Settings { order, average, step, ..base.clone() });
+            all.push(Settings { order, average, step, cache: Caching::On, ..base.clone() });
+        }
+    }
+    all
+}
+
+/// The solution, the rows, and the checkpoints of all passes of a run.
+fn keeping<P: Problem>(problem: &P, settings: &Settings) -> (Solution, Rows, Vec<Vec<u8>>) {
+    let (mut rows, mut kept) = (Rows::default(), Vec::new());
+    let mut keep = |checkpoint: &Checkpoint<'_>| {
+        kept.push(checkpoint.to_bytes("note"));
+        Ok(())
+    };
+    let solution = Trainer::new(settings.clone())
+        .observe(&mut rows)
+        .checkpoint(CheckpointEvery::Passes(1), &mut keep)
+        .train(problem)
+        .unwrap();
+    (solution, rows, kept)
+}
+
+/// Goes on from a checkpoint.
+fn resume<P: Problem>(problem: &P, settings: &Settings, bytes: &[u8]) -> (Solution, Rows) {
+    let mut rows = Rows::default();
+    let trainer = Trainer::new(settings.clone()).observe(&mut rows);
+    let checkpoint = Checkpoint::from_bytes(bytes).unwrap();
+    assert_eq!(checkpoint.note(), "note");
+    let solution = trainer.resume(checkpoint).train(problem).unwrap();
+    (solution, rows)
+}
+
+#[track_caller]
+fn assert_same(a: &Solution, b: &Solution) {
+    assert_eq!(fingerprint(a), fingerprint(b));
+    assert_eq!((a.status, &a.choice, a.validation), (b.status, &b.choice, b.validation));
+    assert_eq!(timeless(&a.totals), timeless(&b.totals));
+}
+
+/// A run stopped after every so many oracle calls, as `most` says, and resumed each time, on another
+/// number of threads, until it comes to its end.
+fn piecewise<P: Problem>(
+    problem: &P,
+    settings: &Settings,
+    mut most: impl FnMut() -> u64,
+) -> Solution {
+    let mut bytes: Option<Vec<u8>> = None;
+    for threads in (1..=3).cycle() {
+        let done = bytes.as_ref().map_or(0, |b| {
+            let checkpoint = Checkpoint::from_bytes(b).unwrap();
+            checkpoint.totals().oracle_calls
+        });
+        let max_oracle_calls = Some(done + most());
+        let limited = Settings { max_oracle_calls, threads, ..settings.clone() };
+        let mut next = Vec::new();
+        let mut keep = |checkpoint: &Checkpoint<'_>| {
+            next = checkpoint.to_bytes("");
+            Ok(())
+        };
+        let mut trainer =
+            Trainer::new(limited).checkpoint(CheckpointEvery::Seconds(1e9), &mut keep);
+        if let Some(bytes) = &bytes {
+            trainer = trainer.resume(Checkpoint::from_bytes(bytes).unwrap());
+        }
+        let solution = trainer.train(problem).unwrap();
+        if solution.status != Status::MaxOracleCalls {
+            return solution;
+        }
+        bytes = Some(next);
+    }
+    unreachable!()
+}
+
+fn check_all<P: Problem>(problem: &P, methods: Vec<Settings>) {
+    let mut rng = Rng::new(5);
+    for settings in methods {
+        let (whole, rows) = watch(problem, &settings);
+        let (kept, kept_rows, checkpoints) = keeping(problem, &settings);
+        assert_same(&kept, &whole);
+        assert_eq!(timeless_rows(&kept_rows), timeless_rows(&rows), "{settings:?}");
+        assert_eq!(checkpoints.len(), rows.0.len());
+
+        let last = checkpoints.len() - 1;
+        for at in [rng.below(last), rng.below(last), last] {
+            let threads = 1 + rng.below(3);
+            let settings = Settings { threads, ..settings.clone() };
+            let (resumed, rest) = resume(problem, &settings, &checkpoints[at]);
+            assert_same(&resumed, &whole);
+            // The checkpoint was made before its pass was reported.
+            assert_eq!(timeless_rows(&rest), timeless_rows(&rows)[at..], "{settings:?}");
+        }
+        let n = problem.examples();
+        let resumed = piecewise(problem, &settings, || 1 + rng.below(3 * n) as u64);
+        assert_same(&resumed, &whole);
+    }
+}
+
+#[test]
+fn every_method_goes_on_as_if_never_stopped() {
+    check_all(&random_chain(70, 4, 2), every_method());
+    check_all(&tokens(&random_chain(15, 4, 2)), every_method());
+}
+
+#[test]
+fn so_does_a_problem_in_feature_space() {
+    let few = every_method().into_iter().step_by(7).collect();
+    check_all(&ViaPsi(random_chain(40, 3, 3)), few);
+}
+
+#[test]
+fn so_does_a_problem_with_bounds() {
+    let chain = random_chain(40, 3, 3);
+    let d = chain.dim();
+    let bounds = Bounds::none(d).with(0..d, -0.02, 0.03).unwrap();
+    let few = every_method().into_iter().step_by(7).collect();
+    check_all(&bounded(chain, bounds), few);
+}
+
+/// Fractional corners, and a certificate that is not exact, are in checkpoints like all else.
+#[test]
+fn so_does_a_relaxation() {
+    check_all(&maxmargin::doc::rings(), every_method().into_iter().step_by(5).collect());
+}
+
+/// What `auto` has chosen by the clock is in the checkpoint.
+#[test]
+fn so_does_auto() {
+    check_auto(&random_chain(70, 4, 2));
+    check_auto(&tokens(&random_chain(30, 4, 2)));
+}
+
+fn check_auto<P: Problem>(problem: &P) {
+    for average in [Average::None, Average::Weighted] {
+        let settings = Settings { tolerance: 0.0, max_passes: 25, average, ..Settings::default() };
+        let (whole, rows, checkpoints) = keeping(problem, &settings);
+        assert!(whole.choice.is_some());
+        for (at, bytes) in checkpoints.iter().enumerate() {
+            let (resumed, rest) = resume(problem, &settings, bytes);
+            assert_same(&resumed, &whole);
+            assert_eq!(timeless_rows(&rest), timeless_rows(&rows)[at..]);
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_goes_on_in_the_middle_of_its_pass() {
+    for settings in every_method().into_iter().step_by(5) {
+        let settings = Settings { threads: 1, ..settings };
+        let whole = train(&random_chain(30, 3, 1), &settings).unwrap();
+        for call in [0, 1, 29, 30, 31, 77, 140] {
+            let (interrupt, calls) = (Interrupt::new(), AtomicU64::new(0));
+            let raise = |_: usize| {
+                if calls.fetch_add(1, Ordering::Relaxed) + 1 == call {
+                    interrupt.raise();
+                }
+            };
+            if call == 0 {
+                interrupt.raise();
+            }
+            let problem = Watched { inner: random_chain(30, 3, 1), on_oracle: raise, bounds: None };
+            let mut bytes = Vec::new();
+            let mut keep = |checkpoint: &Checkpoint<'_>| {
+                bytes = checkpoint.to_bytes("note");
+                Ok(())
+            };
+            let stopped = Trainer::new(settings.clone())
+                .interrupt(interrupt.clone())
+                .checkpoint(CheckpointEvery::Passes(1000), &mut keep)
+                .train(&problem)
+                .unwrap();
+            assert_eq!(stopped.status, Status::Interrupted);
+            assert_same(&resume(&problem.inner, &settings, &bytes).0, &whole);
+        }
+    }
+}
+
+#[test]
+fn a_run_stopped_by_an_observer_goes_on() {
+    let problem = random_chain(30, 3, 1);
+    for settings in every_method().into_iter().step_by(3) {
+        let whole = train(&problem, &settings).unwrap();
+        for pass in [1, 3, 4] {
+            let mut stop = |event: Event<'_>| match event {
+                Event::Pass { record, .. } if record.pass == pass => Control::Stop,
+                _ => Control::Continue,
+            };
+            let mut bytes = Vec::new();
+            let mut keep = |checkpoint: &Checkpoint<'_>| {
+                bytes = checkpoint.to_bytes("note");
+                Ok(())
+            };
+            let trainer = Trainer::new(settings.clone()).observe(&mut stop);
+            let stopped = trainer
+                .checkpoint(CheckpointEvery::Passes(1000), &mut keep)
+                .train(&problem)
+                .unwrap();
+            assert_eq!((stopped.status, stopped.totals.passes), (Status::Stopped, pass));
+            assert_same(&resume(&problem, &settings, &bytes).0, &whole);
+        }
+    }
+}
+
+/// A run that has reached a limit can be taken further, as if the limit had never been there.
+#[test]
+fn limits_may_be_others() {
+    let problem = random_chain(40, 3, 4);
+    for settings in every_method().into_iter().step_by(3) {
+        let whole = train(&problem, &settings).unwrap();
+        for max_passes in [1, 2, 3, 7] {
+            let short = Settings { max_passes, ..settings.clone() };
+            let (_, _, checkpoints) = keeping(&problem, &short);
+            let last = checkpoints.last().unwrap();
+            assert_same(&resume(&problem, &settings, last).0, &whole);
+            // With the same limit it ends at once, with the same result.
+            assert_same(&resume(&problem, &short, last).0, &train(&problem, &short).unwrap());
+        }
+    }
+    // So can one that has converged. Where it looks at promising gaps, the tolerance steers it.
+    let settings = Settings { lambda: Some(0.1), max_passes: 60, tolerance: 0.1, ..bcfw() };
+    for average in [Average::None, Average::Weighted] {
+        let loose = Settings { average, ..settings.clone() };
+        let tight = Settings { tolerance: 0.0, ..loose.clone() };
+        let (converged, _, checkpoints) = keeping(&problem, &loose);
+        assert_eq!(converged.status, Status::Converged);
+        let last = checkpoints.last().unwrap();
+        assert_same(&resume(&problem, &loose, last).0, &converged);
+        assert_same(&resume(&problem, &tight, last).0, &train(&problem, &tight).unwrap());
+    }
+}
+
+#[test]
+fn time_goes_on_and_writing_does_not_count() {
+    let problem = random_chain(30, 3, 1);
+    let settings = Settings { tolerance: 0.0, max_passes: 6, ..bcfw() };
+    let mut kept = Vec::new();
+    let mut keep = |checkpoint: &Checkpoint<'_>| {
+        std::thread::sleep(std::time::Duration::from_millis(40));
+        kept.push(checkpoint.to_bytes("note"));
+        Ok(())
+    };
+    let begin = std::time::Instant::now();
+    let trainer = Trainer::new(settings.clone());
+    let whole =
+        trainer.checkpoint(CheckpointEvery::Seconds(0.0), &mut keep).train(&problem).unwrap();
+    assert_eq!(kept.len(), 6, "with no seconds in between, at every pass");
+    let all = begin.elapsed().as_secs_f64();
+    assert!(whole.totals.seconds <= all - 6.0 * 0.04, "{} of {all}", whole.totals.seconds);
+
+    let at = |bytes: &[u8]| -> Totals { *Checkpoint::from_bytes(bytes).unwrap().totals() };
+    let seconds: Vec<f64> = kept.iter().map(|bytes| at(bytes).seconds).collect();
+    assert!(seconds.windows(2).all(|pair| pair[0] <= pair[1]), "{seconds:?}");
+    let (resumed, rows) = resume(&problem, &settings, &kept[3]);
+    assert!(resumed.totals.seconds >= seconds[3]);
+    assert!(resumed.totals.oracle_seconds >= at(&kept[3]).oracle_seconds);
+    assert!(rows.0.iter().all(|(row, _)| row.seconds >= seconds[3]));
+    // A budget of time that is spent is spent.
+    let spent = Settings { max_seconds: Some(seconds[3]), ..settings };
+    let (ended, _) = resume(&problem, &spent, &kept[3]);
+    assert_eq!((ended.status, ended.totals.passes), (Status::MaxSeconds, 4));
+}
+
+#[test]
+fn observers_are_told_that_a_run_is_resumed() {
+    let problem = random_chain(30, 3, 1);
+    let settings = Settings { tolerance: 0.0, max_passes: 6, ..Settings::default() };
+    let (_, _, checkpoints) = keeping(&problem, &settings);
+    let mut lines = JsonLines::new(Vec::new());
+    let checkpoint = Checkpoint::from_bytes(&checkpoints[3]).unwrap();
+    Trainer::new(settings).observe(&mut lines).resume(checkpoint).train(&problem).unwrap();
+    let text = String::from_utf8(lines.finish().unwrap()).unwrap();
+    let events: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["start", "choice", "pass", "pass", "pass", "end"]);
+    assert_eq!((&events[0]["resumed"], &events[2]["pass"]), (&4.into(), &4.into()));
+}
+
+#[test]
+fn an_error_of_the_sink_ends_the_run() {
+    let problem = random_chain(30, 3, 1);
+    for settings in every_method().into_iter().step_by(11) {
+        let mut calls = 0;
+        let mut fail = |_: &Checkpoint<'_>| {
+            calls += 1;
+            if calls < 3 { Ok(()) } else { Err(std::io::Error::other("no space left")) }
+        };
+        let trainer = Trainer::new(settings);
+        let error = trainer.checkpoint(CheckpointEvery::Passes(1), &mut fail).train(&problem);
+        let why = "no space left".to_owned();
+        assert_eq!(error.unwrap_err(), TrainError::Checkpoint { why });
+    }
+}
+
+#[test]
+fn intervals_without_a_meaning_are_refused() {
+    for every in [
+        CheckpointEvery::Passes(0),
+        CheckpointEvery::Seconds(-1.0),
+        CheckpointEvery::Seconds(f64::NAN),
+    ] {
+        let mut keep = |_: &Checkpoint<'_>| Ok(());
+        let trainer = Trainer::new(bcfw()).checkpoint(every, &mut keep);
+        let error = trainer.train(&maxmargin::doc::toy()).unwrap_err();
+        let name = "checkpoint_every";
+        assert!(
+            matches!(error, TrainError::Settings(SettingsError::Range { name: n, .. }) if n == name)
+        );
+    }
+}
+
+/// One checkpoint, with averaging and remembered corners, for all that can be done to it.
+fn some_checkpoint() -> (Settings, Vec<u8>) {
+    let settings = Settings {
+        tolerance: 0.0,
+        max_passes: 3,
+        order: Order::Gap,
+        direction: Direction::Corrective,
+        average: Average::Weighted,
+        ..bcfw()
+    };
+    let bytes = keeping(&maxmargin::doc::toy(), &settings).2.swap_remove(1);
+    (settings, bytes)
+}
+
+#[test]
+fn what_is_not_whole_is_refused() {
+    let (_, bytes) = some_checkpoint();
+    let read = |bytes: &[u8]| Checkpoint::from_bytes(bytes).map(|_| ()).unwrap_err();
+    for length in 0..bytes.len() {
+        let expected = if length < 8 { CheckpointError::Foreign } else { CheckpointError::Damaged };
+        assert_eq!(read(&bytes[..length]), expected, "cut to {length} bytes");
+    }
+    assert_eq!(read(&[&bytes[..], b"x"].concat()), CheckpointError::Damaged);
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            read(&changed);
+        }
+    }
+    let mut later = bytes.clone();
+    later[8] = 99;
+    assert_eq!(read(&later), CheckpointError::Layout { found: 99 });
+    assert!(read(&later).to_string().contains("another version"));
+    assert!(Checkpoint::from_bytes(&bytes).is_ok());
+}
+
+#[test]
+fn other_settings_are_refused_by_name() {
+    let (settings, bytes) = some_checkpoint();
+    let refusal = |change: &dyn Fn(&mut Settings)| {
+        let mut changed = settings.clone();
+        change(&mut changed);
+        let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
+        let trainer = Trainer::new(changed).resume(checkpoint);
+        trainer.train(&maxmargin::doc::toy()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    for (change, expected) in [
+        (
+            (|s| s.order = Order::MaxGap) as fn(&mut Settings),
+            "order gap and cannot go on with max-gap",
+        ),
+        (|s| s.direction = Direction::Pairwise, "direction corrective and"),
+        (|s| s.lambda = Some(0.5), "without lambda and cannot go on with 0.5"),
+        (|s| s.average = Average::None, "average weighted and"),
+        (|s| s.cache = Caching::On, "cache off and"),
+        (|s| s.cache_bytes = 1000, "cache_bytes 1073741824 and"),
+        (|s| s.cache_factor = 0.5, "cache_factor 0.25 and"),
+        (|s| s.gap_power = 0.5, "gap_power 1.0 and"),
+        (|s| s.gap_every = 2, "gap_every 10 and"),
+        (|s| s.seed = 2, "seed 1 and cannot go on with 2"),
+    ] {
+        let error = refusal(&change).unwrap_err();
+        assert!(error.starts_with("the run was begun with") && error.contains(expected), "{error}");
+    }
+    let solver = refusal(&|s| {
+        let averaged = Average::Weighted;
+        *s = Settings { solver: Solver::Auto, average: averaged, ..Settings::default() };
+    });
+    assert!(solver.unwrap_err().contains("solver bcfw and cannot go on with auto"));
+    for free in [
+        (|s| s.tolerance = 1e-3) as fn(&mut Settings),
+        |s| s.max_passes = 9,
+        |s| s.max_oracle_calls = Some(1000),
+        |s| s.max_seconds = Some(1000.0),
+        |s| s.threads = 2,
+        |s| s.block_gaps = true,
+    ] {
+        refusal(&free).unwrap();
+    }
+}
+
+#[test]
+fn other_problems_are_refused() {
+    let (settings, bytes) = some_checkpoint();
+    let error = |problem: &maxmargin::model::chain::Chain| {
+        let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
+        Trainer::new(settings.clone()).resume(checkpoint).train(problem).unwrap_err().to_string()
+    };
+    let with = |sequences: &[&[u32]], value: f64| {
+        let mut data = maxmargin::model::chain::Sequences::new();
+        for sequence in sequences {
+            for (t, &label) in sequence.iter().enumerate() {
+                data.push_token([(label, value), (2 + t as u32 % 2, 0.5)], label).unwrap();
+            }
+            data.end_sequence(1.0).unwrap();
+        }
+        let shape = maxmargin::model::chain::ChainShape::new(2, 4);
+        maxmargin::model::chain::Chain::new(shape, data, &Default::default()).unwrap()
+    };
+    let same: [&[u32]; 4] = [&[0, 1, 0], &[1, 1], &[0, 0, 1, 1], &[1]];
+    let again = Trainer::new(settings.clone()).resume(Checkpoint::from_bytes(&bytes).unwrap());
+    assert!(again.train(&with(&same, 1.0)).is_ok(), "these are the data of the toy");
+    assert!(error(&with(&same[..3], 1.0)).contains("it has 4 examples, the problem has 3"));
+    assert!(error(&random_chain(4, 3, 1)).contains("it has 18 features, the problem has 5"));
+    assert!(error(&with(&same, 2.0)).contains("its examples or its bounds are others"));
+    let shorter: [&[u32]; 4] = [&[0, 1], &[1, 1], &[0, 0, 1, 1], &[1]];
+    assert!(error(&with(&shorter, 1.0)).contains("its examples or its bounds are others"));
+}
+
+/// Where the run was to start does not matter once it is under way.
+#[test]
+fn a_resumed_run_has_its_start_behind_it() {
+    let problem = random_chain(30, 3, 1);
+    let settings = Settings { tolerance: 0.0, max_passes: 6, ..bcfw() };
+    let start = train(&problem, &Settings { max_passes: 2, ..settings.clone() }).unwrap().dual;
+    let mut kept = Vec::new();
+    let mut keep = |checkpoint: &Checkpoint<'_>| {
+        kept.push(checkpoint.to_bytes(""));
+        Ok(())
+    };
+    let whole = Trainer::new(settings.clone())
+        .start_from(start)
+        .checkpoint(CheckpointEvery::Passes(2), &mut keep)
+        .train(&problem)
+        .unwrap();
+    for start in [None, Some(DualPoint::at_truth(&problem))] {
+        let mut trainer =
+            Trainer::new(settings.clone()).resume(Checkpoint::from_bytes(&kept[0]).unwrap());
+        if let Some(start) = start {
+            trainer = trainer.start_from(start);
+        }
+        assert_same(&trainer.train(&problem).unwrap(), &whole);
+    }
+}
+
+fn any_method() -> impl Strategy<Value = Settings> {
+    (any::<prop::sample::Index>(), 1u64..5, 0.01..1.0f64, any::<u64>()).prop_map(
+        |(at, gap_every, lambda, seed)| {
+            let all = every_method();
+            let settings = all[at.index(all.len())].clone();
+            Settings { gap_every, seed, lambda: Some(lambda), ..settings }
+        },
+    )
+}
+
+fn stopped_anywhere<P: Problem>(problem: &P, settings: &Settings, stops: &[u64]) {
+    let whole = train(problem, settings).unwrap();
+    let mut stops = stops.iter().copied().cycle();
+    assert_same(&piecewise(problem, settings, || stops.next().unwrap()), &whole);
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn any_problem_may_be_stopped_anywhere(
+        problem in any_polytope(),
+        settings in any_method(),
+        stops in prop::collection::vec(1u64..20, 1..4),
+    ) {
+        let problem: Enumerated = problem;
+        stopped_anywhere(&problem, &settings, &stops);
+    }
+
+    #[test]
+    fn any_chain_may_be_stopped_anywhere(
+        case in any_chain(),
+        settings in any_method(),
+        stops in prop::collection::vec(1u64..20, 1..4),
+    ) {
+        stopped_anywhere(&case.build(), &settings, &stops);
+    }
+}

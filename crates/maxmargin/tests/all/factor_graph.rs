@@ -1,0 +1,513 @@
+//! The factor graph as a problem: its parts, its oracles and its relaxation, against the formulas
+//! written out.
+
+use crate::common;
+use crate::common::factor_graphs::{
+    GraphCase, any_binary_graphs, any_forests, any_graphs, frustrated_graphs,
+};
+use crate::common::graphs::{KINDS, magnitude, numbers};
+use crate::common::problems::ViaPsi;
+use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq};
+use maxmargin::inference::Inference;
+use maxmargin::inference::labelling::Labelling;
+use maxmargin::model::factor_graph::{
+    FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
+};
+use maxmargin::{
+    Block, Bounds, Caching, Direction, Order, PathSettings, Problem, Quality, Rng, Settings,
+    Solver, SparseVec, audit, regularization_path, train,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+
+/// How large the terms of scores are.
+fn scale(case: &GraphCase, i: usize, w: &[f64]) -> f64 {
+    let features: f64 = case.part_features(i).iter().flatten().map(|x| x.abs()).sum();
+    magnitude(w) * (1.0 + features)
+}
+
+/// The best H and the best score of all labellings.
+fn best(case: &GraphCase, i: usize, w: &[f64]) -> (f64, f64) {
+    let all = case.structure(i).labellings();
+    let most = |value: &dyn Fn(&[u32]) -> f64| {
+        all.iter().map(|y| value(y)).fold(f64::NEG_INFINITY, f64::max)
+    };
+    (most(&|y| case.augmented(i, y, w)), most(&|y| dot(w, &case.phi(i, y))))
+}
+
+/// H of an output, by its parts.
+fn augmented(case: &GraphCase, problem: &FactorGraph, i: usize, y: &Labelling, w: &[f64]) -> f64 {
+    let mut psi = SparseVec::new();
+    problem.psi(i, y, &mut psi);
+    psi.normalise();
+    let mut parts = SparseVec::new();
+    problem.parts(i, y, &mut parts);
+    let losses = case.part_losses(i);
+    assert_close(parts.dot_dense(&losses), problem.loss(i, y), 1e-12, 1.0);
+    problem.loss(i, y) - psi.dot_dense(w)
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    /// Parts, scores, lengths, updates and losses are those of the features they stand for, of
+    /// labellings and of anything between them.
+    #[test]
+    fn parts_stand_for_features(
+        case in any_graphs(), kind in KINDS, seed in any::<u64>(), mix in -1.0..1.0f64
+    ) {
+        let problem = case.build(Inference::Auto);
+        prop_assert_eq!(problem.dim(), case.dim());
+        let w = numbers(kind, case.dim(), seed);
+        let mut workspace = problem.workspace();
+        for i in 0..case.graphs.len() {
+            let (all, scale) = (case.structure(i).labellings(), scale(&case, i, &w));
+            let (a, b) = (&all[seed as usize % all.len()], &all[seed as usize / 7 % all.len()]);
+            let features = case.part_features(i);
+            problem.prepare(i, &w, &mut workspace);
+
+            let (mut parts, mut other) = (SparseVec::new(), SparseVec::new());
+            problem.parts(i, &Labelling::from(a.clone()), &mut parts);
+            problem.parts(i, &Labelling::from(b.clone()), &mut other);
+            prop_assert!(parts.is_normalised());
+            parts.add_scaled(mix, &other);
+            let mut dense = vec![0.0; case.dim()];
+            for &(part, mass) in parts.entries() {
+                common::add_scaled(&mut dense, mass, &features[part as usize]);
+            }
+            let mut expected = case.phi(i, a);
+            common::add_scaled(&mut expected, mix, &case.phi(i, b));
+            assert_all_close(&dense, &expected, 1e-12);
+
+            assert_close(problem.score(i, &w, &workspace, &parts), dot(&w, &dense), 1e-13, scale);
+            let length = norm_sq(&dense);
+            let found = problem.norm_sq(i, &mut workspace, &parts);
+            assert_close(found, length, 1e-12, 100.0 + length);
+            // Twice the same: the scratch memory is clean.
+            prop_assert_eq!(problem.norm_sq(i, &mut workspace, &parts), found);
+            let mut sink = vec![0.0; case.dim()];
+            problem.scatter(i, -0.5, &parts, sink.as_mut_slice());
+            sink.iter_mut().for_each(|x| *x *= -2.0);
+            assert_all_close(&sink, &dense, 1e-12);
+
+            let y = Labelling::from(a.clone());
+            assert_close(problem.loss(i, &y), case.loss(i, a), 1e-13, 1.0);
+            let mut psi = SparseVec::new();
+            problem.psi(i, &y, &mut psi);
+            let mut sink = vec![0.0; case.dim()];
+            psi.entries().iter().for_each(|&(at, value)| sink[at as usize] += value);
+            assert_all_close(&sink, &case.psi(i, a), 1e-12);
+        }
+    }
+
+    #[test]
+    fn oracles_find_the_best(case in any_graphs(), kind in KINDS, seed in any::<u64>()) {
+        let w = numbers(kind, case.dim(), seed);
+        for name in Inference::NAMES {
+            let inference: Inference = name.parse().unwrap();
+            let suits = |i| inference.resolve(&case.structure(i).topology()).is_ok();
+            if !(0..case.graphs.len()).all(suits) {
+                continue;
+            }
+            let problem = case.build(inference);
+            let mut workspace = problem.workspace();
+            for i in 0..case.graphs.len() {
+                let ((best_h, best_score), scale) = (best(&case, i, &w), scale(&case, i, &w));
+                let mut y = Labelling::default();
+                problem.prepare(i, &w, &mut workspace);
+                problem.oracle(i, &w, &mut workspace, &mut y);
+                let found = augmented(&case, &problem, i, &y, &w);
+                // The oracle leaves the tables as they were.
+                let mut z = Labelling::default();
+                problem.decode(i, &w, &mut workspace, &mut z);
+                let mut again = Labelling::default();
+                problem.prepare(i, &w, &mut workspace);
+                problem.decode(i, &w, &mut workspace, &mut again);
+                prop_assert_eq!(&z, &again);
+                let rounded = dot(&w, &case.phi(i, &z.states));
+                prop_assert!(rounded <= best_score + 1e-12 * scale);
+                match problem.inference(i).quality() {
+                    Quality::Exact => {
+                        prop_assert!(!y.is_fractional());
+                        assert_close(found, best_h, 1e-12, scale);
+                        assert_close(rounded, best_score, 1e-12, scale);
+                    }
+                    Quality::UpperBound => prop_assert!(found >= best_h - 1e-11 * scale),
+                    Quality::Heuristic => prop_assert!(found <= best_h + 1e-12 * scale),
+                }
+            }
+        }
+    }
+
+    /// Selecting all is no change, and what is selected is as it was.
+    #[test]
+    fn graphs_are_selected_whole(case in any_graphs()) {
+        let data = case.data();
+        prop_assert_eq!(&data.select(|_| true), &data);
+        let mut tail = case.clone();
+        tail.graphs.remove(0);
+        let (some, expected) = (data.select(|i| i > 0), tail.data());
+        prop_assert_eq!(some.len(), expected.len());
+        for (a, b) in some.iter().zip(expected.iter()) {
+            prop_assert_eq!((a.states(), a.truth()), (b.states(), b.truth()));
+            prop_assert!(a.factors().eq(b.factors()));
+        }
+    }
+
+    /// Forests need no relaxation: max-sum and the LP are trained alike.
+    #[test]
+    fn forests_are_exact_either_way(case in any_forests(), lambda in 0.05..1.0f64) {
+        let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..bcfw() };
+        let settings = Settings { direction: Direction::Corrective, max_passes: 300, ..settings };
+        let exact = train(&case.build(Inference::Auto), &settings).unwrap().certificate;
+        let relaxed = train(&case.build(Inference::Lp), &settings).unwrap().certificate;
+        prop_assert_eq!(exact.quality, Quality::Exact);
+        prop_assert_eq!(relaxed.quality, Quality::UpperBound);
+        prop_assert!(exact.dual <= relaxed.primal + 1e-9 && relaxed.dual <= exact.primal + 1e-9);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(cases(16))]
+
+    /// The relaxed optimum is the one that a general QP solver finds over the local polytope, for
+    /// every way to find corners; and the true optimum lies at or below it.
+    #[test]
+    fn fractional_corners_train_to_the_relaxed_optimum(
+        case in frustrated_graphs(), lambda in 0.02..1.0f64
+    ) {
+        check_relaxed_optimum(&case, lambda, &[Inference::Lp, Inference::RoofDuality]);
+    }
+
+    #[test]
+    fn any_relaxation_trains_to_its_optimum(case in any_graphs(), lambda in 0.1..1.0f64) {
+        let mut case = case;
+        case.graphs.truncate(2);
+        check_relaxed_optimum(&case, lambda, &[Inference::Lp]);
+    }
+
+    #[test]
+    fn roof_duality_trains_to_the_relaxed_optimum(
+        case in any_binary_graphs(), lambda in 0.1..1.0f64
+    ) {
+        let mut case = case;
+        case.graphs.truncate(2);
+        check_relaxed_optimum(&case, lambda, &[Inference::RoofDuality]);
+    }
+
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    /// The same iterates with and without the part space.
+    #[test]
+    fn parts_and_features_train_alike(case in frustrated_graphs(), lambda in 0.1..1.0f64) {
+        let settings = Settings { lambda: Some(lambda), max_passes: 5, tolerance: 0.0, ..bcfw() };
+        for inference in [Inference::Lp, Inference::RoofDuality, Inference::Enumerate] {
+            let ours = train(&case.build(inference), &settings).unwrap();
+            let theirs = train(&ViaPsi(case.build(inference)), &settings).unwrap();
+            assert_close(ours.certificate.dual, theirs.certificate.dual, 1e-9, 1.0);
+            assert_close(ours.certificate.primal, theirs.certificate.primal, 1e-7, 1.0);
+        }
+    }
+
+    /// Whatever the coordinates and values: an answer, not a panic.
+    #[test]
+    fn no_dual_point_makes_an_audit_panic(
+        case in any_graphs(),
+        raw in proptest::collection::vec((0u64..60, -2.0..2.0f64), 0..8),
+        loss in -1.0..1.0f64,
+    ) {
+        let problem = case.build(Inference::Auto);
+        let settings = Settings { max_passes: 2, tolerance: 0.0, ..bcfw() };
+        let mut solution = train(&problem, &settings).unwrap();
+        let parts: SparseVec = raw.into_iter().collect();
+        solution.dual.blocks[0] = Block { parts, loss };
+        let result = audit(&problem, solution.lambda, &solution.weights, &solution.dual, 1e-9, 1);
+        prop_assert!(result.is_err() || result.unwrap().infeasible.is_some());
+    }
+}
+
+fn methods(lambda: f64) -> Vec<Settings> {
+    let base = Settings { lambda: Some(lambda), max_passes: 400, tolerance: 1e-8, ..bcfw() };
+    vec![
+        Settings { solver: Solver::FrankWolfe, ..base.clone() },
+        Settings { order: Order::Permutation, ..base.clone() },
+        Settings { direction: Direction::Pairwise, order: Order::Gap, ..base.clone() },
+        Settings { direction: Direction::Away, cache: Caching::On, ..base.clone() },
+        Settings { direction: Direction::Corrective, cache: Caching::On, ..base.clone() },
+        Settings { solver: Solver::Auto, max_passes: 20_000, tolerance: 1e-6, ..base },
+    ]
+}
+
+fn check_relaxed_optimum(case: &GraphCase, lambda: f64, ways: &[Inference]) {
+    let optimum = case.relaxed_optimum(lambda);
+    assert!(optimum.above - optimum.below <= 1e-6, "{optimum:?}");
+    let mut closest = f64::INFINITY;
+    for &inference in ways {
+        let problem = case.build(inference);
+        for settings in methods(lambda) {
+            let solution = train(&problem, &settings).unwrap();
+            assert_certified(&problem, &solution);
+            let c = solution.certificate;
+            assert_eq!((c.quality, solution.totals.oracle_failures), (Quality::UpperBound, 0));
+            assert!(c.dual <= optimum.above + 1e-6, "{c:?} against {optimum:?}");
+            assert!(c.primal >= optimum.below - 1e-6, "{c:?} against {optimum:?}");
+            assert!(optimum.above - c.dual <= c.gap + 2e-6, "{c:?} against {optimum:?}");
+            // The primal is what an interior point method says, and bounds the true objective.
+            let own = case.relaxed_primal(lambda, &solution.weights);
+            assert_close(c.primal, own, 1e-6, own);
+            let exact = case.enumerate().primal(lambda, &solution.weights);
+            assert!(c.primal >= exact - 1e-9 * exact.abs().max(1.0));
+            closest = closest.min(c.gap);
+        }
+    }
+    assert!(closest <= 1e-5, "no method has come near: {closest:e}");
+    // The relaxation's optimum is at or above the true one.
+    let problem = case.build(Inference::Enumerate);
+    let settings = methods(lambda).pop().unwrap();
+    let exact = train(&problem, &settings).unwrap().certificate;
+    assert!(exact.dual <= optimum.above + 1e-6, "{exact:?} against {optimum:?}");
+}
+
+/// A triangle whose relaxation is strictly looser, so that mass is on fractional corners.
+#[test]
+fn a_triangle_trains_on_fractional_corners() {
+    let mut data = Graphs::new();
+    for truth in [[0, 0, 1], [1, 0, 1], [1, 1, 0]] {
+        for state in truth {
+            let v = data.push_variable(2, state).unwrap();
+            let hint = if v == 2 { 0.0 } else { f64::from(state) - 0.5 };
+            data.push_factor(0, &[v], [(0, hint)]).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            data.push_factor(1, &[a, b], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let settings = Settings { lambda: Some(0.01), tolerance: 1e-6, ..Settings::default() };
+    let solve = |inference| {
+        let shape = data.shape().unwrap();
+        let problem = FactorGraph::new(shape, data.clone(), Hamming::default(), inference).unwrap();
+        let solution = train(&problem, &settings).unwrap();
+        assert!(solution.certificate.gap <= 1e-6, "{:?}", solution.certificate);
+        assert_certified(&problem, &solution);
+        solution
+    };
+    let exact = solve(Inference::Enumerate);
+    for inference in [Inference::Lp, Inference::RoofDuality] {
+        let relaxed = solve(inference);
+        assert!(relaxed.certificate.dual > exact.certificate.primal + 1e-3, "strictly looser");
+        let halves = |block: &Block| {
+            let masses = block.parts.entries().iter().map(|entry| entry.1);
+            masses.filter(|mass| *mass > 0.01 && *mass < 0.99).count()
+        };
+        assert!(relaxed.dual.blocks.iter().any(|block| halves(block) > 0));
+    }
+}
+
+#[test]
+fn a_point_that_is_none_is_noticed() {
+    let mut data = Graphs::new();
+    for state in [0, 1] {
+        data.push_variable(2, state).unwrap();
+    }
+    data.push_factor(0, &[0, 1], [(0, 1.0)]).unwrap();
+    data.end_graph(1.0).unwrap();
+    let shape = data.shape().unwrap();
+    let problem = FactorGraph::new(shape, data, Hamming::default(), Inference::Auto).unwrap();
+    let check = |entries: &[(u64, f64)], loss: f64| {
+        problem.check_point(0, &entries.iter().copied().collect(), loss, 1e-9)
+    };
+    // Nodes are 0..2 and 2..4, joint states 4..8.
+    assert_eq!(check(&[(0, 1.0), (3, 1.0), (5, 1.0)], 0.0), Ok(()));
+    let half = [(0, 0.5), (1, 0.5), (2, 0.5), (3, 0.5), (4, 0.5), (7, 0.5)];
+    assert_eq!(check(&half, 0.5), Ok(()));
+    for (entries, loss, word) in [
+        (&[(0, 1.0), (3, 1.0), (5, 1.0)][..], 0.5, "loss"),
+        (&[(0, 1.0), (3, 1.0), (4, 1.0)], 0.0, "differ"),
+        (&[(0, 1.0), (3, 1.0)], 0.0, "differ"),
+        (&[(0, 0.5), (3, 1.0), (5, 1.0)], 0.0, "sum to 0.5"),
+        (&[(0, 2.0), (1, -1.0), (3, 1.0), (5, 1.0)], 0.0, "negative"),
+        (&[(0, 1.0), (3, 1.0), (5, 1.0), (8, 0.1)], 0.0, "does not exist"),
+        (&[(0, 1.0), (3, 1.0), (5, 1.0), (u64::MAX, 0.1)], 0.0, "does not exist"),
+        (&[(0, f64::NAN), (3, 1.0), (5, 1.0)], 0.0, "not finite"),
+    ] {
+        let why = check(entries, loss).unwrap_err();
+        assert!(why.contains(word), "{why}");
+    }
+}
+
+#[test]
+fn data_that_do_not_fit_are_refused() {
+    let graph = |template, variables: &[u32], attributes: &[(u32, f64)]| {
+        let mut data = Graphs::new();
+        for states in [2, 3] {
+            data.push_variable(states, 0).unwrap();
+        }
+        data.push_factor(template, variables, attributes.iter().copied()).unwrap();
+        data.end_graph(1.0).unwrap();
+        let template = Template { states: vec![2, 3], attributes: 2 };
+        let shape = GraphShape { templates: vec![template] };
+        FactorGraph::new(shape, data, Hamming::default(), Inference::Auto)
+    };
+    assert!(graph(0, &[0, 1], &[(1, 1.0)]).is_ok());
+    let error = graph(1, &[0, 1], &[]).unwrap_err();
+    assert_eq!(error.to_string(), "factor 0 of graph 0 has the template 1, but there are only 1");
+    let error = graph(0, &[1, 0], &[]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "factor 0 of graph 0 is over variables with [3, 2] states, but its template is for [2, 3]"
+    );
+    let error = graph(0, &[0, 1], &[(2, 1.0)]).unwrap_err();
+    assert!(matches!(error, FactorGraphError::Attribute { attribute: 2, attributes: 2, .. }));
+
+    let mut data = Graphs::new();
+    assert_eq!(data.push_variable(0, 0), Err(GraphError::NoStates));
+    assert_eq!(data.push_variable(2, 2), Err(GraphError::State { state: 2, states: 2 }));
+    assert_eq!(data.end_graph(1.0), Err(GraphError::Empty));
+    assert_eq!(data.push_variable(2, 0), Ok(0));
+    let before = data.clone();
+    assert_eq!(data.push_factor(0, &[], []), Err(GraphError::NoScope));
+    assert_eq!(data.push_factor(0, &[0, 0], []), Err(GraphError::Twice(0)));
+    let error = data.push_factor(0, &[0], [(0, 1.0), (1, f64::NAN)]).unwrap_err();
+    assert!(matches!(error, GraphError::Value { attribute: 1, .. }));
+    assert!(matches!(data.end_graph(f64::NAN), Err(GraphError::Weight(weight)) if weight.is_nan()));
+    assert_eq!(data, before, "what is refused leaves no trace");
+
+    // Factors of one template over different variables have no shape in common.
+    data.push_variable(3, 0).unwrap();
+    for v in [0, 1] {
+        data.push_factor(0, &[v], []).unwrap();
+    }
+    data.end_graph(1.0).unwrap();
+    assert!(matches!(data.shape(), Err(GraphError::States { template: 0, .. })));
+}
+
+#[test]
+fn graphs_that_do_not_allow_the_inference_are_refused() {
+    let mut data = Graphs::new();
+    for _ in 0..3 {
+        data.push_variable(3, 0).unwrap();
+    }
+    for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+        data.push_factor(0, &[a, b], [(0, 1.0)]).unwrap();
+    }
+    data.end_graph(1.0).unwrap();
+    let build = |inference| {
+        FactorGraph::new(data.shape().unwrap(), data.clone(), Hamming::default(), inference)
+    };
+    let message = |inference| build(inference).unwrap_err().to_string();
+    assert_eq!(
+        message(Inference::MaxSum),
+        "graph 0: max-sum cannot decode this graph: it has a cycle"
+    );
+    assert_eq!(
+        message(Inference::RoofDuality),
+        "graph 0: roof-duality cannot decode this graph: it is not binary and pairwise"
+    );
+    assert!(build(Inference::Lp).is_ok() && build(Inference::MaxProduct).is_ok());
+}
+
+/// A solver that gives up does not go unnoticed: the certificate promises less.
+#[test]
+fn a_solver_that_fails_makes_the_certificate_a_heuristic_one() {
+    use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Gives up at its tenth program.
+    #[derive(Debug, Default)]
+    struct Tired(AtomicUsize);
+
+    impl SolveLp for Tired {
+        fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
+            match self.0.fetch_add(1, Ordering::Relaxed) {
+                9 => Err(LpError { solver: "tired", why: "enough".into() }),
+                _ => Simplex.solve(lp, x),
+            }
+        }
+        fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
+            Simplex.solve_dual(lp, y)
+        }
+    }
+
+    let mut data = Graphs::new();
+    for truth in [[0, 1, 2], [2, 1, 1]] {
+        for state in truth {
+            let v = data.push_variable(3, state).unwrap();
+            data.push_factor(0, &[v], [(state, 1.0)]).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            data.push_factor(1, &[a, b], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let shape = data.shape().unwrap();
+    let problem = FactorGraph::new(shape, data, Hamming::default(), Inference::Lp).unwrap();
+    let problem = problem.with_solver(Arc::new(Tired::default()));
+    assert_eq!(problem.quality(), Quality::UpperBound);
+    let settings = Settings { max_passes: 10, tolerance: 0.0, threads: 1, ..bcfw() };
+    let solution = train(&problem, &settings).unwrap();
+    assert_eq!(solution.certificate.quality, Quality::Heuristic);
+}
+
+/// Neighbours that may only attract each other: bounds hold, and the relaxation is then exact.
+#[test]
+fn attractive_pairs_make_the_relaxation_exact() {
+    let (mut rng, mut data) = (Rng::new(4), Graphs::new());
+    for _ in 0..20 {
+        for _ in 0..5 {
+            let state = rng.below(2) as u32;
+            let v = data.push_variable(2, state).unwrap();
+            let hint = f64::from(state) - 0.5 + rng.unit_f64() - 0.5;
+            data.push_factor(0, &[v], [(0, hint), (1, 1.0)]).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2)] {
+            data.push_factor(1, &[a, b], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let shape = data.shape().unwrap();
+    // Weights of equal states at least 0, of different states at most 0.
+    let start = shape.block(1).start;
+    let mut bounds = Bounds::none(shape.dim());
+    for (joint, equal) in [(0, true), (1, false), (2, false), (3, true)] {
+        let (lower, upper) = if equal { (0.0, f64::INFINITY) } else { (f64::NEG_INFINITY, 0.0) };
+        bounds = bounds.with(start + joint..start + joint + 1, lower, upper).unwrap();
+    }
+    let settings = Settings { lambda: Some(0.01), tolerance: 1e-5, ..Settings::default() };
+    let settings = Settings { max_passes: 5000, ..settings };
+    let solve = |inference| {
+        let (shape, data) = (shape.clone(), data.clone());
+        let problem = FactorGraph::new(shape, data, Hamming::default(), inference).unwrap();
+        let problem = problem.with_bounds(Some(bounds.clone()));
+        let solution = train(&problem, &settings).unwrap();
+        assert_certified(&problem, &solution);
+        let w = &solution.weights[start..];
+        assert!(w[0] >= 0.0 && w[3] >= 0.0 && w[1] <= 0.0 && w[2] <= 0.0, "{w:?}");
+        solution.certificate
+    };
+    let (exact, roof) = (solve(Inference::Enumerate), solve(Inference::RoofDuality));
+    assert!(exact.gap <= 1e-5 && roof.gap <= 1e-5);
+    assert_close(exact.primal, roof.primal, 2e-5, 1.0);
+}
+
+/// The path of a relaxation is good for the relaxed problem at every λ.
+#[test]
+fn the_path_of_a_relaxation_is_guaranteed() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let case = frustrated_graphs().new_tree(&mut runner).unwrap().current();
+    let settings = PathSettings { epsilon: 0.05, lambda_min: 1e-2, ..PathSettings::default() };
+    for inference in [Inference::RoofDuality, Inference::Lp] {
+        let path = regularization_path(&case.build(inference), &settings).unwrap();
+        assert!(path.is_guaranteed() && path.breakpoints.len() > 2);
+        for lambda in [0.02, 0.05, 0.3, 2.0, 50.0] {
+            let w = path.weights_at(lambda).unwrap();
+            let above = case.relaxed_primal(lambda, &w) - case.relaxed_optimum(lambda).below;
+            assert!(above <= 0.05 + 1e-6, "{above} above the optimum at {lambda}");
+        }
+    }
+}

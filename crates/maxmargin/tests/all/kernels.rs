@@ -1,0 +1,353 @@
+//! Kernels against the primal method, against explicit features, and against formulas written out.
+
+use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, watch};
+use maxmargin::inference::Inference;
+use maxmargin::kernel::{Kernel, KernelError, KernelModel, Kernelised, NodeInputs};
+use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
+use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+use maxmargin::model::multilabel::{Multilabel, MultilabelShape};
+use maxmargin::{
+    Average, Bounds, Caching, Direction, Order, PathSettings, Problem, Rng, Settings, Solution,
+    Solver, Step, regularization_path, train,
+};
+use proptest::prelude::*;
+
+const ATTRIBUTES: usize = 4;
+const MEGABYTE: usize = 1 << 20;
+
+/// Inputs with real values, of which some come again and again unless the seed is even.
+fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
+    let mut all: Vec<Vec<(u32, f64)>> = Vec::new();
+    for _ in 0..count {
+        if repeat && !all.is_empty() && rng.below(4) == 0 {
+            let again = all[rng.below(all.len())].clone();
+            all.push(again);
+            continue;
+        }
+        let mut row = Vec::new();
+        for attribute in 0..ATTRIBUTES as u32 {
+            if rng.below(4) > 0 {
+                row.push((attribute, 2.0 * rng.unit_f64() - 1.0));
+            }
+        }
+        all.push(row);
+    }
+    all
+}
+
+fn chain(seed: u64, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>, attributes: usize) -> Chain {
+    let mut rng = Rng::new(seed);
+    let mut data = Sequences::new();
+    for _ in 0..6 {
+        let length = 1 + rng.below(4);
+        for row in inputs(seed % 2 == 1, &mut rng, length) {
+            data.push_token(map(&row), rng.below(3) as u32).unwrap();
+        }
+        data.end_sequence(0.5 + rng.unit_f64()).unwrap();
+    }
+    Chain::new(ChainShape::new(3, attributes), data, &Hamming::default()).unwrap()
+}
+
+fn rows(seed: u64, many: bool, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>) -> LabelledRows {
+    let mut rng = Rng::new(seed);
+    let mut data = LabelledRows::new();
+    for row in inputs(seed % 2 == 1, &mut rng, 12) {
+        let labels: Vec<u32> = match many {
+            true => (0..3).filter(|_| rng.below(2) == 0).collect(),
+            false => vec![rng.below(3) as u32],
+        };
+        data.push(map(&row), &labels, 0.5 + rng.unit_f64()).unwrap();
+    }
+    data
+}
+
+fn multiclass(data: LabelledRows, attributes: usize) -> Multiclass {
+    let shape = MulticlassShape { bias: Some(0.7), ..MulticlassShape::new(3, attributes) };
+    Multiclass::new(shape, data, ClassLoss::ZeroOne).unwrap()
+}
+
+fn multilabel(data: LabelledRows, attributes: usize) -> Multilabel {
+    let shape = MultilabelShape::complete(3, attributes);
+    Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).unwrap()
+}
+
+fn same(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    row.to_vec()
+}
+
+/// All products of two attributes: the features of (⟨a, b⟩)².
+fn squares(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let pair = |&(a, x): &(u32, f64), &(b, y): &(u32, f64)| (a * ATTRIBUTES as u32 + b, x * y);
+    row.iter().flat_map(|first| row.iter().map(move |second| pair(first, second))).collect()
+}
+
+/// Ways to train whose iterates do not hang on ties. After an exact step two corners of a block are
+/// equally good, and where nothing else changes their scores, rounding decides which is taken next; in
+/// chains something else always does.
+fn tieless_methods(exact_steps: bool) -> Vec<Settings> {
+    let base = Settings { lambda: Some(0.1), max_passes: 4, tolerance: 0.0, threads: 1, ..bcfw() };
+    let steps = if exact_steps { vec![Step::LineSearch, Step::Fixed] } else { vec![Step::Fixed] };
+    let mut all = Vec::new();
+    for step in steps {
+        let base = Settings { step, ..base.clone() };
+        all.push(Settings { solver: Solver::FrankWolfe, ..base.clone() });
+        for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
+            all.push(Settings { order, ..base.clone() });
+            all.push(Settings { order, average: Average::Weighted, ..base.clone() });
+        }
+    }
+    all
+}
+
+/// All directions, with and without a cache, to a small gap.
+fn precise_methods() -> Vec<Settings> {
+    let base =
+        Settings { lambda: Some(0.1), tolerance: 1e-4, max_passes: 200, threads: 1, ..bcfw() };
+    let directions = Direction::NAMES.iter().zip(Order::NAMES.iter().cycle());
+    let each = directions.zip([Caching::Off, Caching::On].into_iter().cycle());
+    each.map(|((direction, order), cache)| Settings {
+        direction: direction.parse().unwrap(),
+        order: order.parse().unwrap(),
+        cache,
+        ..base.clone()
+    })
+    .collect()
+}
+
+/// The weights of attributes and labels that coefficients stand for.
+fn expand<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, weights: &[f64]) -> Vec<f64> {
+    let (labels, rest) = (plain.labels(), problem.inputs() * plain.labels());
+    let mut w = vec![0.0; plain.rest()];
+    // The numbers of inputs are those of the problem inside.
+    for i in 0..plain.examples() {
+        for node in 0..plain.nodes(i) {
+            let number = problem.inner().input(i, node).attributes[0] as usize;
+            let again = (0..i)
+                .flat_map(|j| (0..plain.nodes(j)).map(move |n| (j, n)))
+                .chain((0..node).map(|n| (i, n)))
+                .any(|(j, n)| problem.inner().input(j, n).attributes[0] as usize == number);
+            if again {
+                continue;
+            }
+            for (a, x) in plain.input(i, node).pairs() {
+                for y in 0..labels {
+                    w[a as usize * labels + y] += x * weights[number * labels + y];
+                }
+            }
+        }
+    }
+    w.extend_from_slice(&weights[rest..]);
+    w
+}
+
+/// Runs a problem with a kernel and one without, pass by pass.
+fn go_together<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, settings: &Settings) {
+    let (ours, our_rows) = watch(problem, settings);
+    let (theirs, their_rows) = watch(plain, settings);
+    assert_eq!(our_rows.0.len(), their_rows.0.len());
+    for ((a, _), (b, _)) in our_rows.0.iter().zip(&their_rows.0) {
+        assert_close(a.dual, b.dual, 1e-10, 1.0);
+        if let (Some(a), Some(b)) = (a.primal, b.primal) {
+            assert_close(a, b, 1e-10, b);
+        }
+    }
+    // Equal inputs make ties, which may be broken either way without a difference in the scores.
+    let own = |solution: &Solution| solution.dual.blocks.iter().map(|b| b.loss).collect::<Vec<_>>();
+    assert_all_close(&own(&ours), &own(&theirs), 1e-8);
+    assert_certified(problem, &ours);
+}
+
+/// The same iterates where ties do not matter, the same optimum elsewhere.
+fn agree<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, exact_steps: bool) {
+    tieless_methods(exact_steps).iter().for_each(|settings| go_together(plain, problem, settings));
+    let expected = train(plain, &Settings { tolerance: 1e-6, ..precise_methods()[0].clone() });
+    let expected = expected.unwrap().certificate;
+    for settings in precise_methods() {
+        let solution = train(problem, &settings).unwrap();
+        let found = solution.certificate;
+        assert!(found.dual <= expected.primal + 1e-9 && expected.dual <= found.primal + 1e-9);
+        assert_certified(problem, &solution);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    /// Not only the optimum: every pass.
+    #[test]
+    fn the_linear_kernel_is_the_primal_method(seed in any::<u64>()) {
+        // Equal inputs make ties, which rounding breaks one way or the other.
+        let seed = seed & !1;
+        let plain = || chain(seed, same, ATTRIBUTES);
+        let problem = Kernelised::new(plain(), Kernel::Linear, MEGABYTE).unwrap();
+        agree(&plain(), &problem, true);
+        let settings = Settings { lambda: Some(0.1), max_passes: 3, tolerance: 0.0, ..bcfw() };
+        let (ours, theirs) = (train(&problem, &settings).unwrap(), train(&plain(), &settings).unwrap());
+        assert_all_close(&expand(&plain(), &problem, &ours.weights), &theirs.weights, 1e-10);
+
+        let plain = || multiclass(rows(seed, false, same), ATTRIBUTES);
+        let problem = Kernelised::new(plain(), Kernel::Linear, 0).unwrap();
+        agree(&plain(), &problem, false);
+
+        let plain = || multilabel(rows(seed, true, same), ATTRIBUTES);
+        let problem = Kernelised::new(plain(), Kernel::Linear, 300).unwrap();
+        agree(&plain(), &problem, false);
+    }
+
+    #[test]
+    fn a_square_kernel_is_the_model_of_all_products(seed in any::<u64>()) {
+        let seed = seed & !1;
+        let square = Kernel::Polynomial { degree: 2, gamma: 1.0, constant: 0.0 };
+        let settings = Settings { lambda: Some(0.05), max_passes: 6, tolerance: 0.0, ..bcfw() };
+        let many = ATTRIBUTES * ATTRIBUTES;
+        let explicit = chain(seed, squares, many);
+        let problem = Kernelised::new(chain(seed, same, ATTRIBUTES), square, MEGABYTE).unwrap();
+        go_together(&explicit, &problem, &settings);
+        let (a, b) = (watch(&problem, &settings).0, watch(&explicit, &settings).0);
+        assert_close(a.certificate.primal, b.certificate.primal, 1e-9, 1.0);
+        assert_close(a.certificate.dual, b.certificate.dual, 1e-9, 1.0);
+
+        let explicit = multilabel(rows(seed, true, squares), many);
+        let problem = multilabel(rows(seed, true, same), ATTRIBUTES);
+        let problem = Kernelised::new(problem, square, MEGABYTE).unwrap();
+        let settings = Settings { step: Step::Fixed, ..settings };
+        let (a, b) = (watch(&problem, &settings).0, watch(&explicit, &settings).0);
+        assert_close(a.certificate.dual, b.certificate.dual, 1e-9, 1.0);
+    }
+
+    /// The objective of an RBF model from its definition, with all kernel values written out.
+    #[test]
+    fn certificates_are_those_of_the_kernels_space(seed in any::<u64>(), gamma in 0.1..3.0f64) {
+        let data = rows(seed, false, same);
+        let problem = Kernelised::new(multiclass(data.clone(), ATTRIBUTES), Kernel::Rbf { gamma }, 500).unwrap();
+        let settings = Settings { lambda: Some(0.02), tolerance: 1e-5, ..Settings::default() };
+        let solution = train(&problem, &settings).unwrap();
+        prop_assert!(solution.certificate.gap <= 1e-2);
+        assert_certified(&problem, &solution);
+
+        let dense = |i: usize| {
+            let mut x = [0.0; ATTRIBUTES];
+            data.row(i).pairs().for_each(|(a, value)| x[a as usize] = value);
+            x
+        };
+        let k = |i: usize, j: usize| {
+            let distance: f64 = dense(i).iter().zip(dense(j)).map(|(a, b)| (a - b) * (a - b)).sum();
+            (-gamma * distance).exp() + 0.7 * 0.7 // the bias
+        };
+        // Coefficients of every row and class, straight from the dual point.
+        let n = data.len();
+        let total: f64 = (0..n).map(|i| data.weight(i)).sum();
+        let alpha: Vec<[f64; 3]> = (0..n).map(|i| {
+            let mut alpha = [0.0; 3];
+            alpha[data.labels(i)[0] as usize] = 1.0;
+            solution.dual.blocks[i].parts.entries().iter().for_each(|&(y, mass)| alpha[y as usize] -= mass);
+            alpha.map(|a| a * data.weight(i) / (total * 0.02))
+        }).collect();
+        let score = |i: usize, y: usize| (0..n).map(|j| alpha[j][y] * k(j, i)).sum::<f64>();
+        let norm: f64 = (0..n).map(|i| (0..3).map(|y| alpha[i][y] * score(i, y)).sum::<f64>()).sum();
+        let hinge = |i: usize| {
+            let truth = data.labels(i)[0] as usize;
+            let value = |y: usize| f64::from(u8::from(y != truth)) + score(i, y) - score(i, truth);
+            (0..3).map(value).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let risk: f64 = (0..n).map(|i| data.weight(i) / total * hinge(i)).sum();
+        assert_close(solution.certificate.primal, 0.01 * norm + risk, 1e-9, 1.0);
+
+        let model = KernelModel::new(&problem, &solution.weights);
+        let predicted = model.predict(&multiclass(data.clone(), ATTRIBUTES));
+        let mut workspace = problem.workspace();
+        for (i, &class) in predicted.iter().enumerate() {
+            let mut y = 9;
+            problem.prepare(i, &solution.weights, &mut workspace);
+            problem.decode(i, &solution.weights, &mut workspace, &mut y);
+            prop_assert_eq!(class, y);
+            let best = (0..3).map(|y| score(i, y)).fold(f64::NEG_INFINITY, f64::max);
+            assert_close(score(i, class as usize), best, 1e-9, 1.0);
+        }
+        let text = serde_json::to_string(&model).unwrap();
+        let read: KernelModel = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read.predict(&multiclass(data.clone(), ATTRIBUTES)), predicted);
+        prop_assert_eq!((read.inputs(), read.parts()), (model.inputs(), model.parts()));
+    }
+
+    /// How much is kept, and how many threads there are, leaves no trace.
+    #[test]
+    fn the_cache_leaves_no_trace(seed in any::<u64>()) {
+        let run = |bytes: usize, threads: usize| {
+            let problem = chain(seed, same, ATTRIBUTES);
+            let problem = Kernelised::new(problem, Kernel::Rbf { gamma: 0.5 }, bytes).unwrap();
+            let settings = Settings { lambda: Some(0.05), threads, ..bcfw() };
+            (train(&problem, &settings).unwrap(), problem.computed_rows(), problem.inputs())
+        };
+        let (most, rows, inputs) = run(MEGABYTE, 1);
+        prop_assert!(rows <= inputs as u64);
+        for (bytes, threads) in [(0, 1), (100, 1), (300, 2), (MEGABYTE, 3)] {
+            let (other, computed, _) = run(bytes, threads);
+            prop_assert_eq!(&other.weights, &most.weights);
+            prop_assert!(computed >= rows || threads > 1);
+        }
+    }
+}
+
+#[test]
+fn paths_are_the_same_too() {
+    let plain = || chain(11, same, ATTRIBUTES);
+    let problem = Kernelised::new(plain(), Kernel::Linear, MEGABYTE).unwrap();
+    let settings = PathSettings { epsilon: 0.1, ..PathSettings::default() };
+    let ours = regularization_path(&problem, &settings).unwrap();
+    let theirs = regularization_path(&plain(), &settings).unwrap();
+    // Further down, ties let them part.
+    for (a, b) in ours.breakpoints.iter().zip(&theirs.breakpoints).take(5) {
+        assert_close(a.certificate.lambda, b.certificate.lambda, 1e-8, 1.0);
+        assert_close(a.growth, b.growth, 1e-8, 1.0);
+    }
+}
+
+#[test]
+fn what_has_no_part_is_left_out() {
+    // Two far away groups: inputs deep inside need no coefficient, and equal ones are merged.
+    let mut data = LabelledRows::new();
+    for (at, label) in [(0.0, 0), (0.0, 0), (1.0, 1), (1.0, 1), (9.0, 0)] {
+        data.push([(0, at)], &[label], 1.0).unwrap();
+    }
+    let plain =
+        || Multiclass::new(MulticlassShape::new(2, 1), data.clone(), ClassLoss::ZeroOne).unwrap();
+    let problem = Kernelised::new(plain(), Kernel::Rbf { gamma: 1.0 }, MEGABYTE).unwrap();
+    assert_eq!((problem.nodes(), problem.inputs()), (5, 3));
+    let solution =
+        train(&problem, &Settings { lambda: Some(0.01), ..Settings::default() }).unwrap();
+    let model = KernelModel::new(&problem, &solution.weights);
+    assert!(model.inputs() <= 3 && model.parts() <= 6);
+    assert_eq!(model.predict(&plain()), [0, 0, 1, 1, 0]);
+    assert_eq!(model.coefficients().len(), 2 * model.inputs());
+    // New attributes, of which training knew nothing, only add to the distance.
+    let mut new = LabelledRows::new();
+    new.push([(0, 1.0), (7, 0.1)], &[0], 1.0).unwrap();
+    let new = Multiclass::new(MulticlassShape::new(2, 8), new, ClassLoss::ZeroOne).unwrap();
+    assert_eq!(model.predict(&new), [1]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let plain = || chain(1, same, ATTRIBUTES);
+    let error = |problem, kernel| Kernelised::new(problem, kernel, 0).map(|_| ()).unwrap_err();
+    assert_eq!(error(plain(), Kernel::Rbf { gamma: -1.0 }), KernelError::Gamma(-1.0));
+    let bounds = Bounds::none(plain().shape().dim());
+    assert_eq!(error(plain().with_bounds(Some(bounds)), Kernel::Linear), KernelError::Bounds);
+    let groups = FeatureGroups { emission: false, ..FeatureGroups::default() };
+    let shape = ChainShape { groups, ..*plain().shape() };
+    let blind = Chain::new(shape, plain().data().clone(), &Hamming::default()).unwrap();
+    assert_eq!(error(blind, Kernel::Linear), KernelError::NoInputs);
+    let mut data = LabelledRows::new();
+    data.push([(0, 1e100)], &[0], 1.0).unwrap();
+    let large = Multiclass::new(MulticlassShape::new(1, 1), data, ClassLoss::ZeroOne).unwrap();
+    let cubic = Kernel::Polynomial { degree: 4, gamma: 1.0, constant: 0.0 };
+    assert!(matches!(
+        Kernelised::new(large, cubic, 0).unwrap_err(),
+        KernelError::Value { example: 0, .. }
+    ));
+    let bad =
+        KernelModel::from_parts(Kernel::Linear, 1, vec![vec![(0, f64::NAN)]], vec![1.0], vec![]);
+    assert!(bad.is_err());
+}

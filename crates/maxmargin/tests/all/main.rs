@@ -1,0 +1,39 @@
+//! The tests of the engine and its models, in one program: linking thirty of them takes minutes.
+//!
+//! `cargo test -p maxmargin --test all NAME` runs those of one file.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
+
+mod assignment;
+mod bad_problems;
+mod batch;
+mod block_coordinate;
+mod bounds;
+mod chain_features;
+mod chain_oracles;
+mod checkpoints;
+mod common;
+mod decoding;
+mod determinism;
+mod events;
+mod factor_graph;
+mod feasibility;
+mod gap_sampling;
+mod graph_inference;
+mod grid;
+mod identities;
+mod inexact_oracles;
+mod kernels;
+mod matching;
+mod max_flow;
+mod multilabel;
+mod optimum;
+mod path;
+mod path_bad_problems;
+mod path_heuristic;
+mod potts;
+mod rows;
+mod slack;
+mod soft;
+mod stopping;
+mod trees;
+mod validation;

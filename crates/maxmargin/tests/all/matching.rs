@@ -1,0 +1,332 @@
+//! Matchings: their parts, oracles and feasibility against all sets of links written out.
+
+use crate::common::graphs::{KINDS, magnitude, numbers};
+use crate::common::problems::{Enumerated, EnumeratedBlock, ViaPsi};
+use crate::common::{
+    add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, minus, norm_sq,
+    qp,
+};
+use maxmargin::model::matching::{
+    Gold, LinkLoss, Matcher, Matching, MatchingError, MatchingShape, PairError, Pairs,
+};
+use maxmargin::{
+    Caching, Direction, Order, Problem, Rng, Settings, Solver, SparseVec, regularization_path,
+    train,
+};
+use proptest::prelude::*;
+
+/// Random pairs, with everything written out.
+#[derive(Debug, Clone)]
+struct Case {
+    shape: MatchingShape,
+    loss: LinkLoss,
+    data: Pairs,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    let most = (1usize..3, 1usize..3);
+    (any::<u64>(), most, 1usize..5, any::<bool>(), any::<bool>()).prop_map(
+        |(seed, (most_per_row, most_per_column), attributes, weighted, normalise)| {
+            let mut rng = Rng::new(seed);
+            let mut data = Pairs::new();
+            for _ in 0..1 + rng.below(4) {
+                let (rows, columns) = (rng.below(4) as u32, rng.below(4) as u32);
+                for at in 0..rows * columns {
+                    if rng.below(5) == 0 {
+                        continue; // no candidate
+                    }
+                    let gold = [Gold::Wrong, Gold::Wrong, Gold::Possible, Gold::Sure][rng.below(4)];
+                    let mut features = Vec::new();
+                    for attribute in 0..attributes as u32 {
+                        if rng.below(3) > 0 {
+                            features.push((attribute, rng.below(5) as f64 / 2.0 - 1.0));
+                        }
+                    }
+                    let weight = if weighted { 0.5 * rng.below(4) as f64 } else { 1.0 };
+                    data.push_weighted_link(at / columns, at % columns, features, gold, weight)
+                        .unwrap();
+                }
+                data.end_pair(rows, columns, if weighted { 0.5 + rng.unit_f64() } else { 1.0 })
+                    .unwrap();
+            }
+            let shape = MatchingShape { attributes, most_per_row, most_per_column };
+            let loss =
+                LinkLoss { wrong: 1.0, missing: if weighted { 2.5 } else { 1.0 }, normalise };
+            Case { shape, loss, data }
+        },
+    )
+}
+
+impl Case {
+    fn build(&self) -> Matching {
+        Matching::new(self.shape, self.data.clone(), self.loss).unwrap()
+    }
+
+    fn truth(&self, i: usize) -> Vec<u32> {
+        self.data.pair(i).of_kind(Gold::Sure).map(|k| k as u32).collect()
+    }
+
+    /// All sets of links within the bounds.
+    fn outputs(&self, i: usize) -> Vec<Vec<u32>> {
+        let pair = self.data.pair(i);
+        let sets = (0u32..1 << pair.links().len())
+            .map(|set| (0..pair.links().len() as u32).filter(|k| set >> k & 1 == 1).collect());
+        let within = |set: &Vec<u32>| {
+            let ends = |side: usize, at: u32| {
+                let end =
+                    |k: &&u32| [pair.link(**k as usize).0, pair.link(**k as usize).1][side] == at;
+                set.iter().filter(end).count()
+            };
+            (0..pair.rows()).all(|r| ends(0, r) <= self.shape.most_per_row)
+                && (0..pair.columns()).all(|c| ends(1, c) <= self.shape.most_per_column)
+        };
+        sets.filter(within).collect()
+    }
+
+    fn phi(&self, i: usize, y: &[u32]) -> Vec<f64> {
+        let mut phi = vec![0.0; self.shape.attributes];
+        for &k in y {
+            let row = self.data.pair(i).attributes(k as usize);
+            row.pairs().for_each(|(a, value)| phi[a as usize] += value);
+        }
+        phi
+    }
+
+    fn loss(&self, i: usize, y: &[u32]) -> f64 {
+        let pair = self.data.pair(i);
+        let cost = |k: usize| {
+            let on = y.contains(&(k as u32));
+            pair.link_weight(k)
+                * match pair.gold(k) {
+                    Gold::Wrong if on => self.loss.wrong,
+                    Gold::Sure if !on => self.loss.missing,
+                    _ => 0.0,
+                }
+        };
+        let total: f64 = (0..pair.links().len()).map(cost).sum();
+        let sure = self.truth(i).len().max(1) as f64;
+        if self.loss.normalise { total / sure } else { total }
+    }
+
+    fn enumerate(&self) -> Enumerated {
+        let block = |i: usize| {
+            let truth = self.truth(i);
+            let mut outputs = self.outputs(i);
+            if !outputs.contains(&truth) {
+                outputs.push(truth.clone());
+            }
+            let corner =
+                |y: &Vec<u32>| (minus(&self.phi(i, &truth), &self.phi(i, y)), self.loss(i, y));
+            EnumeratedBlock {
+                weight: self.data.weight(i),
+                corners: outputs.iter().map(corner).collect(),
+            }
+        };
+        Enumerated { dim: self.shape.attributes, blocks: (0..self.data.len()).map(block).collect() }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn oracles_find_the_best(case in any_case(), kind in KINDS, seed in any::<u64>()) {
+        let (problem, dense) = (case.build(), case.enumerate());
+        let w = numbers(kind, problem.dim(), seed);
+        let mut workspace = problem.workspace();
+        for i in 0..case.data.len() {
+            let scale = magnitude(&w) * 40.0;
+            let best = (0..dense.blocks[i].corners.len())
+                .map(|y| dense.augmented(i, y, &w))
+                .fold(f64::NEG_INFINITY, f64::max);
+            let mut y = vec![9]; // what was before does not matter
+            problem.prepare(i, &w, &mut workspace);
+            problem.oracle(i, &w, &mut workspace, &mut y);
+            let truth = case.truth(i);
+            prop_assert!(y == truth || case.outputs(i).contains(&y));
+            let psi = minus(&case.phi(i, &truth), &case.phi(i, &y));
+            assert_close(case.loss(i, &y) - dot(&w, &psi), best, 1e-13, scale);
+            problem.decode(i, &w, &mut workspace, &mut y);
+            let best = case.outputs(i).iter().map(|y| dot(&w, &case.phi(i, y))).fold(f64::NEG_INFINITY, f64::max);
+            assert_close(dot(&w, &case.phi(i, &y)), best, 1e-13, scale);
+            prop_assert!(case.outputs(i).contains(&y));
+            let pair = case.data.pair(i);
+            let mut matcher = Matcher::new(case.shape, &w);
+            assert_close(matcher.best(&pair), best, 1e-13, scale);
+            if case.shape.is_one_to_one() {
+                let found = matcher.n_best(&pair, 1000);
+                prop_assert_eq!(found.len(), case.outputs(i).len());
+                assert_close(found[0].score, best, 1e-13, scale);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_stand_for_features(
+        case in any_case(), kind in KINDS, seed in any::<u64>(), mix in -1.0..1.0f64
+    ) {
+        let problem = case.build();
+        let w = numbers(kind, problem.dim(), seed);
+        let mut workspace = problem.workspace();
+        for i in 0..case.data.len() {
+            let outputs = case.outputs(i);
+            let (a, b) = (&outputs[seed as usize % outputs.len()], &outputs[seed as usize / 7 % outputs.len()]);
+            problem.prepare(i, &w, &mut workspace);
+            let (mut parts, mut other) = (SparseVec::new(), SparseVec::new());
+            problem.parts(i, a, &mut parts);
+            problem.parts(i, b, &mut other);
+            prop_assert!(parts.is_normalised());
+            parts.add_scaled(mix, &other);
+            let mut phi = case.phi(i, a);
+            add_scaled(&mut phi, mix, &case.phi(i, b));
+            assert_close(problem.score(i, &w, &workspace, &parts), dot(&w, &phi), 1e-13, magnitude(&w) * 40.0);
+            for _ in 0..2 { // the scratch memory is clean afterwards
+                assert_close(problem.norm_sq(i, &mut workspace, &parts), norm_sq(&phi), 1e-12, norm_sq(&phi));
+            }
+            let mut sink = vec![0.0; problem.dim()];
+            problem.scatter(i, 1.0, &parts, sink.as_mut_slice());
+            assert_all_close(&sink, &phi, 1e-13);
+            assert_close(problem.loss(i, a), case.loss(i, a), 1e-13, 10.0);
+            let mut psi = SparseVec::new();
+            problem.psi(i, a, &mut psi);
+            let mut sink = vec![0.0; problem.dim()];
+            psi.entries().iter().for_each(|&(at, value)| sink[at as usize] += value);
+            assert_all_close(&sink, &minus(&case.phi(i, &case.truth(i)), &case.phi(i, a)), 1e-13);
+        }
+    }
+
+    /// What is a mixture of outputs and the truth is accepted, and what a linear functional can tell
+    /// from all of them is not.
+    #[test]
+    fn feasibility_is_exact(case in any_case(), seed in any::<u64>(), scale in 0.5..1.5f64) {
+        let problem = case.build();
+        let mut rng = Rng::new(seed);
+        for i in 0..case.data.len() {
+            let mut outputs = case.outputs(i);
+            outputs.push(case.truth(i));
+            let links = case.data.pair(i).links().len();
+            let (mut masses, mut loss, mut rest) = (vec![0.0; links], 0.0, 1.0);
+            for left in (0..3).rev() {
+                let y = &outputs[rng.below(outputs.len())];
+                let share = if left == 0 { rest } else { rest * rng.unit_f64() };
+                y.iter().for_each(|&k| masses[k as usize] += share);
+                loss += share * case.loss(i, y);
+                rest -= share;
+            }
+            let parts = |masses: &[f64]| (0..).zip(masses.iter().copied()).collect::<SparseVec>();
+            prop_assert_eq!(problem.check_point(i, &parts(&masses), loss, 1e-12), Ok(()));
+            prop_assert!(problem.check_point(i, &parts(&masses), loss + 0.1, 1e-12).is_err());
+            // Scaled up, it may be outside: some direction tells.
+            masses.iter_mut().for_each(|mass| *mass *= scale);
+            let own: f64 = {
+                let pair = case.data.pair(i);
+                let missing: f64 = case.loss(i, &[]);
+                let unit = |k: usize| case.loss(i, &[k as u32]) - missing;
+                missing + (0..pair.links().len()).map(|k| masses[k] * unit(k)).sum::<f64>()
+            };
+            let verdict = problem.check_point(i, &parts(&masses), own, 1e-9);
+            let outside = (0..200).any(|_| {
+                let functional: Vec<f64> = (0..links).map(|_| rng.below(5) as f64 - 2.0).collect();
+                let most = outputs.iter()
+                    .map(|y| y.iter().map(|&k| functional[k as usize]).sum::<f64>())
+                    .fold(f64::NEG_INFINITY, f64::max);
+                dot(&functional, &masses) > most + 1e-6
+            });
+            prop_assert!(!(outside && verdict.is_ok()), "{masses:?} is outside");
+        }
+    }
+
+    #[test]
+    fn all_methods_find_the_optimum(case in any_case(), lambda in 0.05..1.0f64) {
+        let problem = case.build();
+        let expected = qp::solve(&case.enumerate(), lambda);
+        let base = Settings { lambda: Some(lambda), max_passes: 60, tolerance: 1e-7, threads: 1, ..bcfw() };
+        let mut all = vec![
+            base.clone(),
+            Settings { solver: Solver::FrankWolfe, ..base.clone() },
+            Settings { solver: Solver::Auto, ..base.clone() },
+        ];
+        for (at, direction) in Direction::NAMES.iter().enumerate() {
+            all.push(Settings {
+                direction: direction.parse().unwrap(),
+                order: Order::NAMES[at % Order::NAMES.len()].parse().unwrap(),
+                cache: Caching::NAMES[at % Caching::NAMES.len()].parse().unwrap(),
+                ..base.clone()
+            });
+        }
+        for settings in all {
+            let solution = train(&problem, &settings).unwrap();
+            let c = solution.certificate;
+            prop_assert!(c.dual <= expected.above + 1e-7 && c.primal >= expected.below - 1e-7);
+            assert_certified(&problem, &solution);
+        }
+        let ours = train(&problem, &base).unwrap().certificate;
+        let theirs = train(&ViaPsi(problem), &base).unwrap().certificate;
+        prop_assert!(ours.dual <= theirs.primal + 1e-9 && theirs.dual <= ours.primal + 1e-9);
+    }
+}
+
+/// Links that can be told apart are learnt, with one link each and with several.
+#[test]
+fn what_can_be_learnt_is_learnt() {
+    let mut rng = Rng::new(3);
+    let mut data = Pairs::new();
+    for _ in 0..40 {
+        for at in 0..30 {
+            let (row, column) = (at / 6, at % 6);
+            let sure = row == column || (row == 0 && column == 5);
+            let alike = if sure { 0.7 } else { 0.3 } + 0.3 * rng.unit_f64();
+            let gold = if sure { Gold::Sure } else { Gold::Wrong };
+            data.push_link(row, column, [(0, alike), (1, 1.0)], gold).unwrap();
+        }
+        data.end_pair(5, 6, 1.0).unwrap();
+    }
+    let settings = Settings { lambda: Some(1e-3), tolerance: 1e-3, ..Settings::default() };
+    for most_per_row in [1, 2] {
+        let shape = MatchingShape { most_per_row, ..MatchingShape::new(2) };
+        let problem = Matching::new(shape, data.clone(), LinkLoss::default()).unwrap();
+        let solution = train(&problem, &settings).unwrap();
+        assert_certified(&problem, &solution);
+        for links in problem.predict(&solution.weights) {
+            assert_eq!(links.len(), 4 + most_per_row, "{links:?}");
+            assert!(links.iter().all(|&(r, c)| r == c || (r, c) == (0, 5)), "{links:?}");
+        }
+        let path = regularization_path(&problem, &Default::default()).unwrap();
+        assert!(!path.breakpoints.is_empty());
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut data = Pairs::new();
+    data.push_link(0, 0, [(1, 1.0)], Gold::Sure).unwrap();
+    assert!(matches!(
+        data.push_link(0, 1, [(0, f64::NAN)], Gold::Sure),
+        Err(PairError::Value { .. })
+    ));
+    assert!(matches!(data.push_link(0, 0, [], Gold::Sure), Err(PairError::Order { .. })));
+    for weight in [0.0, -1.0, f64::NAN] {
+        assert!(matches!(data.end_pair(1, 1, weight), Err(PairError::Weight(_))));
+    }
+    data.end_pair(1, 1, 1.0).unwrap();
+    data.push_link(0, 0, [(1, 1.0)], Gold::Sure).unwrap(); // a new pair, and a new beginning
+    assert_eq!(data.len(), 1);
+    let shape = MatchingShape::new(2);
+    let none = MatchingShape { most_per_column: 0, ..shape };
+    let build = |shape, loss| Matching::new(shape, data.clone(), loss);
+    assert!(matches!(
+        build(none, LinkLoss::default()),
+        Err(MatchingError::NoLinks { side: "column" })
+    ));
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let loss = LinkLoss { wrong, ..LinkLoss::default() };
+        assert!(matches!(build(shape, loss), Err(MatchingError::Cost { kind: "wrong", .. })));
+    }
+    // Scores that overflow are noticed, not passed over.
+    let problem = build(shape, LinkLoss::default()).unwrap();
+    let (mut workspace, mut y) = (problem.workspace(), Vec::new());
+    let w = [0.0, f64::NAN];
+    problem.prepare(0, &w, &mut workspace);
+    problem.oracle(0, &w, &mut workspace, &mut y);
+    assert_eq!(y, [0]);
+}

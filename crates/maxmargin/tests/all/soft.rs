@@ -1,0 +1,250 @@
+//! Soft constraints against an independent QP, the LP relaxation, and exact decoding.
+
+use crate::common;
+use crate::common::factor_graphs::{GraphCase, any_forests, any_graphs};
+use crate::common::multilabels::any_labels;
+use crate::common::problems::ViaPsi;
+use crate::common::qp::Optimum;
+use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
+use maxmargin::inference::Inference;
+use maxmargin::model::factor_graph::Hamming;
+use maxmargin::model::soft::{DlpwSettings, SoftGraph, anneal, dlpw, train_augmented};
+use maxmargin::{Direction, Order, Problem, Settings, Solver, train};
+use proptest::prelude::*;
+
+fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
+    let graphs = case.build(Inference::MaxProduct);
+    let loss = Hamming { normalised: case.normalised };
+    SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
+}
+
+fn share(case: &GraphCase, i: usize) -> f64 {
+    case.graphs[i].weight / case.graphs.iter().map(|graph| graph.weight).sum::<f64>()
+}
+
+/// The optimum of the soft dual f_ρ(μ), from its definition, by an independent QP.
+fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
+    // A column has what a part adds to w, what it adds to δ, and its entry of the linear term.
+    let (mut columns, mut equations) = (Vec::new(), Vec::new());
+    let (mut truth, mut messages) = (vec![0.0; case.dim()], 0);
+    for i in 0..case.graphs.len() {
+        let (first, share) = (columns.len(), share(case, i));
+        let structure = case.structure(i);
+        let topology = structure.topology();
+        for (features, loss) in case.part_features(i).iter().zip(case.part_losses(i)) {
+            let w: Vec<f64> = features.iter().map(|x| -share * x / lambda).collect();
+            columns.push((w, Vec::new(), share * loss));
+        }
+        for v in 0..topology.variables() {
+            let own = topology.node(v).map(|part| (first + part, 1.0)).collect();
+            equations.push((own, 1.0));
+        }
+        for (f, scope) in structure.factors.iter().enumerate() {
+            let table = topology.table(f);
+            equations.push((table.clone().map(|part| (first + part, 1.0)).collect(), 1.0));
+            let mut stride: usize = scope.iter().map(|&v| structure.states[v as usize]).product();
+            for &v in scope {
+                let states = structure.states[v as usize];
+                stride /= states;
+                for (joint, part) in table.clone().enumerate() {
+                    let at = messages + joint / stride % states;
+                    columns[first + part].1.push((at, share / rho));
+                }
+                for (y, part) in topology.node(v as usize).enumerate() {
+                    columns[first + part].1.push((messages + y, -share / rho));
+                }
+                messages += states;
+            }
+        }
+        common::add_scaled(&mut truth, share / lambda, &case.phi(i, &case.truth(i)));
+    }
+    let dense = |sparse: &[(usize, f64)]| {
+        let mut full = vec![0.0; messages];
+        sparse.iter().for_each(|&(at, x)| full[at] += x);
+        full
+    };
+    let columns: Vec<_> = columns.iter().map(|(w, m, l)| (w.clone(), dense(m), *l)).collect();
+    let quadratic = qp::csc(columns.len(), columns.len(), |row, column| {
+        let ((w, m, _), (x, n, _)) = (&columns[row], &columns[column]);
+        if row <= column { lambda * dot(w, x) + rho * dot(m, n) } else { 0.0 }
+    });
+    let linear: Vec<f64> =
+        columns.iter().map(|(w, _, loss)| lambda * dot(w, &truth) - loss).collect();
+    let masses = qp::minimise(&quadratic, &linear, &equations, 1e-10);
+    let (mut w, mut delta, mut l) = (truth, vec![0.0; messages], 0.0);
+    for (mass, (own, message, loss)) in masses.iter().zip(&columns) {
+        common::add_scaled(&mut w, *mass, own);
+        common::add_scaled(&mut delta, *mass, message);
+        l += mass * loss;
+    }
+    l - 0.5 * lambda * norm_sq(&w) - 0.5 * rho * norm_sq(&delta)
+}
+
+fn exactly(lambda: f64) -> Settings {
+    Settings {
+        lambda: Some(lambda),
+        solver: Solver::Auto,
+        tolerance: 1e-9,
+        max_passes: 100_000,
+        ..bcfw()
+    }
+}
+
+/// For rounds that follow each other.
+fn quickly(lambda: f64) -> Settings {
+    Settings { tolerance: 1e-9, max_passes: 2000, gap_every: 5, ..exactly(lambda) }
+}
+
+/// g(w, δ) lies above the optimum of the relaxation, and within `close` of it.
+fn hold(hard: f64, optimum: &Optimum, close: f64) {
+    let scale = 1.0 + optimum.above.abs();
+    assert!(hard >= optimum.below - 1e-6 * scale, "{hard} is below {optimum:?}");
+    assert!(hard <= optimum.above + close * scale, "{hard} is above {optimum:?}");
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn the_soft_optimum_is_that_of_the_formulas(
+        case in any_graphs(), lambda in 0.1..2.0f64, rho in 0.1..3.0f64
+    ) {
+        let problem = soft(&case, lambda, rho);
+        let optimum = soft_optimum(&case, lambda, rho);
+        let auto = exactly(lambda);
+        let gap = Settings { order: Order::Gap, solver: Solver::BlockCoordinate, ..auto.clone() };
+        let pairwise = Settings { direction: Direction::Pairwise, tolerance: 1e-7, ..gap.clone() };
+        let plain = Settings { tolerance: 1e-3, max_passes: 3000, ..gap };
+        for settings in [auto, pairwise, plain] {
+            let solution = train(&problem, &settings).unwrap();
+            assert_certified(&problem, &solution);
+            let c = solution.certificate;
+            prop_assert!(c.dual <= optimum + 1e-6 && optimum <= c.primal + 1e-6, "{c:?}, {optimum}");
+            // The gap of the soft problem lies between its own primal and dual.
+            let messages = problem.messages(&solution.weights);
+            let hard = problem.hard_objective(&solution.weights);
+            assert_close(hard + 0.5 * rho * norm_sq(&messages), c.primal, 1e-9, 1.0);
+        }
+        let via_psi = train(&ViaPsi(problem), &Settings { tolerance: 1e-3, ..exactly(lambda) });
+        let c = via_psi.unwrap().certificate;
+        prop_assert!(c.dual <= optimum + 1e-6 && optimum <= c.primal + 1e-6, "{c:?}, {optimum}");
+    }
+
+    #[test]
+    fn less_softness_is_nearer_to_the_relaxation(case in any_graphs(), lambda in 0.2..2.0f64) {
+        let optimum = case.relaxed_optimum(lambda);
+        let mut last = f64::INFINITY;
+        for rho in [1.0, 0.1, 0.01] {
+            let problem = soft(&case, lambda, rho);
+            let settings = Settings { tolerance: 1e-7, ..exactly(lambda) };
+            let solution = train(&problem, &settings).unwrap();
+            let hard = problem.hard_objective(&solution.weights);
+            // With a smaller price on messages, those found are never worse for what is left.
+            prop_assert!(hard <= last + 1e-6, "{hard} after {last}");
+            // g_ρ(w, δ) ≤ g_ρ(w*, δ*), so g is at most ρ/2·‖δ*‖² above.
+            hold(hard, &optimum, f64::INFINITY);
+            last = hard;
+        }
+        let (problem, solution) = anneal(soft(&case, lambda, 1.0), &[1.0, 0.1, 0.01],
+            &Settings { tolerance: 1e-7, ..exactly(lambda) }).unwrap();
+        assert_close(problem.hard_objective(&solution.weights), last, 1e-3, 1.0);
+    }
+
+    #[test]
+    fn smoothing_moves_the_optimum_a_little(case in any_graphs(), lambda in 0.3..2.0f64) {
+        let sharp = train(&soft(&case, lambda, 1.0), &exactly(lambda)).unwrap().certificate.primal;
+        let blocks = soft(&case, lambda, 1.0).examples() as f64 / case.graphs.len() as f64;
+        let smooth = soft(&case, lambda, 1.0).smoothed(1e-4).unwrap();
+        let solution = train(&smooth, &exactly(lambda)).unwrap();
+        assert_certified(&smooth, &solution);
+        let optimum = solution.certificate.dual;
+        // Each maximum loses at most smoothing/2·‖μ − e‖² ≤ smoothing.
+        let heaviest = (0..case.graphs.len()).map(|i| share(&case, i)).fold(0.0, f64::max);
+        let most = 1e-4 * blocks * case.graphs.len() as f64 * heaviest * 3.0;
+        prop_assert!((-1e-6..=most + 1e-6).contains(&(sharp - optimum)), "{sharp} {optimum}");
+    }
+
+    #[test]
+    fn dlpw_comes_near_from_above(case in any_graphs(), seed in any::<u64>()) {
+        let (lambda, epochs) = (1.0, 600);
+        let optimum = case.relaxed_optimum(lambda);
+        for temperature in [None, Some(0.01)] {
+            let settings = DlpwSettings { epochs, temperature, seed, ..DlpwSettings::default() };
+            let found = dlpw(&soft(&case, lambda, 1.0), &settings).unwrap();
+            let last = found.history.last().unwrap().hard_objective;
+            hold(last, &optimum, 0.25);
+            assert_eq!(found, dlpw(&soft(&case, lambda, 7.0), &settings).map(|mut again| {
+                again.history.iter_mut().zip(&found.history).for_each(|(a, b)| a.seconds = b.seconds);
+                again
+            }).unwrap());
+        }
+    }
+}
+
+// These take many rounds each.
+proptest! {
+    #![proptest_config(cases(8))]
+
+    #[test]
+    fn multipliers_lead_to_the_relaxation(case in any_graphs(), lambda in 0.3..2.0f64) {
+        let optimum = case.relaxed_optimum(lambda);
+        let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 3000, 1e-5).unwrap();
+        // Where rounds have run out, what is left of the constraints is left of the objective.
+        let close = 1e-3 + 100.0 * found.violation;
+        hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
+        assert_certified(&found.problem, &found.solution);
+    }
+
+    #[test]
+    fn on_forests_all_ways_lead_to_the_exact_optimum(case in any_forests(), lambda in 0.3..2.0f64) {
+        let exact = train(&case.build(Inference::MaxSum), &exactly(lambda)).unwrap().certificate;
+        let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 3000, 1e-5).unwrap();
+        let hard = found.problem.hard_objective(&found.solution.weights);
+        assert_close(hard, exact.primal, 1e-3 + 100.0 * found.violation, 1.0);
+    }
+
+    #[test]
+    fn sets_of_labels_go_to_their_relaxation(case in any_labels(), lambda in 0.3..2.0f64) {
+        let data = case.build(Inference::Lp);
+        let relaxed = train(&data, &quickly(lambda)).unwrap().certificate;
+        let optimum = Optimum { below: relaxed.dual, above: relaxed.primal };
+        let problem =
+            SoftGraph::of_labels(&case.shape, data.data(), &case.loss, lambda, 0.05).unwrap();
+        let found = train_augmented(problem, &quickly(lambda), 3000, 1e-5).unwrap();
+        // Where rounds have run out, what is left of the constraints is left of the objective.
+        let close = 1e-3 + 100.0 * found.violation;
+        hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
+    }
+}
+
+/// To the sixth digit, on rings that the relaxation does not solve exactly.
+#[test]
+fn multipliers_lead_all_the_way() {
+    let rings = maxmargin::doc::rings();
+    let lambda = 0.05;
+    let settings = exactly(lambda);
+    let relaxed = train(&rings, &settings).unwrap().certificate;
+    let found = train_augmented(maxmargin::doc::soft_pictures(lambda), &settings, 2000, 1e-7);
+    let found = found.unwrap();
+    let hard = found.problem.hard_objective(&found.solution.weights);
+    assert!(found.violation <= 1e-7, "{} after {}", found.violation, found.rounds);
+    assert!((hard - relaxed.primal).abs() <= 1e-6, "{hard} against {relaxed:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let case = maxmargin::doc::rings();
+    let loss = Hamming::default();
+    for (lambda, rho) in [(0.0, 1.0), (f64::NAN, 1.0), (1.0, -1.0), (1.0, f64::INFINITY)] {
+        assert!(SoftGraph::of_graphs(case.shape(), case.data(), loss, lambda, rho).is_err());
+    }
+    let problem = maxmargin::doc::soft_pictures(0.1);
+    assert!(problem.clone().smoothed(0.0).is_err() && problem.clone().with_rho(f64::NAN).is_err());
+    assert!(anneal(problem.clone(), &[], &Settings::default()).is_err());
+    assert!(train_augmented(problem.clone(), &Settings::default(), 0, 0.0).is_err());
+    let cold = DlpwSettings { temperature: Some(-1.0), ..DlpwSettings::default() };
+    assert!(dlpw(&problem, &cold).is_err());
+    let mut other = case.shape().clone();
+    other.templates.pop();
+    assert!(SoftGraph::of_graphs(&other, case.data(), loss, 1.0, 1.0).is_err());
+}

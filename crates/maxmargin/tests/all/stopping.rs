@@ -1,0 +1,197 @@
+//! Every way to end a run, and the certificate that comes with each.
+
+use crate::common::bcfw;
+use crate::common::problems::Watched;
+use crate::common::{Rows, assert_certified, watch};
+use maxmargin::model::chain::Chain;
+use maxmargin::observe::{Control, Event};
+use maxmargin::{Average, Interrupt, Problem, Settings, Solution, Solver, Status, Trainer, train};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+fn toy() -> Chain {
+    maxmargin::doc::toy()
+}
+
+/// Settings of every method, with a limit that is never reached in these tests.
+fn every_method(tolerance: f64) -> Vec<Settings> {
+    let base = Settings { tolerance, max_passes: 40, gap_every: 3, threads: 1, ..bcfw() };
+    vec![
+        base.clone(),
+        Settings { average: Average::Weighted, ..base.clone() },
+        Settings { solver: Solver::FrankWolfe, ..base },
+    ]
+}
+
+fn expect<P: Problem>(problem: &P, solution: &Solution, status: Status) {
+    assert_eq!(solution.status, status);
+    assert_certified(problem, solution);
+}
+
+#[test]
+fn converged() {
+    for settings in every_method(0.2) {
+        let (solution, Rows(rows)) = watch(&toy(), &settings);
+        expect(&toy(), &solution, Status::Converged);
+        assert!(solution.certificate.gap <= 0.2 && solution.totals.passes < 40);
+        let reached = rows.iter().position(|(r, _)| r.gap.is_some_and(|gap| gap <= 0.2));
+        assert_eq!(reached, Some(rows.len() - 1), "it stops at the first gap within tolerance");
+        assert_eq!(rows.last().unwrap().0.gap, Some(solution.certificate.gap));
+    }
+}
+
+#[test]
+fn max_passes() {
+    for settings in every_method(1e-12) {
+        for max_passes in [1, 2, 5] {
+            let solution = train(&toy(), &Settings { max_passes, ..settings.clone() }).unwrap();
+            expect(&toy(), &solution, Status::MaxPasses);
+            assert_eq!(solution.totals.passes, max_passes);
+        }
+    }
+}
+
+#[test]
+fn tolerance_zero_never_stops() {
+    // One label: the optimum is the start, with a gap of exactly 0.
+    let mut data = maxmargin::model::chain::Sequences::new();
+    data.push_token([(0, 1.0)], 0).unwrap();
+    data.end_sequence(1.0).unwrap();
+    let shape = maxmargin::model::chain::ChainShape::new(1, 1);
+    let chain = Chain::new(shape, data, &Default::default()).unwrap();
+    for settings in every_method(0.0) {
+        let solution = train(&chain, &settings).unwrap();
+        expect(&chain, &solution, Status::MaxPasses);
+        assert_eq!(solution.certificate.gap, 0.0);
+        let solution = train(&chain, &Settings { tolerance: 1e-300, ..settings }).unwrap();
+        expect(&chain, &solution, Status::Converged);
+    }
+}
+
+#[test]
+fn max_oracle_calls_also_in_the_middle_of_a_pass() {
+    let n = toy().examples() as u64;
+    for settings in every_method(0.0) {
+        for most in [1, 3, 4, 5, 6, 11, 16, 17, 18, 19, 30] {
+            let settings = Settings { max_oracle_calls: Some(most), ..settings.clone() };
+            let solution = train(&toy(), &settings).unwrap();
+            expect(&toy(), &solution, Status::MaxOracleCalls);
+            let calls = solution.totals.oracle_calls;
+            // The certificate at the end needs one more pass, and batch steps are whole passes.
+            assert!((most..most + 2 * n).contains(&calls), "{calls} calls, {most} allowed");
+            if settings.solver == Solver::BlockCoordinate && most < 3 * n {
+                assert_eq!((solution.totals.visits, calls), (most, most + n));
+            }
+        }
+    }
+}
+
+/// Where the limit falls between two passes, the second has not begun.
+#[test]
+fn a_pass_without_a_visit_has_not_begun() {
+    let n = toy().examples() as u64;
+    let settings = Settings { tolerance: 0.0, gap_every: 100, threads: 1, ..bcfw() };
+    for most in 1..=3 * n {
+        let settings = Settings { max_oracle_calls: Some(most), ..settings.clone() };
+        let (solution, Rows(rows)) = watch(&toy(), &settings);
+        assert_eq!(solution.totals.passes, most.div_ceil(n), "after {most} visits");
+        assert_eq!(rows.last().unwrap().0.pass, most.div_ceil(n));
+    }
+}
+
+#[test]
+fn max_seconds() {
+    let slow = Watched {
+        inner: toy(),
+        on_oracle: |_: usize| std::thread::sleep(Duration::from_millis(1)),
+        bounds: None,
+    };
+    for settings in every_method(0.0) {
+        let settings =
+            Settings { max_seconds: Some(0.01), max_passes: 1_000_000, ..settings.clone() };
+        let solution = train(&slow, &settings).unwrap();
+        expect(&slow, &solution, Status::MaxSeconds);
+    }
+}
+
+#[test]
+fn stopped_by_an_observer() {
+    for settings in every_method(0.0) {
+        for last in [1, 2, 3, 4] {
+            let mut stop = |event: Event<'_>| match event {
+                Event::Pass { record, .. } if record.pass >= last => Control::Stop,
+                _ => Control::Continue,
+            };
+            let trainer = Trainer::new(settings.clone()).observe(&mut stop);
+            let solution = trainer.train(&toy()).unwrap();
+            expect(&toy(), &solution, Status::Stopped);
+            assert_eq!(solution.totals.passes, last);
+        }
+    }
+}
+
+/// A stop at the start is an observer's as well, and does not raise the caller's own handle.
+#[test]
+fn stopped_by_an_observer_at_the_start() {
+    for settings in every_method(0.0) {
+        let interrupt = Interrupt::new();
+        let mut stop = |_: Event<'_>| Control::Stop;
+        let trainer = Trainer::new(settings).interrupt(interrupt.clone()).observe(&mut stop);
+        let solution = trainer.train(&toy()).unwrap();
+        assert_certified(&toy(), &solution);
+        assert_eq!(solution.totals.visits, 0);
+        assert_eq!(solution.status, Status::Stopped);
+        assert!(!interrupt.is_raised(), "the handle may serve other runs");
+    }
+}
+
+/// All observers see every event, even where the first has asked to stop.
+#[test]
+fn every_observer_sees_the_end() {
+    let (mut ends, mut starts) = (0, 0);
+    let mut stop = |event: Event<'_>| match event {
+        Event::Pass { .. } => Control::Stop,
+        _ => Control::Continue,
+    };
+    let mut count = |event: Event<'_>| {
+        starts += u32::from(matches!(event, Event::Start(_)));
+        ends += u32::from(matches!(event, Event::End(_)));
+        Control::Continue
+    };
+    let trainer = Trainer::new(Settings { tolerance: 0.0, ..bcfw() });
+    trainer.observe(&mut stop).observe(&mut count).train(&toy()).unwrap();
+    assert_eq!((starts, ends), (1, 1));
+}
+
+#[test]
+fn interrupted_before_and_in_the_middle() {
+    for settings in every_method(0.0) {
+        for call in [0, 1, 5, 14] {
+            let (interrupt, calls) = (Interrupt::new(), AtomicU64::new(0));
+            let raise = |_: usize| {
+                if calls.fetch_add(1, Ordering::Relaxed) + 1 == call {
+                    interrupt.raise();
+                }
+            };
+            let problem = Watched { inner: toy(), on_oracle: raise, bounds: None };
+            if call == 0 {
+                interrupt.raise();
+            }
+            let trainer = Trainer::new(settings.clone()).interrupt(interrupt.clone());
+            let solution = trainer.train(&problem).unwrap();
+            assert_eq!(calls.load(Ordering::Relaxed), solution.totals.oracle_calls);
+            expect(&problem, &solution, Status::Interrupted);
+            assert!(solution.totals.oracle_calls < call + 9);
+        }
+    }
+}
+
+/// What ends a run within the tolerance is convergence, whatever else has happened.
+#[test]
+fn within_the_tolerance_is_converged() {
+    let interrupt = Interrupt::new();
+    interrupt.raise();
+    let settings = Settings { tolerance: 1e3, ..bcfw() };
+    let solution = Trainer::new(settings).interrupt(interrupt).train(&toy()).unwrap();
+    expect(&toy(), &solution, Status::Converged);
+}

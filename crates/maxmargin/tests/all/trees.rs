@@ -1,0 +1,334 @@
+//! Trees of parts: transforms, oracles, n-best lists and training, against the formulas written out.
+
+use crate::common::bits::fingerprint;
+use crate::common::graphs::{KINDS, magnitude, numbers};
+use crate::common::problems::{Enumerated, EnumeratedBlock};
+use crate::common::{
+    assert_all_close, assert_certified, assert_close, bcfw, cases, dot, minus, qp,
+};
+use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
+use maxmargin::model::tree::{
+    State, Tree, TreeExampleError, TreeExamples, TreeLoss, TreeNode, TreeShape,
+};
+use maxmargin::{Problem, Quality, Rng, Settings, SparseVec, train};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn the_transform_is_the_search(
+        (width, height) in (1usize..9, 1usize..7),
+        kind in 0usize..4,
+        (a, b, c, d) in (0.0..3.0f64, -2.0..2.0f64, 0.0..3.0f64, -2.0..2.0f64),
+        (x, y) in (-4.0..4.0f64, -3.0..3.0f64),
+        seed in any::<u64>(),
+    ) {
+        let mut rng = Rng::new(seed);
+        let scores: Vec<f64> = (0..width * height).map(|_| match kind {
+            0 => rng.below(3) as f64, // ties
+            1 if rng.below(3) == 0 => f64::NEG_INFINITY,
+            2 => 1e6 * (rng.unit_f64() - 0.5),
+            _ => 5.0 * rng.unit_f64(),
+        }).collect();
+        // Whole numbers make ties between ways; 0 makes lines, and less makes mountains.
+        let square = |a: f64| match rng_kind(seed) { 0 => 0.0, 1 => 1.0, 2 => -a, 3 => 1e-9 * a, _ => a };
+        let costs =
+            [Cost { square: square(a), linear: b }, Cost { square: square(c), linear: d }];
+        let anchor = if seed % 2 == 0 { [x, y] } else { [x.round(), y.round()] };
+        let (mut best, mut from) = (vec![7.0], vec![9]);
+        let mut transform = DistanceTransform::default();
+        transform.maximise(&scores, width, costs, anchor, &mut best, &mut from);
+        for p in 0..scores.len() {
+            let value = |q: usize| {
+                let way = |q: usize, p: usize, anchor: f64| q as f64 - p as f64 - anchor;
+                let cost = costs[0].of(way(q % width, p % width, anchor[0]))
+                    + costs[1].of(way(q / width, p / width, anchor[1]));
+                scores[q] - cost
+            };
+            let expected = (0..scores.len()).map(value).fold(f64::NEG_INFINITY, f64::max);
+            if expected == f64::NEG_INFINITY {
+                prop_assert_eq!(best[p], expected);
+                continue;
+            }
+            assert_close(best[p], expected, 1e-12, expected);
+            assert_close(value(from[p] as usize), expected, 1e-12, expected);
+        }
+    }
+}
+
+fn rng_kind(seed: u64) -> u64 {
+    seed / 2 % 7
+}
+
+/// A small tree with its examples, and everything about them written down densely.
+#[derive(Debug, Clone)]
+struct Case {
+    shape: TreeShape,
+    data: TreeExamples,
+    loss: TreeLoss,
+}
+
+impl Case {
+    fn build(&self) -> Tree {
+        Tree::new(self.data.clone(), self.loss).unwrap()
+    }
+
+    /// All states of all nodes.
+    fn outputs(&self, i: usize) -> Vec<Vec<State>> {
+        let (width, height) = self.data.grid(i);
+        let mut all = vec![Vec::new()];
+        for node in self.shape.nodes() {
+            let states = (0..node.kinds * width * height).map(|at| {
+                let place = at % (width * height);
+                State {
+                    kind: (at / (width * height)) as u32,
+                    x: (place % width) as u32,
+                    y: (place / width) as u32,
+                }
+            });
+            let states: Vec<State> = states.collect();
+            let longer = |y: &Vec<State>| {
+                states.iter().map(|&state| [y.as_slice(), &[state]].concat()).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    fn phi(&self, i: usize, y: &[State]) -> Vec<f64> {
+        let mut phi = Vec::new();
+        let (width, _) = self.data.grid(i);
+        for (node, own) in self.shape.nodes().iter().enumerate() {
+            let state = y[node];
+            for kind in 0..own.kinds as u32 {
+                for map in 0..own.maps {
+                    let value = self.data.map(i, node, map)[state.place(width)];
+                    phi.push(if state.kind == kind { f64::from(value) } else { 0.0 });
+                }
+            }
+            phi.extend((0..own.kinds as u32).map(|kind| f64::from(state.kind == kind)));
+            let Some(parent) = own.parent else { continue };
+            for kind in 0..own.kinds as u32 {
+                for above in 0..self.shape.nodes()[parent].kinds as u32 {
+                    phi.push(f64::from(state.kind == kind && y[parent].kind == above));
+                }
+            }
+            for kind in (0..own.kinds).filter(|_| own.deforms) {
+                let on = f64::from(state.kind as usize == kind);
+                let (ax, ay) = own.anchors.get(kind).copied().unwrap_or((0.0, 0.0));
+                let dx = (f64::from(state.x) - f64::from(y[parent].x) - ax) / self.shape.unit();
+                let dy = (f64::from(state.y) - f64::from(y[parent].y) - ay) / self.shape.unit();
+                phi.extend([dx * dx, dy * dy, dx, dy].map(|value| -on * value));
+            }
+        }
+        phi
+    }
+
+    fn loss(&self, i: usize, y: &[State]) -> f64 {
+        let terms = y.iter().zip(self.data.truth(i)).zip(self.data.shares(i));
+        let term = |((a, b), share): ((&State, &State), &f64)| {
+            let (dx, dy) = (f64::from(a.x) - f64::from(b.x), f64::from(a.y) - f64::from(b.y));
+            let away = (dx * dx + dy * dy) / self.data.scale(i).powi(2);
+            share * (away + if a.kind == b.kind { 0.0 } else { self.loss.kind_cost }).min(1.0)
+        };
+        terms.map(term).sum()
+    }
+
+    fn psi(&self, i: usize, y: &[State]) -> Vec<f64> {
+        minus(&self.phi(i, self.data.truth(i)), &self.phi(i, y))
+    }
+
+    /// Weights that training could come to.
+    fn weights(&self, kind: usize, seed: u64) -> Vec<f64> {
+        let mut w = numbers(kind, self.shape.dim(), seed);
+        for node in 0..self.shape.nodes().len() {
+            for first in self.shape.deformation(node).step_by(4) {
+                w[first..first + 2].iter_mut().for_each(|w| *w = w.abs());
+            }
+        }
+        w
+    }
+}
+
+/// Trees of up to three nodes on small grids.
+fn any_tree(most_nodes: usize, most_side: usize) -> impl Strategy<Value = Case> {
+    any::<u64>().prop_map(move |seed| {
+        let mut rng = Rng::new(seed);
+        let n = 1 + rng.below(most_nodes);
+        // Parents may come before or after their children.
+        let turn = rng.below(n);
+        let nodes: Vec<TreeNode> = (0..n)
+            .map(|at| {
+                let (kinds, maps) = (1 + rng.below(2), rng.below(3));
+                let node = TreeNode::root(kinds, maps);
+                let number = (at + turn) % n;
+                if number == 0 || rng.below(6) == 0 {
+                    return node;
+                }
+                let parent = (rng.below(number) + n - turn) % n;
+                let anchors = (0..kinds)
+                    .map(|_| (rng.below(3) as f64 - 1.0, 2.0 * rng.unit_f64() - 1.0))
+                    .collect();
+                match rng.below(4) {
+                    0 => node.child_of(parent).rigid(),
+                    1 => node.child_of(parent),
+                    _ => node.child_of(parent).with_anchors(anchors),
+                }
+            })
+            .collect();
+        let shape = TreeShape::new(nodes, 0.5 + rng.unit_f64()).unwrap();
+        let mut data = TreeExamples::new(shape.clone());
+        for _ in 0..1 + rng.below(2) {
+            let (width, height) = (1 + rng.below(most_side), 1 + rng.below(2));
+            let maps: usize = shape.nodes().iter().map(|node| node.maps).sum();
+            let whole = rng.below(2) == 0;
+            let value = |rng: &mut Rng| match whole {
+                true => rng.below(3) as f32,
+                false => rng.unit_f64() as f32 - 0.5,
+            };
+            let maps = (0..maps * width * height).map(|_| value(&mut rng)).collect();
+            let truth = shape.nodes().iter().map(|node| State {
+                kind: rng.below(node.kinds) as u32,
+                x: rng.below(width) as u32,
+                y: rng.below(height) as u32,
+            });
+            let truth = truth.collect();
+            let weights: Vec<f64> = (0..n).map(|_| 0.5 + rng.unit_f64()).collect();
+            let weights = if rng.below(2) == 0 { weights } else { Vec::new() };
+            let scale = 0.5 + 2.0 * rng.unit_f64();
+            data.push(width, height, maps, truth, &weights, scale, 0.5 + rng.unit_f64()).unwrap();
+        }
+        let loss = TreeLoss { kind_cost: [0.0, 0.3, 1.0][rng.below(3)] };
+        Case { shape, data, loss }
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    #[test]
+    fn oracles_find_the_best(case in any_tree(3, 3), kind in KINDS, seed in any::<u64>()) {
+        let tree = case.build();
+        let w = case.weights(kind, seed);
+        let mut workspace = tree.workspace();
+        for i in 0..case.data.len() {
+            let outputs = case.outputs(i);
+            let score = |y: &[State]| dot(&w, &case.phi(i, y));
+            let augmented = |y: &[State]| case.loss(i, y) - dot(&w, &case.psi(i, y));
+            let most = |value: &dyn Fn(&[State]) -> f64| {
+                outputs.iter().map(|y| value(y)).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let scale = 20.0 * magnitude(&w);
+            let mut y = Vec::new();
+            tree.oracle(i, &w, &mut workspace, &mut y);
+            assert_close(augmented(&y), most(&augmented), 1e-12, scale);
+            assert_close(tree.loss(i, &y), case.loss(i, &y), 1e-13, 1.0);
+            let mut psi = SparseVec::new();
+            tree.psi(i, &y, &mut psi);
+            let mut dense = vec![0.0; tree.dim()];
+            psi.entries().iter().for_each(|&(at, value)| dense[at as usize] += value);
+            assert_all_close(&dense, &case.psi(i, &y), 1e-12);
+            tree.decode(i, &w, &mut workspace, &mut y);
+            assert_close(score(&y), most(&score), 1e-12, scale);
+        }
+    }
+
+    #[test]
+    fn the_n_best_are_the_best(
+        case in any_tree(3, 3), kind in KINDS, n in 0usize..12, seed in any::<u64>()
+    ) {
+        let (tree, w) = (case.build(), case.weights(kind, seed));
+        let outputs = case.outputs(0);
+        let mut scores: Vec<f64> = outputs.iter().map(|y| dot(&w, &case.phi(0, y))).collect();
+        scores.sort_by(|a, b| b.total_cmp(a));
+        let found = tree.n_best(0, &w, n);
+        prop_assert_eq!(found.len(), n.min(scores.len()));
+        for (at, best) in found.iter().enumerate() {
+            let scale = 20.0 * magnitude(&w);
+            assert_close(best.score, scores[at], 1e-12, scale);
+            assert_close(best.score, dot(&w, &case.phi(0, &best.states)), 1e-12, scale);
+            prop_assert!(found[..at].iter().all(|other| other.states != best.states));
+        }
+    }
+
+    #[test]
+    fn training_comes_to_the_optimum(case in any_tree(2, 2), lambda in 0.3..2.0f64) {
+        let tree = case.build();
+        let block = |i: usize| {
+            let outputs = case.outputs(i);
+            let corners = outputs.iter().map(|y| (case.psi(i, y), case.loss(i, y))).collect();
+            EnumeratedBlock { weight: case.data.weight(i), corners }
+        };
+        let blocks = (0..case.data.len()).map(block).collect();
+        let dense = Enumerated { dim: tree.dim(), blocks };
+        let optimum = qp::solve_within(&dense, lambda, tree.bounds().unwrap());
+        let settings =
+            Settings { lambda: Some(lambda), tolerance: 1e-6, max_passes: 20_000, ..bcfw() };
+        for direction in ["fw", "pairwise", "corrective"] {
+            let direction = direction.parse().unwrap();
+            let solution = train(&tree, &Settings { direction, ..settings.clone() }).unwrap();
+            assert_certified(&tree, &solution);
+            let c = solution.certificate;
+            prop_assert_eq!(c.quality, Quality::Exact);
+            prop_assert!(c.primal <= optimum.above + c.gap + 1e-6, "{:?} {:?}", c, optimum);
+            prop_assert!(c.dual >= optimum.below - c.gap - 1e-6, "{:?} {:?}", c, optimum);
+        }
+    }
+}
+
+/// A chain of labels as a tree with one place: what max-sum finds there, chains find by Viterbi.
+#[test]
+fn a_tree_of_labels_is_learnt() {
+    let nodes = vec![
+        TreeNode::root(2, 2),
+        TreeNode::root(2, 2).child_of(0).rigid(),
+        TreeNode::root(2, 2).child_of(1).rigid(),
+    ];
+    let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).unwrap());
+    let mut rng = Rng::new(2);
+    for _ in 0..40 {
+        let kind = rng.below(2) as u32;
+        let mut maps = Vec::new();
+        for _ in 0..3 {
+            maps.extend([kind as f32 - 0.5 + 2.0 * (rng.unit_f64() as f32 - 0.5), 1.0]);
+        }
+        let truth = vec![State { kind, x: 0, y: 0 }; 3];
+        data.push(1, 1, maps, truth, &[], 1.0, 1.0).unwrap();
+    }
+    let tree = Tree::new(data, TreeLoss::LABELS).unwrap();
+    let settings = Settings { lambda: Some(0.01), ..bcfw() };
+    let solution = train(&tree, &Settings { threads: 1, ..settings.clone() }).unwrap();
+    let again = train(&tree, &Settings { threads: 2, ..settings }).unwrap();
+    assert_eq!(fingerprint(&solution), fingerprint(&again));
+    let predicted = tree.predict(&solution.weights);
+    let agree = predicted.iter().filter(|y| y.iter().all(|state| state.kind == y[0].kind)).count();
+    assert!(agree >= 38, "{agree} of 40 agree");
+}
+
+#[test]
+fn examples_that_do_not_fit_are_refused() {
+    let shape = TreeShape::new(vec![TreeNode::root(2, 1), TreeNode::root(1, 1)], 1.0).unwrap();
+    let mut data = TreeExamples::new(shape);
+    let good = vec![State::default(); 2];
+    let mut push = |maps: Vec<f32>, truth: Vec<State>, weights: &[f64], scale, weight| {
+        data.push(2, 1, maps, truth, weights, scale, weight)
+    };
+    assert_eq!(push(vec![0.0; 4], good.clone(), &[], 1.0, 1.0), Ok(()));
+    let wrong = |error: Result<(), TreeExampleError>| error.unwrap_err().to_string();
+    assert!(wrong(push(vec![0.0; 3], good.clone(), &[], 1.0, 1.0)).contains("needs 4 values"));
+    assert!(wrong(push(vec![f32::NAN; 4], good.clone(), &[], 1.0, 1.0)).contains("value 0"));
+    assert!(wrong(push(vec![0.0; 4], vec![], &[], 1.0, 1.0)).contains("0 states"));
+    let outside = State { kind: 0, x: 2, y: 0 };
+    assert!(wrong(push(vec![0.0; 4], vec![outside; 2], &[], 1.0, 1.0)).contains("node 0"));
+    let no_kind = State { kind: 1, x: 0, y: 0 };
+    assert!(wrong(push(vec![0.0; 4], vec![no_kind; 2], &[], 1.0, 1.0)).contains("node 1"));
+    assert!(wrong(push(vec![0.0; 4], good.clone(), &[1.0], 1.0, 1.0)).contains("node weights"));
+    for (weights, scale, weight) in
+        [(&[0.0, 0.0][..], 1.0, 1.0), (&[-1.0, 2.0], 1.0, 1.0), (&[], 0.0, 1.0), (&[], 1.0, -1.0)]
+    {
+        assert!(
+            wrong(push(vec![0.0; 4], good.clone(), weights, scale, weight)).contains("positive")
+        );
+    }
+}
