@@ -240,9 +240,10 @@ class BaseSVM(BaseEstimator):
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
         raise NotImplementedError
 
-    def _groups(self) -> dict[str, np.ndarray]:
-        """The weights by group."""
-        weights = self._model.weights()
+    def _groups(self, weights: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """The weights by group, as views of all of them."""
+        if weights is None:
+            weights = self._model.weights()
         return {
             # A group that is left out keeps its place without a shape.
             name: weights[start:stop].reshape(shape if stop > start else (0,))
