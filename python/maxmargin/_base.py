@@ -112,8 +112,6 @@ class BaseSVM(BaseEstimator):
     """The parent of all estimators; see them for how to use it."""
 
     _kind: ClassVar[str] = ""
-    #: Parameters that all estimators have, for their documentation.
-    _native_model: Any
 
     def settings(self, total_weight: float = 1.0) -> dict[str, Any]:
         """The settings of a run, under the names that model files use.

@@ -617,10 +617,21 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if len(ends) != count:
             raise ValueError(f"X has {count} rows and y has {len(ends)}")
         label_names = self._labels.alphabet()
+        constant = None
         if self.fit_intercept:
-            rows, attributes = with_constant(rows, attributes, grow)
+            constant = len(attributes)
+            attributes = native.Alphabet([*attributes.list(), CONSTANT])
             self._attribute_cache = attributes
-        data = fill_rows(rows, labels, ends, label_names, attributes, grow=grow, weights=weights)
+        data = fill_rows(
+            rows,
+            labels,
+            ends,
+            label_names,
+            attributes,
+            grow=grow,
+            weights=weights,
+            constant=constant,
+        )
         shape = {
             "labels": len(classes),
             "attributes": len(attributes),
@@ -683,7 +694,6 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
         if not grow:
             self._columns_of(rows.shape[1])
-        rows, _ = with_constant(rows, None, grow)
         return fill_rows(
             rows,
             labels,
@@ -692,6 +702,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             self._attributes(),
             grow=False,
             weights=weights,
+            constant=self._attributes().get(CONSTANT),
         )
 
     def _columns_of(self, width: int | None) -> np.ndarray | None:
@@ -773,23 +784,6 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
 #: The name of the constant attribute of multi-label models, which have no weights for it otherwise.
 CONSTANT = "(constant)"
-
-
-def with_constant(rows: Any, attributes: native.Alphabet | None, by_names: bool) -> tuple[Any, Any]:
-    """Rows with a constant attribute after all others, and names for them."""
-    if by_names:
-        named = [
-            {**dict(row), CONSTANT: 1.0}
-            if isinstance(row, Mapping)
-            else {**{name: 1.0 for name in row}, CONSTANT: 1.0}
-            for row in rows
-        ]
-        return named, attributes
-    ones = np.ones((rows.shape[0], 1), dtype=rows.dtype)
-    joined = sp.hstack([rows, ones], format="csr") if sp.issparse(rows) else np.hstack([rows, ones])
-    if attributes is not None:
-        attributes = native.Alphabet([*attributes.list(), CONSTANT])
-    return joined, attributes
 
 
 def is_indicator(y: Any) -> bool:
