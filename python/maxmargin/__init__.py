@@ -27,8 +27,9 @@ from importlib.metadata import version
 from ._base import Certificate, ConvergenceWarning, load
 from ._chain import ChainSVM
 from ._graphs import FactorGraphSVM
+from ._multilabel import MultilabelSVM
 from ._path import RegularizationPath, regularization_path
-from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
+from ._rows import BinarySVM, MulticlassSVM
 from ._structure import OracleError, Structure, StructuredSVM
 from .io import SequenceFile, read_graphs, read_rows, read_sequences, read_trace
 

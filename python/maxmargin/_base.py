@@ -382,7 +382,8 @@ def estimator_of(model: native.Model) -> Any:
     """The fitted estimator that a model makes."""
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
-    from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
+    from ._multilabel import MultilabelSVM
+    from ._rows import BinarySVM, MulticlassSVM
 
     for cls in (ChainSVM, BinarySVM, MulticlassSVM, MultilabelSVM, FactorGraphSVM):
         if cls._kind == model.kind:
