@@ -9,6 +9,7 @@ only ratios in one run count. Threads are 1 throughout.
 """
 
 import argparse
+import tempfile
 import time
 import warnings
 
@@ -80,9 +81,6 @@ def main():
     parser.add_argument("test")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, few iterations")
     parser.add_argument("--lam", type=float, help="λ; chosen on held-out data if not given")
-    parser.add_argument(
-        "--model", default="/tmp/crfsuite.model", help="a file for CRFsuite's models"
-    )
     args = parser.parse_args()
     with Clock() as read:
         X, y = maxmargin.read_sequences(args.train, "conll")
@@ -103,7 +101,8 @@ def main():
     for name, options in TRAINERS.items():
         if args.quick:
             options = {"max_iterations": 5}
-        append, train, f1 = crfsuite(name, options, X, y, X_test, y_test, args.model)
+        with tempfile.NamedTemporaryFile() as file:
+            append, train, f1 = crfsuite(name, options, X, y, X_test, y_test, file.name)
         label = f"python-crfsuite {name}, {options['max_iterations']} iterations"
         print(f"| {label} | {append + train:.1f} | {train:.1f} | {100 * f1:.2f} | – |", flush=True)
 

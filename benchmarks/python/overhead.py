@@ -8,6 +8,7 @@ the same settings and write the model. Seconds are processor time, of children f
 
 import argparse
 import resource
+import statistics
 import subprocess
 import tempfile
 import time
@@ -30,6 +31,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    commands, directs, dictionaries = [], [], []
     for _ in range(args.repeat):
         with tempfile.NamedTemporaryFile() as file:
             begin = children()
@@ -59,12 +61,17 @@ def main():
         begin = time.process_time()
         model.fit(X, y)
         fit = time.process_time() - begin
+        commands.append(command)
+        directs.append(direct)
+        dictionaries.append(read + fit)
         print(
             f"command line {command:.2f} s; Python from the file {direct:.2f} s "
             f"({100 * (direct / command - 1):+.0f} %); from dictionaries {fit:.2f} s, and {read:.2f} s "
             f"to read them",
             flush=True,
         )
+    middle = [statistics.median(seconds) for seconds in (commands, directs, dictionaries)]
+    print("medians: command line {:.2f} s, file {:.2f} s, dictionaries {:.2f} s".format(*middle))
 
 
 if __name__ == "__main__":

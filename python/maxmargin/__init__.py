@@ -22,15 +22,18 @@ The estimators follow scikit-learn's conventions:
 True
 """
 
+from importlib.metadata import version
+
 from ._base import Certificate, ConvergenceWarning, load
 from ._chain import ChainSVM
 from ._graphs import FactorGraphSVM
+from ._multilabel import MultilabelSVM
 from ._path import RegularizationPath, regularization_path
-from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
-from ._structure import OracleError, StructuredSVM
+from ._rows import BinarySVM, MulticlassSVM
+from ._structure import OracleError, Structure, StructuredSVM
 from .io import SequenceFile, read_graphs, read_rows, read_sequences, read_trace
 
-__version__ = "0.1.0"
+__version__ = version("maxmargin")
 
 __all__ = [
     "BinarySVM",
@@ -43,6 +46,7 @@ __all__ = [
     "OracleError",
     "RegularizationPath",
     "SequenceFile",
+    "Structure",
     "StructuredSVM",
     "load",
     "read_graphs",

@@ -112,8 +112,6 @@ class BaseSVM(BaseEstimator):
     """The parent of all estimators; see them for how to use it."""
 
     _kind: ClassVar[str] = ""
-    #: Parameters that all estimators have, for their documentation.
-    _native_model: Any
 
     def settings(self, total_weight: float = 1.0) -> dict[str, Any]:
         """The settings of a run, under the names that model files use.
@@ -240,9 +238,10 @@ class BaseSVM(BaseEstimator):
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
         raise NotImplementedError
 
-    def _groups(self) -> dict[str, np.ndarray]:
-        """The weights by group."""
-        weights = self._model.weights()
+    def _groups(self, weights: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """The weights by group, as views of all of them."""
+        if weights is None:
+            weights = self._model.weights()
         return {
             # A group that is left out keeps its place without a shape.
             name: weights[start:stop].reshape(shape if stop > start else (0,))
@@ -383,7 +382,8 @@ def estimator_of(model: native.Model) -> Any:
     """The fitted estimator that a model makes."""
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
-    from ._rows import BinarySVM, MulticlassSVM, MultilabelSVM
+    from ._multilabel import MultilabelSVM
+    from ._rows import BinarySVM, MulticlassSVM
 
     for cls in (ChainSVM, BinarySVM, MulticlassSVM, MultilabelSVM, FactorGraphSVM):
         if cls._kind == model.kind:

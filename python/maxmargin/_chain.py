@@ -287,7 +287,7 @@ class ChainSVM(AttributeNames, BaseSVM):
 
     def _set_weights(self) -> None:
         self.coef_ = self._model.weights()
-        self.weights_ = self._groups()
+        self.weights_ = self._groups(self.coef_)
 
     def _weight_names(self) -> list[str]:
         labels = self._labels.names()

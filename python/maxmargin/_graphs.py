@@ -158,7 +158,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _set_weights(self) -> None:
         self.coef_ = self._model.weights()
         self.templates_ = self._model.labels().list()
-        groups = self._groups().values()
+        groups = self._groups(self.coef_).values()
         self.weights_ = dict(zip(self.templates_, groups, strict=True))
 
     def predict(self, X: Any) -> list[np.ndarray]:

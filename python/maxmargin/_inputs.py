@@ -184,9 +184,11 @@ def fill_rows(
     grow: bool,
     columns: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    constant: int | None = None,
 ) -> native.RowData:
-    """Rows in the form that training takes; X is a matrix or a list of attributes by name."""
-    data = native.RowData()
+    """Rows in the form that training takes; X is a matrix or a list of attributes by name, and
+    ``constant`` an attribute that all rows have besides."""
+    data = native.RowData(constant)
     tail: Any = (attributes, label_names, labels, ends, weights)
     if sp.issparse(X):
         starts, indices, values = sparse_parts(X)

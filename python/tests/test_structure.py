@@ -99,7 +99,7 @@ def test_processes_give_the_same_bits(iris):
     X, y = iris
     serial = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform").fit(X, y)
     assert serial.verify(X, y) == []
-    many = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform", n_jobs=3, backend="processes")
+    many = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform", n_jobs=2, backend="processes")
     many.fit(X, y)
     assert np.array_equal(serial.coef_, many.coef_) and many.verify(X, y) == []
     many.coef_[0] += 1.0
@@ -112,7 +112,7 @@ def test_processes_give_the_same_bits(iris):
                 raise ZeroDivisionError("by design")
             return super().decode(x, y, w, loss_augmented)
 
-    model = StructuredSVM(Faulty(3, 4), lam=0.1, solver="fw", n_jobs=3, backend="processes")
+    model = StructuredSVM(Faulty(3, 4), lam=0.1, solver="fw", n_jobs=2, backend="processes")
     with pytest.raises(OracleError, match="decode failed.*by design") as info:
         model.fit(X, y)
     assert isinstance(info.value.__cause__, ZeroDivisionError)

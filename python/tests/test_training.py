@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import BinarySVM, ChainSVM, ConvergenceWarning, MulticlassSVM
+from maxmargin import BinarySVM, ChainSVM, ConvergenceWarning, MulticlassSVM, MultilabelSVM
 
 
 def test_the_history_has_one_row_a_pass(sequences):
@@ -160,6 +160,8 @@ def test_at_most_one_copy_of_the_data():
         tracemalloc.start()
         with pytest.warns(ConvergenceWarning):
             BinarySVM(lam=1.0, max_passes=1, tol=0).fit(data, y)
+        with pytest.warns(ConvergenceWarning):
+            MultilabelSVM(lam=1.0, max_passes=1, tol=0).fit(data, np.stack([y, 1 - y], axis=1))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert most < 0.8 * X.nbytes, most

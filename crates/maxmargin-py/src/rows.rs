@@ -17,6 +17,8 @@ pub(crate) struct RowData {
     /// Boxed, since it must lie at a multiple of 64 bytes, which Python does not promise.
     pub(crate) fingerprinter: Box<Fingerprinter>,
     raw: RawSequence,
+    /// An attribute that every row has with the value 1.
+    constant: Option<u32>,
     #[pyo3(get)]
     unknown: u64,
 }
@@ -87,6 +89,7 @@ impl RowData {
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
         for at in 0..matrix.rows() {
             matrix.row(at, columns, &mut row).map_err(value_error)?;
+            row.extend(self.constant.map(|attribute| (attribute, 1.0)));
             let weight = weights.and_then(|weights| weights.get(at).copied()).unwrap_or(1.0);
             self.push(&row, labels.of(at).map_err(value_error)?, names, weight)?;
         }
@@ -97,9 +100,10 @@ impl RowData {
 #[pymethods]
 impl RowData {
     #[new]
-    fn new() -> Self {
+    #[pyo3(signature = (constant=None))]
+    fn new(constant: Option<u32>) -> Self {
         let (data, raw) = (LabelledRows::new(), RawSequence::new());
-        Self { data, fingerprinter: Box::default(), raw, unknown: 0 }
+        Self { data, fingerprinter: Box::default(), raw, constant, unknown: 0 }
     }
 
     fn __len__(&self) -> usize {
@@ -161,7 +165,8 @@ impl RowData {
             let mut found = Attributes::new(&mut attributes.names, grow);
             found.token(attributes_of)?;
             self.unknown += found.unknown;
-            let row = found.row;
+            let mut row = found.row;
+            row.extend(self.constant.map(|attribute| (attribute, 1.0)));
             let weight = weights.and_then(|weights| weights.get(at).copied()).unwrap_or(1.0);
             let labels = labels.of(at).map_err(value_error)?;
             self.push(&row, labels, (attributes, label_names), weight)?;

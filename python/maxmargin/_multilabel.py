@@ -1,0 +1,342 @@
+"""Rows with a set of labels each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from . import _maxmargin as native
+from ._base import Prepared, group_bounds, total
+from ._inputs import fill_rows, row_parts
+from ._labels import Labels, as_classes
+from ._rows import RowSVM, by_name
+
+
+class MultilabelSVM(RowSVM):
+    """Predicts sets of labels, with weights for pairs of labels that go together or do not.
+
+    Parameters
+    ----------
+    lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
+patience, n_jobs, random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
+    pairs : {"complete", "tree", "none"}, default="complete"
+        Which pairs of labels have a weight: all, those of a tree, or none.
+    inference : str, default="auto"
+        How sets are found in training: ``"auto"``, ``"enumerate"``, ``"max-sum"``, ``"roof-duality"``, …
+    loss : {"normalised", "hamming"}, default="normalised"
+        Labels that are wrong, divided by the number of labels, or not.
+    fit_intercept : bool, default=True
+        Whether labels have a constant weight each.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    coef_ : ndarray of shape (labels, features)
+        The weights of labels.
+    intercept_ : ndarray of shape (labels,)
+        Their constants.
+    pairs_ : ndarray of shape (pairs, 2)
+        The pairs that have a weight, by the numbers of their labels.
+    pair_coef_ : ndarray of shape (pairs,)
+        Their weights.
+    certificate_, history_, status_, n_iter_
+        As in :class:`ChainSVM`.
+
+    Examples
+    --------
+    Labels come as sets, or as a matrix of zeros and ones, and go the same way:
+
+    >>> import numpy as np
+    >>> from maxmargin import MultilabelSVM
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> model = MultilabelSVM(lam=0.01).fit(X, [{"red"}, {"round"}, {"red", "round"}])
+    >>> model.predict([[1.0, 1.0]])
+    [('red', 'round')]
+    """
+
+    _kind: ClassVar[str] = "multilabel"
+
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_passes: int = 1000,
+        solver: str = "auto",
+        order: str | None = None,
+        direction: str | None = None,
+        cache: str | None = None,
+        pairs: str = "complete",
+        inference: str = "auto",
+        loss: str = "normalised",
+        fit_intercept: bool = True,
+        bounds: Any = None,
+        max_seconds: float | None = None,
+        validation: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.tol = tol
+        self.max_passes = max_passes
+        self.solver = solver
+        self.order = order
+        self.direction = direction
+        self.cache = cache
+        self.pairs = pairs
+        self.inference = inference
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.bounds = bounds
+        self.max_seconds = max_seconds
+        self.validation = validation
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+        self.options = options
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
+    ) -> MultilabelSVM:
+        """Trains on rows with sets of labels.
+
+        Parameters
+        ----------
+        X : matrix or list of dicts
+            A row per example.
+        y : matrix of zeros and ones, or list of sets
+            The labels of each row.
+        sample_weight : array-like, optional
+            A positive weight for each row.
+        validation : tuple (X, y), optional
+            Data to measure the error on while training, instead of a part held out.
+
+        Returns
+        -------
+        self
+        """
+        prepared = self._prepare(X, y, sample_weight)
+        self._run(prepared, self._prepare_validation(validation))
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
+        if by_name(X):
+            rows: Any = row_parts(X)
+            attributes, grow = self._new_attributes(None, None), True
+            count = len(rows)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+            rows = self._matrix(X, reset=True)
+            names = getattr(self, "feature_names_in_", None)
+            names = None if names is None else [str(name) for name in names]
+            attributes, grow = self._new_attributes(rows.shape[1], names), False
+            count = rows.shape[0]
+        self._indicator = is_indicator(y)
+        if self._indicator:
+            classes = np.arange(y.shape[1])
+        else:
+            classes = as_classes(label for own in y for label in sorted_if_possible(own))
+        self._labels = Labels(classes)
+        self.classes_ = classes
+        weights, whole = total(sample_weight, count)
+        labels, ends = self._sets(y, strict=True)
+        if len(ends) != count:
+            raise ValueError(f"X has {count} rows and y has {len(ends)}")
+        label_names = self._labels.alphabet()
+        constant = None
+        if self.fit_intercept:
+            constant = len(attributes)
+            attributes = native.Alphabet([*attributes.list(), CONSTANT])
+            self._attribute_cache = attributes
+        data = fill_rows(
+            rows,
+            labels,
+            ends,
+            label_names,
+            attributes,
+            grow=grow,
+            weights=weights,
+            constant=constant,
+        )
+        shape = {
+            "labels": len(classes),
+            "attributes": len(attributes),
+            "pairs": self._pairs(data, len(classes)),
+        }
+        if self.loss not in ("normalised", "hamming"):
+            raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
+        spec = {
+            "kind": "multilabel",
+            "shape": shape,
+            "loss": {"normalised": self.loss == "normalised", "label_weights": []},
+            "inference": self.inference,
+            "partial": False,
+        }
+        return Prepared(
+            spec, data, label_names, attributes, "multilabel", whole, group_bounds(self.bounds)
+        )
+
+    def _pairs(self, data: native.RowData, labels: int) -> list[Sequence[int]]:
+        if self.pairs == "complete":
+            return [(i, j) for j in range(labels) for i in range(j)]
+        if self.pairs == "tree":
+            return [list(pair) for pair in data.tree(labels)]
+        if self.pairs == "none":
+            return []
+        raise ValueError(f"pairs is {self.pairs!r}; known are 'complete', 'tree' and 'none'")
+
+    def _sets(self, y: Any, *, strict: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The labels of all rows one after the other, and where those of each row end."""
+        if self._indicator:
+            if y.shape[1] != len(self.classes_):
+                raise ValueError(f"y has {y.shape[1]} columns, not {len(self.classes_)}")
+            matrix = sp.csr_matrix(y)
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+            return matrix.indices.astype(np.uint32), matrix.indptr[1:].astype(np.int64)
+        sets = [self._labels.encode(sorted_if_possible(own), strict=strict) for own in y]
+        if not strict:
+            sets = [own[own < len(self.classes_)] for own in sets]
+        ends = np.cumsum([len(own) for own in sets]).astype(np.int64)
+        return np.concatenate([np.empty(0, np.uint32), *sets]).astype(np.uint32), ends
+
+    def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
+        if y is None:
+            return self._constant_rows(X)
+        labels, ends = self._sets(y, strict=False)
+        weights, _ = total(extra.get("sample_weight"), len(ends))
+        return self._constant_rows(X, labels, ends, weights)
+
+    def _constant_rows(
+        self,
+        X: Any,
+        labels: np.ndarray | None = None,
+        ends: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+    ) -> native.RowData:
+        if not self.fit_intercept:
+            return self._rows(X, labels, ends, weights)
+        grow = by_name(X)
+        rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
+        if not grow:
+            self._columns_of(rows.shape[1])
+        return fill_rows(
+            rows,
+            labels,
+            ends,
+            self._labels.alphabet(),
+            self._attributes(),
+            grow=False,
+            weights=weights,
+            constant=self._attributes().get(CONSTANT),
+        )
+
+    def _columns_of(self, width: int | None) -> np.ndarray | None:
+        if width is not None and width != getattr(self, "n_features_in_", width):
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return None if self.fit_intercept else super()._columns_of(width)
+
+    def _set_weights(self) -> None:
+        groups = self._groups()
+        single = groups["single"].T
+        attributes = self._attributes()
+        self.pair_coef_ = groups["pairs"]
+        self.intercept_ = np.zeros(len(self.classes_))
+        self.coef_ = single.copy()
+        at = attributes.get(CONSTANT)
+        if self.fit_intercept and at is not None:
+            self.intercept_ = single[:, at].copy()
+            self.coef_ = np.delete(single, at, axis=1)
+        shape = json.loads(self._model.meta())["spec"]["shape"]
+        self.pairs_ = np.array(shape["pairs"], dtype=np.int64).reshape(-1, 2)
+
+    def _weight_names(self) -> list[str]:
+        labels = self._labels.names()
+        names = [f"{a} → {label}" for a in self._attributes().list() for label in labels]
+        return names + [f"{labels[i]} & {labels[j]}" for i, j in self.pairs_]
+
+    def predict(self, X: Any) -> Any:
+        """The best set of labels of each row: a matrix of zeros and ones if the model was trained on
+        one, else tuples of labels."""
+        check_is_fitted(self, "certificate_")
+        sets = self._model.predict_sets(self._examples(X))
+        if self._indicator:
+            matrix = np.zeros((len(sets), len(self.classes_)), dtype=np.int64)
+            for row, own in zip(matrix, sets, strict=True):
+                row[own] = 1
+            return matrix
+        return [tuple(self.classes_[own].tolist()) for own in sets]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of single labels (rows × labels), without those of pairs."""
+        check_is_fitted(self, "certificate_")
+        if by_name(X):
+            raise ValueError("decision_function needs a matrix")
+        X = self._matrix(X, reset=False)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows and labels that are right (1 − Hamming loss)."""
+        labels, ends = self._sets(y, strict=False)
+        predicted = self._model.predict_sets(self._examples(X))
+        weights, whole = total(sample_weight, len(predicted))
+        wrong = 0.0
+        for at, own in enumerate(predicted):
+            truth = set(labels[ends[at - 1] if at else 0 : ends[at]].tolist())
+            weight = 1.0 if weights is None else float(weights[at])
+            wrong += weight * len(truth.symmetric_difference(own))
+        return 1.0 - wrong / (whole * len(self.classes_))
+
+    def _restore_spec(self, spec: dict[str, Any]) -> None:
+        self._indicator = False
+        self.fit_intercept = self._attributes().get(CONSTANT) is not None
+        if self.fit_intercept:
+            self.n_features_in_ = len(self._attributes()) - 1
+        self.loss = "normalised" if spec["loss"]["normalised"] else "hamming"
+        self.inference = spec["inference"]
+        labels = spec["shape"]["labels"]
+        found = len(spec["shape"]["pairs"])
+        self.pairs = {0: "none", labels * (labels - 1) // 2: "complete"}.get(found, "tree")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+#: The name of the constant attribute of multi-label models, which have no weights for it otherwise.
+CONSTANT = "(constant)"
+
+
+def is_indicator(y: Any) -> bool:
+    """Whether labels come as a matrix of zeros and ones."""
+    return bool(sp.issparse(y) or (hasattr(y, "ndim") and y.ndim == 2))
+
+
+def sorted_if_possible(labels: Any) -> list[Any]:
+    """A set in a fixed order, where it has one."""
+    try:
+        return sorted(set(labels))
+    except TypeError:
+        return list(dict.fromkeys(labels))
