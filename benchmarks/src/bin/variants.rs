@@ -1,9 +1,10 @@
 //! Oracle calls and seconds to a gap, for every order, direction and cache that compete:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin variants -- [SEEDS] [SECONDS] [PAGE.html]
+//! cargo run --release -p maxmargin-benchmarks --bin variants -- [SEEDS] [SECONDS] [PAGE.html] [DATA]
 //! ```
 //!
+//! DATA is `ocr-small`, `ocr-large` or `conll`; all of them unless it is given.
 //! Medians over the seeds (5 unless given); a run that takes longer than SECONDS (20 unless given) is
 //! stopped, and its missing figures are shown as `–`. The page draws the gap against oracle calls and
 //! time, for the first seed.
@@ -21,17 +22,24 @@ fn main() -> Result<()> {
     let limit: f64 = args.next().map_or(Ok(20.0), |text| text.parse()).context("SECONDS")?;
     let mut race =
         Race { seeds, limit, page: Report::new("Variants of block-coordinate Frank-Wolfe") };
+    let (page, only) = (args.next(), args.next());
+    let wanted = |data: &str| only.as_deref().is_none_or(|only| only == data);
     let large = chain("ocr-large", None)?;
-    step_overhead(&large)?;
+    if wanted("ocr-large") {
+        step_overhead(&large)?;
+    }
     for (data, chain) in [("ocr-small", &chain("ocr-small", None)?), ("ocr-large", &large)] {
+        if !wanted(data) {
+            continue;
+        }
         for lambda in [0.1, 0.01, 0.001, 1.0 / chain.examples() as f64] {
             race.run(data, chain, lambda, [0.1, 0.01, 0.001])?;
         }
     }
-    if let Some(conll) = conll()? {
+    if let Some(conll) = if wanted("conll") { conll()? } else { None } {
         race.run("CoNLL-2000", &conll, 0.001, [0.1, 0.01, 0.002])?;
     }
-    if let Some(path) = args.next() {
+    if let Some(path) = page {
         std::fs::write(&path, race.page.to_html()).context(path)?;
     }
     Ok(())

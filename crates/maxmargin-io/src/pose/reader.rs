@@ -87,6 +87,25 @@ pub fn read_poses(mut lines: Lines) -> Result<Vec<Pose>, DataError> {
     Ok(poses)
 }
 
+/// Fingerprint of poses.
+///
+/// ```
+/// use maxmargin_io::{Lines, pose_fingerprint, read_poses};
+///
+/// let read = |text: &str| read_poses(Lines::from_reader("people.tsv", text.as_bytes())?);
+/// let (one, two) = (read("a\t0,0,0\t1,2,0\n")?, read("a\t0,0,0\t1,3,0\n")?);
+/// assert_ne!(pose_fingerprint(&one), pose_fingerprint(&two));
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn pose_fingerprint(people: &[Pose]) -> Fingerprint {
+    let mut fingerprinter = Fingerprinter::for_records("poses");
+    for pose in people {
+        let joints = pose.joints.iter().flat_map(|joint| [joint.x, joint.y, joint.flag]);
+        fingerprinter.add_record([pose.name.as_str()], joints);
+    }
+    fingerprinter.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,23 +124,4 @@ mod tests {
             assert_eq!(read_poses(lines).unwrap_err().to_string(), message);
         }
     }
-}
-
-/// Fingerprint of poses.
-///
-/// ```
-/// use maxmargin_io::{Lines, pose_fingerprint, read_poses};
-///
-/// let read = |text: &str| read_poses(Lines::from_reader("people.tsv", text.as_bytes())?);
-/// let (one, two) = (read("a\t0,0,0\t1,2,0\n")?, read("a\t0,0,0\t1,3,0\n")?);
-/// assert_ne!(pose_fingerprint(&one), pose_fingerprint(&two));
-/// # Ok::<(), maxmargin_io::DataError>(())
-/// ```
-pub fn pose_fingerprint(people: &[Pose]) -> Fingerprint {
-    let mut fingerprinter = Fingerprinter::for_records("poses");
-    for pose in people {
-        let joints = pose.joints.iter().flat_map(|joint| [joint.x, joint.y, joint.flag]);
-        fingerprinter.add_record([pose.name.as_str()], joints);
-    }
-    fingerprinter.finish()
 }
