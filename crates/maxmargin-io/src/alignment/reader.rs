@@ -262,7 +262,7 @@ pub fn write_alignment(mut to: impl Write, pair: &RawAlignment) -> Result<(), Wr
 /// ```
 /// use maxmargin_io::{Lines, alignment_fingerprint, read_alignments};
 ///
-/// let read = |text: &str| read_alignments(Lines::from_reader("example", text.as_bytes())?);
+/// let read = |text: &'static str| read_alignments(Lines::from_reader("example", text.as_bytes())?);
 /// let (one, two) = (read("a b\tc\t1-1\n")?, read("a b\tc\t1p1\n")?);
 /// assert_ne!(alignment_fingerprint(&one), alignment_fingerprint(&two));
 /// # Ok::<(), maxmargin_io::DataError>(())

@@ -92,7 +92,7 @@ pub fn read_poses(mut lines: Lines) -> Result<Vec<Pose>, DataError> {
 /// ```
 /// use maxmargin_io::{Lines, pose_fingerprint, read_poses};
 ///
-/// let read = |text: &str| read_poses(Lines::from_reader("people.tsv", text.as_bytes())?);
+/// let read = |text: &'static str| read_poses(Lines::from_reader("people.tsv", text.as_bytes())?);
 /// let (one, two) = (read("a\t0,0,0\t1,2,0\n")?, read("a\t0,0,0\t1,3,0\n")?);
 /// assert_ne!(pose_fingerprint(&one), pose_fingerprint(&two));
 /// # Ok::<(), maxmargin_io::DataError>(())
