@@ -188,6 +188,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             "loss": {"normalised": self.loss == "normalised", "label_weights": []},
             "inference": self.inference,
             "partial": False,
+            "rescaling": "margin",
         }
         return Prepared(
             spec, data, label_names, attributes, "multilabel", whole, group_bounds(self.bounds)

@@ -54,7 +54,11 @@ pub(crate) fn with_problem<U: UseProblem>(
             }
         }
         (Spec::Multilabel(spec), Examples::Rows(data)) => {
-            user.go(&multilabel(spec, data)?.with_bounds(bounds))
+            let problem = multilabel(spec, data)?.with_bounds(bounds);
+            match spec.rescaling {
+                Rescaling::Margin => user.go(&problem),
+                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            }
         }
         (Spec::FactorGraph(spec), Examples::Graphs(data)) => {
             let problem = FactorGraph::new(spec.shape.clone(), data, spec.loss, spec.inference)
