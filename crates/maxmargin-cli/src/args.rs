@@ -1,11 +1,13 @@
 //! The command line as it is written; what it means is decided in `commands`.
 
+mod model;
+
+pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
+
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use maxmargin::inference::Inference;
-use maxmargin::model::graph::GraphInference;
 use maxmargin::{Average, Caching, CheckpointEvery, Direction, GridStart, Order, Solver, Step};
-use maxmargin_io::{Format, Rescaling};
+use maxmargin_io::Format;
 use std::path::PathBuf;
 
 /// Structured SVMs by Frank-Wolfe methods, with a certificate of how good the training is.
@@ -169,104 +171,6 @@ pub(crate) struct PickArgs {
     pub(crate) talk: TalkArgs,
 }
 
-/// What is learned.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Model")]
-pub(crate) struct ModelArgs {
-    /// Kind of structure [default: what the format holds; of rows, binary or multiclass by the
-    /// number of labels]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub(crate) model: Option<ModelName>,
-    /// How attributes are made from columns: `chunking` (for word, POS, chunk), or a template file in
-    /// CRF++'s syntax
-    #[arg(long, value_name = "FILE|chunking")]
-    pub(crate) template: Option<String>,
-    /// Leave out attributes that occur less often in the training data
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) min_count: u64,
-    /// Groups of features of a chain to leave out
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
-    pub(crate) without: Vec<Group>,
-    /// Loss: the share of wrong labels in an example, or their number
-    /// [default: normalised-hamming, of graphs balanced]
-    #[arg(long, value_enum)]
-    pub(crate) loss: Option<Loss>,
-    /// Least value of weights, of all or of a group (of a chain: emission, transition, bias, first,
-    /// last)
-    #[arg(long, value_name = "NUMBER|GROUP=NUMBER,…", value_parser = group_bound)]
-    #[arg(value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) lower: Vec<(String, f64)>,
-    /// Largest value of weights, of all or of a group
-    #[arg(long, value_name = "NUMBER|GROUP=NUMBER,…", value_parser = group_bound)]
-    #[arg(value_delimiter = ',', allow_hyphen_values = true)]
-    pub(crate) upper: Vec<(String, f64)>,
-    /// Cost of missing a label, 1 unless given; may be repeated
-    #[arg(long, value_name = "LABEL=COST", value_parser = label_weight)]
-    pub(crate) label_weight: Vec<(String, f64)>,
-    /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
-    #[arg(long, value_name = "FILE")]
-    pub(crate) costs: Option<PathBuf>,
-    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass
-    /// and small multi-label models)
-    #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
-    pub(crate) rescaling: Rescaling,
-    /// The label of a binary model that has positive scores [default: the second]
-    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
-    pub(crate) positive: Option<String>,
-    /// A constant attribute of each row, for binary and multiclass models, 0 for none [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
-    pub(crate) bias: Option<f64>,
-    /// Pairs of labels that have a weight, in multi-label models [default: complete]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub(crate) pairs: Option<Pairs>,
-    /// How multi-label models and factor graphs are decoded [default: auto]
-    #[arg(long, value_parser = named::<Inference>(Inference::NAMES), value_name = "NAME")]
-    pub(crate) inference: Option<Inference>,
-    /// Keep only so many labels, those with the most rows (multi-label models)
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) frequent_labels: Option<usize>,
-    /// How graphs are labelled [default: auto]
-    #[arg(long, value_parser = named::<GraphInference>(GraphInference::NAMES), value_name = "NAME")]
-    pub(crate) graph_inference: Option<GraphInference>,
-    /// Colour distances at which boundaries between superpixels lose their weight, `inf` for never
-    /// [default: 0.05,0.1,0.2,0.4,inf]
-    #[arg(long, value_delimiter = ',', value_parser = width, value_name = "NUMBER,…")]
-    pub(crate) widths: Option<Vec<f64>>,
-    /// Let the weights of edges be negative: labels are then found by a heuristic
-    #[arg(long)]
-    pub(crate) free_pairs: bool,
-    /// Links that a word may have in a matching [default: 1]
-    #[arg(long, value_parser = at_least_one, value_name = "N")]
-    pub(crate) links: Option<usize>,
-    /// Cost of a missing link, where a wrong one costs 1 [default: 1]
-    #[arg(long, value_parser = finite, value_name = "NUMBER")]
-    pub(crate) missing_cost: Option<f64>,
-    /// Kinds of each joint of a tree [default: 3]
-    #[arg(long, value_parser = at_least_one, value_name = "N")]
-    pub(crate) joint_kinds: Option<usize>,
-}
-
-/// Kinds of structures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelName {
-    Chain,
-    Binary,
-    Multiclass,
-    Multilabel,
-    FactorGraph,
-    Graph,
-    Tree,
-    Matching,
-}
-
-/// Pairs of labels that have a weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Pairs {
-    None,
-    Tree,
-    Complete,
-}
-
 /// A regularization strength as it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Lambda {
@@ -279,23 +183,6 @@ fn lambda(text: &str) -> Result<Lambda, String> {
         "auto" => Ok(Lambda::Auto),
         text => number(text).map(Lambda::Value).map_err(|error| format!("{error}, or `auto`")),
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Group {
-    Emission,
-    Transition,
-    Bias,
-    First,
-    Last,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Loss {
-    NormalisedHamming,
-    Hamming,
-    /// Of graphs: all labels of the truth count the same, and nodes by their area
-    Balanced,
 }
 
 /// How it is learned. Options left out are taken from `--settings`, then from the defaults.
@@ -482,42 +369,12 @@ fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-fn rescaling_parser() -> impl clap::builder::TypedValueParser<Value = Rescaling> {
-    PossibleValuesParser::new(["margin", "slack"]).map(|name| match name.as_str() {
-        "slack" => Rescaling::Slack,
-        _ => Rescaling::Margin,
-    })
-}
-
-fn finite(text: &str) -> Result<f64, &'static str> {
-    let finite = text.parse().ok().filter(|number: &f64| number.is_finite());
-    finite.ok_or("a finite number is needed, such as 1 or 0.5")
-}
-
-fn width(text: &str) -> Result<f64, &'static str> {
-    let width = text.parse().ok().filter(|width: &f64| *width > 0.0);
-    width.ok_or("a positive number is needed, or inf")
-}
-
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
-    text.parse().ok().filter(|number| *number > 0).ok_or("a whole number is needed, 1 or more")
-}
-
 fn number(text: &str) -> Result<f64, &'static str> {
     text.parse().map_err(|_| "a number is needed, such as 0.01 or 1e-2")
 }
 
 fn whole_number<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "a whole number is needed, 0 or more")
-}
-
-fn group_bound(text: &str) -> Result<(String, f64), String> {
-    let (group, bound) = text.rsplit_once('=').unwrap_or(("all", text));
-    let number: f64 = bound.parse().map_err(|_| format!("`{bound}` is not a number"))?;
-    if number.is_nan() {
-        return Err("the bound is not a number".to_owned());
-    }
-    Ok((group.to_owned(), number))
 }
 
 fn checkpoint_every(text: &str) -> Result<CheckpointEvery, &'static str> {
@@ -530,15 +387,6 @@ fn checkpoint_every(text: &str) -> Result<CheckpointEvery, &'static str> {
         None => text.parse().ok().filter(|passes| *passes > 0).map(CheckpointEvery::Passes),
     };
     every.ok_or("a number of passes is needed, such as 10, or of seconds, such as 90s")
-}
-
-fn label_weight(text: &str) -> Result<(String, f64), String> {
-    let (label, cost) = text.rsplit_once('=').ok_or("expected LABEL=COST")?;
-    let number: f64 = cost.parse().map_err(|_| format!("`{cost}` is not a number"))?;
-    if !(number >= 0.0 && number.is_finite()) {
-        return Err(format!("the cost is {cost}; a finite number ≥ 0 is needed"));
-    }
-    Ok((label.to_owned(), number))
 }
 
 #[cfg(test)]
@@ -595,12 +443,5 @@ mod tests {
         }
         assert_eq!(grid.epsilon, path.epsilon);
         assert_eq!((grid.lambda_max, grid.lambda_min), (2f64.powi(15), 2f64.powi(-15)));
-    }
-
-    #[test]
-    fn label_weights_are_parsed_at_the_last_equals_sign() {
-        assert_eq!(label_weight("a=b=2"), Ok(("a=b".to_owned(), 2.0)));
-        assert!(label_weight("a").is_err() && label_weight("a=x").is_err());
-        assert!(label_weight("a=-1").is_err() && label_weight("a=nan").is_err());
     }
 }

@@ -1,14 +1,14 @@
 //! The soft problem.
 
+mod engine;
+
 use super::layout::{Block, Layout, Term};
 use crate::dual::DualPoint;
 use crate::error::TrainError;
-use crate::inference::topology::argmax;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
 use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
-use crate::problem::Problem;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
@@ -402,160 +402,5 @@ impl SoftGraph {
                 Some(_) => {}
             }
         }
-    }
-}
-
-impl Problem for SoftGraph {
-    type Output = u32;
-    type Workspace = SoftWorkspace;
-
-    /// Number of blocks: of variables and factors of all examples.
-    fn examples(&self) -> usize {
-        self.layout.blocks.len()
-    }
-
-    fn dim(&self) -> usize {
-        let smooth = if self.smoothing > 0.0 { self.layout.losses.len() } else { 0 };
-        self.smooth_start() + smooth
-    }
-
-    fn workspace(&self) -> SoftWorkspace {
-        SoftWorkspace::default()
-    }
-
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut SoftWorkspace) {
-        let (block, scores) = (&self.layout.blocks[i], &mut workspace.scores);
-        self.features(block, w, scores);
-        let messages = &w[self.layout.dim..];
-        for side in &self.layout.sides[block.sides.clone()] {
-            let factor = side.sign * self.scale;
-            for (state, score) in scores.iter_mut().enumerate() {
-                *score += factor * messages[side.message_of(state)];
-            }
-        }
-        if self.smoothing > 0.0 {
-            let (own, scale) = (&w[self.smooth_start() + block.first..], self.smooth_scale(block));
-            scores.iter_mut().zip(own).for_each(|(score, w)| *score += scale * w);
-        }
-    }
-
-    fn oracle(&self, i: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut u32) {
-        let block = &self.layout.blocks[i];
-        let SoftWorkspace { scores, augmented, .. } = workspace;
-        augmented.clear();
-        let losses = (0..scores.len()).map(|state| self.loss_of(block, state));
-        augmented.extend(scores.iter().zip(losses).map(|(score, loss)| score + loss));
-        *y = argmax(augmented).0 as u32;
-    }
-
-    fn decode(&self, _: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut u32) {
-        *y = argmax(&workspace.scores).0 as u32;
-    }
-
-    fn loss(&self, i: usize, y: &u32) -> f64 {
-        self.loss_of(&self.layout.blocks[i], *y as usize)
-    }
-
-    fn psi(&self, i: usize, y: &u32, psi: &mut SparseVec) {
-        let mut parts = SparseVec::new();
-        parts.push(u64::from(self.layout.blocks[i].truth), 1.0);
-        parts.push(u64::from(*y), -1.0);
-        parts.normalise();
-        self.scatter(i, 1.0, &parts, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<u32> {
-        Some(self.layout.blocks[i].truth)
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.layout.weights[self.layout.blocks[i].example as usize]
-    }
-
-    /// Multipliers are in the losses.
-    fn has_signed_losses(&self) -> bool {
-        true
-    }
-
-    /// Of the examples, not of their blocks: the blocks of an example share its weight with nobody.
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
-    fn parts(&self, _: usize, y: &u32, parts: &mut SparseVec) {
-        parts.push(u64::from(*y), 1.0);
-    }
-
-    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        parts.push(u64::from(self.layout.blocks[i].truth), 1.0);
-    }
-
-    fn score(&self, _: usize, _: &[f64], workspace: &SoftWorkspace, parts: &SparseVec) -> f64 {
-        parts.dot_dense(&workspace.scores)
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut SoftWorkspace, parts: &SparseVec) -> f64 {
-        let (block, entries) = (&self.layout.blocks[i], parts.entries());
-        let mut sum = 0.0;
-        for term in &self.layout.terms[block.terms.clone()] {
-            Self::each_feature(term, entries, |_, mass| sum += mass * mass * term.norm_sq);
-        }
-        let marginals = &mut workspace.marginals;
-        for side in &self.layout.sides[block.sides.clone()] {
-            marginals.clear();
-            marginals.resize(side.states as usize, 0.0);
-            for &(state, mass) in entries {
-                marginals[side.message_of(state as usize) - side.message] += mass;
-            }
-            sum += self.scale * self.scale * marginals.iter().map(|m| m * m).sum::<f64>();
-        }
-        if self.smoothing > 0.0 {
-            sum += self.smooth_scale(block).powi(2) * parts.norm_sq();
-        }
-        sum
-    }
-
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let (block, entries) = (&self.layout.blocks[i], parts.entries());
-        self.scatter_terms(i, scale, parts, sink);
-        for side in &self.layout.sides[block.sides.clone()] {
-            for &(state, mass) in entries {
-                let at = self.layout.dim + side.message_of(state as usize);
-                sink.add(at, scale * side.sign * self.scale * mass);
-            }
-        }
-        if self.smoothing > 0.0 {
-            let (start, own) = (self.smooth_start() + block.first, self.smooth_scale(block));
-            entries.iter().for_each(|&(y, mass)| sink.add(start + y as usize, scale * own * mass));
-        }
-    }
-
-    /// Checks that masses lie in the simplex, and that the loss is theirs.
-    fn check_point(
-        &self,
-        i: usize,
-        parts: &SparseVec,
-        loss: f64,
-        slack: f64,
-    ) -> Result<(), String> {
-        let block = &self.layout.blocks[i];
-        let (mut sum, mut own) = (0.0, 0.0);
-        for &(state, mass) in parts.entries() {
-            if state >= u64::from(block.states) {
-                return Err(format!("it has the state {state} of {}", block.states));
-            }
-            if mass < -slack || mass.is_nan() {
-                return Err(format!("the state {state} has the mass {mass}"));
-            }
-            sum += mass;
-            own += mass * self.loss_of(block, state as usize);
-        }
-        if (sum - 1.0).abs() > slack {
-            return Err(format!("its masses sum to {sum}"));
-        }
-        if (own - loss).abs() > slack * (1.0 + own.abs()) || loss.is_nan() {
-            return Err(format!("its loss is stated as {loss}, but is {own}"));
-        }
-        Ok(())
     }
 }
