@@ -1,6 +1,7 @@
 //! The corners a block remembers: those that carry its mass, and, with a cache, others besides.
 
 use crate::dual::Block;
+use crate::prefetch::prefetch;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,14 @@ impl Atoms {
             masses: vec![1.0],
             values: vec![0.0],
             distances: Distances::default(),
+        }
+    }
+
+    /// Brings them near, for a visit soon to come.
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.masses);
+        for parts in self.parts.iter().take(4) {
+            prefetch(parts.entries());
         }
     }
 
@@ -121,6 +130,37 @@ impl Atoms {
         self.masses.push(0.0);
         self.values.push(value);
         self.len() - 1
+    }
+
+    /// Follows a Frank-Wolfe step of size `gamma`. Of the corners that the block's point is made of, only
+    /// the share of the point it began at is kept track of, as the mass of the only atom, until
+    /// [`settle`](Self::settle).
+    pub(crate) fn follow(&mut self, parts: &SparseVec, loss: f64, gamma: f64) {
+        self.masses[0] *= 1.0 - gamma;
+        if loss == self.losses[0] && *parts == self.parts[0] {
+            self.masses[0] += gamma;
+        }
+    }
+
+    /// Makes one more atom of what the block's point has besides its first atom.
+    pub(crate) fn settle(&mut self, block: &Block) {
+        let mass = self.masses[0];
+        if mass == 1.0 {
+            return;
+        }
+        let rest = 1.0 - mass;
+        let mut parts = block.parts.clone();
+        parts.add_scaled(-mass, &self.parts[0]);
+        parts.scale(1.0 / rest);
+        let loss = (block.loss - mass * self.losses[0]) / rest;
+        if mass > 0.0 {
+            self.parts.push(parts);
+            self.losses.push(loss);
+            self.masses.push(rest);
+            self.values.push(0.0);
+        } else {
+            (self.parts[0], self.losses[0], self.masses[0]) = (parts, loss, 1.0);
+        }
     }
 
     /// The squared distance of two atoms in feature space, computed once.

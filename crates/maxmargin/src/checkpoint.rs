@@ -9,6 +9,7 @@ use crate::active::Memory;
 use crate::average::Averager;
 use crate::cache::CacheStats;
 use crate::certificate::Certificate;
+use crate::coarse::Coarse;
 use crate::dual::{Block, Drift};
 use crate::error::TrainError;
 use crate::face::FaceSteps;
@@ -33,7 +34,7 @@ const MAGIC: [u8; 8] = *b"mmckpt\r\n";
 
 /// The version of the layout: one more with every change of what a checkpoint holds. The test
 /// `the_layout_is_pinned` tells when that is due.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 
 /// Magic and version before the content, its length and a check sum after it.
 const HEAD: usize = MAGIC.len() + size_of::<u32>();
@@ -107,6 +108,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) rng: Cow<'a, Rng>,
     pub(crate) averager: Option<Cow<'a, Averager>>,
     pub(crate) memory: Option<Cow<'a, Memory>>,
+    pub(crate) coarse: Option<Cow<'a, Coarse>>,
     pub(crate) face: Option<Cow<'a, FaceSteps>>,
 }
 
@@ -430,7 +432,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(3, 1168, 14_675_209_255_186_515_601), (3, 316, 17_719_167_438_302_170_975)];
+        [(4, 1170, 613_652_500_234_303_709), (4, 317, 16_017_864_811_632_219_895)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {

@@ -8,13 +8,14 @@ use crate::average::{Average, Averager};
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
 use crate::checkpoint::{Parts, Stage};
+use crate::coarse::Coarse;
 use crate::crew::Scratch;
 use crate::direction::Direction;
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::face::FaceSteps;
 use crate::observe::Choice;
-use crate::order::Picker;
+use crate::order::{Order, Picker};
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::{Check, Finished, Run};
@@ -122,6 +123,8 @@ struct Driver<'p, 'o, P: Problem> {
     averager: Option<Averager>,
     /// Where directions or the cache need to know the corners of blocks.
     memory: Option<Memory>,
+    /// While the direction `staged` takes plain steps.
+    coarse: Option<Coarse>,
     /// Where blocks are simplices and the direction makes use of it.
     simplices: Option<&'p dyn Simplices<P::Workspace>>,
     /// Steps of all such blocks together.
@@ -131,15 +134,17 @@ struct Driver<'p, 'o, P: Problem> {
 impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn new(run: Run<'p, 'o, P>, parts: Option<Parts<'static>>) -> Self {
         let (s, n) = (&run.settings, run.examples());
-        let knows_optima = s.direction == Direction::Corrective && s.cache == Caching::Off;
+        let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
+        let knows_optima = corrects && s.cache == Caching::Off;
         let simplices = run.problem.simplices().filter(|_| knows_optima);
-        if let Some(Parts { picker, rng, averager, memory, face }) = parts {
+        if let Some(Parts { picker, rng, averager, memory, coarse, face }) = parts {
             return Self {
                 run,
                 picker: picker.into_owned(),
                 rng: rng.into_owned(),
                 averager: averager.map(Cow::into_owned),
                 memory: memory.map(Cow::into_owned),
+                coarse: coarse.map(Cow::into_owned),
                 simplices,
                 face: face.map(Cow::into_owned),
             };
@@ -147,7 +152,12 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let remembers = simplices.is_none()
             && (s.direction != Direction::FrankWolfe || s.cache != Caching::Off);
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
-        let mut picker = Picker::new(s.order, n, s.gap_power);
+        // A point that was worth starting from has its coarse work done.
+        let from_zero = run.state.norm_sq == 0.0;
+        let begins_coarse =
+            s.direction == Direction::Staged && s.cache == Caching::Off && remembers && from_zero;
+        let order = if begins_coarse { Order::Permutation } else { s.order };
+        let mut picker = Picker::new(order, n, s.gap_power);
         let mut memory = remembers.then(|| Memory::new(&run.state.blocks, cache()));
         if let Some(gaps) = &run.block_gaps {
             picker.refresh(gaps.iter().copied());
@@ -160,6 +170,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Rng::new(s.seed),
             averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
             memory,
+            coarse: begins_coarse.then(|| Coarse::new(n)),
             simplices,
             // With bounds the dual is no quadratic any more.
             face: (simplices.is_some() && run.problem.bounds().is_none()).then(FaceSteps::default),
@@ -178,14 +189,20 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if dear {
             memory.cache.enable();
         }
-        let (order, direction) = (run.settings.order, run.settings.direction);
-        let cache = if dear { Caching::On } else { Caching::Off };
+        let order = run.settings.order;
+        let (direction, cache) = match dear {
+            true => (Direction::Corrective, Caching::On),
+            false => (run.settings.direction, Caching::Off),
+        };
         let each =
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
         let why = format!("oracle calls take {each} each and {share} of the time");
         let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
         run.choose(Choice { order, direction, cache, reason });
+        if dear {
+            self.settle();
+        }
     }
 
     /// As [`choose_cache`](Self::choose_cache), where there are no corners to keep.
@@ -204,6 +221,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             rng: Cow::Borrowed(&self.rng),
             averager: self.averager.as_ref().map(Cow::Borrowed),
             memory: self.memory.as_ref().map(Cow::Borrowed),
+            coarse: self.coarse.as_ref().map(Cow::Borrowed),
             face: self.face.as_ref().map(Cow::Borrowed),
         };
         self.run.keep(stage, Some(parts))
@@ -225,11 +243,14 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
             if let Some(next) = self.picker.peek() {
                 self.run.state.prefetch(next);
+                if let (Some(memory), None) = (&self.memory, &self.coarse) {
+                    memory.prefetch(next);
+                }
             }
             match (self.simplices, &self.memory) {
                 (Some(simplices), _) => self.visit_simplex(i, simplices)?,
-                (None, None) => self.visit(i)?,
-                (None, Some(_)) => self.visit_remembering(i)?,
+                (None, Some(_)) if self.coarse.is_none() => self.visit_remembering(i)?,
+                (None, _) => self.visit(i)?,
             }
             let known = self.picker.known_gap();
             if self.run.trusting && known.is_some_and(|gap| gap <= self.run.settings.tolerance) {
@@ -242,7 +263,27 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
                 self.move_together(known);
             }
         }
-        Ok(PassEnd::Full)
+        match &mut self.coarse {
+            None => Ok(PassEnd::Full),
+            Some(coarse) => {
+                let early = coarse.known_gap() < promising;
+                if coarse.is_done(self.run.totals.passes) {
+                    self.settle();
+                }
+                Ok(if early { PassEnd::Early } else { PassEnd::Full })
+            }
+        }
+    }
+
+    /// Ends the coarse work of the direction `staged`, if it is under way.
+    fn settle(&mut self) {
+        let Self { run, picker, memory: Some(memory), coarse, .. } = self else { return };
+        let Some(coarse) = coarse.take() else { return };
+        memory.settle(&run.state.blocks);
+        let gaps = || coarse.gaps().iter().copied();
+        memory.cache.note_exact(gaps());
+        *picker = Picker::new(run.settings.order, run.examples(), run.settings.gap_power);
+        picker.refresh(gaps());
     }
 
     /// One oracle call and one step.
@@ -253,6 +294,9 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         run.totals.visits += 1;
         let slope = self.choose(i)?;
         self.picker.update(i, slope);
+        if let Some(coarse) = &mut self.coarse {
+            coarse.note(i, slope);
+        }
         self.step(i, slope, k)
     }
 
@@ -276,6 +320,9 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             }
             state.move_block(i, step, &scratch.corner, stride.gamma);
             state.follow(i, &step.parts, stride);
+            if let Some(memory) = &mut self.memory {
+                memory.follow(i, &scratch.corner.parts, scratch.corner.loss, stride.gamma);
+            }
         }
         let longest = step.longest;
         self.run.note_step(stride.gamma, longest);

@@ -59,6 +59,7 @@ mod certificate;
 mod checkpoint;
 mod clipped;
 mod clock;
+mod coarse;
 mod crew;
 mod direction;
 mod driver;

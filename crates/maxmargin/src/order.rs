@@ -76,7 +76,9 @@ impl Picker {
             Self::Permutation { order, at } => order.get(*at).map(|&i| i as usize),
             Self::Cyclic { at, .. } => Some(*at),
             Self::Lazy(picker) => picker.sweep.last().map(|&i| i as usize),
-            Self::Gap(picker) => picker.unvisited.last().map(|&i| i as usize),
+            Self::Gap(picker) => {
+                picker.unvisited.last().copied().or(picker.ahead).map(|i| i as usize)
+            }
         }
     }
 
@@ -159,6 +161,7 @@ impl Picker {
                 let power = picker.power;
                 picker.unvisited.clear();
                 picker.started = true;
+                picker.ahead = None;
                 picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
             }
             Self::Lazy(picker) => picker.refresh(gaps),
@@ -231,7 +234,13 @@ pub(crate) struct GapPicker {
     /// Blocks whose gap is not known yet; they come first, from the end.
     unvisited: Vec<u32>,
     started: bool,
+    /// Where there are many blocks, the next one is drawn one visit early, so that it can be peeked at.
+    ahead: Option<u32>,
 }
+
+/// With so many blocks, what a draw does not know yet of the block that is being visited does not
+/// matter.
+const MANY_BLOCKS: usize = 256;
 
 fn weight(gap: f64, power: f64) -> f64 {
     // Rounding can make a gap a little negative.
@@ -242,7 +251,7 @@ fn weight(gap: f64, power: f64) -> f64 {
 impl GapPicker {
     fn new(n: usize, fold: Fold, power: f64) -> Self {
         let unvisited = (0..n as u32).collect();
-        Self { tree: Tree::new(n, fold), n, fold, power, unvisited, started: false }
+        Self { tree: Tree::new(n, fold), n, fold, power, unvisited, started: false, ahead: None }
     }
 
     fn next(&mut self, rng: &mut Rng) -> Option<usize> {
@@ -255,6 +264,11 @@ impl GapPicker {
         }
         match self.fold {
             _ if self.tree.root() <= 0.0 => None,
+            Fold::Sum if self.n >= MANY_BLOCKS => {
+                let drawn = self.tree.draw(rng.unit_f64());
+                let next = self.ahead.replace(drawn as u32);
+                Some(next.map_or(drawn, |i| i as usize))
+            }
             Fold::Sum => Some(self.tree.draw(rng.unit_f64())),
             Fold::Max => Some(self.tree.largest()),
         }

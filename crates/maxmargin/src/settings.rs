@@ -22,9 +22,10 @@ named_enum! {
     /// ```
     #[derive(Default)]
     Solver("solver") {
-        /// Block-coordinate Frank-Wolfe with the direction `corrective`, the order `gap` (`lazy` where
-        /// blocks are [simplices](crate::Simplices)), and a cache if the first pass shows that oracles
-        /// are what takes the time. Right nearly always.
+        /// Block-coordinate Frank-Wolfe with the direction `staged` and the order `gap`; if the first
+        /// pass shows that oracles are what takes the time, with the direction `corrective` and a cache
+        /// from there on. Where blocks are [simplices](crate::Simplices), with the direction
+        /// `corrective` and the order `lazy`. Right nearly always.
         #[default]
         Auto = "auto",
         /// Batch Frank-Wolfe: all oracles at one w, then one step for all blocks. Every pass knows
@@ -311,7 +312,7 @@ impl CheckedSettings {
     pub(crate) fn resolved(mut self, simplices: bool) -> Self {
         if self.solver == Solver::Auto {
             self.0.order = if simplices { Order::Lazy } else { Order::Gap };
-            self.0.direction = Direction::Corrective;
+            self.0.direction = if simplices { Direction::Corrective } else { Direction::Staged };
         }
         self
     }

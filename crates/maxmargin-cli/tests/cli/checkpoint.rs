@@ -42,6 +42,7 @@ fn a_run_killed_at_random_moments_ends_with_the_same_bits() {
     let mut rng = Rng::new(u64::from(std::process::id()));
     for options in [
         "--order gap --direction corrective --gap-every 4",
+        "--order gap --direction staged --lambda 0.1",
         "--order permutation --average weighted --cache on",
         "--solver fw",
         "--order gap --direction pairwise --average weighted --patience 2 --gap-every 2",

@@ -70,8 +70,8 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     let desk = Desk::new();
     let train = |options: &str| {
         // What `auto` is made of, by name: its choice of a cache would depend on the clock.
-        let named = "--order gap --direction corrective";
-        desk.run(&format!("train ocr-small --max-passes 3 {named} -q -o x.model {options}")).ok();
+        let named = "--order gap --direction staged";
+        desk.run(&format!("train ocr-small --max-passes 30 {named} -q -o x.model {options}")).ok();
         desk.model("x.model")
     };
     let first = train("--seed 7 --threads 1");

@@ -208,7 +208,7 @@ impl StepSizes {
 /// use maxmargin::{Direction, Settings, train};
 ///
 /// let choice = train(&toy(), &Settings::default())?.choice.unwrap();
-/// assert_eq!(choice.direction, Direction::Corrective);
+/// assert_eq!(choice.direction, Direction::Staged);
 /// println!("{}", choice.reason);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```

@@ -30,6 +30,7 @@ fn every_method() -> Vec<Settings> {
         (Direction::Pairwise, Caching::Off),
         (Direction::Best, Caching::On),
         (Direction::Corrective, Caching::On),
+        (Direction::Staged, Caching::Off),
     ] {
         for order in [Order::Gap, Order::MaxGap] {
             all.push(Settings { order, direction, cache, ..base.clone() });
