@@ -1,7 +1,9 @@
 //! The command line as it is written; what it means is decided in `commands`.
 
+mod compare;
 mod model;
 
+pub(crate) use compare::{Budget, CompareArgs};
 pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Path(Box<PathArgs>),
     /// Takes a model out of a path file, or shows what is in it
     Pick(PickArgs),
+    /// Runs methods side by side, and shows which wins
+    Compare(Box<CompareArgs>),
     /// Labels new data with a model
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data

@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod compare;
 mod data;
 mod demo;
 mod dump;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Train(args) => train::run(&args),
         Command::Path(args) => path::run(&args),
         Command::Pick(args) => pick::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),

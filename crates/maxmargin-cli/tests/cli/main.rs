@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod common;
+mod compare;
 mod demo;
 mod dump_and_data;
 mod evaluate;
