@@ -93,7 +93,8 @@ impl Observer for Screen {
                     self.bar.set_message(format!("gap {gap:.6}"));
                 }
             }
-            _ => self.done(),
+            Event::End(_) => self.done(),
+            _ => {}
         }
         Control::Continue
     }
