@@ -2,9 +2,11 @@
 
 mod compare;
 mod model;
+mod reproduce;
 
 pub(crate) use compare::{Budget, CompareArgs};
 pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
+pub(crate) use reproduce::ReproduceArgs;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Pick(PickArgs),
     /// Runs methods side by side, and shows which wins
     Compare(Box<CompareArgs>),
+    /// Repeats an experiment of the papers, and puts their claims beside what is measured
+    Reproduce(ReproduceArgs),
     /// Labels new data with a model
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data

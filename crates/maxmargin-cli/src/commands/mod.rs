@@ -9,6 +9,7 @@ mod lambda;
 mod path;
 mod pick;
 mod predict;
+mod reproduce;
 mod resume;
 mod train;
 pub(crate) use train::{Test, certificate_in_words, validation_in_words};
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Path(args) => path::run(&args),
         Command::Pick(args) => pick::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),

@@ -136,7 +136,7 @@ fn all_methods_meet_at_the_same_optimum() {
 #[test]
 fn every_kind_of_model_can_be_compared_on() {
     let desk = Desk::new();
-    desk.write("rows.svm", "a 1:1 2:0.5\nb 1:-1\na 2:1\nb 2:-0.5 1:-1\n");
+    desk.write("rows.svm", "a 1:1 2:0.5\nb 1:-1\na 2:1\nb 1:-1 2:-0.5\n");
     desk.write("sets.svm", "0 1:1\n1 2:1\n0,1 1:1 2:1\n 3:1\n");
     for data in ["rows.svm --format libsvm --model binary", "sets.svm --format multilabel"] {
         let run =

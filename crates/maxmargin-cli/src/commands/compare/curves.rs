@@ -140,6 +140,15 @@ impl Group<'_> {
         self.checks().into_iter().filter_map(first).collect()
     }
 
+    /// A column at the last check of each run at which `axis` is not yet beyond `most`.
+    pub(in crate::commands) fn until(&self, axis: &str, most: f64, column: &str) -> Option<Spread> {
+        let last = |rows: Vec<&Row>| {
+            let early = |row: &&&Row| self.value(row, axis).is_some_and(|x| x <= most);
+            rows.iter().rev().find(early).and_then(|row| self.value(row, column))
+        };
+        Spread::of(self.checks().into_iter().filter_map(last))
+    }
+
     /// A column at the end of each run, where it is known.
     pub(in crate::commands) fn last(&self, column: &str) -> Option<Spread> {
         let last = |rows: Vec<&Row>| rows.last().and_then(|row| self.value(row, column));

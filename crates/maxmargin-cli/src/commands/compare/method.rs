@@ -36,9 +36,10 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "gap-every",
     "gap-power",
+    "block-gaps",
     "cache-factor",
     "cache-nu",
     "order",
@@ -126,7 +127,7 @@ fn key_of(solver: Solver, part: &str) -> (Result<&'static str>, &str) {
 
 /// The settings with one of them changed.
 fn with(settings: &Settings, key: &str, value: &str) -> Result<Settings> {
-    let value = value.parse().map_or_else(|_| Value::from(value), Value::Number);
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let Value::Object(mut fields) = serde_json::to_value(settings)? else {
         bail!("settings are no object");
     };
@@ -174,6 +175,7 @@ mod tests {
         assert_eq!(settings("bcfw+fw+cache-auto").cache, Caching::Auto);
         assert_eq!(settings("bcfw+fixed").step, Step::Fixed);
         assert_eq!(settings("bcfw+order=max-gap+average=weighted").order, Order::MaxGap);
+        assert!(settings("bcfw+block-gaps=true").block_gaps);
         assert_eq!(settings("auto"), Settings::default());
     }
 

@@ -59,8 +59,18 @@ pub(super) struct Comparison {
 }
 
 /// Runs everything that is asked for, as far as it has not been run before; writes the traces.
-pub(super) fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
-    let race = race(args)?;
+fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+    race_on(args, race(args)?, screen)
+}
+
+/// As [`compare`], but methods that the data do not allow are left out.
+pub(super) fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+    let mut race = race(args)?;
+    race.methods.iter_mut().for_each(|method| method.wanted = false);
+    race_on(args, race, screen)
+}
+
+fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
     let training = kind::read_training(&args.data, args.format, &args.model)?;
     with_training!(training, data => compare_on(args, &race, data, screen))
 }

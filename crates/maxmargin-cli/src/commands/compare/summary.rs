@@ -156,6 +156,9 @@ impl Summary {
     }
 }
 
+/// Something that is known of a method.
+type Measure = fn(&MethodSummary) -> Option<Spread>;
+
 impl LambdaSummary {
     fn new(at: &AtLambda<'_>, tolerance: f64) -> Self {
         let levels = levels(at, tolerance);
@@ -179,8 +182,8 @@ impl LambdaSummary {
     }
 
     /// The errors that were measured.
-    fn measures(&self) -> Vec<(&'static str, fn(&MethodSummary) -> Option<Spread>)> {
-        let mut all: Vec<(&'static str, fn(&MethodSummary) -> Option<Spread>)> = vec![
+    fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let mut all: Vec<(&'static str, Measure)> = vec![
             ("Train error", |method| method.train_error),
             ("Test error", |method| method.test_error),
         ];
