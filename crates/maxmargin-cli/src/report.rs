@@ -5,7 +5,7 @@ mod blocks;
 use crate::commands::{Test, certificate_in_words, validation_in_words};
 use crate::kind::Kind;
 use maxmargin::Status;
-use maxmargin::observe::{Control, Event, Observer, Record};
+use maxmargin::observe::{Control, Event, Observer, Record, Totals};
 use maxmargin_io::Model;
 use maxmargin_report::{
     Bar, Bars, Fact, Facts, Plot, Prose, Report, Series, Tone, XAxis, YAxis, format_number,
@@ -177,24 +177,32 @@ fn cache(trace: &Trace) -> Option<Plot> {
         .column("hits", hits)
         .column("corners", stats().map(|(_, now)| now.corners as f64))
         .column("megabytes", stats().map(|(_, now)| now.bytes as f64 / 1e6));
-    let plot = Plot::new("Remembered corners")
+    let mut plot = Plot::new("Remembered corners")
         .note("A visit that a remembered corner serves costs no oracle call.")
         .x(XAxis::new("pass", "Passes"))
-        .x(XAxis::new("seconds", "Seconds"))
-        .y(YAxis::new("hits", "Share of visits without an oracle call"))
+        .x(XAxis::new("seconds", "Seconds"));
+    // Without a cache corners are remembered for the steps alone.
+    if stats().any(|(_, now)| now.hits > 0) {
+        plot = plot.y(YAxis::new("hits", "Share of visits without an oracle call"));
+    }
+    let plot = plot
         .y(YAxis::new("corners", "Corners remembered"))
         .y(YAxis::new("megabytes", "Megabytes they take"));
     Some(plot.series(series))
 }
 
 fn time(model: &Model) -> Bars {
-    let t = &model.meta.totals;
+    let bar = time_bar(model.meta.settings.solver.name(), &model.meta.totals);
+    Bars::new("Where the time went").unit("s").bar(bar)
+}
+
+/// Where the time of a run went.
+pub(crate) fn time_bar(name: &str, t: &Totals) -> Bar {
     // Gap passes are oracle calls too; the bar shows each second once.
     let oracle = (t.oracle_seconds - t.gap_seconds).max(0.0);
     let rest = (t.seconds - oracle - t.gap_seconds).max(0.0);
-    let bar = Bar::new(model.meta.settings.solver.name())
+    Bar::new(name)
         .part("Oracle", oracle)
         .part("Steps and the rest", rest)
-        .part("Exact gap passes", t.gap_seconds);
-    Bars::new("Where the time went").unit("s").bar(bar)
+        .part("Exact gap passes", t.gap_seconds)
 }

@@ -8,8 +8,9 @@ use crate::rng::Rng;
 /// value.
 ///
 /// The vectors come from power iteration with random starts of a fixed seed, until less than one part in
-/// 10¹³ of the singular value is left to gain, judged by the last rounds, or after 10,000 rounds. Gaps
-/// are exact up to that accuracy only.
+/// 10¹³ of the singular value is left to gain, judged by the last rounds, or after 10,000 rounds. Where
+/// the largest singular values are nearly equal, rounding ends it before. So gaps are exact only up to
+/// about 10⁻⁷ of the gradient's length.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, TraceBall};

@@ -13,6 +13,13 @@ use std::ops::Range;
 
 const TOLERANCE: f64 = 1e-3;
 
+/// Of corners in closed form.
+const EXACT: f64 = 1e-9;
+
+/// Of corners by power iteration: where the largest singular values are nearly equal, as they are near
+/// solutions of rank two and more, rounding ends it that early.
+const BY_POWERS: f64 = 1e-7;
+
 fn settings(order: Order, step: ProductStep) -> ProductSettings {
     ProductSettings {
         order,
@@ -52,7 +59,12 @@ fn project_on_l1(point: &[f64], radius: f64) -> Vec<f64> {
 }
 
 /// Asserts that the solution is where the projection of `point` is, as far as its own gap promises.
-fn assert_projects<B: Into<Domain> + Clone>(block: B, point: Vec<f64>, expected: &[f64]) {
+fn assert_projects<B: Into<Domain> + Clone>(
+    block: B,
+    point: Vec<f64>,
+    expected: &[f64],
+    accuracy: f64,
+) {
     let least = LeastSquares::distance_to(point.clone()).value(expected);
     for step in [ProductStep::Exact, ProductStep::Backtracking] {
         let mut f = LeastSquares::distance_to(point.clone());
@@ -61,10 +73,10 @@ fn assert_projects<B: Into<Domain> + Clone>(block: B, point: Vec<f64>, expected:
         assert_eq!(solution.status, Status::Converged);
         assert!(solution.gap <= TOLERANCE);
         let above = solution.value - least;
-        assert!(above >= -1e-9 && above <= solution.gap + 1e-9, "{above} {}", solution.gap);
+        assert!(above >= -accuracy && above <= solution.gap + accuracy, "{above} {}", solution.gap);
         // Strong convexity: half the squared distance is at most what is lost.
         let distance: f64 = solution.x.iter().zip(expected).map(|(a, b)| (a - b).powi(2)).sum();
-        assert!(0.5 * distance <= solution.gap + 1e-9);
+        assert!(0.5 * distance <= solution.gap + accuracy);
     }
 }
 
@@ -98,20 +110,20 @@ proptest! {
     #[test]
     fn projects_onto_simplices(point in points(), sum in 0.5..3.0) {
         let expected = project_on_simplex(&point, sum);
-        assert_projects(Simplex::scaled(point.len(), sum), point, &expected);
+        assert_projects(Simplex::scaled(point.len(), sum), point, &expected, EXACT);
     }
 
     #[test]
     fn projects_onto_l1_balls(point in points(), radius in 0.2f64..3.0) {
         let expected = project_on_l1(&point, radius);
-        assert_projects(L1Ball::new(point.len(), radius), point, &expected);
+        assert_projects(L1Ball::new(point.len(), radius), point, &expected, EXACT);
     }
 
     #[test]
     fn projects_onto_boxes(point in points(), width in 0.1..2.0) {
         let (lower, upper) = (vec![-0.5; point.len()], vec![-0.5 + width; point.len()]);
         let expected: Vec<f64> = point.iter().map(|x| x.clamp(-0.5, -0.5 + width)).collect();
-        assert_projects(BoxBlock::new(lower, upper), point, &expected);
+        assert_projects(BoxBlock::new(lower, upper), point, &expected, EXACT);
     }
 
     #[test]
@@ -119,7 +131,7 @@ proptest! {
         let length = point.iter().map(|x| x * x).sum::<f64>().sqrt();
         let scale = (radius / length).min(1.0);
         let expected: Vec<f64> = point.iter().map(|x| scale * x).collect();
-        assert_projects(L2Ball::new(point.len(), radius), point, &expected);
+        assert_projects(L2Ball::new(point.len(), radius), point, &expected, EXACT);
     }
 
     /// On the ellipsoid Σ (xⱼ/aⱼ)² = r² the projection is bⱼ/(1 + μ/aⱼ²), with μ by bisection.
@@ -136,7 +148,7 @@ proptest! {
             if size(&at(middle)) > radius * radius { low = middle } else { high = middle }
         }
         let expected = at(if size(&point) <= radius * radius { 0.0 } else { high });
-        assert_projects(L2Ball::scaled(axes.clone(), radius), point.clone(), &expected);
+        assert_projects(L2Ball::scaled(axes.clone(), radius), point.clone(), &expected, EXACT);
     }
 
     /// Singular values are projected onto the ℓ1 ball, singular vectors stay.
@@ -148,7 +160,7 @@ proptest! {
     ) {
         let (u, v) = (rotation(u), rotation(v));
         let expected = matrix(u, &project_on_l1(&values, radius), v);
-        assert_projects(TraceBall::new(3, 3, radius), matrix(u, &values, v), &expected);
+        assert_projects(TraceBall::new(3, 3, radius), matrix(u, &values, v), &expected, BY_POWERS);
     }
 
     /// Eigenvalues are projected onto the simplex, eigenvectors stay.
@@ -159,7 +171,7 @@ proptest! {
     ) {
         let v = rotation(v);
         let expected = matrix(v, &project_on_simplex(&values, trace), v);
-        assert_projects(Spectrahedron::new(3, trace), matrix(v, &values, v), &expected);
+        assert_projects(Spectrahedron::new(3, trace), matrix(v, &values, v), &expected, BY_POWERS);
     }
 
     /// Corners of matrix blocks are as good as those of a fine search.

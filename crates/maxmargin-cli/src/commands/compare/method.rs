@@ -19,7 +19,7 @@ pub(in crate::commands) struct Method {
 }
 
 /// Stands for everything that applies.
-const ALL: &str = "all";
+pub(in crate::commands) const ALL: &str = "all";
 
 /// What `all` begins with; solvers that are not named here follow by themselves.
 const SENSIBLE: [&str; 10] = [

@@ -3,9 +3,10 @@
 use super::curves::{AtLambda, COLUMNS, by_lambda};
 use super::runner::Results;
 use super::summary::{LambdaSummary, Summary};
+use crate::report::time_bar;
 use maxmargin_report::{
-    Bar, Bars, Plot, Prose, Report, Section, Series, SvgOptions, Table, XAxis, YAxis,
-    format_number, plot_svg,
+    Bars, Plot, Prose, Report, Section, Series, SvgOptions, Table, XAxis, YAxis, format_number,
+    plot_svg,
 };
 
 /// The page, with one set of sections for each λ.
@@ -89,16 +90,7 @@ fn table(told: &LambdaSummary, heading: &str) -> Table {
 fn time(at: &AtLambda<'_>, heading: &str) -> Bars {
     let mut bars = Bars::new(heading).unit("s").note("Of the first seed.");
     for run in at.groups.iter().filter_map(|group| group.runs.first()) {
-        let t = &run.end.totals;
-        // Gap passes are oracle calls too; the bar shows each second once.
-        let oracle = (t.oracle_seconds - t.gap_seconds).max(0.0);
-        let rest = (t.seconds - oracle - t.gap_seconds).max(0.0);
-        bars = bars.bar(
-            Bar::new(run.method.as_str())
-                .part("Oracle", oracle)
-                .part("Steps and the rest", rest)
-                .part("Exact gap passes", t.gap_seconds),
-        );
+        bars = bars.bar(time_bar(&run.method, &run.end.totals));
     }
     bars
 }

@@ -2,7 +2,7 @@
 
 use super::lab::slug;
 use crate::commands::compare::Comparison;
-use crate::commands::compare::curves::{AtLambda, by_lambda};
+use crate::commands::compare::curves::{AtLambda, Group, by_lambda};
 use crate::commands::compare::page;
 use maxmargin_report::{Plot, Section, SvgOptions, format_number, plot_svg};
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub(super) enum When {
     End,
     /// After at most so many effective passes without gap checks.
     Passes(f64),
-    /// At the moment at which the first of them ends.
+    /// At the moment at which the first of the two ends.
     SameTime,
 }
 
@@ -103,7 +103,7 @@ impl Rule {
             let pairs = self.cases(at);
             for (better, worse) in &pairs {
                 cases += 1;
-                holds += usize::from(better.1 <= worse.1);
+                holds += usize::from(better.1 < worse.1);
             }
             if !pairs.is_empty() {
                 let text = describe(&pairs);
@@ -122,34 +122,31 @@ impl Rule {
 
     /// Values of what is to be better, and of what is to be worse.
     fn cases(&self, at: &AtLambda<'_>) -> Vec<(Value, Value)> {
-        let value = |name: &str| self.value(at, name).map(|value| (name.to_owned(), value));
-        if self.pairs {
-            let pairs = self.better.iter().zip(self.worse);
-            return pairs.filter_map(|(a, b)| Some((value(a)?, value(b)?))).collect();
-        }
-        let mut cases = Vec::new();
-        for better in self.better.iter().filter_map(|name| value(name)) {
-            for worse in self.worse.iter().filter_map(|name| value(name)) {
-                cases.push((better.clone(), worse));
-            }
-        }
-        cases
-    }
-
-    fn value(&self, at: &AtLambda<'_>, name: &str) -> Option<f64> {
-        let group = |name: &str| at.groups.iter().find(|group| group.method == name);
-        let spread = match self.when {
-            When::End => group(name)?.last(self.column),
-            When::Passes(passes) => group(name)?.until("own_passes", passes, self.column),
-            When::SameTime => {
-                let names = self.better.iter().chain(self.worse);
-                let ends = names.filter_map(|name| group(name)?.last("seconds"));
-                let first = ends.map(|seconds| seconds.max).fold(f64::INFINITY, f64::min);
-                group(name)?.until("seconds", first, self.column)
-            }
+        let case = |(better, worse): (&&str, &&str)| {
+            let (a, b) = (group(at, better)?, group(at, worse)?);
+            let value = |group: &Group<'_>| {
+                let spread = match self.when {
+                    When::End => group.last(self.column),
+                    When::Passes(passes) => group.until("own_passes", passes, self.column),
+                    When::SameTime => {
+                        let most = a.last("seconds")?.median.min(b.last("seconds")?.median);
+                        group.until("seconds", most, self.column)
+                    }
+                };
+                Some((group.method.to_owned(), spread?.median))
+            };
+            Some((value(a)?, value(b)?))
         };
-        Some(spread?.median)
+        if self.pairs {
+            return self.better.iter().zip(self.worse).filter_map(case).collect();
+        }
+        let all = self.better.iter().flat_map(|a| self.worse.iter().map(move |b| (a, b)));
+        all.filter_map(case).collect()
     }
+}
+
+fn group<'a, 'r>(at: &'a AtLambda<'r>, name: &str) -> Option<&'a Group<'r>> {
+    at.groups.iter().find(|group| group.method == name)
 }
 
 type Value = (String, f64);

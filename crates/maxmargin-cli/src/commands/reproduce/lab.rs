@@ -1,7 +1,7 @@
 //! Where experiments are made: the data at hand, and races on them.
 
 use crate::args::CompareArgs;
-use crate::commands::compare::method::Method;
+use crate::commands::compare::method::{ALL, Method};
 use crate::commands::compare::{Comparison, compare_what_applies};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result};
@@ -161,6 +161,7 @@ impl<'a> Lab<'a> {
         args.out = self.folder.join(slug(set.name));
         args.methods.retain(|name| match Method::parse(name, &Settings::default()) {
             Ok(_) => true,
+            Err(_) if name == ALL => true,
             Err(_) => {
                 self.note(format!("{name} was left out: this program does not know it."));
                 false
