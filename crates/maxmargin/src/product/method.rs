@@ -19,7 +19,7 @@ use std::ops::Range;
 /// let found = minimise(&mut f, &mut [L2Ball::new(2, 1.0).into()], &ProductSettings::default())?;
 /// assert_eq!(found.status, Status::Converged);
 /// assert!((found.value - 8.0).abs() < 1e-4); // the ball is 4 away
-/// assert_eq!(found.gap, found.block_gaps.iter().sum());
+/// assert_eq!(found.gap, found.block_gaps.iter().sum::<f64>());
 /// # Ok::<(), maxmargin::product::ProductError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -45,8 +45,8 @@ struct Followed {
 struct Follow<'a> {
     plans: Vec<Named>,
     lambda_min: f64,
-    /// Seconds for each.
-    limit: f64,
+    /// Seconds for all of them; what one does not take is left to the others.
+    seconds: f64,
     lab: &'a Lab<'a>,
 }
 
@@ -56,12 +56,13 @@ impl UseProblem for Follow<'_> {
 
     fn go<P: Problem>(self, problem: &P) -> Result<Self::Result> {
         let interrupt = on_ctrl_c(self.lab.screen)?;
-        let mut all = Vec::new();
+        let (mut all, start, count) = (Vec::new(), Instant::now(), self.plans.len());
         for Named { name, plan, training } in self.plans {
-            let begin = Instant::now();
+            let left = self.seconds - start.elapsed().as_secs_f64();
+            let (begin, limit) = (Instant::now(), left / (count - all.len()) as f64);
             let mut stopped = false;
             let watch = |_: &maxmargin::Breakpoint, _: &[f64], _: &maxmargin::DualPoint| {
-                stopped = begin.elapsed().as_secs_f64() > self.limit;
+                stopped = begin.elapsed().as_secs_f64() > limit;
                 if stopped { Control::Stop } else { Control::Continue }
             };
             let (lambda_min, epsilon) = (self.lambda_min, epsilon(self.lab));
@@ -114,14 +115,14 @@ fn follow(
         let epsilon = epsilon(lab);
         lab.note(format!("ε = {epsilon} instead of 0.1, and down to λ = {lambda_min} only."));
     }
-    let limit = lab.or_quick(3600.0, 90.0 / plans.len().max(1) as f64);
+    let seconds = lab.or_quick(8.0 * 3600.0, 90.0);
     let data = kind::read_training(&args.data, args.format, &args.model)?;
-    let user = Follow { plans, lambda_min, limit, lab };
+    let user = Follow { plans, lambda_min, seconds, lab };
     let (n, followed) = with_training!(data, data => follow_on(data, user))?;
     let n = n as f64;
     show(findings, set.name, n, &followed, epsilon(lab));
     for one in followed.iter().filter(|one| one.stopped) {
-        lab.note(format!("{}, {} was stopped after {limit:.0} seconds.", set.name, one.name));
+        lab.note(format!("{}, {} was stopped because it took too long.", set.name, one.name));
     }
     Ok(Some((n, followed)))
 }
