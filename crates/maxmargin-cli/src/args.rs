@@ -1,8 +1,12 @@
 //! The command line as it is written; what it means is decided in `commands`.
 
+mod compare;
 mod model;
+mod reproduce;
 
+pub(crate) use compare::{Budget, CompareArgs};
 pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
+pub(crate) use reproduce::ReproduceArgs;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -31,6 +35,10 @@ pub(crate) enum Command {
     Path(Box<PathArgs>),
     /// Takes a model out of a path file, or shows what is in it
     Pick(PickArgs),
+    /// Runs methods side by side, and shows which wins
+    Compare(Box<CompareArgs>),
+    /// Repeats an experiment of the papers, and puts their claims beside what is measured
+    Reproduce(ReproduceArgs),
     /// Labels new data with a model
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data

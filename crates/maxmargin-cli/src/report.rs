@@ -1,9 +1,11 @@
 //! The report of a run.
 
+mod blocks;
+
 use crate::commands::{Test, certificate_in_words, validation_in_words};
 use crate::kind::Kind;
 use maxmargin::Status;
-use maxmargin::observe::{Control, Event, Observer, Record};
+use maxmargin::observe::{Control, Event, Observer, Record, Totals};
 use maxmargin_io::Model;
 use maxmargin_report::{
     Bar, Bars, Fact, Facts, Plot, Prose, Report, Series, Tone, XAxis, YAxis, format_number,
@@ -14,12 +16,16 @@ use maxmargin_report::{
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     rows: Vec<Record>,
+    blocks: Option<blocks::Spread>,
 }
 
 impl Observer for Trace {
     fn event(&mut self, event: Event<'_>) -> Control {
-        if let Event::Pass { record, .. } = event {
+        if let Event::Pass { record, block_gaps } = event {
             self.rows.push(record.clone());
+            if let (Some(blocks), Some(gaps)) = (&mut self.blocks, block_gaps) {
+                blocks.add(record.pass, gaps);
+            }
         }
         Control::Continue
     }
@@ -29,7 +35,17 @@ impl Trace {
     /// Begins with the rows of a run that is resumed, as JSON lines.
     pub(crate) fn of(lines: &str) -> Self {
         // Other events have no such fields, and rows that cannot be read are only missed in a plot.
-        Self { rows: lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect() }
+        let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Self { rows, blocks: None }
+    }
+
+    /// Keeps the gaps of blocks too, for a report.
+    pub(crate) fn with_blocks(self, wanted: bool) -> Self {
+        Self { blocks: wanted.then(Default::default), ..self }
+    }
+
+    pub(crate) fn wants_blocks(&self) -> bool {
+        self.blocks.is_some()
     }
 }
 
@@ -42,7 +58,7 @@ pub(crate) fn page<K: Kind>(
     data: &str,
 ) -> Report {
     let meta = &model.meta;
-    let report = Report::new(format!("maxmargin on {data}"))
+    let mut report = Report::new(format!("maxmargin on {data}"))
         .subtitle(format!(
             "{}, {} features; solver {}, λ = {}",
             K::describe(spec),
@@ -55,6 +71,12 @@ pub(crate) fn page<K: Kind>(
         .with(facts(model, test))
         .with(convergence(model, trace))
         .with(time(model));
+    if let Some(cache) = cache(trace) {
+        report.push(cache);
+    }
+    if let Some(picture) = trace.blocks.as_ref().and_then(blocks::Spread::draw) {
+        report.push(picture);
+    }
     K::draw(model, spec, test.map(|test| &test.data.examples), report)
 }
 
@@ -137,14 +159,50 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
     .series(series)
 }
 
+/// How remembered corners have done, where blocks remember them.
+fn cache(trace: &Trace) -> Option<Plot> {
+    let stats = || trace.rows.iter().filter_map(|row| Some((row, row.cache?)));
+    if stats().count() < 2 {
+        return None;
+    }
+    let share = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);
+    // The share of hits since the row before.
+    let before = std::iter::once((0, 0)).chain(stats().map(|(_, now)| (now.hits, now.misses)));
+    let hits = stats().zip(before).map(|((_, now), (hits, misses))| {
+        share(now.hits - hits, now.hits - hits + now.misses - misses)
+    });
+    let series = Series::new("cache")
+        .column("pass", stats().map(|(row, _)| row.pass as f64))
+        .column("seconds", stats().map(|(row, _)| row.seconds))
+        .column("hits", hits)
+        .column("corners", stats().map(|(_, now)| now.corners as f64))
+        .column("megabytes", stats().map(|(_, now)| now.bytes as f64 / 1e6));
+    let mut plot = Plot::new("Remembered corners")
+        .note("A visit that a remembered corner serves costs no oracle call.")
+        .x(XAxis::new("pass", "Passes"))
+        .x(XAxis::new("seconds", "Seconds"));
+    // Without a cache corners are remembered for the steps alone.
+    if stats().any(|(_, now)| now.hits > 0) {
+        plot = plot.y(YAxis::new("hits", "Share of visits without an oracle call"));
+    }
+    let plot = plot
+        .y(YAxis::new("corners", "Corners remembered"))
+        .y(YAxis::new("megabytes", "Megabytes they take"));
+    Some(plot.series(series))
+}
+
 fn time(model: &Model) -> Bars {
-    let t = &model.meta.totals;
+    let bar = time_bar(model.meta.settings.solver.name(), &model.meta.totals);
+    Bars::new("Where the time went").unit("s").bar(bar)
+}
+
+/// Where the time of a run went.
+pub(crate) fn time_bar(name: &str, t: &Totals) -> Bar {
     // Gap passes are oracle calls too; the bar shows each second once.
     let oracle = (t.oracle_seconds - t.gap_seconds).max(0.0);
     let rest = (t.seconds - oracle - t.gap_seconds).max(0.0);
-    let bar = Bar::new(model.meta.settings.solver.name())
+    Bar::new(name)
         .part("Oracle", oracle)
         .part("Steps and the rest", rest)
-        .part("Exact gap passes", t.gap_seconds);
-    Bars::new("Where the time went").unit("s").bar(bar)
+        .part("Exact gap passes", t.gap_seconds)
 }

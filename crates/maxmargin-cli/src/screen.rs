@@ -35,6 +35,26 @@ impl Screen {
         let _ = self.bar.suspend(|| writeln!(io::stderr(), "{}", text.as_ref()));
     }
 
+    /// Shows a bar for so many things to do, one after the other.
+    pub(crate) fn count(&self, things: u64) {
+        let style =
+            ProgressStyle::with_template("{spinner} {wide_bar} {pos} of {len}, {msg} [{elapsed}]");
+        self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar.reset();
+        self.bar.set_length(things);
+    }
+
+    /// Shows beside the bar what is being done.
+    pub(crate) fn tell(&self, what: String) {
+        self.bar.set_message(what);
+        self.bar.tick();
+    }
+
+    /// One of the things is done.
+    pub(crate) fn counted(&self) {
+        self.bar.inc(1);
+    }
+
     /// Clears the bar away.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
@@ -73,7 +93,8 @@ impl Observer for Screen {
                     self.bar.set_message(format!("gap {gap:.6}"));
                 }
             }
-            _ => self.done(),
+            Event::End(_) => self.done(),
+            _ => {}
         }
         Control::Continue
     }

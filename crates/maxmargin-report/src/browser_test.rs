@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::number::format_number;
 use crate::scale::{Domain, Scale};
 use crate::{
-    Bar, Bars, Bitmap, Heatmap, Letter, Plot, Report, Series, Shade, Table, Tile, Tiles, Word,
-    Words, XAxis, YAxis,
+    Bar, Bars, Bitmap, Heatmap, Letter, Plot, Report, Series, Shade, Table, Tagged, TaggedExample,
+    Tile, Tiles, Word, Words, XAxis, YAxis,
 };
 
 fn browser() -> Option<PathBuf> {
@@ -114,6 +114,14 @@ fn sample() -> Report {
                 .word(Word::new((0..14).map(|_| letter("m"))))
                 .word(Word::new((0..40).map(|_| letter("m")))),
         )
+        .with(
+            Tagged::new("Sentences")
+                .example(TaggedExample::new((0..30).map(|at| {
+                    let label = format!("{}-K{}", ["B", "I"][at % 2], at / 2 % 10);
+                    ("averyveryverylongtoken".repeat(1 + at % 3), label.clone(), label)
+                })))
+                .example(TaggedExample::new([("<b>", "O", "B-<i>")])),
+        )
 }
 
 /// Runs in the page after its own script; tells the frame around it what failed.
@@ -125,6 +133,11 @@ const press = (key) => one(".canvas").dispatchEvent(new KeyboardEvent("keydown",
 const images = [...document.images].map((image) => image.decode().catch(() => failed.push("an image is broken")));
 check("no sideways scrolling: " + document.documentElement.scrollWidth + " in " + innerWidth,
   document.documentElement.scrollWidth <= innerWidth);
+const tokens = [...document.querySelectorAll(".token")];
+check("tokens are text", tokens.length === 31 && tokens[30].textContent === "<b>Opredicted B-<i>");
+const edge = (token) => getComputedStyle(token).borderBottomColor;
+check("chunks have one colour, others another", edge(tokens[0]) === edge(tokens[1]) && edge(tokens[0]) !== edge(tokens[2]));
+check("what is wrong is marked", getComputedStyle(tokens[30], "::after").content.includes("✗"));
 check("three plots are live", document.querySelectorAll(".plot.live").length === 3);
 const seven = document.querySelectorAll(".plot.live")[2];
 const named = (text) => [...seven.querySelectorAll("button")].find((button) => button.textContent === text);

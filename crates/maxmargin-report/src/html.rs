@@ -2,6 +2,7 @@
 
 mod pictures;
 mod plots;
+mod tagged;
 
 use std::fmt::Write as _;
 
@@ -66,6 +67,7 @@ pub(crate) fn page(report: &Report) -> String {
             Section::Heatmap(section) => pictures::heatmap(&mut out, section),
             Section::Tiles(section) => pictures::tiles(&mut out, section),
             Section::Words(section) => pictures::words(&mut out, section),
+            Section::Tagged(section) => tagged::tagged(&mut out, section),
             Section::Code(section) => code(&mut out, section),
         }
         out.push_str("</section>\n");

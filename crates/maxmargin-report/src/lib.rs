@@ -43,7 +43,7 @@ pub use plot::{Column, Curve, Guide, Plot, Series, XAxis, YAxis};
 pub use scale::Scale;
 pub use sections::{
     Bar, Bars, Bitmap, Code, Fact, Facts, Heatmap, Letter, Prose, Section, Shade, Table,
-    TableColumn, Tile, Tiles, Tone, Word, Words,
+    TableColumn, Tagged, TaggedExample, Tile, Tiles, Tone, Word, Words,
 };
 pub use svg::{SvgOptions, plot_svg};
 

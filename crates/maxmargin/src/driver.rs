@@ -433,6 +433,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         if let Some(memory) = memory {
             memory.refresh_all(&mut run.state.blocks);
         }
+        run.estimate(picker.known_gap());
         let check = run.check()?;
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         picker.refresh(gaps());

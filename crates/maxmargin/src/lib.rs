@@ -6,13 +6,15 @@
 //! time towards the corner that the example's max oracle finds. The step size has a closed form, so
 //! there is nothing to tune, and the duality gap *proves* how far the result is from the optimum.
 //!
-//! # Three ways in
+//! # Ways in
 //!
 //! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
 //!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.
 //! * A structure of your own: implement [`Problem`], seven short methods.
+//! * A problem that is no SVM: [`product`] minimises any smooth convex function over a product of
+//!   blocks.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
 //! ```
@@ -49,6 +51,7 @@ pub mod inference;
 pub mod kernel;
 pub mod model;
 pub mod observe;
+pub mod product;
 
 mod active;
 mod atoms;
@@ -140,4 +143,6 @@ mod guides {
     struct Multilabel;
     #[doc = include_str!("../../../docs/trees.md")]
     struct Trees;
+    #[doc = include_str!("../../../docs/product.md")]
+    struct Product;
 }

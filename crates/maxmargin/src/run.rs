@@ -239,6 +239,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.choice = Some(choice);
     }
 
+    /// Tells the observers what the gap is taken for, if they want to know of the gaps of blocks.
+    pub(crate) fn estimate(&mut self, gap: Option<f64>) {
+        if let Some(gap) = gap.filter(|_| self.settings.block_gaps) {
+            self.stopped |= self.emit(Event::Estimate { gap }) == Control::Stop;
+        }
+    }
+
     /// Seconds so far, and those of them in oracles.
     pub(crate) fn seconds(&self) -> (f64, f64) {
         (self.clock.seconds(), self.oracle_timer.seconds())

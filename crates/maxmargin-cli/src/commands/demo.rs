@@ -53,7 +53,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     on_ctrl_c(&screen)?;
     let lambda = Some(lambda::choose(&task, &data, None, &settings(), &Screen::new(true))?);
     let settings = Settings { lambda, ..settings() };
-    let mut trace = Trace::default();
+    let mut trace = Trace::default().with_blocks(true);
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
         let company = Company { lines: Some(to), ..Company::default() };
         task.train(data, &settings, &screen, &mut trace, company)

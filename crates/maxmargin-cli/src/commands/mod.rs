@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod compare;
 mod data;
 mod demo;
 mod dump;
@@ -8,6 +9,7 @@ mod lambda;
 mod path;
 mod pick;
 mod predict;
+mod reproduce;
 mod resume;
 mod train;
 pub(crate) use train::{Test, certificate_in_words, validation_in_words};
@@ -26,6 +28,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Train(args) => train::run(&args),
         Command::Path(args) => path::run(&args),
         Command::Pick(args) => pick::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),

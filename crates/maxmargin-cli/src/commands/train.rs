@@ -9,7 +9,7 @@ use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::observe::{JsonLines, Table, Thinned};
+use maxmargin::observe::{Control, Event, JsonLines, Observer, Start, Table, Thinned};
 use maxmargin::{
     Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings,
     SettingsError, Solution, Solver, Status, TrainError, Trainer, Validation,
@@ -66,7 +66,7 @@ fn run_on<K: Kind>(
     }
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
-    let mut trace = Trace::of(&earlier);
+    let mut trace = Trace::of(&earlier).with_blocks(args.report.is_some());
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
@@ -238,8 +238,9 @@ impl UseProblem for Session<'_, '_> {
         let mut error = error.map(|error| move |w: &[f64]| error(w));
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
-        let mut lines = lines.map(JsonLines::new);
-        let mut trainer = Trainer::new(settings.clone())
+        let mut lines = lines.map(|to| AsAsked { observer: JsonLines::new(to), settings });
+        let block_gaps = settings.block_gaps || trace.wants_blocks();
+        let mut trainer = Trainer::new(Settings { block_gaps, ..settings.clone() })
             .interrupt(on_ctrl_c(screen)?)
             .observe(trace)
             .observe(&mut table)
@@ -251,7 +252,9 @@ impl UseProblem for Session<'_, '_> {
             trainer = trainer.validate(error);
         }
         let every = saver.as_ref().map(|saver| saver.every);
-        let mut kept = saver.as_ref().map(|saver| JsonLines::new(saver.lines.clone()));
+        let mut kept = saver
+            .as_ref()
+            .map(|saver| AsAsked { observer: JsonLines::new(saver.lines.clone()), settings });
         let mut save = saver.map(|saver| |checkpoint: &Checkpoint<'_>| saver.save(checkpoint));
         if let (Some(every), Some(kept), Some(save)) = (every, &mut kept, &mut save) {
             trainer = trainer.observe(kept).checkpoint(every, save);
@@ -272,9 +275,32 @@ impl UseProblem for Session<'_, '_> {
         screen.done();
         let solution = solution?;
         if let Some(lines) = lines {
-            lines.finish().context("the trace could not be written")?;
+            lines.observer.finish().context("the trace could not be written")?;
         }
         Ok(solution)
+    }
+}
+
+/// Shows a run as it was asked for: block gaps that are there for the report alone are not seen.
+struct AsAsked<'s, O> {
+    observer: O,
+    settings: &'s Settings,
+}
+
+impl<O: Observer> Observer for AsAsked<'_, O> {
+    fn event(&mut self, event: Event<'_>) -> Control {
+        match event {
+            Event::Start(start) => {
+                let start = Start { settings: self.settings.clone(), ..start.clone() };
+                self.observer.event(Event::Start(&start))
+            }
+            Event::Pass { record, block_gaps } => {
+                let block_gaps = block_gaps.filter(|_| self.settings.block_gaps);
+                self.observer.event(Event::Pass { record, block_gaps })
+            }
+            Event::Estimate { .. } if !self.settings.block_gaps => Control::Continue,
+            other => self.observer.event(other),
+        }
     }
 }
 

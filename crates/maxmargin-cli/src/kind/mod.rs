@@ -3,6 +3,7 @@
 
 mod binary;
 pub(crate) mod chain;
+mod draw;
 mod factor_graph;
 mod graph;
 mod matching;

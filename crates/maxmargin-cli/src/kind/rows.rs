@@ -1,5 +1,6 @@
 //! Labelled rows, which several kinds of models learn from.
 
+use super::draw::{MOST_HEATMAP_LABELS, confusions};
 use super::{Labelled, Measures, Vocabulary, label_name, largest};
 use crate::args::PredictArgs;
 use crate::tally;
@@ -10,7 +11,7 @@ use maxmargin_io::{
     DataError, EvalRows, Format, LabelRule, Model, RawSequence, ReadSequences, RowData, RowMapping,
     Source, Unknown, read_rows, read_rows_with,
 };
-use maxmargin_report::{Heatmap, Report};
+use maxmargin_report::Report;
 use serde_json::json;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -190,9 +191,6 @@ fn confusion(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRows) -> Con
     confusion
 }
 
-/// A heat-map of more labels would be unreadable.
-const MOST_HEATMAP_LABELS: usize = 64;
-
 /// What is taken for what in the test, as a picture; and pixels of letters.
 pub(super) fn draw(
     model: &Model,
@@ -203,23 +201,7 @@ pub(super) fn draw(
     let Some(test) = test.filter(|_| model.labels.len() <= MOST_HEATMAP_LABELS) else {
         return report;
     };
-    let confusion = confusion(model, spec, test);
-    let labels = || model.labels.iter().map(str::to_owned);
-    let counts: Vec<f64> = model
-        .labels
-        .iter()
-        .flat_map(|truth| model.labels.iter().map(move |predicted| (truth, predicted)))
-        // Right answers would outshine the errors.
-        .map(|(truth, predicted)| match truth == predicted {
-            true => 0.0,
-            false => confusion.count(truth, predicted) as f64,
-        })
-        .collect();
-    report.push(
-        Heatmap::new("Confusions in the test", labels(), labels(), counts)
-            .axes("label", "predicted")
-            .note("How often one label is taken for another; right answers are left out."),
-    );
+    report.push(confusions(model, &confusion(model, spec, test)));
     report
 }
 

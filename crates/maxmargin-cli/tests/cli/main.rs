@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod common;
+mod compare;
 mod demo;
 mod dump_and_data;
 mod evaluate;
@@ -19,6 +20,7 @@ mod patience;
 mod pipes;
 mod predict;
 mod refusals;
+mod reproduce;
 mod templates;
 mod train;
 mod verify;

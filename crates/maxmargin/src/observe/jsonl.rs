@@ -36,6 +36,9 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         block_gaps: Option<&'a [f64]>,
     },
+    Estimate {
+        gap: f64,
+    },
     Choice(&'a Choice),
     End(&'a End),
 }
@@ -81,6 +84,7 @@ impl<W: Write> Observer for JsonLines<W> {
             let line = match event {
                 Event::Start(start) => Line::Start(start),
                 Event::Pass { record, block_gaps } => Line::Pass { record, block_gaps },
+                Event::Estimate { gap } => Line::Estimate { gap },
                 Event::Choice(choice) => Line::Choice(choice),
                 Event::End(end) => Line::End(end),
             };

@@ -59,6 +59,12 @@ pub enum Event<'a> {
         /// With the gap, the gap of every block, if the settings ask for it.
         block_gaps: Option<&'a [f64]>,
     },
+    /// An exact pass is due; if the settings ask for the gaps of blocks, this is what an order that
+    /// follows them takes the gap for until then.
+    Estimate {
+        /// The sum of the last known gaps of all blocks.
+        gap: f64,
+    },
     /// The solver `auto` has made up its mind, after the first pass.
     Choice(&'a Choice),
     /// The run is over.

@@ -77,6 +77,7 @@ impl<W: Write> Table<W> {
                 writeln!(out, "{}", "─".repeat(WIDTH))
             }
             Event::Pass { record, .. } => writeln!(out, "{}", line(record, self.validates)),
+            Event::Estimate { .. } => Ok(()),
             Event::Choice(choice) => writeln!(out, "auto: {}", choice.reason),
             Event::End(end) => {
                 writeln!(out, "{}", "─".repeat(WIDTH))?;

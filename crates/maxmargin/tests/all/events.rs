@@ -2,7 +2,7 @@
 
 use crate::common::bcfw;
 use crate::common::watch;
-use maxmargin::observe::{Every, JsonLines, Record, Table};
+use maxmargin::observe::{Control, Event, Every, JsonLines, Record, Table};
 use maxmargin::{Average, Order, Problem, Settings, Solver, Trainer};
 use serde_json::Value;
 use std::io;
@@ -159,4 +159,35 @@ fn errors_of_a_writer_come_at_the_end() {
     assert_eq!(solution.totals.passes, 5);
     assert!(lines.finish().unwrap_err().to_string().contains("the disk is full"));
     assert!(table.finish().unwrap_err().to_string().contains("the disk is full"));
+}
+
+#[test]
+fn estimates_of_the_gap_are_told_where_block_gaps_are_asked_for() {
+    for block_gaps in [false, true] {
+        let (mut estimates, mut gaps, mut blocks) = (Vec::new(), Vec::new(), 0);
+        let mut watch = |event: Event<'_>| {
+            match event {
+                Event::Estimate { gap } => estimates.push(gap),
+                Event::Pass { record, block_gaps } => {
+                    gaps.extend(record.gap);
+                    blocks += usize::from(block_gaps.is_some());
+                }
+                _ => {}
+            }
+            Control::Continue
+        };
+        let settings = Settings {
+            solver: Solver::BlockCoordinate,
+            order: Order::Gap,
+            tolerance: 0.0,
+            max_passes: 6,
+            gap_every: 2,
+            block_gaps,
+            ..Settings::default()
+        };
+        Trainer::new(settings).observe(&mut watch).train(&maxmargin::doc::toy()).unwrap();
+        let told = if block_gaps { gaps.len() } else { 0 };
+        assert_eq!((estimates.len(), blocks, gaps.len()), (told, told, 3));
+        assert!(estimates.iter().all(|gap| gap.is_finite() && *gap >= 0.0));
+    }
 }

@@ -31,6 +31,7 @@ mod path;
 mod path_bad_problems;
 mod path_heuristic;
 mod potts;
+mod product;
 mod rows;
 mod slack;
 mod soft;

@@ -1,0 +1,146 @@
+//! `maxmargin compare`
+
+pub(super) mod curves;
+pub(super) mod method;
+pub(super) mod page;
+pub(super) mod runner;
+pub(super) mod summary;
+
+use super::train::{as_option, write_file};
+use super::{print, print_json};
+use crate::args::{Budget, CompareArgs};
+use crate::kind::{self, Kind, Labelled, Training, Vocabulary, with_training};
+use crate::screen::Screen;
+use anyhow::{Context as _, Result, bail};
+use maxmargin::Settings;
+use maxmargin_io::LabelRule;
+use runner::{Race, Results};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+use summary::{Conditions, Summary};
+
+pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
+    let screen = Screen::new(args.talk.quiet);
+    let comparison = compare(args, &screen)?;
+    let Comparison { summary, results } = &comparison;
+    let markdown = summary.to_markdown();
+    let folder = &args.out;
+    let title = format!("Methods compared on {}", args.data);
+    write_file(&folder.join("summary.md"), markdown.as_bytes())?;
+    write_file(&folder.join("summary.json"), &serde_json::to_vec_pretty(summary)?)?;
+    let html = page::page(summary, results, &title).to_html();
+    write_file(&folder.join("report.html"), html.as_bytes())?;
+    write_figures(folder, page::figures(results))?;
+    match args.talk {
+        talk if talk.json => {
+            let mut value = serde_json::to_value(summary)?;
+            value["reused"] = json!(results.reused);
+            print_json(&value)?;
+        }
+        talk if talk.quiet => {}
+        _ => print(&markdown)?,
+    }
+    if results.reused > 0 {
+        let (reused, all) = (results.reused, results.runs.len());
+        screen.say(format!("{reused} of {all} runs were there already"));
+    }
+    screen.say(format!(
+        "In {}: report.html to look at, summary.md, summary.json, traces, and figures.",
+        folder.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs, and what they show.
+pub(super) struct Comparison {
+    pub(super) summary: Summary,
+    pub(super) results: Results,
+}
+
+/// Runs everything that is asked for, as far as it has not been run before; writes the traces.
+fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+    race_on(args, race(args)?, screen)
+}
+
+/// As [`compare`], but methods that the data do not allow are left out.
+pub(super) fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+    let mut race = race(args)?;
+    race.methods.iter_mut().for_each(|method| method.wanted = false);
+    race_on(args, race, screen)
+}
+
+fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
+    let training = kind::read_training(&args.data, args.format, &args.model)?;
+    with_training!(training, data => compare_on(args, &race, data, screen))
+}
+
+/// What the options ask for, judged before any data are read.
+fn race(args: &CompareArgs) -> Result<Race> {
+    if args.seeds == 0 {
+        bail!("--seeds is 0; it must be at least 1");
+    }
+    if args.data == "-" && args.test.as_deref() == Some("-") {
+        bail!("training and test data cannot both come from standard input");
+    }
+    let (passes, max_seconds) = match args.budget {
+        Budget::Passes(passes) => (Some(passes), None),
+        Budget::Seconds(seconds) => (None, Some(seconds)),
+    };
+    let base = Settings {
+        tolerance: args.tolerance,
+        gap_every: args.gap_every,
+        threads: args.threads,
+        max_passes: u64::MAX,
+        max_seconds,
+        ..Settings::default()
+    };
+    base.check().map_err(as_option)?;
+    for &lambda in &args.lambdas {
+        Settings { lambda: Some(lambda), ..base.clone() }.check().context("--lambdas")?;
+    }
+    let methods = method::methods(&args.methods, &base)?;
+    let (lambdas, seeds) = (args.lambdas.clone(), args.seeds);
+    Ok(Race { methods, lambdas, seeds, passes, traces: args.out.join("traces") })
+}
+
+fn compare_on<K: Kind>(
+    args: &CompareArgs,
+    race: &Race,
+    data: Training<K>,
+    screen: &Screen,
+) -> Result<Comparison> {
+    let test: Option<Labelled<K::Examples>> = {
+        let names = Vocabulary::of_origin(&data.origin);
+        let read = |test| K::read(&names, &data.spec, test, args.format, LabelRule::Count);
+        args.test.as_deref().map(read).transpose()?
+    };
+    let conditions = Conditions {
+        data: args.data.clone(),
+        test: args.test.clone(),
+        model: K::describe(&data.spec),
+        seeds: args.seeds,
+        budget: args.budget.to_string(),
+        tolerance: args.tolerance,
+        gap_every: args.gap_every,
+        threads: args.threads,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
+    let results = runner::run(race, data, test.as_ref(), &bounds, screen)?;
+    if results.runs.is_empty() {
+        bail!("none of the methods applies to {}", args.data);
+    }
+    Ok(Comparison { summary: Summary::new(conditions, &results), results })
+}
+
+/// Writes still pictures into a folder of their own.
+pub(super) fn write_figures(folder: &Path, figures: Vec<(String, String)>) -> Result<()> {
+    let folder = folder.join("figures");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+    for (name, svg) in figures {
+        write_file(&folder.join(name), svg.as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The report of a comparison, and its figures.
+
+use super::curves::{AtLambda, COLUMNS, by_lambda};
+use super::runner::Results;
+use super::summary::{LambdaSummary, Summary};
+use crate::report::time_bar;
+use maxmargin_report::{
+    Bars, Plot, Prose, Report, Section, Series, SvgOptions, Table, XAxis, YAxis, format_number,
+    plot_svg,
+};
+
+/// The page, with one set of sections for each λ.
+pub(in crate::commands) fn page(summary: &Summary, results: &Results, title: &str) -> Report {
+    let mut report = Report::new(title)
+        .footer(format!("maxmargin {}", env!("CARGO_PKG_VERSION")))
+        .with(Prose::new("How").paragraph(summary.how()));
+    sections(summary, results, "").into_iter().for_each(|section| report.push(section));
+    report
+}
+
+/// What a comparison has found, for a page of its own or a part of one whose headings say `where_`.
+pub(in crate::commands) fn sections(
+    summary: &Summary,
+    results: &Results,
+    where_: &str,
+) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for (at, told) in by_lambda(results).iter().zip(&summary.lambdas) {
+        let place = format!("{where_}λ = {}", format_number(at.lambda));
+        let mut words = Prose::new(format!("Who wins at {place}"));
+        for line in told.in_words() {
+            words = words.paragraph(line.replace('`', ""));
+        }
+        sections.push(words.into());
+        sections.push(convergence(at, &format!("Convergence at {place}")).into());
+        sections.push(table(told, &format!("Figures at {place}")).into());
+        sections.push(time(at, &format!("Where the time went at {place}")).into());
+    }
+    for (method, why) in &summary.skipped {
+        let text = format!("{where_}{method}: {why}.");
+        sections.push(Prose::new("Left out").paragraph(text).into());
+    }
+    sections
+}
+
+/// Curves over the seeds: medians, and bands from the least to the largest.
+pub(in crate::commands) fn convergence(at: &AtLambda<'_>, heading: &str) -> Plot {
+    let mut plot = Plot::new(heading)
+        .note("Lines are medians over the seeds, bands go from the least to the largest.")
+        .x(XAxis::new("passes", "Effective passes").log())
+        .x(XAxis::new("own_passes", "Effective passes without gap checks").log())
+        .x(XAxis::new("seconds", "Seconds").log())
+        .x(XAxis::new("own_seconds", "Seconds without gap checks").log())
+        .y(YAxis::new("gap", "Duality gap").log())
+        .y(YAxis::new("subopt", "Primal objective above the best dual seen").log())
+        .y(YAxis::new("primal", "Primal objective"))
+        .y(YAxis::new("dual", "Dual objective"));
+    for (column, label) in [("train", "Train error"), ("test", "Test error")] {
+        if at.groups.iter().any(|group| group.last(column).is_some()) {
+            plot = plot.y(YAxis::new(column, label));
+        }
+    }
+    for group in &at.groups {
+        let mut series = Series::new(group.method);
+        for column in COLUMNS {
+            let spreads = group.column(column);
+            series = series.column(column, spreads.iter().map(|s| s.map(|s| s.median)));
+            if group.runs.len() > 1 {
+                let low = spreads.iter().map(|s| s.map(|s| s.min));
+                series = series.band(column, low, spreads.iter().map(|s| s.map(|s| s.max)));
+            }
+        }
+        plot = plot.series(series);
+    }
+    plot
+}
+
+fn table(told: &LambdaSummary, heading: &str) -> Table {
+    let mut table = Table::new(heading)
+        .note("Medians over the seeds; – where not all of them got there within their budget.");
+    for (at, head) in told.heads().into_iter().enumerate() {
+        table = if at == 0 { table.text_column(head) } else { table.number_column(head) };
+    }
+    for method in &told.methods {
+        table = table.row(told.cells(method));
+    }
+    table
+}
+
+fn time(at: &AtLambda<'_>, heading: &str) -> Bars {
+    let mut bars = Bars::new(heading).unit("s").note("Of the first seed.");
+    for run in at.groups.iter().filter_map(|group| group.runs.first()) {
+        bars = bars.bar(time_bar(&run.method, &run.end.totals));
+    }
+    bars
+}
+
+/// Still pictures of the curves, each with a name for its file.
+pub(in crate::commands) fn figures(results: &Results) -> Vec<(String, String)> {
+    let mut figures = Vec::new();
+    for at in by_lambda(results) {
+        let plot = convergence(&at, &format!("λ = {}", format_number(at.lambda)));
+        for (y, axis) in plot.y.iter().enumerate() {
+            let Some(curve) = axis.curves.first() else { continue };
+            for (x, name) in [(0, "passes"), (2, "seconds")] {
+                let svg = plot_svg(&plot, &SvgOptions::default().axes(x, y).size(720.0, 460.0));
+                figures.push((format!("{}-{name}_lambda-{:e}.svg", curve.column, at.lambda), svg));
+            }
+        }
+    }
+    figures
+}

@@ -1,0 +1,276 @@
+//! Runs methods one after the other on one problem, and keeps their traces.
+
+use super::method::Method;
+use crate::commands::train::on_ctrl_c;
+use crate::kind::{self, Kind, Labelled, Training, UseProblem};
+use crate::screen::Screen;
+use anyhow::{Context as _, Result, bail};
+use maxmargin::observe::{Control, End, Event, Record};
+use maxmargin::{GroupBounds, Problem, Settings, Status, Trainer};
+use maxmargin_io::{Fingerprint, Spec, atomic_write};
+use serde::{Deserialize, Serialize};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// What is to be run.
+pub(in crate::commands) struct Race {
+    pub(in crate::commands) methods: Vec<Method>,
+    /// Empty for 1/n.
+    pub(in crate::commands) lambdas: Vec<f64>,
+    pub(in crate::commands) seeds: u64,
+    /// Effective passes that a run may take, if they are what is limited.
+    pub(in crate::commands) passes: Option<f64>,
+    /// Where the traces go.
+    pub(in crate::commands) traces: PathBuf,
+}
+
+/// What has come of it.
+pub(in crate::commands) struct Results {
+    /// Examples, and features.
+    pub(in crate::commands) n: usize,
+    pub(in crate::commands) d: usize,
+    pub(in crate::commands) runs: Vec<Run>,
+    /// Methods that do not apply, and why.
+    pub(in crate::commands) skipped: Vec<(String, String)>,
+    /// How many runs were found from before.
+    pub(in crate::commands) reused: usize,
+}
+
+/// One run of one method.
+pub(in crate::commands) struct Run {
+    pub(in crate::commands) method: String,
+    pub(in crate::commands) lambda: f64,
+    pub(in crate::commands) seed: u64,
+    pub(in crate::commands) rows: Vec<Row>,
+    pub(in crate::commands) end: End,
+    /// The file of the trace, in its folder.
+    pub(in crate::commands) trace: String,
+}
+
+/// A row of a trace: the state after a pass, and errors where the gap is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::commands) struct Row {
+    #[serde(flatten)]
+    pub(in crate::commands) record: Record,
+    /// Share of wrong labels in the training data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) train_error: Option<f64>,
+    /// Share of wrong labels in the test data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) test_error: Option<f64>,
+    /// What the order took the gap for before it was known, where block gaps are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) estimate: Option<f64>,
+    /// The gap of every block, where the settings ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::commands) block_gaps: Option<Vec<f64>>,
+}
+
+/// The first line of a trace: everything that its run depends on. A trace is used again if this is
+/// the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Header {
+    method: String,
+    version: String,
+    data: Fingerprint,
+    test: Option<Fingerprint>,
+    model: Spec,
+    bounds: GroupBounds,
+    settings: Settings,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+enum Line {
+    Run(Box<Header>),
+    Pass(Box<Row>),
+    End(End),
+}
+
+/// Runs everything that has not been run before.
+pub(in crate::commands) fn run<K: Kind>(
+    race: &Race,
+    data: Training<K>,
+    test: Option<&Labelled<K::Examples>>,
+    bounds: &GroupBounds,
+    screen: &Screen,
+) -> Result<Results> {
+    let Training { examples, origin, spec } = data;
+    let folder = &race.traces;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+    let resolved = kind::resolve(bounds, &spec.clone().into())?;
+    let train = examples.clone();
+    let errors = |w: &[f64]| {
+        let error = |examples| K::errors(&spec, w, examples).hamming();
+        (error(&train), test.map(|test| error(&test.examples)))
+    };
+    let header = Header {
+        method: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        data: origin.fingerprint,
+        test: test.map(|test| test.fingerprint),
+        model: spec.clone().into(),
+        bounds: bounds.clone(),
+        settings: Settings::default(),
+    };
+    K::with_problem(&spec, examples, resolved, Runner { race, header, errors: &errors, screen })
+}
+
+/// The errors of weights on training and test data.
+type Errors<'a> = &'a dyn Fn(&[f64]) -> (f64, Option<f64>);
+
+/// A race about to begin, on whatever problem.
+struct Runner<'a> {
+    race: &'a Race,
+    header: Header,
+    errors: Errors<'a>,
+    screen: &'a Screen,
+}
+
+impl UseProblem for Runner<'_> {
+    type Result = Results;
+
+    fn go<P: Problem>(self, problem: &P) -> Result<Results> {
+        let (race, n) = (self.race, problem.examples());
+        let mut results =
+            Results { n, d: problem.dim(), runs: Vec::new(), skipped: Vec::new(), reused: 0 };
+        let own = [1.0 / n as f64];
+        let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
+        self.screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
+        for &lambda in lambdas {
+            for method in &race.methods {
+                for seed in 1..=race.seeds {
+                    let skipped = || results.skipped.iter().any(|(name, _)| *name == method.name);
+                    if !skipped() {
+                        self.one(problem, method, lambda, seed, &mut results)?;
+                    }
+                    self.screen.counted();
+                }
+            }
+        }
+        self.screen.done();
+        Ok(results)
+    }
+}
+
+impl Runner<'_> {
+    /// Finds a run that was done before, or does it.
+    fn one<P: Problem>(
+        &self,
+        problem: &P,
+        method: &Method,
+        lambda: f64,
+        seed: u64,
+        results: &mut Results,
+    ) -> Result<()> {
+        let name = &method.name;
+        self.screen.tell(format!("{name}, lambda {lambda:e}, seed {seed}"));
+        let calls = |passes: f64| (passes * problem.examples() as f64).ceil() as u64;
+        let settings = Settings {
+            lambda: Some(lambda),
+            seed,
+            max_oracle_calls: self.race.passes.map(calls),
+            ..method.settings.clone()
+        };
+        let header = Header { method: name.clone(), settings, ..self.header.clone() };
+        let trace = format!("{name}_lambda-{lambda:e}_seed-{seed}.jsonl");
+        let path = self.race.traces.join(&trace);
+        let (rows, end) = match read(&path, &header) {
+            Some(found) => {
+                results.reused += 1;
+                found
+            }
+            None => match self.train(problem, &header.settings) {
+                Ok(found) => {
+                    if found.1.status == Status::Interrupted {
+                        self.screen.done();
+                        bail!(
+                            "interrupted; {} runs are done and kept\n\
+                             hint: the same command goes on with the others",
+                            results.runs.len()
+                        );
+                    }
+                    write(&path, header, &found.0, &found.1)?;
+                    found
+                }
+                Err(error) if method.wanted => {
+                    return Err(error.context(format!("method {name}")));
+                }
+                Err(error) => {
+                    results.skipped.push((name.clone(), format!("{error:#}")));
+                    return Ok(());
+                }
+            },
+        };
+        results.runs.push(Run { method: name.clone(), lambda, seed, rows, end, trace });
+        Ok(())
+    }
+
+    fn train<P: Problem>(&self, problem: &P, settings: &Settings) -> Result<(Vec<Row>, End)> {
+        let (mut rows, mut end, mut estimate) = (Vec::new(), None, None);
+        // A validation comes right before the row that it belongs to.
+        let measured = Cell::new(None);
+        let mut validate = |w: &[f64]| {
+            let errors = (self.errors)(w);
+            measured.set(Some(errors));
+            errors.1.unwrap_or(errors.0)
+        };
+        let mut watch = |event: Event<'_>| {
+            match event {
+                Event::Pass { record, block_gaps } => {
+                    let errors = measured.take().filter(|_| record.gap.is_some());
+                    rows.push(Row {
+                        record: record.clone(),
+                        train_error: errors.map(|(train, _)| train),
+                        test_error: errors.and_then(|(_, test)| test),
+                        estimate: estimate.take(),
+                        block_gaps: block_gaps.map(<[f64]>::to_vec),
+                    });
+                }
+                Event::Estimate { gap } => estimate = Some(gap),
+                Event::End(found) => end = Some(found.clone()),
+                _ => {}
+            }
+            Control::Continue
+        };
+        Trainer::new(settings.clone())
+            .interrupt(on_ctrl_c(self.screen)?)
+            .observe(&mut watch)
+            .validate(&mut validate)
+            .train(problem)?;
+        Ok((rows, end.context("the run has no end")?))
+    }
+}
+
+fn write(path: &Path, header: Header, rows: &[Row], end: &End) -> Result<()> {
+    atomic_write(path, |to| -> Result<()> {
+        let lines = std::iter::once(Line::Run(Box::new(header)))
+            .chain(rows.iter().map(|row| Line::Pass(Box::new(row.clone()))))
+            .chain([Line::End(end.clone())]);
+        for line in lines {
+            serde_json::to_writer(&mut *to, &line)?;
+            to.write_all(b"\n")?;
+        }
+        Ok(())
+    })
+}
+
+/// The trace of a run that was done before under the same conditions, if it is there and whole.
+fn read(path: &Path, expected: &Header) -> Option<(Vec<Row>, End)> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).ok());
+    match lines.next()?? {
+        Line::Run(header) if *header == *expected => {}
+        _ => return None,
+    }
+    let mut rows = Vec::new();
+    for line in lines {
+        match line? {
+            Line::Pass(row) => rows.push(*row),
+            Line::End(end) => return Some((rows, end)),
+            Line::Run(_) => return None,
+        }
+    }
+    None
+}

@@ -1,0 +1,172 @@
+//! `maxmargin compare`
+
+use crate::common::{Desk, keys, mask};
+use serde_json::Value;
+
+/// Two methods, two values of λ, two seeds, by oracle calls: the same on every machine.
+const COMPARE: &str = "compare pets.crf --test pets.crf --methods fw,bcfw+gap --lambdas 0.1,0.01 \
+                       --seeds 2 --budget 40 --tolerance 1e-3";
+
+/// Who is faster depends on the machine.
+fn without_times(text: &str) -> String {
+    let line = |line: &str| match line.split_once(", least time") {
+        Some((calls, _)) => format!("{calls}."),
+        None => mask(line),
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+#[test]
+fn shows_who_wins() {
+    let desk = Desk::new();
+    let run = desk.run(COMPARE).ok();
+    insta::assert_snapshot!(without_times(&run.stdout));
+    insta::assert_snapshot!(run.stderr, @"In compare: report.html to look at, summary.md, summary.json, traces, and figures.");
+    assert_eq!(
+        desk.files("compare"),
+        ["figures", "report.html", "summary.json", "summary.md", "traces"]
+    );
+    assert_eq!(desk.read("compare/summary.md"), run.stdout);
+    assert_eq!(desk.files("compare/traces").len(), 8);
+    assert_eq!(desk.files("compare/figures").len(), 2 * 2 * 6);
+    assert!(desk.read("compare/figures/gap-passes_lambda-1e-1.svg").starts_with("<svg"));
+    let page = desk.read("compare/report.html");
+    for text in ["Who wins at λ = 0.01", "Convergence at λ = 0.1", "bcfw+gap", "Test error"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn traces_tell_what_was_run_and_what_happened() {
+    let desk = Desk::new();
+    desk.run(COMPARE).ok();
+    let trace = desk.read("compare/traces/bcfw+gap_lambda-1e-2_seed-2.jsonl");
+    let lines: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (first, last) = (&lines[0], &lines[lines.len() - 1]);
+    assert_eq!((&first["event"], &first["settings"]["order"]), (&"run".into(), &"gap".into()));
+    assert_eq!((&first["settings"]["seed"], &first["settings"]["threads"]), (&2.into(), &1.into()));
+    assert_eq!(last["event"], "end");
+    let rows = || lines[1..lines.len() - 1].iter();
+    assert!(rows().all(|row| row["event"] == "pass"));
+    assert!(rows().all(|row| row.get("gap").is_some() == row.get("train_error").is_some()));
+    assert!(
+        rows().any(|row| row["test_error"].is_f64() && row["test_error"] == row["train_error"])
+    );
+}
+
+/// What does not depend on time.
+fn calls(result: &Value) -> Vec<(String, u64, f64)> {
+    let runs = |method: &Value| -> Vec<(String, u64, f64)> {
+        let name = method["method"].as_str().unwrap();
+        let run = |run: &Value| {
+            (name.to_owned(), run["oracle_calls"].as_u64().unwrap(), run["gap"].as_f64().unwrap())
+        };
+        method["runs"].as_array().unwrap().iter().map(run).collect()
+    };
+    let lambdas = result["lambdas"].as_array().unwrap().iter();
+    lambdas.flat_map(|at| at["methods"].as_array().unwrap()).flat_map(runs).collect()
+}
+
+#[test]
+fn goes_on_where_it_was_and_repeats_itself() {
+    let desk = Desk::new();
+    let first = desk.run(&format!("{COMPARE} --json -q")).ok().json();
+    assert_eq!(first["reused"], 0);
+    assert_eq!(
+        keys(&first),
+        [
+            "budget",
+            "d",
+            "data",
+            "gap_every",
+            "lambdas",
+            "model",
+            "n",
+            "reused",
+            "seeds",
+            "skipped",
+            "test",
+            "threads",
+            "tolerance",
+            "version"
+        ]
+    );
+    let name = "compare/traces/fw_lambda-1e-1_seed-1.jsonl";
+    let (kept, whole) = (desk.read("compare/traces/fw_lambda-1e-1_seed-2.jsonl"), desk.read(name));
+    // A trace without its end is not used.
+    desk.write(name, &whole[..whole.len() - 20]);
+    let again = desk.run(&format!("{COMPARE} --json -q")).ok().json();
+    assert_eq!(again["reused"], 7);
+    assert_eq!(calls(&again), calls(&first));
+    assert_eq!(desk.read("compare/traces/fw_lambda-1e-1_seed-2.jsonl"), kept);
+    // Other settings and other data make other runs.
+    let other = desk.run(&format!("{COMPARE} --json -q --loss hamming")).ok().json();
+    assert_eq!(other["reused"], 0);
+    let tags = COMPARE.replace("pets.crf", "tags.hmm");
+    assert_eq!(desk.run(&format!("{tags} --json -q")).ok().json()["reused"], 0);
+    let run = desk.run(&tags).ok();
+    assert!(run.stderr.contains("8 of 8 runs were there already"), "{}", run.stderr);
+}
+
+#[test]
+fn all_methods_meet_at_the_same_optimum() {
+    let desk = Desk::new();
+    let command =
+        "compare pets.crf --lambdas 0.1 --seeds 1 --budget 2000 --tolerance 1e-3 --json -q";
+    let result = desk.run(command).ok().json();
+    let at = &result["lambdas"][0];
+    let methods = at["methods"].as_array().unwrap();
+    assert!(methods.len() >= 10);
+    let best = at["best_dual"].as_f64().unwrap();
+    for method in methods {
+        let number = |key: &str| method[key]["median"].as_f64().unwrap();
+        let (primal, dual, gap) = (number("primal"), number("dual"), number("gap"));
+        assert!(dual <= best + 1e-9 && best <= primal + 1e-9, "{method}");
+        assert!((primal - dual - gap).abs() < 1e-9, "{method}");
+    }
+    let slow = ["ssg", "adagrad", "perceptron"];
+    for method in methods {
+        let name = method["method"].as_str().unwrap();
+        if !slow.iter().any(|slow| name.starts_with(slow)) && !name.contains("+weighted") {
+            assert_eq!(method["runs"][0]["status"], "converged", "{method}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_model_can_be_compared_on() {
+    let desk = Desk::new();
+    desk.write("rows.svm", "a 1:1 2:0.5\nb 1:-1\na 2:1\nb 1:-1 2:-0.5\n");
+    desk.write("sets.svm", "0 1:1\n1 2:1\n0,1 1:1 2:1\n 3:1\n");
+    for data in ["rows.svm --format libsvm --model binary", "sets.svm --format multilabel"] {
+        let run =
+            desk.run(&format!("compare {data} --methods auto --seeds 1 --budget 1s --json -q"));
+        assert_eq!(run.ok().json()["lambdas"][0]["methods"][0]["method"], "auto");
+    }
+}
+
+#[test]
+fn refuses_what_makes_no_sense() {
+    let desk = Desk::new();
+    insta::assert_snapshot!(desk.session(
+        "compare
+         compare pets.crf --methods bcwf
+         compare pets.crf --methods bcfw+pair
+         compare pets.crf --methods bcfw+gap+uniform
+         compare pets.crf --methods fw+cyclic
+         compare pets.crf --methods bcfw+gap-every=0
+         compare pets.crf --methods bcfw+colour=1
+         compare pets.crf --lambdas 0.1,-1
+         compare pets.crf --lambdas many
+         compare pets.crf --seeds 0
+         compare pets.crf --budget 0
+         compare pets.crf --budget 10m
+         compare pets.crf --tolerance -1
+         compare pets.crf --gap-every 0
+         compare pets.crf --out pets.crf
+         compare pets.crf --test nosuch.crf
+         compare - --test -
+         compare nosuch.crf"
+    ));
+    assert_eq!(desk.files(""), ["pets.crf", "tags.hmm"]);
+}

@@ -1,0 +1,258 @@
+//! The loop.
+
+use super::domain::{Block as _, Domain};
+use super::step::{Stepper, Way};
+use super::{ProductError, ProductSettings, Smooth};
+use crate::observe::Control;
+use crate::order::Picker;
+use crate::rng::Rng;
+use crate::status::Status;
+use std::ops::Range;
+
+/// Where the general method has come to.
+///
+/// ```
+/// use maxmargin::Status;
+/// use maxmargin::product::{L2Ball, LeastSquares, ProductSettings, minimise};
+///
+/// let mut f = LeastSquares::distance_to(vec![3.0, 4.0]);
+/// let found = minimise(&mut f, &mut [L2Ball::new(2, 1.0).into()], &ProductSettings::default())?;
+/// assert_eq!(found.status, Status::Converged);
+/// assert!((found.value - 8.0).abs() < 1e-4); // the ball is 4 away
+/// assert_eq!(found.gap, found.block_gaps.iter().sum::<f64>());
+/// # Ok::<(), maxmargin::product::ProductError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProductSolution {
+    /// The point, block after block.
+    pub x: Vec<f64>,
+    /// f(x).
+    pub value: f64,
+    /// The certificate: f(x) is at most this above the least value.
+    pub gap: f64,
+    /// Its parts, one for each block.
+    pub block_gaps: Vec<f64>,
+    /// `Converged`, `MaxPasses`, or `Stopped` by the observer.
+    pub status: Status,
+    /// Passes begun, n visits each.
+    pub passes: u64,
+    /// Linear minimisations, those for the gap included.
+    pub oracle_calls: u64,
+}
+
+/// What is known after a pass at whose end all gaps were computed.
+///
+/// ```
+/// use maxmargin::observe::Control;
+/// use maxmargin::product::{LeastSquares, ProductSettings, Simplex, minimise_with};
+///
+/// let mut gaps = Vec::new();
+/// let mut f = LeastSquares::distance_to(vec![0.6, 0.9, -1.0]);
+/// let settings = ProductSettings { gap_every: 1, ..ProductSettings::default() };
+/// let found = minimise_with(&mut f, &mut [Simplex::new(3).into()], &settings, |record, _x| {
+///     gaps.push(record.gap);
+///     Control::Continue
+/// })?;
+/// assert_eq!(gaps.len() as u64, found.passes);
+/// # Ok::<(), maxmargin::product::ProductError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProductRecord {
+    /// Passes done.
+    pub pass: u64,
+    /// Linear minimisations done.
+    pub oracle_calls: u64,
+    /// f(x).
+    pub value: f64,
+    /// The sum of all block gaps.
+    pub gap: f64,
+}
+
+/// Minimises f over a product of blocks, from a point in the middle of each.
+///
+/// ```
+/// use maxmargin::Order;
+/// use maxmargin::product::{LeastSquares, ProductSettings, ProductStep, Simplex, minimise};
+///
+/// // Two distributions whose mixture with the columns of A comes nearest to b.
+/// let columns = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.0], vec![0.0, 0.5]];
+/// let mut f = LeastSquares::new(&columns, vec![0.9, 0.6]);
+/// let settings = ProductSettings {
+///     order: Order::Gap, step: ProductStep::Exact, tolerance: 1e-8, ..ProductSettings::default()
+/// };
+/// let mut blocks = [Simplex::new(2).into(), Simplex::new(2).into()];
+/// let found = minimise(&mut f, &mut blocks, &settings)?;
+/// assert!(found.value <= 1e-8 && found.gap <= 1e-8);
+/// # Ok::<(), maxmargin::product::ProductError>(())
+/// ```
+///
+/// # Errors
+/// Settings out of range, blocks without coordinates, numbers that are not finite, exact steps for a
+/// function without [curvature](Smooth::curvature).
+pub fn minimise(
+    f: &mut impl Smooth,
+    blocks: &mut [Domain],
+    settings: &ProductSettings,
+) -> Result<ProductSolution, ProductError> {
+    minimise_with(f, blocks, settings, |_, _| Control::Continue)
+}
+
+/// As [`minimise`], with an observer that sees x after each pass at which all gaps are computed, and
+/// can end the run.
+///
+/// ```
+/// use maxmargin::Status;
+/// use maxmargin::observe::Control;
+/// use maxmargin::product::{L1Ball, LeastSquares, ProductSettings, minimise_with};
+///
+/// let mut f = LeastSquares::distance_to(vec![2.0, 1.0]);
+/// let settings = ProductSettings { gap_every: 1, tolerance: 0.0, ..ProductSettings::default() };
+/// let mut blocks = [L1Ball::new(2, 1.0).into()];
+/// let found = minimise_with(&mut f, &mut blocks, &settings, |record, _x| {
+///     if record.gap < 0.1 { Control::Stop } else { Control::Continue }
+/// })?;
+/// assert_eq!(found.status, Status::Stopped);
+/// # Ok::<(), maxmargin::product::ProductError>(())
+/// ```
+///
+/// # Errors
+/// As [`minimise`].
+pub fn minimise_with(
+    f: &mut impl Smooth,
+    blocks: &mut [Domain],
+    settings: &ProductSettings,
+    mut watch: impl FnMut(&ProductRecord, &[f64]) -> Control,
+) -> Result<ProductSolution, ProductError> {
+    settings.check()?;
+    let mut state = State::new(f, blocks)?;
+    let n = state.ranges.len();
+    let mut picker = Picker::new(settings.order, n, 1.0);
+    let mut rng = Rng::new(settings.seed);
+    let mut stepper = Stepper::new(settings.step, n, state.x.len());
+    let (mut passes, mut visits) = (0, 0);
+    loop {
+        passes += 1;
+        for visit in 0..n {
+            // Without a block that is known to have a gap, only looking at all of them helps.
+            let Some(i) = picker.next(&mut rng) else { break };
+            let gap = state.look(i)?;
+            picker.update(i, gap);
+            if gap > 0.0 {
+                state.step(i, gap, &mut stepper, visits)?;
+            }
+            visits += 1;
+            if picker.ends_sweep(n, visit + 1) {
+                break;
+            }
+        }
+        let last = passes >= settings.max_passes;
+        if !last && passes % settings.gap_every != 0 {
+            continue;
+        }
+        let gap = state.look_at_all()?;
+        picker.refresh(state.gaps.iter().copied());
+        let (value, oracle_calls) = (state.f.value(&state.x), state.oracle_calls);
+        let record = ProductRecord { pass: passes, oracle_calls, value, gap };
+        let control = watch(&record, &state.x);
+        let status = match () {
+            () if settings.tolerance > 0.0 && gap <= settings.tolerance => Status::Converged,
+            () if control == Control::Stop => Status::Stopped,
+            () if last => Status::MaxPasses,
+            () => continue,
+        };
+        let State { x, gaps: block_gaps, .. } = state;
+        return Ok(ProductSolution { x, value, gap, block_gaps, status, passes, oracle_calls });
+    }
+}
+
+/// The point, and scratch of the size of the largest block.
+struct State<'a, F> {
+    f: &'a mut F,
+    blocks: &'a mut [Domain],
+    ranges: Vec<Range<usize>>,
+    x: Vec<f64>,
+    gradient: Vec<f64>,
+    /// The corner, and then the direction towards it.
+    corner: Vec<f64>,
+    gaps: Vec<f64>,
+    oracle_calls: u64,
+}
+
+impl<'a, F: Smooth> State<'a, F> {
+    fn new(f: &'a mut F, blocks: &'a mut [Domain]) -> Result<Self, ProductError> {
+        let mut ranges = Vec::new();
+        let (mut dim, mut largest) = (0, 0);
+        for (block, domain) in blocks.iter().enumerate() {
+            let size = domain.dim();
+            if size == 0 {
+                return Err(ProductError::EmptyBlock { block });
+            }
+            ranges.push(dim..dim + size);
+            dim += size;
+            largest = largest.max(size);
+        }
+        if ranges.is_empty() {
+            return Err(ProductError::NoBlocks);
+        }
+        let mut x = vec![0.0; dim];
+        for (domain, range) in blocks.iter().zip(&ranges) {
+            domain.start(&mut x[range.clone()]);
+        }
+        f.begin(&x);
+        let (gradient, corner, gaps) =
+            (vec![0.0; largest], vec![0.0; largest], vec![0.0; blocks.len()]);
+        Ok(Self { f, blocks, ranges, x, gradient, corner, gaps, oracle_calls: 0 })
+    }
+
+    /// Finds the corner of block `i`, and turns it into a direction; returns the gap.
+    fn look(&mut self, i: usize) -> Result<f64, ProductError> {
+        let range = self.ranges[i].clone();
+        let (gradient, corner) =
+            (&mut self.gradient[..range.len()], &mut self.corner[..range.len()]);
+        self.f.gradient(&self.x, range.clone(), gradient);
+        if !gradient.iter().all(|g| g.is_finite()) {
+            return Err(ProductError::NotFinite { what: "gradient", block: i });
+        }
+        self.blocks[i].corner(gradient, corner);
+        self.oracle_calls += 1;
+        let mut gap = 0.0;
+        for ((s, g), x) in corner.iter_mut().zip(&*gradient).zip(&self.x[range]) {
+            *s -= x;
+            gap -= *s * g;
+        }
+        match gap.is_finite() {
+            true => Ok(gap),
+            false => Err(ProductError::NotFinite { what: "corner", block: i }),
+        }
+    }
+
+    /// The gaps of all blocks at the current point; returns their sum.
+    fn look_at_all(&mut self) -> Result<f64, ProductError> {
+        // What f keeps up to date has drifted.
+        self.f.begin(&self.x);
+        for i in 0..self.ranges.len() {
+            // Rounding can make a gap a little negative.
+            self.gaps[i] = self.look(i)?.max(0.0);
+        }
+        Ok(self.gaps.iter().sum())
+    }
+
+    /// Moves block `i` in the direction that was found last.
+    fn step(
+        &mut self,
+        i: usize,
+        gap: f64,
+        stepper: &mut Stepper,
+        k: u64,
+    ) -> Result<(), ProductError> {
+        let range = self.ranges[i].clone();
+        let direction = &self.corner[..range.len()];
+        let way = Way { block: i, range: range.clone(), direction, gap };
+        let gamma = stepper.size(&*self.f, &self.x, &way, self.ranges.len(), k)?;
+        for (x, d) in self.x[range.clone()].iter_mut().zip(direction) {
+            *x += gamma * d;
+        }
+        self.f.moved(range, direction, gamma);
+        Ok(())
+    }
+}

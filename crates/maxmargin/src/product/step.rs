@@ -1,0 +1,107 @@
+//! How far a block moves.
+
+use super::{ProductError, ProductStep, Smooth};
+use std::ops::Range;
+
+/// A step rule at work.
+pub(super) struct Stepper {
+    rule: ProductStep,
+    /// What f is thought to curve along each block, per squared length; 0 where nothing is known.
+    curvatures: Vec<f64>,
+    /// x with a step tried out.
+    trial: Vec<f64>,
+}
+
+/// A block, where it could go, and what that promises.
+pub(super) struct Way<'a> {
+    pub(super) block: usize,
+    pub(super) range: Range<usize>,
+    pub(super) direction: &'a [f64],
+    /// −⟨direction, ∇ᵢf⟩ > 0.
+    pub(super) gap: f64,
+}
+
+/// The bound on the curvature shrinks by this before each visit,
+const SHRINK: f64 = 0.9;
+/// and grows so much where f lies above it,
+const GROW: f64 = 2.0;
+/// at most so often in one visit: after that, rounding decides.
+const MOST_TRIALS: u32 = 60;
+
+impl Stepper {
+    pub(super) fn new(rule: ProductStep, blocks: usize, dim: usize) -> Self {
+        let tries = rule == ProductStep::Backtracking;
+        let (curvatures, trial) =
+            if tries { (vec![0.0; blocks], vec![0.0; dim]) } else { Default::default() };
+        Self { rule, curvatures, trial }
+    }
+
+    /// The step along `way` at visit `k`, from 0 to 1.
+    pub(super) fn size(
+        &mut self,
+        f: &impl Smooth,
+        x: &[f64],
+        way: &Way<'_>,
+        n: usize,
+        k: u64,
+    ) -> Result<f64, ProductError> {
+        let block = way.block;
+        match self.rule {
+            ProductStep::Fixed => {
+                let n = n as f64;
+                Ok(2.0 * n / (k as f64 + 2.0 * n))
+            }
+            ProductStep::Exact => {
+                let curvature = f
+                    .curvature(x, way.range.clone(), way.direction)
+                    .ok_or(ProductError::NoCurvature)?;
+                if curvature.is_nan() || curvature < 0.0 {
+                    return Err(ProductError::NotConvex { block, curvature });
+                }
+                Ok(best(way.gap, curvature))
+            }
+            ProductStep::Backtracking => self.backtrack(f, x, way),
+        }
+    }
+
+    fn backtrack(
+        &mut self,
+        f: &impl Smooth,
+        x: &[f64],
+        way: &Way<'_>,
+    ) -> Result<f64, ProductError> {
+        let (block, gap) = (way.block, way.gap);
+        let length_sq: f64 = way.direction.iter().map(|d| d * d).sum();
+        self.trial.copy_from_slice(x);
+        let here = f.value(x);
+        let bound = &mut self.curvatures[block];
+        // At first the bound that would allow a full step.
+        *bound = if *bound > 0.0 { SHRINK * *bound } else { gap / length_sq };
+        for _ in 0..MOST_TRIALS {
+            let curvature = *bound * length_sq;
+            let gamma = best(gap, curvature);
+            for ((t, x), d) in self.trial[way.range.clone()]
+                .iter_mut()
+                .zip(&x[way.range.clone()])
+                .zip(way.direction)
+            {
+                *t = x + gamma * d;
+            }
+            let there = f.value(&self.trial);
+            // Outside its domain f may well be infinite; a shorter step may stay inside.
+            if there <= here - gamma * gap + 0.5 * gamma * gamma * curvature {
+                return Ok(gamma);
+            }
+            *bound *= GROW;
+        }
+        match here.is_finite() {
+            // What is left to gain is less than rounding can tell.
+            true => Ok(0.0),
+            false => Err(ProductError::NotFinite { what: "value", block }),
+        }
+    }
+}
+
+fn best(gap: f64, curvature: f64) -> f64 {
+    if gap < curvature { gap / curvature } else { 1.0 }
+}
