@@ -1,7 +1,9 @@
 //! The command line as it is written; what it means is decided in `commands`.
 
+mod kernel;
 mod model;
 
+pub(crate) use kernel::{KernelArgs, KernelName};
 pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};

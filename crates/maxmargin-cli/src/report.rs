@@ -1,7 +1,8 @@
 //! The report of a run.
 
-use crate::commands::{Test, certificate_in_words, validation_in_words};
+use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
 use crate::kind::Kind;
+use crate::kind::kernel;
 use maxmargin::Status;
 use maxmargin::observe::{Control, Event, Observer, Record};
 use maxmargin_io::Model;
@@ -62,6 +63,10 @@ fn certificate(model: &Model) -> Prose {
     let mut prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
     if model.meta.validation.is_some() {
         prose = prose.paragraph(validation_in_words(model));
+    }
+    if let Some(own) = model.meta.spec.kernel() {
+        let kernel = kernel::in_words(&own.kernel);
+        prose = prose.paragraph(format!("The kernel is {kernel}. {}", support_in_words(model)));
     }
     match &model.meta.choice {
         Some(choice) => prose.paragraph(format!("Chosen by auto: {}.", choice.reason)),

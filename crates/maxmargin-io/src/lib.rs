@@ -99,7 +99,7 @@ pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
-    BinarySpec, ChainSpec, FactorGraphSpec, GraphSpec, MatchingSpec, MulticlassSpec,
+    BinarySpec, ChainSpec, FactorGraphSpec, GraphSpec, KernelSpec, MatchingSpec, MulticlassSpec,
     MultilabelSpec, Rescaling, Spec, TreeSpec, WeightGroup,
 };
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};

@@ -1,6 +1,6 @@
 //! Options that say what is learned.
 
-use super::named;
+use super::{KernelArgs, named};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
@@ -83,6 +83,8 @@ pub(crate) struct ModelArgs {
     /// Kinds of each joint of a tree [default: 3]
     #[arg(long, value_parser = at_least_one, value_name = "N")]
     pub(crate) joint_kinds: Option<usize>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
 }
 
 /// Kinds of structures.

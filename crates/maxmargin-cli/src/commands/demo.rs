@@ -44,7 +44,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
         data.sequences.tokens()
     ));
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
-    let spec = ChainSpec { shape, loss: Hamming::default() };
+    let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
     let origin = Origin::from(&data);
     let data = Training::<ChainKind> { examples: data.sequences, origin, spec: spec.clone() };
     let task = Task::default();

@@ -5,8 +5,9 @@
 //! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
 //! on, with an accuracy relative to the objective.
 
-use super::train::{Task, on_ctrl_c};
+use super::train::{Task, errors_of, on_ctrl_c};
 use super::validation::split;
+use crate::kind::kernel::InputWeights;
 use crate::kind::{self, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
@@ -50,7 +51,9 @@ pub(super) fn choose<K: Kind>(
         max_passes: u64::MAX,
         ..Settings::default()
     };
-    let errors = |w: &[f64]| K::errors(&data.spec, w, &held_out.examples);
+    let errors = |w: &[f64], inputs: Option<&dyn InputWeights>| {
+        errors_of::<K>(&data.spec, w, inputs, &held_out.examples)
+    };
     let bounds = kind::resolve(&task.bounds, &data.spec.clone().into())?;
     let search = Search { lowest, training, errors, labels: K::NOUNS.labels, screen };
     K::with_problem(&data.spec, train, bounds, search)
@@ -66,10 +69,10 @@ struct Search<'a, E> {
     screen: &'a Screen,
 }
 
-impl<E: Fn(&[f64]) -> SequenceErrors> UseProblem for Search<'_, E> {
+impl<E: Fn(&[f64], Option<&dyn InputWeights>) -> SequenceErrors> UseProblem for Search<'_, E> {
     type Result = f64;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<f64> {
+    fn go_with<P: Problem>(self, problem: &P, inputs: Option<&dyn InputWeights>) -> Result<f64> {
         let Self { lowest, training, errors, labels, screen } = self;
         // The path begins where regularization is so strong that hardly anything is learned.
         let mut start = None;
@@ -90,7 +93,7 @@ impl<E: Fn(&[f64]) -> SequenceErrors> UseProblem for Search<'_, E> {
                 .start_from(point.rescaled(problem, FACTOR))
                 .interrupt(interrupt.clone())
                 .train(problem)?;
-            let found = errors(&solution.weights);
+            let found = errors(&solution.weights, inputs);
             let (error, tokens) = (found.hamming(), found.tokens);
             tried.push((lambda, error));
             screen.say(format!(

@@ -10,7 +10,7 @@ mod pick;
 mod predict;
 mod resume;
 mod train;
-pub(crate) use train::{Test, certificate_in_words, validation_in_words};
+pub(crate) use train::{Test, certificate_in_words, support_in_words, validation_in_words};
 mod validation;
 mod verify;
 

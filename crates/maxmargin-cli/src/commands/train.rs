@@ -3,18 +3,20 @@
 use super::resume::{Note, Resumed, Saver};
 use super::{lambda, validation};
 use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
+use crate::kind::kernel::{InputWeights, SupportSize, support_size};
 use crate::kind::{self, Kind, Labelled, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
+use maxmargin::kernel::Support;
 use maxmargin::observe::{JsonLines, Table, Thinned};
 use maxmargin::{
     Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings,
     SettingsError, Solution, Solver, Status, TrainError, Trainer, Validation,
 };
-use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Unknown, atomic_write};
+use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Spec, Unknown, atomic_write};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -70,7 +72,9 @@ fn run_on<K: Kind>(
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
-        move |w: &[f64]| K::errors(spec, w, &data.examples).hamming()
+        move |w: &[f64], inputs: Option<&dyn InputWeights>| {
+            errors_of::<K>(spec, w, inputs, &data.examples).hamming()
+        }
     });
     let company = Company {
         lines: None,
@@ -88,6 +92,7 @@ fn run_on<K: Kind>(
         })?,
     };
     model.meta.held_out = held_out;
+    let spec = spec_of::<K>(&model)?;
     let test: Option<Test<K>> =
         test.map(|data| Test { errors: K::errors(&spec, &model.weights, &data.examples), data });
     if args.no_dual {
@@ -185,8 +190,33 @@ pub(super) struct Task {
     pub(super) start: Option<(f64, DualPoint)>,
 }
 
-/// The error of weights on some data.
-type ErrorOf<'a> = &'a dyn Fn(&[f64]) -> f64;
+/// The error of the weights of a problem on some data.
+type ErrorOf<'a> = &'a dyn Fn(&[f64], Option<&dyn InputWeights>) -> f64;
+
+/// The errors of the weights of a problem, which `inputs` knows more of if it has a kernel.
+pub(super) fn errors_of<K: Kind>(
+    spec: &K::Spec,
+    w: &[f64],
+    inputs: Option<&dyn InputWeights>,
+    examples: &K::Examples,
+) -> SequenceErrors {
+    let Some(inputs) = inputs else { return K::errors(spec, w, examples) };
+    let (support, weights) = inputs.keep(w);
+    let mut whole: Spec = spec.clone().into();
+    if let Some(own) = whole.kernel_mut() {
+        own.support = support;
+    }
+    match K::Spec::try_from(whole) {
+        Ok(spec) => K::errors(&spec, &weights, examples),
+        Err(_) => unreachable!("it was of this kind before"),
+    }
+}
+
+/// What a trained model says of itself, which is more than was known before.
+fn spec_of<K: Kind>(model: &Model) -> Result<K::Spec> {
+    let spec = K::Spec::try_from(model.meta.spec.clone());
+    spec.map_err(|_| anyhow!("the model is of another kind"))
+}
 
 /// What takes part in a training, all of it optional.
 #[derive(Default)]
@@ -213,10 +243,13 @@ impl Task {
         let Training { examples, origin, spec } = data;
         let bounds = kind::resolve(&self.bounds, &spec.clone().into())?;
         let session = Session { start: self.start.as_ref(), settings, screen, trace, company };
-        let solution = K::with_problem(&spec, examples, bounds, session)?;
+        let (solution, support) = K::with_problem(&spec, examples, bounds, session)?;
         let mut model = Model::new(origin, spec, settings.clone(), solution);
         model.meta.bounds = self.bounds.clone();
-        Ok(model)
+        Ok(match support {
+            Some(support) => model.with_support(support),
+            None => model,
+        })
     }
 }
 
@@ -230,12 +263,17 @@ struct Session<'a, 'c> {
 }
 
 impl UseProblem for Session<'_, '_> {
-    type Result = Solution;
+    /// The solution, with the weights as the model keeps them, and its inputs if it has a kernel.
+    type Result = (Solution, Option<Support>);
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Solution> {
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        inputs: Option<&dyn InputWeights>,
+    ) -> Result<Self::Result> {
         let Self { start, settings, screen, trace, company } = self;
         let Company { lines, error, saver, checkpoint } = company;
-        let mut error = error.map(|error| move |w: &[f64]| error(w));
+        let mut error = error.map(|error| move |w: &[f64]| error(w, inputs));
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
         let mut lines = lines.map(JsonLines::new);
@@ -270,11 +308,16 @@ impl UseProblem for Session<'_, '_> {
         }
         let solution = trainer.train(problem);
         screen.done();
-        let solution = solution?;
+        let mut solution = solution?;
         if let Some(lines) = lines {
             lines.finish().context("the trace could not be written")?;
         }
-        Ok(solution)
+        let support = inputs.map(|inputs| {
+            let (support, weights) = inputs.keep(&solution.weights);
+            solution.weights = weights;
+            support
+        });
+        Ok((solution, support))
     }
 }
 
@@ -408,18 +451,23 @@ pub(super) fn conclude<K: Kind>(
             let held_out = meta.held_out.is_some();
             json!({"error": v.error, "pass": v.pass, "checks": v.checks, "held_out": held_out})
         });
-        return super::print_json(&json!({
+        let mut json = json!({
             "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
             "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
             "oracle_calls": t.oracle_calls, "seconds": t.seconds,
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
-        }));
+        });
+        if let Some(size) = support_size(model) {
+            json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
+        }
+        return super::print_json(&json);
     }
     if talk.quiet {
         return Ok(());
     }
-    let mut text = certificate_in_words(model) + &validation_in_words(model);
+    let mut text =
+        certificate_in_words(model) + &support_in_words(model) + &validation_in_words(model);
     if let Some(test) = test {
         let e = &test.errors;
         let _ = writeln!(
@@ -468,6 +516,13 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
             c.primal, c.dual,
         ),
     }
+}
+
+/// What a model with a kernel is a sum over, for people.
+pub(crate) fn support_in_words(model: &Model) -> String {
+    support_size(model).map_or_else(String::new, |SupportSize { inputs, parts }| {
+        format!("The model is a sum over {inputs} inputs, with {parts} support parts.\n")
+    })
 }
 
 /// How the model has done in validation, for people, if it was validated.

@@ -1,11 +1,13 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
+use crate::kind::kernel::InputWeights;
 use crate::kind::{self, Kind, Labelled, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, DualPoint, Problem, Status, audit};
 use maxmargin_io::{LabelRule, Model};
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -34,9 +36,13 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
             Some(finding) => (None, vec![finding]),
             None => {
                 let auditor = Auditor { model: &model, dual, threads: args.threads };
-                let audit = K::with_problem(spec, data.examples, bounds, auditor)?;
-                let findings = findings(&model, &audit);
-                (Some(audit), findings)
+                match K::with_problem(spec, data.examples, bounds, auditor)? {
+                    Some(audit) => {
+                        let findings = findings(&model, &audit);
+                        (Some(audit), findings)
+                    }
+                    None => (None, vec![OTHER_INPUTS.to_owned()]),
+                }
             }
         }
     });
@@ -53,13 +59,25 @@ struct Auditor<'m> {
     threads: usize,
 }
 
-impl UseProblem for Auditor<'_> {
-    type Result = Audit;
+const OTHER_INPUTS: &str = "the model has coefficients of inputs that are not in the data";
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Audit> {
+impl UseProblem for Auditor<'_> {
+    /// None if the weights belong to inputs that the data have not.
+    type Result = Option<Audit>;
+
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        inputs: Option<&dyn InputWeights>,
+    ) -> Result<Option<Audit>> {
         let Self { model, dual, threads } = self;
         let lambda = model.meta.certificate.lambda;
-        Ok(audit(problem, lambda, &model.weights, dual, ROUNDING, threads)?)
+        let weights = match (inputs, model.meta.spec.kernel()) {
+            (Some(inputs), Some(own)) => inputs.again(&own.support, &model.weights).map(Cow::Owned),
+            _ => Some(Cow::Borrowed(&model.weights)),
+        };
+        let audit = |w: Cow<'_, Vec<f64>>| audit(problem, lambda, &w, dual, ROUNDING, threads);
+        Ok(weights.map(audit).transpose()?)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Binary models: one of two labels.
 
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels};
+use super::rows::{self, ScoreLabels, Scorer};
 use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
 use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::{Binary, BinaryShape};
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Bounds, SlackRescaled};
 use maxmargin_io::{BinarySpec, Format, LabelRule, Model, Origin, Rescaling, RowData, Unknown};
 use maxmargin_report::Report;
@@ -38,11 +38,13 @@ pub(super) fn training(
 }
 
 impl ScoreLabels for BinarySpec {
-    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
-        let score = self.shape.score(w, row);
-        scores.clear();
-        scores.resize(2, -score);
-        scores[self.positive as usize] = score;
+    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a> {
+        Box::new(|row, scores| {
+            let score = self.shape.score(w, row);
+            scores.clear();
+            scores.resize(2, -score);
+            scores[self.positive as usize] = score;
+        })
     }
 }
 

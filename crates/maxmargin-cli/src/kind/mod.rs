@@ -5,6 +5,7 @@ mod binary;
 pub(crate) mod chain;
 mod factor_graph;
 mod graph;
+pub(crate) mod kernel;
 mod matching;
 mod multiclass;
 mod multilabel;
@@ -21,6 +22,7 @@ pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
 pub(crate) use tree::TreeKind;
 
+use self::kernel::InputWeights;
 use crate::args::{ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -36,7 +38,7 @@ use std::path::Path;
 /// A kind of model.
 pub(crate) trait Kind {
     /// What a model file says of it.
-    type Spec: Clone + Into<Spec>;
+    type Spec: Clone + Into<Spec> + TryFrom<Spec>;
     /// Labelled examples in index form.
     type Examples: Clone;
     /// What its examples are called.
@@ -106,7 +108,20 @@ pub(crate) struct Nouns {
 pub(crate) trait UseProblem {
     type Result;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result>;
+    /// Works on a problem whose weights are those of its model.
+    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result>
+    where
+        Self: Sized,
+    {
+        self.go_with(problem, None)
+    }
+
+    /// Works on a problem; if it has a kernel, `inputs` says what its model keeps of its weights.
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        inputs: Option<&dyn InputWeights>,
+    ) -> Result<Self::Result>;
 }
 
 /// Data to train on, with the model that is to be trained.
@@ -301,7 +316,10 @@ pub(crate) fn read_training(
         None => {
             let rows = read_rows()?;
             match rows.labels.len() {
-                2 => AnyTraining::Binary(binary::training(rows, data, args)?),
+                // Binary models have no kernels; multiclass ones do as well.
+                2 if args.kernel.kernel.is_none() => {
+                    AnyTraining::Binary(binary::training(rows, data, args)?)
+                }
                 _ => AnyTraining::Multiclass(multiclass::training(rows, data, args)?),
             }
         }

@@ -1,13 +1,14 @@
 //! Multiclass models: one of several labels.
 
+use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels};
+use super::rows::{self, ScoreLabels, Scorer};
 use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
 use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Bounds, SlackRescaled};
 use maxmargin_io::{
     Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, Unknown,
@@ -23,7 +24,7 @@ pub(super) fn training(
     name: &str,
     args: &ModelArgs,
 ) -> Result<Training<MulticlassKind>> {
-    check(args, "multiclass", &["--costs", "--bias", "--rescaling"])?;
+    check(args, "multiclass", &["--costs", "--bias", "--rescaling", "--kernel"])?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
         let label = data.labels.name(0);
@@ -34,7 +35,8 @@ pub(super) fn training(
         Some(file) => ClassLoss::Costs(read_costs(file, &data.labels)?),
         None => ClassLoss::ZeroOne,
     };
-    let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling };
+    let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
+    let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling, kernel };
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
 }
 
@@ -64,8 +66,12 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
 }
 
 impl ScoreLabels for MulticlassSpec {
-    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
-        self.shape.score(w, row, scores);
+    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a> {
+        let Some(own) = &self.kernel else {
+            return Box::new(|row, scores| self.shape.score(w, row, scores));
+        };
+        let (shape, mut expander) = (self.scoring_shape(), own.expander());
+        Box::new(move |row, scores| shape.score(w, expander.expand(row), scores))
     }
 }
 
@@ -99,6 +105,10 @@ impl Kind for MulticlassKind {
         user: U,
     ) -> Result<U::Result> {
         let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
+        if let Some(own) = &spec.kernel {
+            let problem = kernelised(problem, own)?;
+            return user.go_with(&problem, Some(&problem));
+        }
         match spec.rescaling {
             Rescaling::Margin => user.go(&problem),
             Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
@@ -123,7 +133,7 @@ impl Kind for MulticlassKind {
     }
 
     fn largest_weights(model: &Model, spec: &MulticlassSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.shape, &model.weights);
+        let (shape, w) = (&spec.scoring_shape(), &model.weights);
         let weights = model.labels.iter().enumerate().map(|(y, label)| {
             let bias = w[shape.bias_weights()].get(y).copied();
             let weight = |a| w[shape.feature(a, y)];
@@ -133,7 +143,8 @@ impl Kind for MulticlassKind {
     }
 
     fn describe(spec: &MulticlassSpec) -> String {
-        format!("Multiclass model of {} labels", spec.shape.classes)
+        let kernel = with_kernel(spec.kernel.as_ref());
+        format!("Multiclass model of {} labels{kernel}", spec.shape.classes)
     }
 
     fn draw(

@@ -27,8 +27,12 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.links.is_some(), "--links"),
         (args.missing_cost.is_some(), "--missing-cost"),
         (args.joint_kinds.is_some(), "--joint-kinds"),
+        (args.kernel.is_given(), "--kernel"),
     ] {
         if given && !known.contains(&option) {
+            if option == "--kernel" {
+                bail!("--model {model} has no kernels; chain, multiclass and multilabel have them");
+            }
             bail!("{option} has no meaning with --model {model}");
         }
     }

@@ -11,6 +11,7 @@ mod demo;
 mod dump_and_data;
 mod evaluate;
 mod interrupt;
+mod kernels;
 mod kinds;
 mod options;
 mod outputs;

@@ -3,6 +3,7 @@
 use super::{LAYOUT, Model, ModelError, ModelMeta};
 use crate::names::Names;
 use crate::spec::{Spec, WeightGroup};
+use maxmargin::kernel::Support;
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use std::borrow::Cow;
@@ -59,6 +60,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
         }
     }
     push_alphabets(&model.labels, &model.attributes, &mut tensors);
+    if let Some(kernel) = model.meta.spec.kernel() {
+        push_support(&kernel.support, &mut tensors);
+    }
     if let Some(dual) = &model.dual {
         push_dual(dual, &mut tensors);
     }
@@ -96,6 +100,19 @@ fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &m
     tensors.push(Tensor::text(name, names.iter().collect()));
 }
 
+/// The inputs of a model with a kernel: attributes and values of one after the other.
+fn push_support(support: &Support, tensors: &mut Vec<Tensor>) {
+    let ends = support.iter().scan(0, |end, input| {
+        *end += input.attributes.len() as u64;
+        Some(*end)
+    });
+    let pairs = || support.iter().flat_map(|input| input.pairs());
+    tensors.push(Tensor::u64("support.ends", ends));
+    tensors.push(Tensor::u32("support.attributes", pairs().map(|(attribute, _)| attribute)));
+    let values = pairs().map(|(_, value)| value);
+    tensors.push(Tensor::f64("support.values", vec![pairs().count()], values));
+}
+
 fn push_dual(dual: &DualPoint, tensors: &mut Vec<Tensor>) {
     let blocks = &dual.blocks;
     let ends = blocks.iter().scan(0, |end, block| {
@@ -119,8 +136,11 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
-    let meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
+    let mut meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
     let file = File::open(bytes)?;
+    if let Some(kernel) = meta.spec.kernel_mut() {
+        kernel.support = file.support()?;
+    }
     let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
     let mut weights = Vec::with_capacity(meta.d);
     for WeightGroup { name, range, shape } in meta.spec.groups() {
@@ -262,6 +282,16 @@ impl<'a> File<'a> {
             }
         }
         Ok(names)
+    }
+
+    /// The inputs of a model with a kernel.
+    fn support(&self) -> Result<Support, ModelError> {
+        let attributes = self.u32s("support.attributes")?;
+        let values = self.f64s("support.values", &[attributes.len()])?;
+        let ranges = self.ranges("support.ends", attributes.len())?;
+        let input = |range: Range<usize>| range.map(|at| (attributes[at], values[at])).collect();
+        Support::new(ranges.into_iter().map(input))
+            .map_err(|error| ModelError::content(format!("in its support, {error}")))
     }
 
     /// The dual point, if the file has one.

@@ -22,7 +22,10 @@ pub(super) fn draw(
         report.push(transitions(model, spec));
     }
     if model.meta.format == Format::Ocr {
-        report.push(templates(model, spec));
+        // With a kernel, pixels have no weights of their own.
+        if spec.kernel.is_none() {
+            report.push(templates(model, spec));
+        }
         if let Some(test) = test {
             report.push(words(model, spec, test));
         }
@@ -32,7 +35,7 @@ pub(super) fn draw(
 
 fn transitions(model: &Model, spec: &ChainSpec) -> Heatmap {
     let labels = || model.labels.iter().map(str::to_owned);
-    let weights = model.weights[spec.shape.transition()].to_vec();
+    let weights = model.weights[spec.scoring_shape().transition()].to_vec();
     Heatmap::new("Transition weights", labels(), labels(), weights)
         .axes("label", "next label")
         .note("Positive: the pair is likelier than the letters alone suggest.")
