@@ -1,5 +1,6 @@
 //! The report of a run.
 
+use crate::args::Pictures;
 use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
 use crate::kind::Kind;
 use crate::kind::kernel;
@@ -15,12 +16,27 @@ use maxmargin_report::{
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     rows: Vec<Record>,
+    /// The last row of the round before, to which those of the next one are added.
+    before: Option<Record>,
 }
 
 impl Observer for Trace {
     fn event(&mut self, event: Event<'_>) -> Control {
-        if let Event::Pass { record, .. } = event {
-            self.rows.push(record.clone());
+        match event {
+            Event::Start(start) if start.resumed.is_none() => {
+                self.before = self.rows.last().cloned();
+            }
+            Event::Pass { record, .. } => {
+                let mut row = record.clone();
+                if let Some(before) = &self.before {
+                    row.pass += before.pass;
+                    row.oracle_calls += before.oracle_calls;
+                    row.effective_passes += before.effective_passes;
+                    row.seconds += before.seconds;
+                }
+                self.rows.push(row);
+            }
+            _ => {}
         }
         Control::Continue
     }
@@ -30,7 +46,13 @@ impl Trace {
     /// Begins with the rows of a run that is resumed, as JSON lines.
     pub(crate) fn of(lines: &str) -> Self {
         // Other events have no such fields, and rows that cannot be read are only missed in a plot.
-        Self { rows: lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect() }
+        let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Self { rows, before: None }
+    }
+
+    /// Adds a row that no event tells of.
+    pub(crate) fn push(&mut self, row: Record) {
+        self.rows.push(row);
     }
 }
 
@@ -40,6 +62,7 @@ pub(crate) fn page<K: Kind>(
     spec: &K::Spec,
     trace: &Trace,
     test: Option<&Test<K>>,
+    pictures: &Pictures,
     data: &str,
 ) -> Report {
     let meta = &model.meta;
@@ -56,7 +79,7 @@ pub(crate) fn page<K: Kind>(
         .with(facts(model, test))
         .with(convergence(model, trace))
         .with(time(model));
-    K::draw(model, spec, test.map(|test| &test.data.examples), report)
+    K::draw(model, spec, test.map(|test| &test.data.examples), pictures, report)
 }
 
 fn certificate(model: &Model) -> Prose {
@@ -89,6 +112,12 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
         .fact(("Passes", format_number(t.passes as f64).as_str()))
         .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
         .fact(("Time", format_seconds(t.seconds).as_str()));
+    if let Some(soft) = meta.spec.soft() {
+        let violation = format_number(soft.violation.0);
+        facts = facts
+            .fact(("Hard objective", format_number(soft.hard_objective).as_str()))
+            .fact(Fact::new("Largest violation", violation).hint("of variables and factors"));
+    }
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     if let Some(validation) = &meta.validation {
         let pass = format!("after pass {}", validation.pass);
@@ -116,7 +145,11 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .column("seconds", rows().map(|r| r.seconds))
         .column("gap", rows().map(|r| r.gap))
         .column("primal", rows().map(|r| r.primal))
-        .column("dual", rows().map(|r| r.dual))
+        .column(
+            "dual",
+            rows().map(|r| r.gap.map(|_| r.dual).or(r.second.is_none().then_some(r.dual))),
+        )
+        .column("second", rows().map(|r| r.second))
         .column("validation", rows().map(|r| r.validation))
         .column("mean", rows().map(|r| r.steps.mean))
         .column("zero", share(|r| r.steps.zero))
@@ -130,8 +163,17 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .x(XAxis::new("passes", "Effective passes"))
         .x(XAxis::new("calls", "Oracle calls"))
         .x(XAxis::new("seconds", "Seconds"))
-        .y(gap)
-        .y(YAxis::together("Primal and dual objective", [("primal", "Primal"), ("dual", "Dual")]));
+        .y(gap);
+    plot = match rows().any(|row| row.second.is_some()) {
+        false => plot.y(YAxis::together(
+            "Primal and dual objective",
+            [("primal", "Primal"), ("dual", "Dual")],
+        )),
+        true => plot.y(YAxis::together(
+            "Soft and hard objective",
+            [("primal", "Soft primal"), ("dual", "Soft dual"), ("second", "Hard objective")],
+        )),
+    };
     if model.meta.validation.is_some() {
         plot = plot.y(YAxis::new("validation", "Validation error"));
     }

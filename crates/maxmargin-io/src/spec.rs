@@ -1,8 +1,10 @@
 //! What kind of model a file holds, and where its weights lie.
 
 mod kernel;
+mod soft;
 
 pub use kernel::KernelSpec;
+pub use soft::{FactorTraining, SoftSpec};
 
 use crate::alignment::AlignmentFeatures;
 use crate::graph::GraphNames;
@@ -155,8 +157,8 @@ specs! {
     ///
     /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
     /// let (inference, rescaling) = (Inference::Auto, Rescaling::Margin);
-    /// let (partial, kernel) = (false, None);
-    /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel };
+    /// let (partial, kernel, training) = (false, None, Default::default());
+    /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
     /// assert_eq!(spec.shape.pairs.len(), 6);
     /// ```
     Multilabel(MultilabelSpec) {
@@ -173,6 +175,9 @@ specs! {
         /// The kernel, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kernel: Option<KernelSpec>,
+        /// How its weights are found.
+        #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
+        training: FactorTraining,
     }
     /// A factor graph: see [`maxmargin::model::factor_graph`].
     ///
@@ -182,7 +187,8 @@ specs! {
     /// use maxmargin_io::FactorGraphSpec;
     ///
     /// let (shape, loss) = (GraphShape::default(), Hamming::default());
-    /// let spec = FactorGraphSpec { shape, loss, inference: Inference::Lp };
+    /// let (inference, training) = (Inference::Lp, Default::default());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training };
     /// assert_eq!(spec.shape.dim(), 0);
     /// ```
     FactorGraph(FactorGraphSpec) {
@@ -192,6 +198,9 @@ specs! {
         loss: GraphHamming,
         /// How states are found.
         inference: Inference,
+        /// How its weights are found.
+        #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
+        training: FactorTraining,
     }
 }
 
@@ -375,8 +384,8 @@ impl Spec {
             Self::Chain(spec) => spec.scoring_shape().dim(),
             Self::Binary(spec) => spec.shape.dim(),
             Self::Multiclass(spec) => spec.scoring_shape().dim(),
-            Self::Multilabel(spec) => spec.scoring_shape().dim(),
-            Self::FactorGraph(spec) => spec.shape.dim(),
+            Self::Multilabel(spec) => spec.scoring_shape().dim() + spec.training.messages(),
+            Self::FactorGraph(spec) => spec.shape.dim() + spec.training.messages(),
             Self::Graph(spec) => spec.shape.dim(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
@@ -417,6 +426,8 @@ impl Spec {
             // Of inputs and labels, in place of weights of attributes and labels.
             first.name = "coefficients".to_owned();
         }
+        let dim = groups.last().map_or(0, |group| group.range.end);
+        groups.extend(self.training().and_then(|training| training.group(dim)));
         groups
     }
 
@@ -480,6 +491,7 @@ impl Spec {
                 )));
             }
         }
+        self.training().map_or(Ok(()), FactorTraining::check)?;
         match self {
             Self::Binary(spec) if spec.positive > 1 => {
                 Err(ModelError::content(format!("label {} of 2 is positive", spec.positive)))
@@ -516,6 +528,7 @@ impl FactorGraphSpec {
     ///     shape: data.names.shape(),
     ///     loss: Hamming::default(),
     ///     inference: Inference::Auto,
+    ///     training: Default::default(),
     /// };
     /// let origin = Origin::from(&data);
     /// assert_eq!(origin.attributes.name(0), "unary:x");

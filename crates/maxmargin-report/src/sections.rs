@@ -1,9 +1,11 @@
 //! The sections of a report other than plots.
 
+mod drawings;
 mod numbers;
 mod pictures;
 mod text;
 
+pub use drawings::{Colour, Drawing, Drawings, Mark};
 pub use numbers::{Bar, Bars, Heatmap, Table, TableColumn};
 pub use pictures::{Bitmap, Letter, Shade, Tile, Tiles, Word, Words};
 pub use text::{Code, Fact, Facts, Prose, Tone};
@@ -42,6 +44,8 @@ pub enum Section {
     Tiles(Tiles),
     /// Words as sequences of letter pictures, with what was read in them.
     Words(Words),
+    /// Drawings with captions.
+    Drawings(Drawings),
     /// Text in a fixed-width font, such as the command to repeat the run.
     Code(Code),
 }
@@ -64,6 +68,7 @@ impl Section {
             Self::Heatmap(section) => &section.heading,
             Self::Tiles(section) => &section.heading,
             Self::Words(section) => &section.heading,
+            Self::Drawings(section) => &section.heading,
             Self::Code(section) => &section.heading,
         }
     }
@@ -78,4 +83,4 @@ macro_rules! into_section {
         })*
     };
 }
-into_section!(Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Code);
+into_section!(Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Drawings, Code);

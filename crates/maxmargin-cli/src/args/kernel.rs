@@ -43,7 +43,7 @@ pub(crate) enum KernelName {
     Rbf,
 }
 
-fn positive(text: &str) -> Result<f64, &'static str> {
+pub(super) fn positive(text: &str) -> Result<f64, &'static str> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
     number.ok_or("a positive finite number is needed, such as 0.1")
 }

@@ -1,6 +1,6 @@
 //! Options that say what is learned.
 
-use super::{KernelArgs, named};
+use super::{KernelArgs, SoftArgs, named};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
@@ -85,6 +85,8 @@ pub(crate) struct ModelArgs {
     pub(crate) joint_kinds: Option<usize>,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) soft: SoftArgs,
 }
 
 /// Kinds of structures.
@@ -142,7 +144,7 @@ fn width(text: &str) -> Result<f64, &'static str> {
     width.ok_or("a positive number is needed, or inf")
 }
 
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number > 0).ok_or("a whole number is needed, 1 or more")
 }
 

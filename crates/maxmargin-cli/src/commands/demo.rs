@@ -2,7 +2,7 @@
 
 use super::lambda;
 use super::train::{Company, Task, Test, conclude, on_ctrl_c, write_file};
-use crate::args::DemoArgs;
+use crate::args::{DemoArgs, Pictures};
 use crate::kind::chain::Predictor;
 use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};
 use crate::report::{self, Trace};
@@ -63,7 +63,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let test: Test<ChainKind> = Test { errors, data: test };
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &spec, &trace, Some(&test), DATA).to_html();
+    let page =
+        report::page(&model, &spec, &trace, Some(&test), &Pictures::default(), DATA).to_html();
     write_file(&folder.join("report.html"), page.as_bytes())?;
 
     conclude(&model, Some(&test), args.talk)?;

@@ -38,6 +38,14 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
         row("kernel", in_words(&own.kernel));
         row("support", format!("{} inputs, {} parts", size.inputs, size.parts));
     }
+    if let Some(training) = meta.spec.training().filter(|training| !training.is_decoding()) {
+        row("training", training.name().to_owned());
+    }
+    if let Some(soft) = meta.spec.soft() {
+        let rounds = if soft.multipliers.is_empty() { "" } else { ", with multipliers" };
+        row("soft", format!("rho {}, {} messages{rounds}", soft.rho, soft.messages));
+        row("hard", format!("{}, violation {}", soft.hard_objective, soft.violation.0));
+    }
     row("examples", meta.n.to_string());
     row("data", format!("{} ({})", meta.fingerprint, meta.format));
     row("lambda", c.lambda.to_string());

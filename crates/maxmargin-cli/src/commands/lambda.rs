@@ -7,8 +7,7 @@
 
 use super::train::{Task, errors_of, on_ctrl_c};
 use super::validation::split;
-use crate::kind::kernel::InputWeights;
-use crate::kind::{self, Kind, Labelled, Training, UseProblem};
+use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -51,9 +50,8 @@ pub(super) fn choose<K: Kind>(
         max_passes: u64::MAX,
         ..Settings::default()
     };
-    let errors = |w: &[f64], inputs: Option<&dyn InputWeights>| {
-        errors_of::<K>(&data.spec, w, inputs, &held_out.examples)
-    };
+    let errors =
+        |w: &[f64], beside: Beside<'_>| errors_of::<K>(&data.spec, w, beside, &held_out.examples);
     let bounds = kind::resolve(&task.bounds, &data.spec.clone().into())?;
     let search = Search { lowest, training, errors, labels: K::NOUNS.labels, screen };
     K::with_problem(&data.spec, train, bounds, search)
@@ -69,10 +67,10 @@ struct Search<'a, E> {
     screen: &'a Screen,
 }
 
-impl<E: Fn(&[f64], Option<&dyn InputWeights>) -> SequenceErrors> UseProblem for Search<'_, E> {
+impl<E: Fn(&[f64], Beside<'_>) -> SequenceErrors> UseProblem for Search<'_, E> {
     type Result = f64;
 
-    fn go_with<P: Problem>(self, problem: &P, inputs: Option<&dyn InputWeights>) -> Result<f64> {
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<f64> {
         let Self { lowest, training, errors, labels, screen } = self;
         // The path begins where regularization is so strong that hardly anything is learned.
         let mut start = None;
@@ -93,7 +91,7 @@ impl<E: Fn(&[f64], Option<&dyn InputWeights>) -> SequenceErrors> UseProblem for 
                 .start_from(point.rescaled(problem, FACTOR))
                 .interrupt(interrupt.clone())
                 .train(problem)?;
-            let found = errors(&solution.weights, inputs);
+            let found = errors(&solution.weights, beside);
             let (error, tokens) = (found.hamming(), found.tokens);
             tried.push((lambda, error));
             screen.say(format!(

@@ -9,6 +9,7 @@ mod path;
 mod pick;
 mod predict;
 mod resume;
+mod soft;
 mod train;
 pub(crate) use train::{Test, certificate_in_words, support_in_words, validation_in_words};
 mod validation;

@@ -1,23 +1,27 @@
 //! `maxmargin train`
 
 use super::resume::{Note, Resumed, Saver};
-use super::{lambda, validation};
+use super::soft::{Rounds, SoftOutcome};
+use super::{lambda, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
-use crate::kind::kernel::{InputWeights, SupportSize, support_size};
-use crate::kind::{self, Kind, Labelled, Training, UseProblem, Vocabulary, with_training};
+use crate::kind::kernel::{SupportSize, support_size};
+use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::kernel::Support;
-use maxmargin::observe::{JsonLines, Table, Thinned};
+use maxmargin::observe::{JsonLines, Table, Thinned, Totals};
 use maxmargin::{
     Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings,
     SettingsError, Solution, Solver, Status, TrainError, Trainer, Validation,
 };
-use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Spec, Unknown, atomic_write};
+use maxmargin_io::{
+    FactorTraining, HeldOut, LabelRule, Model, Origin, SaveError, Spec, Unknown, atomic_write,
+};
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,6 +30,7 @@ use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
+    soft::check(args, &mut settings)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
     let training = kind::read_training(&args.data, args.format, &args.model)?;
@@ -40,6 +45,9 @@ fn run_on<K: Kind>(
     checkpoint: Option<&Path>,
 ) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
+    if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Graph(_)) {
+        bail!("--images has no meaning here: only the superpixels of --model graph have images");
+    }
     let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
     let mut note = Note::new(&data);
     let test = read_other(args.test.as_ref(), args, &data)?;
@@ -47,7 +55,7 @@ fn run_on<K: Kind>(
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
-    let task = Task { bounds, start };
+    let task = Task { bounds, start, rounds: Rounds::new(&args.model.soft) };
     let validation = validation.map(|validation| validation.data);
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(
@@ -66,14 +74,15 @@ fn run_on<K: Kind>(
         let choice = lambda::choose(&task, &data, validation.as_ref(), &settings, &screen)?;
         settings.lambda = Some(choice);
     }
+    fix_lambda(&mut data, &mut settings)?;
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
     let mut trace = Trace::of(&earlier);
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
-        move |w: &[f64], inputs: Option<&dyn InputWeights>| {
-            errors_of::<K>(spec, w, inputs, &data.examples).hamming()
+        move |w: &[f64], beside: Beside<'_>| {
+            errors_of::<K>(spec, w, beside, &data.examples).hamming()
         }
     });
     let company = Company {
@@ -102,7 +111,8 @@ fn run_on<K: Kind>(
         model.save(path)?;
     }
     if let Some(path) = &args.report {
-        let page = report::page(&model, &spec, &trace, test.as_ref(), &args.data).to_html();
+        let (test, pictures) = (test.as_ref(), &args.pictures);
+        let page = report::page(&model, &spec, &trace, test, pictures, &args.data).to_html();
         write_file(path, page.as_bytes())?;
     }
     conclude(&model, test.as_ref(), args.talk)?;
@@ -182,25 +192,41 @@ pub(crate) struct Test<K: Kind> {
 /// The table shows a row when the passes have grown by this factor; the trace has them all.
 const TABLE_GROWTH: f64 = 1.25;
 
+/// Tells a problem that is made for one λ which one it is.
+fn fix_lambda<K: Kind>(data: &mut Training<K>, settings: &mut Settings) -> Result<()> {
+    let mut spec: Spec = data.spec.clone().into();
+    let lambda = settings.lambda.unwrap_or(1.0 / K::count(&data.examples).max(1) as f64);
+    match spec.training_mut() {
+        Some(FactorTraining::Soft(soft)) => soft.lambda = lambda,
+        Some(FactorTraining::Dlpw { lambda: own, .. }) => *own = lambda,
+        _ => return Ok(()),
+    }
+    settings.lambda = Some(lambda);
+    data.spec = K::Spec::try_from(spec).map_err(|_| anyhow!("the model is of another kind"))?;
+    Ok(())
+}
+
 /// How a model is learned from data.
 #[derive(Default)]
 pub(super) struct Task {
+    /// Where constraints are soft.
+    pub(super) rounds: Rounds,
     pub(super) bounds: GroupBounds,
     /// The λ and the dual point of a model to start from.
     pub(super) start: Option<(f64, DualPoint)>,
 }
 
 /// The error of the weights of a problem on some data.
-type ErrorOf<'a> = &'a dyn Fn(&[f64], Option<&dyn InputWeights>) -> f64;
+type ErrorOf<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> f64;
 
-/// The errors of the weights of a problem, which `inputs` knows more of if it has a kernel.
+/// The errors of the weights of a problem.
 pub(super) fn errors_of<K: Kind>(
     spec: &K::Spec,
     w: &[f64],
-    inputs: Option<&dyn InputWeights>,
+    beside: Beside<'_>,
     examples: &K::Examples,
 ) -> SequenceErrors {
-    let Some(inputs) = inputs else { return K::errors(spec, w, examples) };
+    let Some(inputs) = beside.inputs() else { return K::errors(spec, w, examples) };
     let (support, weights) = inputs.keep(w);
     let mut whole: Spec = spec.clone().into();
     if let Some(own) = whole.kernel_mut() {
@@ -230,6 +256,18 @@ pub(super) struct Company<'a> {
     pub(super) checkpoint: Option<Checkpoint<'static>>,
 }
 
+impl Company<'_> {
+    /// For one round; what is there once goes with the first.
+    fn borrow(&mut self) -> Company<'_> {
+        Company {
+            lines: self.lines.as_mut().map(|lines| &mut **lines as &mut dyn Write),
+            error: self.error,
+            saver: self.saver.as_deref_mut(),
+            checkpoint: self.checkpoint.take(),
+        }
+    }
+}
+
 impl Task {
     /// Trains, watched by the screen, the trace, and whoever comes along.
     pub(super) fn train<K: Kind>(
@@ -241,16 +279,54 @@ impl Task {
         company: Company<'_>,
     ) -> Result<Model> {
         let Training { examples, origin, spec } = data;
+        let (n, mut spec) = (K::count(&examples), spec);
         let bounds = kind::resolve(&self.bounds, &spec.clone().into())?;
-        let session = Session { start: self.start.as_ref(), settings, screen, trace, company };
-        let (solution, support) = K::with_problem(&spec, examples, bounds, session)?;
-        let mut model = Model::new(origin, spec, settings.clone(), solution);
-        model.meta.bounds = self.bounds.clone();
-        Ok(match support {
-            Some(support) => model.with_support(support),
-            None => model,
-        })
+        let mut start = Cow::Borrowed(&self.start);
+        let (mut company, mut totals) = (company, Totals::default());
+        for done in 1.. {
+            let mut whole: Spec = spec.clone().into();
+            if let Some(own) = whole.soft() {
+                self.rounds.announce(done - 1, own, screen);
+            }
+            let start_from = start.as_ref().as_ref();
+            let company = company.borrow();
+            let session = Session { start: start_from, settings, screen, trace, company };
+            let outcome = K::with_problem(&spec, examples.clone(), bounds.clone(), session)?;
+            let Outcome { mut solution, support, soft } = outcome;
+            totals = soft::together(&totals, &solution.totals);
+            let interrupted = solution.status == Status::Interrupted;
+            if let (Some(own), Some(soft)) = (whole.soft_mut(), &soft) {
+                let mut next = own.clone();
+                if !interrupted && self.rounds.prepare(done, &mut next, soft) {
+                    start = Cow::Owned(Some((own.lambda, solution.dual)));
+                    *own = next;
+                    spec = K::Spec::try_from(whole).map_err(|_| anyhow!("another kind"))?;
+                    continue;
+                }
+                soft.note(own);
+            }
+            solution.totals = totals;
+            let is_proven = !solution.dual.blocks.is_empty();
+            let mut model = Model::new(origin, whole, settings.clone(), solution);
+            model.meta.n = n;
+            model.meta.bounds = self.bounds.clone();
+            model.dual = model.dual.filter(|_| is_proven);
+            return Ok(match support {
+                Some(support) => model.with_support(support),
+                None => model,
+            });
+        }
+        unreachable!("rounds come to an end")
     }
+}
+
+/// What a training has come to.
+pub(super) struct Outcome {
+    /// With the weights as the model keeps them.
+    solution: Solution,
+    /// The inputs that they belong to, if there is a kernel.
+    support: Option<Support>,
+    soft: Option<SoftOutcome>,
 }
 
 /// A training about to begin, on whatever problem.
@@ -263,17 +339,16 @@ struct Session<'a, 'c> {
 }
 
 impl UseProblem for Session<'_, '_> {
-    /// The solution, with the weights as the model keeps them, and its inputs if it has a kernel.
-    type Result = (Solution, Option<Support>);
+    type Result = Outcome;
 
-    fn go_with<P: Problem>(
-        self,
-        problem: &P,
-        inputs: Option<&dyn InputWeights>,
-    ) -> Result<Self::Result> {
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Outcome> {
         let Self { start, settings, screen, trace, company } = self;
+        if let Beside::Dlpw(problem, temperature) = beside {
+            let solution = soft::train_dlpw(problem, temperature, settings, screen, trace)?;
+            return Ok(Outcome { solution, support: None, soft: None });
+        }
         let Company { lines, error, saver, checkpoint } = company;
-        let mut error = error.map(|error| move |w: &[f64]| error(w, inputs));
+        let mut error = error.map(|error| move |w: &[f64]| error(w, beside));
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
         let mut bar = screen.clone();
         let mut lines = lines.map(JsonLines::new);
@@ -304,6 +379,12 @@ impl UseProblem for Session<'_, '_> {
                 true => point.rescaled(problem, lambda / old),
                 false => point.clone(),
             };
+            let start = match beside {
+                Beside::Soft(problem) if start.blocks.len() == problem.examples() => {
+                    problem.with_losses(&start)
+                }
+                _ => start,
+            };
             trainer = trainer.start_from(start);
         }
         let solution = trainer.train(problem);
@@ -312,12 +393,16 @@ impl UseProblem for Session<'_, '_> {
         if let Some(lines) = lines {
             lines.finish().context("the trace could not be written")?;
         }
-        let support = inputs.map(|inputs| {
+        let support = beside.inputs().map(|inputs| {
             let (support, weights) = inputs.keep(&solution.weights);
             solution.weights = weights;
             support
         });
-        Ok((solution, support))
+        let soft = match beside {
+            Beside::Soft(problem) => Some(SoftOutcome::new(problem, &solution.weights)),
+            _ => None,
+        };
+        Ok(Outcome { solution, support, soft })
     }
 }
 
@@ -458,6 +543,10 @@ pub(super) fn conclude<K: Kind>(
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
         });
+        if let Some(soft) = meta.spec.soft() {
+            let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
+            json["soft"] = json!({"rho": soft.rho, "hard_objective": hard, "violation": {"largest": most, "rms": rms}});
+        }
         if let Some(size) = support_size(model) {
             json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
         }
@@ -494,6 +583,11 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
 /// Between which bounds the optimum lies, for people.
 pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
+    match model.meta.spec.training() {
+        Some(FactorTraining::Soft(own)) => return soft::in_words(c, own),
+        Some(FactorTraining::Dlpw { .. }) => return soft::dlpw_in_words(c),
+        _ => {}
+    }
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     let within = if model.meta.bounds.is_empty() { "whatsoever" } else { "in bounds" };
     let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);

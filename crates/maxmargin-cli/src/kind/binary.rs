@@ -3,7 +3,7 @@
 use super::options::{bias, check, find};
 use super::rows::{self, ScoreLabels, Scorer};
 use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
-use crate::args::{ModelArgs, PredictArgs};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::LabelledRows;
@@ -117,6 +117,7 @@ impl Kind for BinaryKind {
         model: &Model,
         spec: &BinarySpec,
         test: Option<&LabelledRows>,
+        _: &Pictures,
         report: Report,
     ) -> Report {
         rows::draw(model, spec, test, report)

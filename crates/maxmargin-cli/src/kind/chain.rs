@@ -6,10 +6,10 @@ mod predict;
 use super::kernel::{kernel, kernelised, weighted_name, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
-    label_name, largest, refuse_format,
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
+    Vocabulary, label_name, largest, refuse_format,
 };
-use crate::args::{Group, ModelArgs, PredictArgs};
+use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::Bounds;
@@ -150,7 +150,7 @@ impl Kind for ChainKind {
             None => user.go(&chain),
             Some(own) => {
                 let problem = kernelised(chain, own)?;
-                user.go_with(&problem, Some(&problem))
+                user.go_with(&problem, Beside::Inputs(&problem))
             }
         }
     }
@@ -234,7 +234,13 @@ impl Kind for ChainKind {
         format!("Chain over {} labels{}", spec.shape.labels, with_kernel(spec.kernel.as_ref()))
     }
 
-    fn draw(model: &Model, spec: &ChainSpec, test: Option<&Sequences>, report: Report) -> Report {
+    fn draw(
+        model: &Model,
+        spec: &ChainSpec,
+        test: Option<&Sequences>,
+        _: &Pictures,
+        report: Report,
+    ) -> Report {
         draw::draw(model, spec, test, report)
     }
 }

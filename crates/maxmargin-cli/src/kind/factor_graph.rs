@@ -2,15 +2,17 @@
 
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::soft;
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
     refuse_format,
 };
-use crate::args::{Loss, ModelArgs, PredictArgs};
+use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::Bounds;
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::{Bounds, Problem as _};
 use maxmargin_io::{
     FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Source,
     Unknown, read_graphs, read_graphs_with,
@@ -27,7 +29,7 @@ pub(super) fn training(
     format: Option<Format>,
     args: &ModelArgs,
 ) -> Result<Training<FactorGraphKind>> {
-    check(args, "factor-graph", &["--inference", "--loss", "--lower", "--upper"])?;
+    check(args, "factor-graph", &["--inference", "--loss", "--lower", "--upper", "--training"])?;
     refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
     let data = read_graphs(source.open_graphs()?)?;
     let shape = data.names.shape();
@@ -38,7 +40,9 @@ pub(super) fn training(
         bail!("--loss balanced is for --model graph");
     }
     let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
-    let spec = FactorGraphSpec { shape, loss, inference: args.inference.unwrap_or_default() };
+    let (training, inference) = soft::training(args)?;
+    let spec = FactorGraphSpec { shape, loss, inference, training };
+    soft::check_exact(args, problem(&spec, data.graphs.clone())?.quality())?;
     Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })
 }
 
@@ -98,6 +102,11 @@ impl Kind for FactorGraphKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
+        if !spec.training.is_decoding() {
+            let (shape, loss) = (&spec.shape, spec.loss);
+            let build = |lambda, rho| SoftGraph::of_graphs(shape, &examples, loss, lambda, rho);
+            return soft::go(&spec.training, build, user);
+        }
         user.go(&problem(spec, examples)?.with_bounds(bounds))
     }
 
@@ -159,7 +168,13 @@ impl Kind for FactorGraphKind {
         format!("Factor graphs of {} templates", spec.shape.templates.len())
     }
 
-    fn draw(_: &Model, _: &FactorGraphSpec, _: Option<&Graphs>, report: Report) -> Report {
+    fn draw(
+        _: &Model,
+        _: &FactorGraphSpec,
+        _: Option<&Graphs>,
+        _: &Pictures,
+        report: Report,
+    ) -> Report {
         report
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
     refuse_format,
 };
-use crate::args::{ModelArgs, PredictArgs};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
@@ -232,6 +232,7 @@ impl Kind for MatchingKind {
         model: &Model,
         spec: &MatchingSpec,
         test: Option<&Aligned>,
+        _: &Pictures,
         mut report: Report,
     ) -> Report {
         let Some(test) = test else { return report };

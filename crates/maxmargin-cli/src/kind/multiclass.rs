@@ -3,8 +3,10 @@
 use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{bias, check, find};
 use super::rows::{self, ScoreLabels, Scorer};
-use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
-use crate::args::{ModelArgs, PredictArgs};
+use super::{
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::LabelledRows;
@@ -107,7 +109,7 @@ impl Kind for MulticlassKind {
         let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
         if let Some(own) = &spec.kernel {
             let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Some(&problem));
+            return user.go_with(&problem, Beside::Inputs(&problem));
         }
         match spec.rescaling {
             Rescaling::Margin => user.go(&problem),
@@ -151,6 +153,7 @@ impl Kind for MulticlassKind {
         model: &Model,
         spec: &MulticlassSpec,
         test: Option<&LabelledRows>,
+        _: &Pictures,
         report: Report,
     ) -> Report {
         rows::draw(model, spec, test, report)

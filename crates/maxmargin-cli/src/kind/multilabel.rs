@@ -2,19 +2,20 @@
 
 use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{check, hamming};
-use super::rows;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
-    largest,
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
+    Vocabulary, largest,
 };
-use crate::args::{ModelArgs, Pairs, PredictArgs};
+use super::{rows, soft};
+use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
 use maxmargin::kernel::Expander;
 use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
+use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::{LabelledRows, Row};
-use maxmargin::{Bounds, SlackRescaled};
+use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
     Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown,
 };
@@ -25,7 +26,7 @@ use std::io::Write;
 
 pub(crate) struct MultilabelKind;
 
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "--pairs",
     "--inference",
     "--loss",
@@ -35,6 +36,7 @@ const KNOWN: [&str; 9] = [
     "--frequent-labels",
     "--rescaling",
     "--kernel",
+    "--training",
 ];
 
 pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<MultilabelKind>> {
@@ -49,7 +51,8 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
         Pairs::Complete => MultilabelShape::complete(labels, attributes),
     };
     let loss = hamming(args, &data.labels)?;
-    let (inference, partial) = (args.inference.unwrap_or_default(), args.frequent_labels.is_some());
+    let (training, inference) = soft::training(args)?;
+    let partial = args.frequent_labels.is_some();
     let rescaling = args.rescaling;
     if rescaling == Rescaling::Slack && labels > SetScores::MOST_LABELS {
         bail!(
@@ -58,7 +61,8 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
         );
     }
     let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
-    let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel };
+    let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
+    soft::check_exact(args, problem(&spec, LabelledRows::new())?.quality())?;
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
 }
 
@@ -139,10 +143,15 @@ impl Kind for MultilabelKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
+        if !spec.training.is_decoding() {
+            let (shape, loss) = (&spec.shape, &spec.loss);
+            let build = |lambda, rho| SoftGraph::of_labels(shape, &examples, loss, lambda, rho);
+            return soft::go(&spec.training, build, user);
+        }
         let problem = problem(spec, examples)?.with_bounds(bounds);
         if let Some(own) = &spec.kernel {
             let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Some(&problem));
+            return user.go_with(&problem, Beside::Inputs(&problem));
         }
         match spec.rescaling {
             Rescaling::Margin => user.go(&problem),
@@ -267,6 +276,7 @@ impl Kind for MultilabelKind {
         model: &Model,
         spec: &MultilabelSpec,
         _test: Option<&LabelledRows>,
+        _: &Pictures,
         mut report: Report,
     ) -> Report {
         let (shape, k) = (&spec.scoring_shape(), spec.shape.labels);

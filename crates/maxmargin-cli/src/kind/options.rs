@@ -28,8 +28,12 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.missing_cost.is_some(), "--missing-cost"),
         (args.joint_kinds.is_some(), "--joint-kinds"),
         (args.kernel.is_given(), "--kernel"),
+        (args.soft.is_given(), "--training"),
     ] {
         if given && !known.contains(&option) {
+            if option == "--training" {
+                bail!("--training and its options are for --model multilabel and factor-graph");
+            }
             if option == "--kernel" {
                 bail!("--model {model} has no kernels; chain, multiclass and multilabel have them");
             }

@@ -20,6 +20,7 @@ mod patience;
 mod pipes;
 mod predict;
 mod refusals;
+mod soft;
 mod templates;
 mod train;
 mod verify;

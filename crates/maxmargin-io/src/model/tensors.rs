@@ -14,6 +14,9 @@ use std::ops::Range;
 const META: &str = "maxmargin";
 pub(crate) const PATH_META: &str = "maxmargin-path";
 
+/// The tensor of multipliers.
+const MULTIPLIERS: &str = "multipliers";
+
 /// A tensor about to be written.
 pub(crate) struct Tensor {
     name: Cow<'static, str>,
@@ -62,6 +65,11 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
     push_alphabets(&model.labels, &model.attributes, &mut tensors);
     if let Some(kernel) = model.meta.spec.kernel() {
         push_support(&kernel.support, &mut tensors);
+    }
+    let multipliers = model.meta.spec.soft().map_or(&[][..], |soft| &soft.multipliers);
+    if !multipliers.is_empty() {
+        let values = multipliers.iter().copied();
+        tensors.push(Tensor::f64(MULTIPLIERS, vec![multipliers.len()], values));
     }
     if let Some(dual) = &model.dual {
         push_dual(dual, &mut tensors);
@@ -141,6 +149,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     if let Some(kernel) = meta.spec.kernel_mut() {
         kernel.support = file.support()?;
     }
+    if let Some(soft) = meta.spec.soft_mut() {
+        soft.multipliers = file.multipliers()?;
+    }
     let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
     let mut weights = Vec::with_capacity(meta.d);
     for WeightGroup { name, range, shape } in meta.spec.groups() {
@@ -151,7 +162,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
         return Err(ModelError::content(format!("weight {feature} is not a finite number")));
     }
-    let dual = file.dual(meta.n)?;
+    let dual = file.dual(meta.spec.blocks(meta.n))?;
     Ok(Model { meta, labels, attributes, weights, dual })
 }
 
@@ -294,6 +305,14 @@ impl<'a> File<'a> {
             .map_err(|error| ModelError::content(format!("in its support, {error}")))
     }
 
+    /// The multipliers of soft constraints, none if the file has none.
+    fn multipliers(&self) -> Result<Vec<f64>, ModelError> {
+        match self.0.tensor(MULTIPLIERS) {
+            Err(_) => Ok(Vec::new()),
+            Ok(tensor) => self.f64s(MULTIPLIERS, &[tensor.shape().iter().product()]),
+        }
+    }
+
     /// The dual point, if the file has one.
     fn dual(&self, n: usize) -> Result<Option<DualPoint>, ModelError> {
         if self.0.tensor("dual.ends").is_err() {
@@ -304,7 +323,7 @@ impl<'a> File<'a> {
         let losses = self.f64s("dual.losses", &[n])?;
         let ranges = self.ranges("dual.ends", parts.len())?;
         if ranges.len() != n {
-            let reason = format!("{} dual blocks, where {n} examples are stated", ranges.len());
+            let reason = format!("{} dual blocks, where {n} are stated", ranges.len());
             return Err(ModelError::content(reason));
         }
         let mut blocks = Vec::with_capacity(n);
