@@ -53,6 +53,7 @@ pub mod observe;
 mod active;
 mod atoms;
 mod average;
+mod bounded;
 mod bounds;
 mod cache;
 mod certificate;
@@ -88,6 +89,7 @@ mod validate;
 mod way;
 
 pub use average::Average;
+pub use bounded::Bounded;
 pub use bounds::{Bounds, BoundsError};
 pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};

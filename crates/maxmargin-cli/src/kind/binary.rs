@@ -2,7 +2,9 @@
 
 use super::options::{bias, check, find};
 use super::rows::{self, ScoreLabels, Scorer};
-use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, go_within,
+};
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -20,7 +22,7 @@ pub(super) fn training(
     name: &str,
     args: &ModelArgs,
 ) -> Result<Training<BinaryKind>> {
-    check(args, "binary", &["--positive", "--bias", "--rescaling"])?;
+    check(args, "binary", &["--positive", "--bias", "--rescaling", "--lower", "--upper"])?;
     if data.labels.len() != 2 {
         bail!(
             "{name}: a binary model needs two labels, and there are {}\n\
@@ -74,13 +76,13 @@ impl Kind for BinaryKind {
     fn with_problem<U: UseProblem>(
         spec: &BinarySpec,
         examples: LabelledRows,
-        _bounds: Option<Bounds>,
+        bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
         let problem = Binary::new(spec.shape, examples, spec.positive)?;
         match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            Rescaling::Margin => go_within(problem, bounds, user),
+            Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
         }
     }
 

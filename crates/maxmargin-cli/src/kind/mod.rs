@@ -28,7 +28,7 @@ use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::soft::SoftGraph;
-use maxmargin::{Bounds, GroupBounds, Problem};
+use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
 use maxmargin_io::{
     Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec, Template, Unknown,
 };
@@ -227,6 +227,18 @@ pub(crate) enum AnyTraining {
     Graph(Training<GraphKind>),
     Tree(Training<TreeKind>),
     Matching(Training<MatchingKind>),
+}
+
+/// Works on a problem with bounds, if there are any, where it has no place for them itself.
+fn go_within<P: Problem, U: UseProblem>(
+    problem: P,
+    bounds: Option<Bounds>,
+    user: U,
+) -> Result<U::Result> {
+    match bounds {
+        None => user.go(&problem),
+        Some(bounds) => user.go(&Bounded::new(problem, bounds)),
+    }
 }
 
 /// Does the same with training data of any kind.

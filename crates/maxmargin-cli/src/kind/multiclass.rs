@@ -5,6 +5,7 @@ use super::options::{bias, check, find};
 use super::rows::{self, ScoreLabels, Scorer};
 use super::{
     Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    go_within,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
@@ -21,12 +22,14 @@ use std::path::Path;
 
 pub(crate) struct MulticlassKind;
 
+const KNOWN: [&str; 6] = ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
+
 pub(super) fn training(
     data: RowData,
     name: &str,
     args: &ModelArgs,
 ) -> Result<Training<MulticlassKind>> {
-    check(args, "multiclass", &["--costs", "--bias", "--rescaling", "--kernel"])?;
+    check(args, "multiclass", &KNOWN)?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
         let label = data.labels.name(0);
@@ -103,7 +106,7 @@ impl Kind for MulticlassKind {
     fn with_problem<U: UseProblem>(
         spec: &MulticlassSpec,
         examples: LabelledRows,
-        _bounds: Option<Bounds>,
+        bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
         let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
@@ -112,8 +115,8 @@ impl Kind for MulticlassKind {
             return user.go_with(&problem, Beside::Inputs(&problem));
         }
         match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            Rescaling::Margin => go_within(problem, bounds, user),
+            Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
         }
     }
 

@@ -183,7 +183,7 @@ fn options_of_other_kinds_are_refused() {
     insta::assert_snapshot!(desk.session(
         "train pairs.svm --template chunking
          train pairs.svm --pairs tree
-         train pairs.svm --lower 0
+         train pairs.svm --lower emission=0
          train pairs.svm --model chain
          train pairs.svm --positive maybe
          train pairs.svm --bias inf
@@ -211,6 +211,9 @@ fn what_a_model_is_told_stays_with_it() {
         ("pairs.svm", "--model multiclass"),
         ("three.svm", "--costs costs.txt --rescaling slack --bias 2"),
         ("three.svm", "--lambda auto --patience 3"),
+        ("three.svm", "--lower 0 --upper bias=0.5"),
+        ("three.svm", "--lower 0 --costs costs.txt --rescaling slack"),
+        ("pairs.svm", "--lower weights=-0.1 --direction corrective"),
         ("sets.svm", "--pairs tree --loss hamming --label-weight 1=2"),
         ("sets.svm", "--pairs none --frequent-labels 2"),
         ("sets.svm", "--rescaling slack"),
