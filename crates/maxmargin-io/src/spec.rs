@@ -187,8 +187,8 @@ specs! {
     /// use maxmargin_io::FactorGraphSpec;
     ///
     /// let (shape, loss) = (GraphShape::default(), Hamming::default());
-    /// let (inference, training) = (Inference::Lp, Default::default());
-    /// let spec = FactorGraphSpec { shape, loss, inference, training };
+    /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
     /// assert_eq!(spec.shape.dim(), 0);
     /// ```
     FactorGraph(FactorGraphSpec) {
@@ -201,6 +201,9 @@ specs! {
         /// How its weights are found.
         #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
         training: FactorTraining,
+        /// How the loss enters.
+        #[serde(default)]
+        rescaling: Rescaling,
     }
 }
 
@@ -529,6 +532,7 @@ impl FactorGraphSpec {
     ///     loss: Hamming::default(),
     ///     inference: Inference::Auto,
     ///     training: Default::default(),
+    ///     rescaling: Default::default(),
     /// };
     /// let origin = Origin::from(&data);
     /// assert_eq!(origin.attributes.name(0), "unary:x");

@@ -45,8 +45,8 @@ pub(crate) struct ModelArgs {
     /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
-    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass
-    /// and small multi-label models)
+    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass,
+    /// and small multi-label models and factor graphs)
     #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
     pub(crate) rescaling: Rescaling,
     /// The label of a binary model that has positive scores [default: the second]

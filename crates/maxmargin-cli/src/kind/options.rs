@@ -43,7 +43,8 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
     if args.rescaling == Rescaling::Slack && !known.contains(&"--rescaling") {
         bail!(
             "--rescaling slack needs a decoder that tries out all outputs, as those of binary, \
-             multiclass and multilabel models do; that of --model {model} works with margins only"
+             multiclass, multilabel and factor-graph models can; that of --model {model} works with \
+             margins only"
         );
     }
     Ok(())

@@ -140,6 +140,8 @@ fn every_kind_is_trained_tested_and_shown() {
          train graphs.jsonl --lambda 0.01 --order gap -q -o graphs.model
          evaluate graphs.model graphs.jsonl
          predict graphs.model graphs.jsonl
+         predict graphs.model graphs.jsonl --n-best 2
+         predict graphs.model graphs.jsonl --confidence
          dump graphs.model --top 1"
     ));
 }
@@ -192,7 +194,7 @@ fn options_of_other_kinds_are_refused() {
          train three.svm --costs missing.txt
          train pets.crf --model factor-graph
          train pets.crf --rescaling slack
-         train graphs.jsonl --rescaling slack
+         train regions.txt --rescaling slack
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1
@@ -219,6 +221,7 @@ fn what_a_model_is_told_stays_with_it() {
         ("sets.svm", "--rescaling slack"),
         ("sets.svm", "--inference lp --lower pairs=0 --average weighted"),
         ("graphs.jsonl", "--inference lp --loss hamming --upper template.0=0.5"),
+        ("graphs.jsonl", "--rescaling slack"),
         ("ocr-small", "--model multiclass --tolerance 0.1"),
         ("regions.txt", "--free-pairs --widths 0.1,inf --loss normalised-hamming"),
         ("links.tsv", "--links 2 --missing-cost 2 --min-count 2 --lower 0"),
