@@ -242,6 +242,52 @@ fn what_a_model_is_told_stays_with_it() {
 }
 
 #[test]
+fn reports_have_pictures_of_what_was_predicted() {
+    let desk = desk();
+    let png = b"\x89PNG\r\n\x1a\nnot much of a picture";
+    std::fs::create_dir(desk.path("test")).unwrap();
+    desk.write("test/bull.png", png);
+    let train = "train regions.txt:train --test regions.txt:test -q --report r.html";
+    desk.run(&format!("{train} --images . --centres 1,2")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Images of the test") && page.contains("data:image/png;base64,iVBOR"));
+    assert!(page.contains("<figcaption>bull: "));
+    // On paper; and not at all, where no features are centres.
+    desk.run(&format!("{train} --centres 1,2")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Images of the test") && !page.contains("data:image/png;base64,iVBOR"));
+    desk.run(train).ok();
+    assert!(!desk.read("r.html").contains("Images of the test"));
+
+    desk.run("train people.tsv --test people.tsv:0..2 -q --max-passes 2 --report p.html").ok();
+    let page = desk.read("p.html");
+    assert!(page.contains("People of the test") && page.matches("of 14 found").count() >= 2);
+
+    for (options, message) in [
+        ("pairs.svm --report x.html --images .", "--images has no meaning here"),
+        ("regions.txt --images .", "--report <FILE.html>"),
+        ("regions.txt --centres 0,1", "two numbers of features are needed"),
+    ] {
+        let run = desk.run(&format!("train {options}"));
+        assert!(run.code != 0 && run.stderr.contains(message), "{}", run.transcript());
+    }
+}
+
+#[test]
+fn mistakes_cost_what_the_data_say() {
+    let desk = desk();
+    let costly = crate::common::PETS.replace("VB\tw=bark\n", "VB\tw=bark\t@cost:9\n");
+    desk.write("costly.crf", &costly);
+    desk.run("train pets.crf -q --tolerance 1e-6 -o plain.model").ok();
+    desk.run("train costly.crf -q --tolerance 1e-6 -o costly.model").ok();
+    let (plain, costly) = (desk.model("plain.model"), desk.model("costly.model"));
+    assert_eq!(plain.attributes, costly.attributes);
+    assert_ne!(plain.weights, costly.weights);
+    desk.run("verify costly.model costly.crf").ok();
+    assert_eq!(desk.run("verify costly.model pets.crf").code, 1);
+}
+
+#[test]
 fn checkpoints_and_paths_know_all_kinds() {
     let desk = desk();
     desk.run("train three.svm -q --max-passes 2 --tolerance 0 --checkpoint c.ckpt").ok();
