@@ -1,7 +1,9 @@
 //! `maxmargin demo`
 
+use super::conclusion::conclude;
 use super::lambda;
-use super::train::{Company, Task, Test, conclude, on_ctrl_c, write_file};
+use super::session::{Company, Task};
+use super::train::{Test, on_ctrl_c, write_file};
 use crate::args::{DemoArgs, Pictures};
 use crate::kind::chain::Predictor;
 use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};

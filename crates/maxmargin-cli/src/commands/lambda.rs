@@ -5,7 +5,8 @@
 //! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
 //! on, with an accuracy relative to the objective.
 
-use super::train::{Task, errors_of, on_ctrl_c};
+use super::session::{Task, errors_of};
+use super::train::on_ctrl_c;
 use super::validation::split;
 use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;

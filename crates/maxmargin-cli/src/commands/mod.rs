@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod conclusion;
 mod data;
 mod demo;
 mod dump;
@@ -9,9 +10,11 @@ mod path;
 mod pick;
 mod predict;
 mod resume;
+mod session;
 mod soft;
 mod train;
-pub(crate) use train::{Test, certificate_in_words, support_in_words, validation_in_words};
+pub(crate) use conclusion::{certificate_in_words, support_in_words, validation_in_words};
+pub(crate) use train::Test;
 mod validation;
 mod verify;
 

@@ -44,7 +44,7 @@ fn kernels_see_what_linear_models_do_not() {
          predict s.model signs.svm --confidence
          verify s.model signs.svm
          dump s.model --top 1
-         train signs.svm --kernel poly --degree 2 --gamma 0.5 --coef0 0 {train} --test signs.svm -q --json -o p.model
+         train signs.svm --kernel poly --degree 2 --gamma 0.5 --coef0 0 {train} --test signs.svm -q -o p.model
          dump p.model --top 1
          train sets.svm --kernel rbf --gamma 0.5 {train} --test sets.svm -o m.model
          predict m.model sets.svm
@@ -136,6 +136,9 @@ fn what_has_no_meaning_is_refused() {
     assert!(run.stderr.contains("scale the inputs down"), "{}", run.stderr);
 }
 
+/// Attributes and values of inputs.
+type Inputs = Vec<Vec<(u32, f64)>>;
+
 #[test]
 fn whatever_is_tampered_with_is_noticed() {
     let desk = desk();
@@ -149,7 +152,7 @@ fn whatever_is_tampered_with_is_noticed() {
         run.stdout + &run.stderr
     };
     let own = |model: &mut Model, to: Kernel| model.meta.spec.kernel_mut().unwrap().kernel = to;
-    let inputs = |model: &mut Model, change: &dyn Fn(&mut Vec<Vec<(u32, f64)>>)| {
+    let inputs = |model: &mut Model, change: &dyn Fn(&mut Inputs)| {
         let kernel = model.meta.spec.kernel_mut().unwrap();
         let mut inputs = kernel.support.iter().map(|input| input.pairs().collect()).collect();
         change(&mut inputs);

@@ -250,12 +250,18 @@ fn reports_have_pictures_of_what_was_predicted() {
     let train = "train regions.txt:train --test regions.txt:test -q --report r.html";
     desk.run(&format!("{train} --images . --centres 1,2")).ok();
     let page = desk.read("r.html");
-    assert!(page.contains("Images of the test") && page.contains("data:image/png;base64,iVBOR"));
+    assert!(
+        page.contains("Images of the test")
+            && page.contains("data:image/png;base64,iVBORw0KGgpub3Q")
+    );
     assert!(page.contains("<figcaption>bull: "));
     // On paper; and not at all, where no features are centres.
     desk.run(&format!("{train} --centres 1,2")).ok();
     let page = desk.read("r.html");
-    assert!(page.contains("Images of the test") && !page.contains("data:image/png;base64,iVBOR"));
+    assert!(
+        page.contains("Images of the test")
+            && !page.contains("data:image/png;base64,iVBORw0KGgpub3Q")
+    );
     desk.run(train).ok();
     assert!(!desk.read("r.html").contains("Images of the test"));
 
