@@ -1,12 +1,18 @@
 //! The command line as it is written; what it means is decided in `commands`.
 
 mod compare;
+mod kernel;
 mod model;
+mod pictures;
 mod reproduce;
+mod soft;
 
 pub(crate) use compare::{Budget, CompareArgs};
+pub(crate) use kernel::{KernelArgs, KernelName};
 pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
+pub(crate) use pictures::Pictures;
 pub(crate) use reproduce::ReproduceArgs;
+pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -93,6 +99,8 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
     /// Keep the state of the run in a file, for --resume to go on from if it is cut short
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

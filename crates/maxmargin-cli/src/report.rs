@@ -2,8 +2,10 @@
 
 mod blocks;
 
-use crate::commands::{Test, certificate_in_words, validation_in_words};
+use crate::args::Pictures;
+use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
 use crate::kind::Kind;
+use crate::kind::kernel;
 use maxmargin::Status;
 use maxmargin::observe::{Control, Event, Observer, Record, Totals};
 use maxmargin_io::Model;
@@ -17,15 +19,30 @@ use maxmargin_report::{
 pub(crate) struct Trace {
     rows: Vec<Record>,
     blocks: Option<blocks::Spread>,
+    /// The last row of the round before, to which those of the next one are added.
+    before: Option<Record>,
 }
 
 impl Observer for Trace {
     fn event(&mut self, event: Event<'_>) -> Control {
-        if let Event::Pass { record, block_gaps } = event {
-            self.rows.push(record.clone());
-            if let (Some(blocks), Some(gaps)) = (&mut self.blocks, block_gaps) {
-                blocks.add(record.pass, gaps);
+        match event {
+            Event::Start(start) if start.resumed.is_none() => {
+                self.before = self.rows.last().cloned();
             }
+            Event::Pass { record, block_gaps } => {
+                let mut row = record.clone();
+                if let Some(before) = &self.before {
+                    row.pass += before.pass;
+                    row.oracle_calls += before.oracle_calls;
+                    row.effective_passes += before.effective_passes;
+                    row.seconds += before.seconds;
+                }
+                if let (Some(blocks), Some(gaps)) = (&mut self.blocks, block_gaps) {
+                    blocks.add(row.pass, gaps);
+                }
+                self.rows.push(row);
+            }
+            _ => {}
         }
         Control::Continue
     }
@@ -36,7 +53,7 @@ impl Trace {
     pub(crate) fn of(lines: &str) -> Self {
         // Other events have no such fields, and rows that cannot be read are only missed in a plot.
         let rows = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Self { rows, blocks: None }
+        Self { rows, blocks: None, before: None }
     }
 
     /// Keeps the gaps of blocks too, for a report.
@@ -47,6 +64,11 @@ impl Trace {
     pub(crate) fn wants_blocks(&self) -> bool {
         self.blocks.is_some()
     }
+
+    /// Adds a row that no event tells of.
+    pub(crate) fn push(&mut self, row: Record) {
+        self.rows.push(row);
+    }
 }
 
 /// The page of a run on `data`.
@@ -55,6 +77,7 @@ pub(crate) fn page<K: Kind>(
     spec: &K::Spec,
     trace: &Trace,
     test: Option<&Test<K>>,
+    pictures: &Pictures,
     data: &str,
 ) -> Report {
     let meta = &model.meta;
@@ -77,13 +100,17 @@ pub(crate) fn page<K: Kind>(
     if let Some(picture) = trace.blocks.as_ref().and_then(blocks::Spread::draw) {
         report.push(picture);
     }
-    K::draw(model, spec, test.map(|test| &test.data.examples), report)
+    K::draw(model, spec, test.map(|test| &test.data.examples), pictures, report)
 }
 
 fn certificate(model: &Model) -> Prose {
     let mut prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
     if model.meta.validation.is_some() {
         prose = prose.paragraph(validation_in_words(model));
+    }
+    if let Some(own) = model.meta.spec.kernel() {
+        let kernel = kernel::in_words(&own.kernel);
+        prose = prose.paragraph(format!("The kernel is {kernel}. {}", support_in_words(model)));
     }
     match &model.meta.choice {
         Some(choice) => prose.paragraph(format!("Chosen by auto: {}.", choice.reason)),
@@ -106,6 +133,12 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
         .fact(("Passes", format_number(t.passes as f64).as_str()))
         .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
         .fact(("Time", format_seconds(t.seconds).as_str()));
+    if let Some(soft) = meta.spec.soft() {
+        let violation = format_number(soft.violation.0);
+        facts = facts
+            .fact(("Hard objective", format_number(soft.hard_objective).as_str()))
+            .fact(Fact::new("Largest violation", violation).hint("of variables and factors"));
+    }
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     if let Some(validation) = &meta.validation {
         let pass = format!("after pass {}", validation.pass);
@@ -133,7 +166,11 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .column("seconds", rows().map(|r| r.seconds))
         .column("gap", rows().map(|r| r.gap))
         .column("primal", rows().map(|r| r.primal))
-        .column("dual", rows().map(|r| r.dual))
+        .column(
+            "dual",
+            rows().map(|r| r.gap.map(|_| r.dual).or(r.second.is_none().then_some(r.dual))),
+        )
+        .column("second", rows().map(|r| r.second))
         .column("validation", rows().map(|r| r.validation))
         .column("mean", rows().map(|r| r.steps.mean))
         .column("zero", share(|r| r.steps.zero))
@@ -147,8 +184,17 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .x(XAxis::new("passes", "Effective passes"))
         .x(XAxis::new("calls", "Oracle calls"))
         .x(XAxis::new("seconds", "Seconds"))
-        .y(gap)
-        .y(YAxis::together("Primal and dual objective", [("primal", "Primal"), ("dual", "Dual")]));
+        .y(gap);
+    plot = match rows().any(|row| row.second.is_some()) {
+        false => plot.y(YAxis::together(
+            "Primal and dual objective",
+            [("primal", "Primal"), ("dual", "Dual")],
+        )),
+        true => plot.y(YAxis::together(
+            "Soft and hard objective",
+            [("primal", "Soft primal"), ("dual", "Soft dual"), ("second", "Hard objective")],
+        )),
+    };
     if model.meta.validation.is_some() {
         plot = plot.y(YAxis::new("validation", "Validation error"));
     }

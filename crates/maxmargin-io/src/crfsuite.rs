@@ -12,6 +12,7 @@ use crate::sequence::RawSequence;
 use crate::write_error::WriteError;
 
 const WEIGHT: &str = "@weight";
+const COST: &str = "@cost";
 
 /// Reads the files of [CRFsuite](http://www.chokkan.org/software/crfsuite/).
 ///
@@ -30,6 +31,8 @@ const WEIGHT: &str = "@weight";
 ///   escapes, but may have them.
 /// * `@weight:0.5` (or `@weight`, tab, `0.5`) on a line of its own before the first token of a
 ///   sequence is the example weight, a positive number.
+/// * `@cost:2.5` among the attributes of a token is no attribute: a mistake at this token costs 2.5
+///   times as much as elsewhere. It is a number ≥ 0, and comes once at most.
 ///
 /// There are no comments. Two things that CRFsuite lets pass are errors here, since they are nearly
 /// always a forgotten escape: a colon without a number after it, and an attribute without a name.
@@ -101,10 +104,33 @@ impl CrfsuiteReader {
         }
         into.push_token_with(!label.is_empty(), |labels| unescape(label, labels));
         into.set_place(self.lines.number(), 1);
+        let mut has_cost = false;
         for (at, field) in tabs(&line[end..]) {
-            self.attribute(end + at, field, into)?;
+            match field.strip_prefix(COST) {
+                Some(rest) if rest.is_empty() || rest.starts_with(':') => {
+                    if has_cost {
+                        return Err(self.lines.unexpected(end + at, "one cost at most", field));
+                    }
+                    into.set_cost(self.cost(end + at, rest)?);
+                    has_cost = true;
+                }
+                _ => self.attribute(end + at, field, into)?,
+            }
         }
         Ok(())
+    }
+
+    /// The cost of a token, from what comes after its name.
+    fn cost(&self, at: usize, rest: &str) -> Result<f64, DataError> {
+        let text = rest.get(1..).unwrap_or("");
+        match parse_value(text) {
+            Ok(cost) if cost >= 0.0 => Ok(cost),
+            _ => {
+                let byte = at + COST.len() + usize::from(!rest.is_empty());
+                let expected = "a finite number ≥ 0 as the cost of the token, as in `@cost:2.5`";
+                Err(self.lines.unexpected(byte, expected, text))
+            }
+        }
     }
 
     fn attribute(&self, at: usize, field: &str, into: &mut RawSequence) -> Result<(), DataError> {
@@ -254,8 +280,16 @@ pub fn write_crfsuite(mut to: impl Write, sequence: &RawSequence) -> Result<(), 
                 escape(label, &mut text);
             }
             // Without a label and without attributes the line would be blank.
-            None if token.attributes().len() == 0 => text.push('\t'),
+            None if token.attributes().len() == 0 && token.cost() == 1.0 => text.push('\t'),
             None => {}
+        }
+        if token.cost() != 1.0 {
+            if !(token.cost() >= 0.0 && token.cost().is_finite()) {
+                let reason = "the cost of a token must be a finite number ≥ 0";
+                return Err(WriteError::attribute(Format::Crfsuite, COST, reason));
+            }
+            text.push_str("\t@cost:");
+            write_value(&mut text, token.cost());
         }
         for (name, value) in token.attributes() {
             check_attribute(name, value)?;
@@ -291,6 +325,8 @@ fn check_label(label: &str) -> Result<(), WriteError> {
 fn check_attribute(name: &str, value: f64) -> Result<(), WriteError> {
     let reason = if name.is_empty() {
         "the name of an attribute must not be empty"
+    } else if name == COST {
+        "the attribute would be taken for the cost of a token"
     } else if name.contains(UNWRITABLE) {
         "the name of an attribute must not have tabs, line ends or NUL characters"
     } else if !value.is_finite() {

@@ -144,7 +144,7 @@ pub(crate) fn token_place(file: &str, token: &RawToken<'_>) -> Place {
     Place::new(file, token.line(), token.label_column())
 }
 
-/// [`Sequences::push_token`] with errors that name the file.
+/// [`Sequences::push_weighted_token`] with errors that name the file.
 pub(crate) fn push_token(
     to: &mut Sequences,
     attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -152,7 +152,7 @@ pub(crate) fn push_token(
     file: &str,
     token: &RawToken<'_>,
 ) -> Result<(), DataError> {
-    to.push_token(attributes, label).map_err(|error| DataError::Sequence {
+    to.push_weighted_token(attributes, label, token.cost()).map_err(|error| DataError::Sequence {
         file: file.into(),
         line: token.line(),
         error,
@@ -186,8 +186,10 @@ fn in_numeric_order(sequences: Sequences, labels: Names) -> (Sequences, Names) {
     }
     let mut renumbered = Sequences::new();
     for (i, sequence) in sequences.iter().enumerate() {
-        for (token, &label) in sequence.tokens().zip(sequence.labels()) {
-            renumbered.push_token(token.pairs(), new[label as usize]).expect("it was valid before");
+        for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
+            let (label, cost) = (new[label as usize], sequence.cost(t));
+            let pushed = renumbered.push_weighted_token(token.pairs(), label, cost);
+            pushed.expect("it was valid before");
         }
         renumbered.end_sequence(sequences.weight(i)).expect("it was valid before");
     }

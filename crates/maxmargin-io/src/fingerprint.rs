@@ -13,7 +13,7 @@ use crate::sequence::RawSequence;
 
 /// A 128-bit hash (XXH3) of a data set in name form.
 ///
-/// It depends on labels, attribute names, values (bit by bit), example weights, and on the order of
+/// It depends on labels, attribute names, values (bit by bit), costs of tokens, example weights, and on the order of
 /// all these. It does not depend on the file: compression, line ends, comments, and the way numbers
 /// are written make no difference, and the same sequences in another format have the same
 /// fingerprint. It tells whether data are the ones a model was trained on; it is no protection
@@ -194,7 +194,13 @@ impl Fingerprinter {
         self.number(sequence.len() as u64);
         self.number(sequence.weight().to_bits());
         for token in sequence.tokens() {
-            self.bytes.push(u8::from(token.label().is_some()));
+            // Bit 1 is set, and the cost is there, only where it is not 1: so data without costs have the
+            // fingerprint that they always had.
+            let has_cost = token.cost() != 1.0;
+            self.bytes.push(u8::from(token.label().is_some()) | u8::from(has_cost) << 1);
+            if has_cost {
+                self.number(token.cost().to_bits());
+            }
             self.text(token.label().unwrap_or(""));
             let attributes = token.attributes();
             self.number(attributes.len() as u64);

@@ -99,8 +99,8 @@ pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
-    BinarySpec, ChainSpec, FactorGraphSpec, GraphSpec, MatchingSpec, MulticlassSpec,
-    MultilabelSpec, Rescaling, Spec, TreeSpec, WeightGroup,
+    BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, GraphSpec, KernelSpec, MatchingSpec,
+    MulticlassSpec, MultilabelSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
 };
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};

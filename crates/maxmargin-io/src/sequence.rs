@@ -5,7 +5,7 @@
 /// All names of a sequence share a few buffers, which [`clear`](Self::clear) keeps: reading
 /// sequence after sequence into the same `RawSequence` soon allocates no more.
 ///
-/// Two sequences are equal if their labels, attributes, comments, weight and number are; the lines
+/// Two sequences are equal if their labels, attributes, costs, comments, weight and number are; the lines
 /// they were read from do not matter.
 ///
 /// ```
@@ -52,6 +52,7 @@ struct TokenEnd {
     commented: bool,
     line: u64,
     label_column: u64,
+    cost: f64,
 }
 
 impl Default for RawSequence {
@@ -119,6 +120,7 @@ impl RawSequence {
             commented: false,
             line: 0,
             label_column: 1,
+            cost: 1.0,
         });
     }
 
@@ -213,6 +215,22 @@ impl RawSequence {
         assert_eq!(count, self.tokens.len(), "fewer labels than tokens");
     }
 
+    /// Sets what a mistake at the last token costs, 1 unless set: see
+    /// [`Sequences::push_weighted_token`](maxmargin::model::chain::Sequences::push_weighted_token).
+    ///
+    /// # Panics
+    /// If there is no token yet.
+    ///
+    /// ```
+    /// let mut sequence = maxmargin_io::RawSequence::new();
+    /// sequence.push_token(Some("a"));
+    /// sequence.set_cost(2.5);
+    /// assert_eq!(sequence.token(0).cost(), 2.5);
+    /// ```
+    pub fn set_cost(&mut self, cost: f64) {
+        self.tokens.last_mut().expect("a cost belongs to a token").cost = cost;
+    }
+
     /// Example weight, 1 unless set.
     ///
     /// ```
@@ -305,6 +323,7 @@ impl PartialEq for RawSequence {
         let same_token = |(a, b): (RawToken<'_>, RawToken<'_>)| {
             a.label() == b.label()
                 && a.comment() == b.comment()
+                && a.cost().to_bits() == b.cost().to_bits()
                 && a.attributes().map(bits).eq(b.attributes().map(bits))
         };
         self.id == other.id
@@ -343,6 +362,17 @@ impl<'a> RawToken<'a> {
     /// ```
     pub fn label(&self) -> Option<&'a str> {
         self.end.labelled.then(|| &self.sequence.labels[self.start.label..self.end.label])
+    }
+
+    /// What a mistake here costs, in comparison to other tokens.
+    ///
+    /// ```
+    /// let mut sequence = maxmargin_io::RawSequence::new();
+    /// sequence.push_token(None);
+    /// assert_eq!(sequence.token(0).cost(), 1.0);
+    /// ```
+    pub fn cost(&self) -> f64 {
+        self.end.cost
     }
 
     /// Names and values of the attributes in the order of the file.

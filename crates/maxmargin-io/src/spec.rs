@@ -1,5 +1,11 @@
 //! What kind of model a file holds, and where its weights lie.
 
+mod kernel;
+mod soft;
+
+pub use kernel::KernelSpec;
+pub use soft::{FactorTraining, SoftSpec};
+
 use crate::alignment::AlignmentFeatures;
 use crate::graph::GraphNames;
 use crate::model::ModelError;
@@ -24,7 +30,8 @@ use std::ops::Range;
 /// use maxmargin::model::chain::{ChainShape, Hamming};
 /// use maxmargin_io::{ChainSpec, Spec};
 ///
-/// let spec = Spec::from(ChainSpec { shape: ChainShape::new(3, 10), loss: Hamming::default() });
+/// let shape = ChainShape::new(3, 10);
+/// let spec = Spec::from(ChainSpec { shape, loss: Hamming::default(), kernel: None });
 /// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
 /// assert_eq!(spec.groups()[1].name, "transition");
 /// ```
@@ -65,6 +72,18 @@ macro_rules! specs {
                     Self::$variant(spec)
                 }
             }
+
+            /// Back, if it is of this kind; the whole is given back if not.
+            impl TryFrom<Spec> for $name {
+                type Error = Spec;
+
+                fn try_from(spec: Spec) -> Result<Self, Spec> {
+                    match spec {
+                        Spec::$variant(own) => Ok(own),
+                        other => Err(other),
+                    }
+                }
+            }
         )*
     };
 }
@@ -76,7 +95,8 @@ specs! {
     /// use maxmargin::model::chain::{ChainShape, Hamming};
     /// use maxmargin_io::ChainSpec;
     ///
-    /// let spec = ChainSpec { shape: ChainShape::new(2, 5), loss: Hamming::default() };
+    /// let shape = ChainShape::new(2, 5);
+    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
     /// assert!(spec.loss.normalised);
     /// ```
     Chain(ChainSpec) {
@@ -84,6 +104,9 @@ specs! {
         shape: ChainShape,
         /// The loss it was trained for.
         loss: Hamming,
+        /// The kernel, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kernel: Option<KernelSpec>,
     }
     /// A binary model: see [`maxmargin::model::binary`].
     ///
@@ -110,7 +133,7 @@ specs! {
     /// use maxmargin_io::{MulticlassSpec, Rescaling};
     ///
     /// let (shape, loss) = (MulticlassShape::new(3, 5), ClassLoss::ZeroOne);
-    /// let spec = MulticlassSpec { shape, loss, rescaling: Rescaling::Slack };
+    /// let spec = MulticlassSpec { shape, loss, rescaling: Rescaling::Slack, kernel: None };
     /// assert_eq!(spec.shape.classes, 3);
     /// ```
     Multiclass(MulticlassSpec) {
@@ -120,6 +143,9 @@ specs! {
         loss: ClassLoss,
         /// How the loss enters.
         rescaling: Rescaling,
+        /// The kernel, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kernel: Option<KernelSpec>,
     }
     /// A multi-label model: see [`maxmargin::model::multilabel`].
     ///
@@ -131,7 +157,8 @@ specs! {
     ///
     /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
     /// let (inference, rescaling) = (Inference::Auto, Rescaling::Margin);
-    /// let spec = MultilabelSpec { shape, loss, inference, partial: false, rescaling };
+    /// let (partial, kernel, training) = (false, None, Default::default());
+    /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
     /// assert_eq!(spec.shape.pairs.len(), 6);
     /// ```
     Multilabel(MultilabelSpec) {
@@ -145,6 +172,12 @@ specs! {
         partial: bool,
         /// How the loss enters.
         rescaling: Rescaling,
+        /// The kernel, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kernel: Option<KernelSpec>,
+        /// How its weights are found.
+        #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
+        training: FactorTraining,
     }
     /// A factor graph: see [`maxmargin::model::factor_graph`].
     ///
@@ -154,7 +187,8 @@ specs! {
     /// use maxmargin_io::FactorGraphSpec;
     ///
     /// let (shape, loss) = (GraphShape::default(), Hamming::default());
-    /// let spec = FactorGraphSpec { shape, loss, inference: Inference::Lp };
+    /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
     /// assert_eq!(spec.shape.dim(), 0);
     /// ```
     FactorGraph(FactorGraphSpec) {
@@ -164,6 +198,12 @@ specs! {
         loss: GraphHamming,
         /// How states are found.
         inference: Inference,
+        /// How its weights are found.
+        #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
+        training: FactorTraining,
+        /// How the loss enters.
+        #[serde(default)]
+        rescaling: Rescaling,
     }
 }
 
@@ -259,6 +299,30 @@ impl From<MatchingSpec> for Spec {
     }
 }
 
+impl TryFrom<Spec> for GraphSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Graph(own) = spec { Ok(own) } else { Err(spec) }
+    }
+}
+
+impl TryFrom<Spec> for TreeSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Tree(own) = spec { Ok(*own) } else { Err(spec) }
+    }
+}
+
+impl TryFrom<Spec> for MatchingSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Matching(own) = spec { Ok(*own) } else { Err(spec) }
+    }
+}
+
 /// How the loss enters the structured hinge.
 ///
 /// ```
@@ -320,11 +384,11 @@ impl Spec {
     /// Number of weights.
     pub fn dim(&self) -> usize {
         match self {
-            Self::Chain(spec) => spec.shape.dim(),
+            Self::Chain(spec) => spec.scoring_shape().dim(),
             Self::Binary(spec) => spec.shape.dim(),
-            Self::Multiclass(spec) => spec.shape.dim(),
-            Self::Multilabel(spec) => spec.shape.dim(),
-            Self::FactorGraph(spec) => spec.shape.dim(),
+            Self::Multiclass(spec) => spec.scoring_shape().dim(),
+            Self::Multilabel(spec) => spec.scoring_shape().dim() + spec.training.messages(),
+            Self::FactorGraph(spec) => spec.shape.dim() + spec.training.messages(),
             Self::Graph(spec) => spec.shape.dim(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
@@ -360,8 +424,20 @@ impl Spec {
 
     /// The groups of weights, in their order. Some may be empty.
     pub fn groups(&self) -> Vec<WeightGroup> {
+        let mut groups = self.linear_groups();
+        if let (Some(_), Some(first)) = (self.kernel(), groups.first_mut()) {
+            // Of inputs and labels, in place of weights of attributes and labels.
+            first.name = "coefficients".to_owned();
+        }
+        let dim = groups.last().map_or(0, |group| group.range.end);
+        groups.extend(self.training().and_then(|training| training.group(dim)));
+        groups
+    }
+
+    fn linear_groups(&self) -> Vec<WeightGroup> {
         match self {
-            Self::Chain(ChainSpec { shape, .. }) => {
+            Self::Chain(spec) => {
+                let shape = spec.scoring_shape();
                 let k = shape.labels;
                 let sizes = [vec![shape.attributes, k], vec![k, k], vec![k], vec![k], vec![k]];
                 let named = shape.named_groups().into_iter().zip(sizes);
@@ -371,13 +447,15 @@ impl Spec {
                 let (d, all) = (shape.attributes, shape.dim());
                 vec![group("weights", 0..d, vec![d]), group("bias", d..all, vec![all - d])]
             }
-            Self::Multiclass(MulticlassSpec { shape, .. }) => {
+            Self::Multiclass(spec) => {
+                let shape = spec.scoring_shape();
                 let (k, bias) = (shape.classes, shape.bias_weights());
                 let size = vec![bias.len()];
                 let weights = group("weights", 0..bias.start, vec![shape.attributes, k]);
                 vec![weights, group("bias", bias, size)]
             }
-            Self::Multilabel(MultilabelSpec { shape, .. }) => {
+            Self::Multilabel(spec) => {
+                let shape = spec.scoring_shape();
                 let single = vec![shape.attributes, shape.labels];
                 let pairs = vec![shape.pairs.len()];
                 vec![
@@ -406,6 +484,17 @@ impl Spec {
 
     /// Refuses what cannot be a model, such as a label that does not exist.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
+        if let Some(own) = self.kernel() {
+            own.kernel.check().map_err(|error| ModelError::content(error.to_string()))?;
+            let (attributes, bound) = (self.attributes(), own.support.attribute_bound());
+            if bound > attributes {
+                let last = bound - 1;
+                return Err(ModelError::content(format!(
+                    "an input has the attribute {last}, where {attributes} are stated"
+                )));
+            }
+        }
+        self.training().map_or(Ok(()), FactorTraining::check)?;
         match self {
             Self::Binary(spec) if spec.positive > 1 => {
                 Err(ModelError::content(format!("label {} of 2 is positive", spec.positive)))
@@ -442,6 +531,8 @@ impl FactorGraphSpec {
     ///     shape: data.names.shape(),
     ///     loss: Hamming::default(),
     ///     inference: Inference::Auto,
+    ///     training: Default::default(),
+    ///     rescaling: Default::default(),
     /// };
     /// let origin = Origin::from(&data);
     /// assert_eq!(origin.attributes.name(0), "unary:x");

@@ -30,18 +30,26 @@ type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
 /// Labels and a number for each.
 type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
+impl Model {
+    /// A model from a file, if it is of a kind that is known here.
+    fn of(inner: ModelFile) -> PyResult<Self> {
+        if inner.meta.spec.kernel().is_some() {
+            return Err(value_error("models with a kernel are known to the command line only"));
+        }
+        Ok(Self { inner, rows: Vec::new() })
+    }
+}
+
 #[pymethods]
 impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let inner = ModelFile::load(path).map_err(value_error)?;
-        Ok(Self { inner, rows: Vec::new() })
+        Self::of(ModelFile::load(path).map_err(value_error)?)
     }
 
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let inner = ModelFile::from_bytes(bytes).map_err(value_error)?;
-        Ok(Self { inner, rows: Vec::new() })
+        Self::of(ModelFile::from_bytes(bytes).map_err(value_error)?)
     }
 
     fn save(&self, path: PathBuf, dual: bool) -> PyResult<()> {

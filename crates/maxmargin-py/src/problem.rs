@@ -27,6 +27,11 @@ pub(crate) fn with_problem<U: UseProblem>(
     bounds: &GroupBounds,
     user: U,
 ) -> Result<U::Result, String> {
+    if spec.kernel().is_some() || spec.training().is_some_and(|training| !training.is_decoding()) {
+        return Err(
+            "models with kernels or soft constraints are known to the command line only".to_owned()
+        );
+    }
     let bounds = resolve(bounds, spec)?;
     let free = || match &bounds {
         None => Ok(()),
@@ -63,7 +68,11 @@ pub(crate) fn with_problem<U: UseProblem>(
         (Spec::FactorGraph(spec), Examples::Graphs(data)) => {
             let problem = FactorGraph::new(spec.shape.clone(), data, spec.loss, spec.inference)
                 .map_err(text)?;
-            user.go(&problem.with_bounds(bounds))
+            let problem = problem.with_bounds(bounds);
+            match spec.rescaling {
+                Rescaling::Margin => user.go(&problem),
+                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            }
         }
         (spec, _) => Err(format!("these data do not fit a model of the kind {}", spec.kind())),
     }

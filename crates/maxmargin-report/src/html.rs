@@ -1,5 +1,6 @@
 //! The page.
 
+mod drawings;
 mod pictures;
 mod plots;
 mod tagged;
@@ -68,6 +69,7 @@ pub(crate) fn page(report: &Report) -> String {
             Section::Tiles(section) => pictures::tiles(&mut out, section),
             Section::Words(section) => pictures::words(&mut out, section),
             Section::Tagged(section) => tagged::tagged(&mut out, section),
+            Section::Drawings(section) => drawings::drawings(&mut out, section),
             Section::Code(section) => code(&mut out, section),
         }
         out.push_str("</section>\n");

@@ -42,8 +42,8 @@ pub use palette::Theme;
 pub use plot::{Column, Curve, Guide, Plot, Series, XAxis, YAxis};
 pub use scale::Scale;
 pub use sections::{
-    Bar, Bars, Bitmap, Code, Fact, Facts, Heatmap, Letter, Prose, Section, Shade, Table,
-    TableColumn, Tagged, TaggedExample, Tile, Tiles, Tone, Word, Words,
+    Bar, Bars, Bitmap, Code, Colour, Drawing, Drawings, Fact, Facts, Heatmap, Letter, Mark, Prose,
+    Section, Shade, Table, TableColumn, Tagged, TaggedExample, Tile, Tiles, Tone, Word, Words,
 };
 pub use svg::{SvgOptions, plot_svg};
 

@@ -1,10 +1,12 @@
 //! The sections of a report other than plots.
 
+mod drawings;
 mod numbers;
 mod pictures;
 mod tagged;
 mod text;
 
+pub use drawings::{Colour, Drawing, Drawings, Mark};
 pub use numbers::{Bar, Bars, Heatmap, Table, TableColumn};
 pub use pictures::{Bitmap, Letter, Shade, Tile, Tiles, Word, Words};
 pub use tagged::{Tagged, TaggedExample};
@@ -46,6 +48,8 @@ pub enum Section {
     Words(Words),
     /// Sequences of tokens with labels.
     Tagged(Tagged),
+    /// Drawings with captions.
+    Drawings(Drawings),
     /// Text in a fixed-width font, such as the command to repeat the run.
     Code(Code),
 }
@@ -69,6 +73,7 @@ impl Section {
             Self::Tiles(section) => &section.heading,
             Self::Words(section) => &section.heading,
             Self::Tagged(section) => &section.heading,
+            Self::Drawings(section) => &section.heading,
             Self::Code(section) => &section.heading,
         }
     }
@@ -83,4 +88,4 @@ macro_rules! into_section {
         })*
     };
 }
-into_section!(Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Tagged, Code);
+into_section!(Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Tagged, Drawings, Code);

@@ -56,6 +56,7 @@ pub mod product;
 mod active;
 mod atoms;
 mod average;
+mod bounded;
 mod bounds;
 mod cache;
 mod certificate;
@@ -92,6 +93,7 @@ mod validate;
 mod way;
 
 pub use average::Average;
+pub use bounded::Bounded;
 pub use bounds::{Bounds, BoundsError};
 pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};

@@ -264,6 +264,13 @@ pub trait Problem: Sync {
         None
     }
 
+    /// Another objective of the weights that is worth watching, such as that of the problem that this
+    /// one stands for: it is computed at exact passes and [reported](crate::observe::Record::second),
+    /// and steers nothing. `None` by default.
+    fn second_objective(&self, _w: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// Adds `scale` · Bᵢp to `sink`, term by term.
     fn scatter<S: Sink + ?Sized>(&self, _i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
         for &(feature, value) in parts.entries() {

@@ -89,6 +89,9 @@ pub(crate) struct Check {
     #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
+    /// Only watched, so checkpoints do without.
+    #[serde(skip)]
+    pub(crate) second: Option<f64>,
     pub(crate) validation: Option<f64>,
 }
 
@@ -295,7 +298,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let drift = self.rebuild();
         let certificate = self.certify(None)?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
-        Ok(Check { certificate, drift: Some(drift), validation: None })
+        let second = self.second_objective(None);
+        Ok(Check { certificate, drift: Some(drift), second, validation: None })
     }
 
     /// As [`check`](Self::check), of another dual point (an average), which becomes a state.
@@ -307,7 +311,15 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let other = self.state_at(point);
         let certificate = self.certify(Some(&other))?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
-        Ok((Check { certificate, drift: None, validation: None }, other))
+        let second = self.second_objective(Some(&other));
+        Ok((Check { certificate, drift: None, second, validation: None }, other))
+    }
+
+    /// The other objective of the problem, of the current iterate or of another state. It is watched, so
+    /// its time does not count.
+    pub(crate) fn second_objective(&mut self, other: Option<&DualState<'p, P>>) -> Option<f64> {
+        let w = &other.unwrap_or(&self.state).w;
+        self.clock.exclude(|| self.problem.second_objective(w))
     }
 
     /// Another point of the dual, as a state.
@@ -359,6 +371,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             dual: check.map_or(self.state.dual, |c| c.certificate.dual),
             primal: check.map(|c| c.certificate.primal),
             gap: check.map(|c| c.certificate.gap),
+            second: check.and_then(|c| c.second),
             validation: check.and_then(|c| c.validation),
             steps: std::mem::take(&mut self.steps),
             drift: check.and_then(|c| c.drift),

@@ -1,6 +1,6 @@
 //! Options that say what is learned.
 
-use super::named;
+use super::{KernelArgs, SoftArgs, named};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
@@ -45,8 +45,8 @@ pub(crate) struct ModelArgs {
     /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
-    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass
-    /// and small multi-label models)
+    /// How the loss enters: larger margins for larger losses, or larger weights (binary, multiclass,
+    /// and small multi-label models and factor graphs)
     #[arg(long, value_parser = rescaling_parser(), default_value = "margin", value_name = "NAME")]
     pub(crate) rescaling: Rescaling,
     /// The label of a binary model that has positive scores [default: the second]
@@ -83,6 +83,10 @@ pub(crate) struct ModelArgs {
     /// Kinds of each joint of a tree [default: 3]
     #[arg(long, value_parser = at_least_one, value_name = "N")]
     pub(crate) joint_kinds: Option<usize>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
+    #[command(flatten)]
+    pub(crate) soft: SoftArgs,
 }
 
 /// Kinds of structures.
@@ -140,7 +144,7 @@ fn width(text: &str) -> Result<f64, &'static str> {
     width.ok_or("a positive number is needed, or inf")
 }
 
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number > 0).ok_or("a whole number is needed, 1 or more")
 }
 

@@ -1,8 +1,10 @@
 //! `maxmargin demo`
 
+use super::conclusion::conclude;
 use super::lambda;
-use super::train::{Company, Task, Test, conclude, on_ctrl_c, write_file};
-use crate::args::DemoArgs;
+use super::session::{Company, Task};
+use super::train::{Test, on_ctrl_c, write_file};
+use crate::args::{DemoArgs, Pictures};
 use crate::kind::chain::Predictor;
 use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};
 use crate::report::{self, Trace};
@@ -44,7 +46,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
         data.sequences.tokens()
     ));
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
-    let spec = ChainSpec { shape, loss: Hamming::default() };
+    let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
     let origin = Origin::from(&data);
     let data = Training::<ChainKind> { examples: data.sequences, origin, spec: spec.clone() };
     let task = Task::default();
@@ -63,7 +65,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let test: Test<ChainKind> = Test { errors, data: test };
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &spec, &trace, Some(&test), DATA).to_html();
+    let page =
+        report::page(&model, &spec, &trace, Some(&test), &Pictures::default(), DATA).to_html();
     write_file(&folder.join("report.html"), page.as_bytes())?;
 
     conclude(&model, Some(&test), args.talk)?;

@@ -1,6 +1,7 @@
 //! `maxmargin dump`
 
 use crate::args::DumpArgs;
+use crate::kind::kernel::{in_words, support_size};
 use crate::kind::{self, Kind as _, LargestWeights, with_kind};
 use anyhow::Result;
 use maxmargin::Solver;
@@ -33,6 +34,18 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     row("labels", model.labels.len().to_string());
     row("attributes", model.attributes.len().to_string());
     row("features", meta.d.to_string());
+    if let (Some(own), Some(size)) = (meta.spec.kernel(), support_size(model)) {
+        row("kernel", in_words(&own.kernel));
+        row("support", format!("{} inputs, {} parts", size.inputs, size.parts));
+    }
+    if let Some(training) = meta.spec.training().filter(|training| !training.is_decoding()) {
+        row("training", training.name().to_owned());
+    }
+    if let Some(soft) = meta.spec.soft() {
+        let rounds = if soft.multipliers.is_empty() { "" } else { ", with multipliers" };
+        row("soft", format!("rho {}, {} messages{rounds}", soft.rho, soft.messages));
+        row("hard", format!("{}, violation {}", soft.hard_objective, soft.violation.0));
+    }
     row("examples", meta.n.to_string());
     row("data", format!("{} ({})", meta.fingerprint, meta.format));
     row("lambda", c.lambda.to_string());

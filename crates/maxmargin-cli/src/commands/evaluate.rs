@@ -1,6 +1,6 @@
 //! `maxmargin evaluate`
 
-use super::train::unknowns;
+use super::conclusion::unknowns;
 use crate::args::EvaluateArgs;
 use crate::kind::{self, Kind as _, Measures, Vocabulary, with_kind};
 use anyhow::Result;

@@ -5,9 +5,10 @@
 //! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
 //! on, with an accuracy relative to the objective.
 
-use super::train::{Task, on_ctrl_c};
+use super::session::{Task, errors_of};
+use super::train::on_ctrl_c;
 use super::validation::split;
-use crate::kind::{self, Kind, Labelled, Training, UseProblem};
+use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -50,7 +51,8 @@ pub(super) fn choose<K: Kind>(
         max_passes: u64::MAX,
         ..Settings::default()
     };
-    let errors = |w: &[f64]| K::errors(&data.spec, w, &held_out.examples);
+    let errors =
+        |w: &[f64], beside: Beside<'_>| errors_of::<K>(&data.spec, w, beside, &held_out.examples);
     let bounds = kind::resolve(&task.bounds, &data.spec.clone().into())?;
     let search = Search { lowest, training, errors, labels: K::NOUNS.labels, screen };
     K::with_problem(&data.spec, train, bounds, search)
@@ -66,10 +68,10 @@ struct Search<'a, E> {
     screen: &'a Screen,
 }
 
-impl<E: Fn(&[f64]) -> SequenceErrors> UseProblem for Search<'_, E> {
+impl<E: Fn(&[f64], Beside<'_>) -> SequenceErrors> UseProblem for Search<'_, E> {
     type Result = f64;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<f64> {
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<f64> {
         let Self { lowest, training, errors, labels, screen } = self;
         // The path begins where regularization is so strong that hardly anything is learned.
         let mut start = None;
@@ -90,7 +92,7 @@ impl<E: Fn(&[f64]) -> SequenceErrors> UseProblem for Search<'_, E> {
                 .start_from(point.rescaled(problem, FACTOR))
                 .interrupt(interrupt.clone())
                 .train(problem)?;
-            let found = errors(&solution.weights);
+            let found = errors(&solution.weights, beside);
             let (error, tokens) = (found.hamming(), found.tokens);
             tried.push((lambda, error));
             screen.say(format!(

@@ -1,6 +1,7 @@
 //! What each verb does.
 
 mod compare;
+mod conclusion;
 mod data;
 mod demo;
 mod dump;
@@ -11,8 +12,11 @@ mod pick;
 mod predict;
 mod reproduce;
 mod resume;
+mod session;
+mod soft;
 mod train;
-pub(crate) use train::{Test, certificate_in_words, validation_in_words};
+pub(crate) use conclusion::{certificate_in_words, support_in_words, validation_in_words};
+pub(crate) use train::Test;
 mod validation;
 mod verify;
 

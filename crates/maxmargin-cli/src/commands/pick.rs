@@ -1,7 +1,7 @@
 //! `maxmargin pick`
 
+use super::conclusion::bounds_in_words;
 use super::path::Outcome;
-use super::train::bounds_in_words;
 use crate::args::PickArgs;
 use crate::kind::{Kind as _, Vocabulary, with_kind};
 use crate::output;

@@ -1,6 +1,6 @@
 //! `maxmargin predict`
 
-use super::train::unknowns;
+use super::conclusion::unknowns;
 use crate::args::PredictArgs;
 use crate::kind::{self, Kind as _, with_kind};
 use crate::output;

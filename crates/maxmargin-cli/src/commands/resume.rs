@@ -1,6 +1,6 @@
 //! Checkpoints of a training, and going on from one.
 
-use crate::args::{Lambda, TrainArgs};
+use crate::args::{Lambda, TrainArgs, TrainingName};
 use crate::kind::{Kind, Training};
 use crate::screen::Screen;
 use anyhow::{Result, anyhow, bail};
@@ -78,6 +78,10 @@ impl Resumed {
             if !note.lambda_auto {
                 bail!("{name}: the run was begun without --lambda auto");
             }
+            settings.lambda = checkpoint.settings().lambda;
+        }
+        if args.model.soft.training == Some(TrainingName::Soft) && settings.lambda.is_none() {
+            // A soft problem is told its λ, whatever it is.
             settings.lambda = checkpoint.settings().lambda;
         }
         checkpoint

@@ -1,29 +1,28 @@
 //! `maxmargin train`
 
+use super::conclusion::conclude;
 use super::resume::{Note, Resumed, Saver};
-use super::{lambda, validation};
-use crate::args::{Lambda, SettingsArgs, TalkArgs, TrainArgs};
-use crate::kind::{self, Kind, Labelled, Training, UseProblem, Vocabulary, with_training};
+use super::session::{Company, ErrorOf, Task, errors_of, fix_lambda, spec_of};
+use super::soft::Rounds;
+use super::{lambda, soft, validation};
+use crate::args::{Lambda, SettingsArgs, TrainArgs};
+use crate::kind::{self, Beside, Kind, Labelled, Training, Vocabulary, with_training};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::observe::{Control, Event, JsonLines, Observer, Start, Table, Thinned};
 use maxmargin::{
-    Caching, Checkpoint, Direction, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings,
-    SettingsError, Solution, Solver, Status, TrainError, Trainer, Validation,
+    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Status, TrainError,
 };
-use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Unknown, atomic_write};
-use serde_json::json;
-use std::fmt::Write as _;
-use std::io::Write;
+use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Spec, atomic_write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
+    soft::check(args, &mut settings)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
     let training = kind::read_training(&args.data, args.format, &args.model)?;
@@ -38,6 +37,9 @@ fn run_on<K: Kind>(
     checkpoint: Option<&Path>,
 ) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
+    if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Graph(_)) {
+        bail!("--images has no meaning here: only the superpixels of --model graph have images");
+    }
     let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
     let mut note = Note::new(&data);
     let test = read_other(args.test.as_ref(), args, &data)?;
@@ -45,7 +47,7 @@ fn run_on<K: Kind>(
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
-    let task = Task { bounds, start };
+    let task = Task { bounds, start, rounds: Rounds::new(&args.model.soft) };
     let validation = validation.map(|validation| validation.data);
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(
@@ -64,13 +66,16 @@ fn run_on<K: Kind>(
         let choice = lambda::choose(&task, &data, validation.as_ref(), &settings, &screen)?;
         settings.lambda = Some(choice);
     }
+    fix_lambda(&mut data, &mut settings)?;
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
     let mut trace = Trace::of(&earlier).with_blocks(args.report.is_some());
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
-        move |w: &[f64]| K::errors(spec, w, &data.examples).hamming()
+        move |w: &[f64], beside: Beside<'_>| {
+            errors_of::<K>(spec, w, beside, &data.examples).hamming()
+        }
     });
     let company = Company {
         lines: None,
@@ -88,6 +93,7 @@ fn run_on<K: Kind>(
         })?,
     };
     model.meta.held_out = held_out;
+    let spec = spec_of::<K>(&model)?;
     let test: Option<Test<K>> =
         test.map(|data| Test { errors: K::errors(&spec, &model.weights, &data.examples), data });
     if args.no_dual {
@@ -97,7 +103,8 @@ fn run_on<K: Kind>(
         model.save(path)?;
     }
     if let Some(path) = &args.report {
-        let page = report::page(&model, &spec, &trace, test.as_ref(), &args.data).to_html();
+        let (test, pictures) = (test.as_ref(), &args.pictures);
+        let page = report::page(&model, &spec, &trace, test, pictures, &args.data).to_html();
         write_file(path, page.as_bytes())?;
     }
     conclude(&model, test.as_ref(), args.talk)?;
@@ -172,136 +179,6 @@ fn read_start(path: &Path, data: &Origin, held_out: Option<HeldOut>) -> Result<(
 pub(crate) struct Test<K: Kind> {
     pub(crate) data: Labelled<K::Examples>,
     pub(crate) errors: SequenceErrors,
-}
-
-/// The table shows a row when the passes have grown by this factor; the trace has them all.
-const TABLE_GROWTH: f64 = 1.25;
-
-/// How a model is learned from data.
-#[derive(Default)]
-pub(super) struct Task {
-    pub(super) bounds: GroupBounds,
-    /// The λ and the dual point of a model to start from.
-    pub(super) start: Option<(f64, DualPoint)>,
-}
-
-/// The error of weights on some data.
-type ErrorOf<'a> = &'a dyn Fn(&[f64]) -> f64;
-
-/// What takes part in a training, all of it optional.
-#[derive(Default)]
-pub(super) struct Company<'a> {
-    /// A file for JSON lines.
-    pub(super) lines: Option<&'a mut dyn Write>,
-    /// The error of weights on validation data.
-    pub(super) error: Option<ErrorOf<'a>>,
-    pub(super) saver: Option<&'a mut Saver>,
-    /// Where to go on from.
-    pub(super) checkpoint: Option<Checkpoint<'static>>,
-}
-
-impl Task {
-    /// Trains, watched by the screen, the trace, and whoever comes along.
-    pub(super) fn train<K: Kind>(
-        &self,
-        data: Training<K>,
-        settings: &Settings,
-        screen: &Screen,
-        trace: &mut Trace,
-        company: Company<'_>,
-    ) -> Result<Model> {
-        let Training { examples, origin, spec } = data;
-        let bounds = kind::resolve(&self.bounds, &spec.clone().into())?;
-        let session = Session { start: self.start.as_ref(), settings, screen, trace, company };
-        let solution = K::with_problem(&spec, examples, bounds, session)?;
-        let mut model = Model::new(origin, spec, settings.clone(), solution);
-        model.meta.bounds = self.bounds.clone();
-        Ok(model)
-    }
-}
-
-/// A training about to begin, on whatever problem.
-struct Session<'a, 'c> {
-    start: Option<&'a (f64, DualPoint)>,
-    settings: &'a Settings,
-    screen: &'a Screen,
-    trace: &'a mut Trace,
-    company: Company<'c>,
-}
-
-impl UseProblem for Session<'_, '_> {
-    type Result = Solution;
-
-    fn go<P: Problem>(self, problem: &P) -> Result<Solution> {
-        let Self { start, settings, screen, trace, company } = self;
-        let Company { lines, error, saver, checkpoint } = company;
-        let mut error = error.map(|error| move |w: &[f64]| error(w));
-        let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
-        let mut bar = screen.clone();
-        let mut lines = lines.map(|to| AsAsked { observer: JsonLines::new(to), settings });
-        let block_gaps = settings.block_gaps || trace.wants_blocks();
-        let mut trainer = Trainer::new(Settings { block_gaps, ..settings.clone() })
-            .interrupt(on_ctrl_c(screen)?)
-            .observe(trace)
-            .observe(&mut table)
-            .observe(&mut bar);
-        if let Some(lines) = &mut lines {
-            trainer = trainer.observe(lines);
-        }
-        if let Some(error) = &mut error {
-            trainer = trainer.validate(error);
-        }
-        let every = saver.as_ref().map(|saver| saver.every);
-        let mut kept = saver
-            .as_ref()
-            .map(|saver| AsAsked { observer: JsonLines::new(saver.lines.clone()), settings });
-        let mut save = saver.map(|saver| |checkpoint: &Checkpoint<'_>| saver.save(checkpoint));
-        if let (Some(every), Some(kept), Some(save)) = (every, &mut kept, &mut save) {
-            trainer = trainer.observe(kept).checkpoint(every, save);
-        }
-        if let Some(checkpoint) = checkpoint {
-            trainer = trainer.resume(checkpoint);
-        }
-        if let Some((old, point)) = start {
-            // At a smaller λ the weights are kept, at a larger one the dual variables.
-            let lambda = settings.lambda.unwrap_or(1.0 / problem.examples() as f64);
-            let start = match lambda < *old {
-                true => point.rescaled(problem, lambda / old),
-                false => point.clone(),
-            };
-            trainer = trainer.start_from(start);
-        }
-        let solution = trainer.train(problem);
-        screen.done();
-        let solution = solution?;
-        if let Some(lines) = lines {
-            lines.observer.finish().context("the trace could not be written")?;
-        }
-        Ok(solution)
-    }
-}
-
-/// Shows a run as it was asked for: block gaps that are there for the report alone are not seen.
-struct AsAsked<'s, O> {
-    observer: O,
-    settings: &'s Settings,
-}
-
-impl<O: Observer> Observer for AsAsked<'_, O> {
-    fn event(&mut self, event: Event<'_>) -> Control {
-        match event {
-            Event::Start(start) => {
-                let start = Start { settings: self.settings.clone(), ..start.clone() };
-                self.observer.event(Event::Start(&start))
-            }
-            Event::Pass { record, block_gaps } => {
-                let block_gaps = block_gaps.filter(|_| self.settings.block_gaps);
-                self.observer.event(Event::Pass { record, block_gaps })
-            }
-            Event::Estimate { .. } if !self.settings.block_gaps => Control::Continue,
-            other => self.observer.event(other),
-        }
-    }
 }
 
 /// The parts of the block-coordinate loop. Who sets one of them wants that loop, and not `auto`, which
@@ -418,121 +295,4 @@ pub(super) fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
     })
     .context("cannot listen for ctrl-C")?;
     Ok(interrupt)
-}
-
-/// Prints the result: one JSON object, or the certificate in words.
-pub(super) fn conclude<K: Kind>(
-    model: &Model,
-    test: Option<&Test<K>>,
-    talk: TalkArgs,
-) -> Result<()> {
-    if talk.json {
-        let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
-        let test =
-            test.map(|t| json!({"hamming": t.errors.hamming(), "zero_one": t.errors.zero_one()}));
-        let validation = meta.validation.map(|v| {
-            let held_out = meta.held_out.is_some();
-            json!({"error": v.error, "pass": v.pass, "checks": v.checks, "held_out": held_out})
-        });
-        return super::print_json(&json!({
-            "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
-            "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
-            "oracle_calls": t.oracle_calls, "seconds": t.seconds,
-            "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
-            "validation": validation,
-        }));
-    }
-    if talk.quiet {
-        return Ok(());
-    }
-    let mut text = certificate_in_words(model) + &validation_in_words(model);
-    if let Some(test) = test {
-        let e = &test.errors;
-        let _ = writeln!(
-            text,
-            "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.",
-            100.0 * e.hamming(),
-            e.tokens,
-            K::NOUNS.labels,
-            100.0 * e.zero_one(),
-            e.sequences,
-            K::NOUNS.examples
-        );
-        text.push_str(&unknowns(&test.data.unknown));
-    }
-    super::print(&text)
-}
-
-/// What the certificate says, for people.
-pub(crate) fn certificate_in_words(model: &Model) -> String {
-    let why = model.meta.status.explain();
-    format!("Training ended because {why}.\n{}", bounds_in_words(model))
-}
-
-/// Between which bounds the optimum lies, for people.
-pub(super) fn bounds_in_words(model: &Model) -> String {
-    let c = &model.meta.certificate;
-    let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
-    let within = if model.meta.bounds.is_empty() { "whatsoever" } else { "in bounds" };
-    let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
-    match c.quality {
-        Quality::Exact => format!(
-            "The objective is {:.6}. No weights {within} can bring it below {:.6},\n\
-             so these are within {gap}.\n",
-            c.primal, c.dual,
-        ),
-        Quality::UpperBound => format!(
-            "Decoding was relaxed: the objective is at most {:.6}, which is that of the relaxed\n\
-             problem. No weights {within} can bring the relaxed one below {:.6}, so these are within\n\
-             {gap} of the relaxed problem.\n",
-            c.primal, c.dual,
-        ),
-        Quality::Heuristic => format!(
-            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can\n\
-             bring it below {:.6}. What was found is within {gap},\n\
-             but the true distance may be larger.\n",
-            c.primal, c.dual,
-        ),
-    }
-}
-
-/// How the model has done in validation, for people, if it was validated.
-pub(crate) fn validation_in_words(model: &Model) -> String {
-    let Some(Validation { error, pass, checks }) = model.meta.validation else {
-        return String::new();
-    };
-    let share = format!("{:.2} % of the labels", 100.0 * error);
-    match model.meta.settings.patience {
-        None => format!("The validation error is {share}.\n"),
-        Some(_) => format!(
-            "The model is that of pass {pass}, with the least validation error in {checks} checks: \
-             {share}.\n"
-        ),
-    }
-}
-
-/// What of the data the model did not know, if anything.
-pub(super) fn unknowns(unknown: &Unknown) -> String {
-    let mut text = String::new();
-    if unknown.attributes > 0 {
-        let _ = writeln!(
-            text,
-            "{} of {} attributes are unknown to the model and were ignored.",
-            unknown.attributes, unknown.all_attributes
-        );
-    }
-    if unknown.labels > 0 {
-        let _ = writeln!(
-            text,
-            "{} of {} labels are unknown to the model and count as errors.",
-            unknown.labels, unknown.tokens
-        );
-    }
-    let none_of = |unknown, all| all > 0 && unknown == all;
-    if none_of(unknown.attributes, unknown.all_attributes)
-        || none_of(unknown.labels, unknown.tokens)
-    {
-        text.push_str("hint: are these the right data for the model, in the right --format?\n");
-    }
-    text
 }

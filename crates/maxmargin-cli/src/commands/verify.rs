@@ -1,11 +1,12 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
-use crate::kind::{self, Kind, Labelled, UseProblem, Vocabulary, with_kind};
+use crate::kind::{self, Beside, Kind, Labelled, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, DualPoint, Problem, Status, audit};
-use maxmargin_io::{LabelRule, Model};
+use maxmargin_io::{FactorTraining, LabelRule, Model};
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -15,6 +16,14 @@ const ROUNDING: f64 = 1e-9;
 pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let model = kind::load(&args.model)?;
     let Some(dual) = &model.dual else {
+        if let Some(FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
+            bail!(
+                "{}: the model was trained by {}, which proves nothing that could be checked\n\
+                 hint: --training soft comes with a certificate",
+                args.model.display(),
+                model.meta.spec.training().map_or("", FactorTraining::name)
+            );
+        }
         bail!(
             "{}: the model was saved without its dual point, so its gap cannot be checked\n\
              hint: train without --no-dual; models taken out of a path file never have one",
@@ -34,9 +43,14 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
             Some(finding) => (None, vec![finding]),
             None => {
                 let auditor = Auditor { model: &model, dual, threads: args.threads };
-                let audit = K::with_problem(spec, data.examples, bounds, auditor)?;
-                let findings = findings(&model, &audit);
-                (Some(audit), findings)
+                match K::with_problem(spec, data.examples, bounds, auditor)? {
+                    Some(Found { audit, soft }) => {
+                        let mut findings = findings(&model, &audit);
+                        findings.extend(soft_findings(&model, soft));
+                        (Some(audit), findings)
+                    }
+                    None => (None, vec![OTHER_INPUTS.to_owned()]),
+                }
             }
         }
     });
@@ -53,14 +67,65 @@ struct Auditor<'m> {
     threads: usize,
 }
 
-impl UseProblem for Auditor<'_> {
-    type Result = Audit;
+const OTHER_INPUTS: &str = "the model has coefficients of inputs that are not in the data";
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Audit> {
+impl UseProblem for Auditor<'_> {
+    /// None if the weights belong to inputs that the data have not.
+    type Result = Option<Found>;
+
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Option<Found>> {
         let Self { model, dual, threads } = self;
         let lambda = model.meta.certificate.lambda;
-        Ok(audit(problem, lambda, &model.weights, dual, ROUNDING, threads)?)
+        let weights = match (beside, model.meta.spec.kernel()) {
+            (Beside::Inputs(inputs), Some(own)) => {
+                let Some(weights) = inputs.again(&own.support, &model.weights) else {
+                    return Ok(None);
+                };
+                Cow::Owned(weights)
+            }
+            _ => Cow::Borrowed(&model.weights),
+        };
+        let audit = audit(problem, lambda, &weights, dual, ROUNDING, threads)?;
+        let soft = match beside {
+            Beside::Soft(problem) => {
+                Some((problem.hard_objective(&weights), problem.violation(&weights).0))
+            }
+            _ => None,
+        };
+        Ok(Some(Found { audit, soft }))
     }
+}
+
+/// What was found in the data.
+struct Found {
+    audit: Audit,
+    /// The hard objective and the largest violation, where constraints are soft.
+    soft: Option<(f64, f64)>,
+}
+
+/// What a model claims of its soft constraints, and does not hold.
+fn soft_findings(model: &Model, found: Option<(f64, f64)>) -> Vec<String> {
+    let (Some(claimed), Some((hard, violation))) = (model.meta.spec.soft(), found) else {
+        return Vec::new();
+    };
+    let lambda = model.meta.certificate.lambda;
+    let all = [
+        ("lambda of the soft problem", claimed.lambda, lambda),
+        ("hard objective", claimed.hard_objective, hard),
+        ("largest violation", claimed.violation.0, violation),
+    ];
+    let differs = |claimed: f64, found: f64| !is_close(claimed, found);
+    let wrong = all.into_iter().filter(|(_, claimed, found)| differs(*claimed, *found));
+    wrong.map(|(what, claimed, found)| claim(what, claimed, found)).collect()
+}
+
+/// Whether a number that was claimed is what was found, which NaN never is.
+fn is_close(claimed: f64, found: f64) -> bool {
+    (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs())
+}
+
+fn claim(what: &str, claimed: f64, found: f64) -> String {
+    format!("the {what} is claimed to be {claimed}, but is {found}")
 }
 
 /// A certificate is about the data the model was trained on, and says nothing of others.
@@ -98,10 +163,8 @@ fn findings(model: &Model, audit: &Audit) -> Vec<String> {
         ("dual", claimed.dual, found.dual),
         ("gap", claimed.gap, found.gap),
     ] {
-        let allowed = ROUNDING * (1.0 + claimed.abs() + found.abs());
-        let agree = (claimed - found).abs() <= allowed; // which NaN never does
-        if !agree {
-            findings.push(format!("the {what} is claimed to be {claimed}, but is {found}"));
+        if !is_close(claimed, found) {
+            findings.push(claim(what, claimed, found));
         }
     }
     if claimed.quality != found.quality {

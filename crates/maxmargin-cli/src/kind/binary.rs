@@ -1,13 +1,15 @@
 //! Binary models: one of two labels.
 
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels};
-use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
-use crate::args::{ModelArgs, PredictArgs};
+use super::rows::{self, ScoreLabels, Scorer};
+use super::{
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, go_within,
+};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::{Binary, BinaryShape};
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Bounds, SlackRescaled};
 use maxmargin_io::{BinarySpec, Format, LabelRule, Model, Origin, Rescaling, RowData, Unknown};
 use maxmargin_report::Report;
@@ -20,7 +22,7 @@ pub(super) fn training(
     name: &str,
     args: &ModelArgs,
 ) -> Result<Training<BinaryKind>> {
-    check(args, "binary", &["--positive", "--bias", "--rescaling"])?;
+    check(args, "binary", &["--positive", "--bias", "--rescaling", "--lower", "--upper"])?;
     if data.labels.len() != 2 {
         bail!(
             "{name}: a binary model needs two labels, and there are {}\n\
@@ -38,11 +40,13 @@ pub(super) fn training(
 }
 
 impl ScoreLabels for BinarySpec {
-    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
-        let score = self.shape.score(w, row);
-        scores.clear();
-        scores.resize(2, -score);
-        scores[self.positive as usize] = score;
+    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a> {
+        Box::new(|row, scores| {
+            let score = self.shape.score(w, row);
+            scores.clear();
+            scores.resize(2, -score);
+            scores[self.positive as usize] = score;
+        })
     }
 }
 
@@ -72,13 +76,13 @@ impl Kind for BinaryKind {
     fn with_problem<U: UseProblem>(
         spec: &BinarySpec,
         examples: LabelledRows,
-        _bounds: Option<Bounds>,
+        bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
         let problem = Binary::new(spec.shape, examples, spec.positive)?;
         match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            Rescaling::Margin => go_within(problem, bounds, user),
+            Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
         }
     }
 
@@ -115,6 +119,7 @@ impl Kind for BinaryKind {
         model: &Model,
         spec: &BinarySpec,
         test: Option<&LabelledRows>,
+        _: &Pictures,
         report: Report,
     ) -> Report {
         rows::draw(model, spec, test, report)

@@ -3,19 +3,21 @@
 mod draw;
 mod predict;
 
+use super::kernel::{kernel, kernelised, weighted_name, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
-    label_name, largest, refuse_format,
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
+    Vocabulary, label_name, largest, refuse_format,
 };
-use crate::args::{Group, ModelArgs, PredictArgs};
+use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{SequenceErrors, Tally, is_bio};
+use maxmargin::kernel::Expander;
 use maxmargin::model::chain::{Chain, ChainScores, ChainShape, FeatureGroups, Sequence, Sequences};
 use maxmargin_io::{
-    ChainSpec, DataError, Dataset, EvalData, Format, LabelRule, Lines, Model, Origin,
+    ChainSpec, DataError, Dataset, EvalData, Format, KernelSpec, LabelRule, Lines, Model, Origin,
     ReadSequences, Source, Template, Unknown, read_training, read_with,
 };
 use maxmargin_report::Report;
@@ -28,8 +30,16 @@ pub(crate) struct ChainKind;
 /// The template for chunking that is built in.
 const CHUNKING: &str = "chunking";
 
-const KNOWN: [&str; 7] =
-    ["--template", "--min-count", "--without", "--loss", "--label-weight", "--lower", "--upper"];
+const KNOWN: [&str; 8] = [
+    "--template",
+    "--min-count",
+    "--without",
+    "--loss",
+    "--label-weight",
+    "--lower",
+    "--upper",
+    "--kernel",
+];
 
 pub(super) fn training(
     source: &Source,
@@ -53,7 +63,10 @@ pub(super) fn training(
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
     }
-    let spec = ChainSpec { shape: shape(args, &data)?, loss: hamming(args, &data.labels)? };
+    let (shape, loss) = (shape(args, &data)?, hamming(args, &data.labels)?);
+    let inputs = data.sequences.iter().flat_map(|sequence| sequence.tokens());
+    let kernel = kernel(args, inputs, shape.attributes)?;
+    let spec = ChainSpec { shape, loss, kernel };
     Ok(Training { origin: Origin::from(&data), examples: data.sequences, spec })
 }
 
@@ -132,7 +145,14 @@ impl Kind for ChainKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
-        user.go(&Chain::new(spec.shape, examples, &spec.loss)?.with_bounds(bounds))
+        let chain = Chain::new(spec.shape, examples, &spec.loss)?.with_bounds(bounds);
+        match &spec.kernel {
+            None => user.go(&chain),
+            Some(own) => {
+                let problem = kernelised(chain, own)?;
+                user.go_with(&problem, Beside::Inputs(&problem))
+            }
+        }
     }
 
     fn errors(spec: &ChainSpec, w: &[f64], examples: &Sequences) -> SequenceErrors {
@@ -185,7 +205,7 @@ impl Kind for ChainKind {
     }
 
     fn largest_weights(model: &Model, spec: &ChainSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.shape, &model.weights);
+        let (shape, w) = (&spec.scoring_shape(), &model.weights);
         let k = shape.labels;
         let labels = model.labels.iter().enumerate().map(|(y, label)| {
             let rows = w[shape.emission()].chunks_exact(k).enumerate();
@@ -211,10 +231,16 @@ impl Kind for ChainKind {
     }
 
     fn describe(spec: &ChainSpec) -> String {
-        format!("Chain over {} labels", spec.shape.labels)
+        format!("Chain over {} labels{}", spec.shape.labels, with_kernel(spec.kernel.as_ref()))
     }
 
-    fn draw(model: &Model, spec: &ChainSpec, test: Option<&Sequences>, report: Report) -> Report {
+    fn draw(
+        model: &Model,
+        spec: &ChainSpec,
+        test: Option<&Sequences>,
+        _: &Pictures,
+        report: Report,
+    ) -> Report {
         draw::draw(model, spec, test, report)
     }
 }
@@ -228,29 +254,49 @@ enum Feature {
 impl Feature {
     fn name(self, model: &Model) -> String {
         match self {
-            Self::Attribute(a) => model.attributes.name(a).to_owned(),
+            Self::Attribute(a) => weighted_name(model, a),
             Self::Other(name) => name.to_owned(),
         }
     }
 }
 
+/// A sequence as the weights of a model with a kernel see it.
+fn expanded(sequence: Sequence<'_>, expander: &mut Expander) -> Sequences {
+    let mut one = Sequences::new();
+    for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+        let row = expander.expand(token);
+        one.push_token(row.pairs(), label).expect("kernel values are made finite");
+    }
+    one.end_sequence(1.0).expect("1 is a weight");
+    one
+}
+
 /// Weights at work.
 pub(crate) struct Predictor<'m> {
-    shape: &'m ChainShape,
+    shape: ChainShape,
     w: &'m [f64],
+    expander: Option<Expander>,
     scores: ChainScores,
     labels: Vec<u32>,
 }
 
 impl<'m> Predictor<'m> {
     pub(crate) fn new(spec: &'m ChainSpec, w: &'m [f64]) -> Self {
-        Self { shape: &spec.shape, w, scores: ChainScores::default(), labels: Vec::new() }
+        let expander = spec.kernel.as_ref().map(KernelSpec::expander);
+        let (scores, labels) = (ChainScores::default(), Vec::new());
+        Self { shape: spec.scoring_shape(), w, expander, scores, labels }
     }
 
     /// The best labels of a sequence.
     pub(crate) fn predict(&mut self, sequence: Sequence<'_>) -> &[u32] {
-        self.scores.fill(self.shape, self.w, sequence);
-        self.scores.decode(self.shape, self.w, &mut self.labels);
+        match &mut self.expander {
+            None => self.scores.fill(&self.shape, self.w, sequence),
+            Some(expander) => {
+                let expanded = expanded(sequence, expander);
+                self.scores.fill(&self.shape, self.w, expanded.sequence(0));
+            }
+        }
+        self.scores.decode(&self.shape, self.w, &mut self.labels);
         &self.labels
     }
 }

@@ -2,18 +2,20 @@
 
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::soft;
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
     refuse_format,
 };
-use crate::args::{Loss, ModelArgs, PredictArgs};
+use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::Bounds;
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
-    FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Source,
-    Unknown, read_graphs, read_graphs_with,
+    FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Rescaling,
+    Source, Unknown, read_graphs, read_graphs_with,
 };
 use maxmargin_report::Report;
 use serde_json::json;
@@ -22,12 +24,15 @@ use std::io::Write;
 
 pub(crate) struct FactorGraphKind;
 
+const KNOWN: [&str; 6] =
+    ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling"];
+
 pub(super) fn training(
     source: &Source,
     format: Option<Format>,
     args: &ModelArgs,
 ) -> Result<Training<FactorGraphKind>> {
-    check(args, "factor-graph", &["--inference", "--loss", "--lower", "--upper"])?;
+    check(args, "factor-graph", &KNOWN)?;
     refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
     let data = read_graphs(source.open_graphs()?)?;
     let shape = data.names.shape();
@@ -38,7 +43,18 @@ pub(super) fn training(
         bail!("--loss balanced is for --model graph");
     }
     let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
-    let spec = FactorGraphSpec { shape, loss, inference: args.inference.unwrap_or_default() };
+    let (training, inference) = soft::training(args)?;
+    let spec = FactorGraphSpec { shape, loss, inference, training, rescaling: args.rescaling };
+    let tried = problem(&spec, data.graphs.clone())?;
+    soft::check_exact(args, tried.quality())?;
+    if let (Rescaling::Slack, Some(i)) = (args.rescaling, tried.too_large_to_rank()) {
+        bail!(
+            "--rescaling slack needs a decoder that tries out all labellings, and graph {} has more \
+             than {} of them",
+            i + 1,
+            FactorGraph::MOST_RANKED
+        );
+    }
     Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })
 }
 
@@ -98,7 +114,16 @@ impl Kind for FactorGraphKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
-        user.go(&problem(spec, examples)?.with_bounds(bounds))
+        if !spec.training.is_decoding() {
+            let (shape, loss) = (&spec.shape, spec.loss);
+            let build = |lambda, rho| SoftGraph::of_graphs(shape, &examples, loss, lambda, rho);
+            return soft::go(&spec.training, build, user);
+        }
+        let problem = problem(spec, examples)?.with_bounds(bounds);
+        match spec.rescaling {
+            Rescaling::Margin => user.go(&problem),
+            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+        }
     }
 
     fn errors(spec: &FactorGraphSpec, w: &[f64], examples: &Graphs) -> SequenceErrors {
@@ -115,11 +140,12 @@ impl Kind for FactorGraphKind {
         out: &mut dyn Write,
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
-        if args.n_best.is_some() || args.confidence {
-            bail!("--n-best and --confidence are not known for factor graphs");
-        }
         let names = Vocabulary::of(model);
         let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
+        if args.n_best.is_some() || args.confidence {
+            rank(&problem(spec, data.examples)?, &model.weights, args, out)?;
+            return Ok(data.unknown);
+        }
         for states in predict_states(spec, &model.weights, &data.examples) {
             writeln!(out, "{}", serde_json::to_string(&states)?)?;
         }
@@ -159,9 +185,40 @@ impl Kind for FactorGraphKind {
         format!("Factor graphs of {} templates", spec.shape.templates.len())
     }
 
-    fn draw(_: &Model, _: &FactorGraphSpec, _: Option<&Graphs>, report: Report) -> Report {
+    fn draw(
+        _: &Model,
+        _: &FactorGraphSpec,
+        _: Option<&Graphs>,
+        _: &Pictures,
+        report: Report,
+    ) -> Report {
         report
     }
+}
+
+/// Writes the best labellings of every graph, or the best one and how far the next is behind.
+fn rank(problem: &FactorGraph, w: &[f64], args: &PredictArgs, out: &mut dyn Write) -> Result<()> {
+    for i in 0..problem.examples() {
+        let n = args.n_best.map_or(2, |n| n as usize);
+        let Some(best) = problem.n_best(i, w, n) else {
+            bail!(
+                "--n-best and --confidence try out all labellings, and graph {} has more than {}",
+                i + 1,
+                FactorGraph::MOST_RANKED
+            );
+        };
+        if args.confidence {
+            let score = |rank: usize| best.get(rank).map_or(f64::NEG_INFINITY, |one| one.0);
+            let states = best.first().map_or(&[][..], |one| &one.1);
+            let margin = score(0) - score(1);
+            writeln!(out, "{}\t{margin}", serde_json::to_string(states)?)?;
+            continue;
+        }
+        for (rank, (score, states)) in best.iter().enumerate() {
+            writeln!(out, "# {} {score}\n{}", rank + 1, serde_json::to_string(states)?)?;
+        }
+    }
+    Ok(out.flush()?)
 }
 
 /// The states of the variables of a factor in its joint state `at`, in which the last varies fastest.

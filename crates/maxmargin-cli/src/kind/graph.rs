@@ -1,12 +1,14 @@
 //! Labelled graphs: images cut into superpixels.
 
+mod draw;
+
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
     refuse_format,
 };
-use crate::args::{Loss, ModelArgs, PredictArgs};
+use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{Segmentation, SequenceErrors};
@@ -213,6 +215,7 @@ impl Kind for GraphKind {
         model: &Model,
         spec: &GraphSpec,
         test: Option<&Superpixels>,
+        pictures: &Pictures,
         mut report: Report,
     ) -> Report {
         let Some(test) = test else { return report };
@@ -229,6 +232,9 @@ impl Kind for GraphKind {
             Heatmap::new("Pixels of the test", labels(), labels(), counts)
                 .axes("label", "predicted"),
         );
+        if let Some(drawings) = draw::images(model, spec, test, pictures) {
+            report.push(drawings);
+        }
         report
     }
 }

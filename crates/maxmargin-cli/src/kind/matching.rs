@@ -6,7 +6,7 @@ use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
     refuse_format,
 };
-use crate::args::{ModelArgs, PredictArgs};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
@@ -176,9 +176,6 @@ impl Kind for MatchingKind {
         if args.confidence {
             bail!("--confidence is not known for matchings\nhint: --n-best shows what is close");
         }
-        if args.n_best.is_some() && !spec.shape.is_one_to_one() {
-            bail!("--n-best is only known for matchings with one link per word (--links 1)");
-        }
         let names = Vocabulary::of(model);
         let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
         let mut matcher = Matcher::new(spec.shape, &model.weights);
@@ -232,6 +229,7 @@ impl Kind for MatchingKind {
         model: &Model,
         spec: &MatchingSpec,
         test: Option<&Aligned>,
+        _: &Pictures,
         mut report: Report,
     ) -> Report {
         let Some(test) = test else { return report };

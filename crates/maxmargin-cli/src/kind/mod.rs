@@ -6,11 +6,13 @@ pub(crate) mod chain;
 mod draw;
 mod factor_graph;
 mod graph;
+pub(crate) mod kernel;
 mod matching;
 mod multiclass;
 mod multilabel;
 mod options;
 mod rows;
+mod soft;
 mod tree;
 
 pub(crate) use binary::BinaryKind;
@@ -22,10 +24,12 @@ pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
 pub(crate) use tree::TreeKind;
 
-use crate::args::{ModelArgs, ModelName, PredictArgs};
+use self::kernel::InputWeights;
+use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::{Bounds, GroupBounds, Problem};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
 use maxmargin_io::{
     Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec, Template, Unknown,
 };
@@ -37,7 +41,7 @@ use std::path::Path;
 /// A kind of model.
 pub(crate) trait Kind {
     /// What a model file says of it.
-    type Spec: Clone + Into<Spec>;
+    type Spec: Clone + Into<Spec> + TryFrom<Spec>;
     /// Labelled examples in index form.
     type Examples: Clone;
     /// What its examples are called.
@@ -91,6 +95,7 @@ pub(crate) trait Kind {
         model: &Model,
         spec: &Self::Spec,
         test: Option<&Self::Examples>,
+        pictures: &Pictures,
         report: Report,
     ) -> Report;
 }
@@ -107,7 +112,35 @@ pub(crate) struct Nouns {
 pub(crate) trait UseProblem {
     type Result;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result>;
+    /// Works on a problem whose weights are those of its model.
+    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result>
+    where
+        Self: Sized,
+    {
+        self.go_with(problem, Beside::Nothing)
+    }
+
+    /// Works on a problem that is known to be something special.
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result>;
+}
+
+/// What a problem is besides a problem.
+#[derive(Clone, Copy)]
+pub(crate) enum Beside<'a> {
+    Nothing,
+    /// One with a kernel, which says what its model keeps of its weights.
+    Inputs(&'a dyn InputWeights),
+    /// One with soft constraints.
+    Soft(&'a SoftGraph),
+    /// One for DLPW, with the temperature of its maxima.
+    Dlpw(&'a SoftGraph, Option<f64>),
+}
+
+impl<'a> Beside<'a> {
+    /// What the model keeps of its weights, if that is not all of them.
+    pub(crate) fn inputs(self) -> Option<&'a dyn InputWeights> {
+        if let Self::Inputs(inputs) = self { Some(inputs) } else { None }
+    }
 }
 
 /// Data to train on, with the model that is to be trained.
@@ -195,6 +228,18 @@ pub(crate) enum AnyTraining {
     Graph(Training<GraphKind>),
     Tree(Training<TreeKind>),
     Matching(Training<MatchingKind>),
+}
+
+/// Works on a problem with bounds, if there are any, where it has no place for them itself.
+fn go_within<P: Problem, U: UseProblem>(
+    problem: P,
+    bounds: Option<Bounds>,
+    user: U,
+) -> Result<U::Result> {
+    match bounds {
+        None => user.go(&problem),
+        Some(bounds) => user.go(&Bounded::new(problem, bounds)),
+    }
 }
 
 /// Does the same with training data of any kind.
@@ -302,7 +347,10 @@ pub(crate) fn read_training(
         None => {
             let rows = read_rows()?;
             match rows.labels.len() {
-                2 => AnyTraining::Binary(binary::training(rows, data, args)?),
+                // Binary models have no kernels; multiclass ones do as well.
+                2 if args.kernel.kernel.is_none() => {
+                    AnyTraining::Binary(binary::training(rows, data, args)?)
+                }
                 _ => AnyTraining::Multiclass(multiclass::training(rows, data, args)?),
             }
         }

@@ -1,13 +1,17 @@
 //! Multiclass models: one of several labels.
 
+use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels};
-use super::{Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary};
-use crate::args::{ModelArgs, PredictArgs};
+use super::rows::{self, ScoreLabels, Scorer};
+use super::{
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    go_within,
+};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Bounds, SlackRescaled};
 use maxmargin_io::{
     Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, Unknown,
@@ -18,12 +22,14 @@ use std::path::Path;
 
 pub(crate) struct MulticlassKind;
 
+const KNOWN: [&str; 6] = ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
+
 pub(super) fn training(
     data: RowData,
     name: &str,
     args: &ModelArgs,
 ) -> Result<Training<MulticlassKind>> {
-    check(args, "multiclass", &["--costs", "--bias", "--rescaling"])?;
+    check(args, "multiclass", &KNOWN)?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
         let label = data.labels.name(0);
@@ -34,7 +40,8 @@ pub(super) fn training(
         Some(file) => ClassLoss::Costs(read_costs(file, &data.labels)?),
         None => ClassLoss::ZeroOne,
     };
-    let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling };
+    let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
+    let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling, kernel };
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
 }
 
@@ -64,8 +71,12 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
 }
 
 impl ScoreLabels for MulticlassSpec {
-    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
-        self.shape.score(w, row, scores);
+    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a> {
+        let Some(own) = &self.kernel else {
+            return Box::new(|row, scores| self.shape.score(w, row, scores));
+        };
+        let (shape, mut expander) = (self.scoring_shape(), own.expander());
+        Box::new(move |row, scores| shape.score(w, expander.expand(row), scores))
     }
 }
 
@@ -95,13 +106,17 @@ impl Kind for MulticlassKind {
     fn with_problem<U: UseProblem>(
         spec: &MulticlassSpec,
         examples: LabelledRows,
-        _bounds: Option<Bounds>,
+        bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
         let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
+        if let Some(own) = &spec.kernel {
+            let problem = kernelised(problem, own)?;
+            return user.go_with(&problem, Beside::Inputs(&problem));
+        }
         match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+            Rescaling::Margin => go_within(problem, bounds, user),
+            Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
         }
     }
 
@@ -123,7 +138,7 @@ impl Kind for MulticlassKind {
     }
 
     fn largest_weights(model: &Model, spec: &MulticlassSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.shape, &model.weights);
+        let (shape, w) = (&spec.scoring_shape(), &model.weights);
         let weights = model.labels.iter().enumerate().map(|(y, label)| {
             let bias = w[shape.bias_weights()].get(y).copied();
             let weight = |a| w[shape.feature(a, y)];
@@ -133,13 +148,15 @@ impl Kind for MulticlassKind {
     }
 
     fn describe(spec: &MulticlassSpec) -> String {
-        format!("Multiclass model of {} labels", spec.shape.classes)
+        let kernel = with_kernel(spec.kernel.as_ref());
+        format!("Multiclass model of {} labels{kernel}", spec.shape.classes)
     }
 
     fn draw(
         model: &Model,
         spec: &MulticlassSpec,
         test: Option<&LabelledRows>,
+        _: &Pictures,
         report: Report,
     ) -> Report {
         rows::draw(model, spec, test, report)

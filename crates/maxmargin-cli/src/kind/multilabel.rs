@@ -1,19 +1,24 @@
 //! Multi-label models: sets of labels.
 
+use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{check, hamming};
-use super::rows;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem, Vocabulary,
-    largest,
+    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
+    Vocabulary, largest,
 };
-use crate::args::{ModelArgs, Pairs, PredictArgs};
+use super::{rows, soft};
+use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
-use maxmargin::model::LabelledRows;
+use maxmargin::kernel::Expander;
 use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
-use maxmargin::{Bounds, SlackRescaled};
-use maxmargin_io::{Format, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::model::{LabelledRows, Row};
+use maxmargin::{Bounds, Problem as _, SlackRescaled};
+use maxmargin_io::{
+    Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown,
+};
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -21,7 +26,7 @@ use std::io::Write;
 
 pub(crate) struct MultilabelKind;
 
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 10] = [
     "--pairs",
     "--inference",
     "--loss",
@@ -30,6 +35,8 @@ const KNOWN: [&str; 8] = [
     "--upper",
     "--frequent-labels",
     "--rescaling",
+    "--kernel",
+    "--training",
 ];
 
 pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<MultilabelKind>> {
@@ -44,7 +51,8 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
         Pairs::Complete => MultilabelShape::complete(labels, attributes),
     };
     let loss = hamming(args, &data.labels)?;
-    let (inference, partial) = (args.inference.unwrap_or_default(), args.frequent_labels.is_some());
+    let (training, inference) = soft::training(args)?;
+    let partial = args.frequent_labels.is_some();
     let rescaling = args.rescaling;
     if rescaling == Rescaling::Slack && labels > SetScores::MOST_LABELS {
         bail!(
@@ -52,7 +60,9 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
              labels have too many of them\nhint: --frequent-labels N keeps the most frequent ones"
         );
     }
-    let spec = MultilabelSpec { shape, loss, inference, partial, rescaling };
+    let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
+    let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
+    soft::check_exact(args, problem(&spec, LabelledRows::new())?.quality())?;
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
 }
 
@@ -71,8 +81,25 @@ fn with_labels(rows: &LabelledRows, keep: impl Fn(u32) -> bool) -> LabelledRows 
     some
 }
 
+/// A row as the weights of a model with a kernel see it, without labels.
+fn expanded(row: Row<'_>, expander: &mut Expander) -> LabelledRows {
+    let mut one = LabelledRows::new();
+    let pairs = expander.expand(row).pairs();
+    one.push(pairs, &[], 1.0).expect("kernel values are made finite");
+    one
+}
+
 /// The predicted labels of all rows.
 fn predict_sets(spec: &MultilabelSpec, w: &[f64], rows: &LabelledRows) -> Vec<Vec<u32>> {
+    if let Some(own) = &spec.kernel {
+        // Row by row, since kernel values of all of them would take too much memory.
+        let mut expander = own.expander();
+        let linear = MultilabelSpec { shape: spec.scoring_shape(), kernel: None, ..spec.clone() };
+        let sets = rows
+            .iter()
+            .flat_map(|(row, _)| predict_sets(&linear, w, &expanded(row, &mut expander)));
+        return sets.collect();
+    }
     // The shape was tried out when the model was trained or loaded.
     // Labels that the model does not know are no part of any problem, and truth is not asked for.
     problem(spec, with_labels(rows, |_| false))
@@ -116,7 +143,16 @@ impl Kind for MultilabelKind {
         bounds: Option<Bounds>,
         user: U,
     ) -> Result<U::Result> {
+        if !spec.training.is_decoding() {
+            let (shape, loss) = (&spec.shape, &spec.loss);
+            let build = |lambda, rho| SoftGraph::of_labels(shape, &examples, loss, lambda, rho);
+            return soft::go(&spec.training, build, user);
+        }
         let problem = problem(spec, examples)?.with_bounds(bounds);
+        if let Some(own) = &spec.kernel {
+            let problem = kernelised(problem, own)?;
+            return user.go_with(&problem, Beside::Inputs(&problem));
+        }
         match spec.rescaling {
             Rescaling::Margin => user.go(&problem),
             Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
@@ -153,13 +189,17 @@ impl Kind for MultilabelKind {
             );
         }
         problem(spec, LabelledRows::new())?;
+        let shape = spec.scoring_shape();
+        let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
         rows::predict(model, args, out, |out, row| {
             let names = |set: &[u32]| -> String {
                 set.iter().map(|&label| model.labels.name(label)).collect::<Vec<_>>().join(",")
             };
-            if let Some(scores) =
-                SetScores::new(&spec.shape, &model.weights, row).filter(|_| ranked)
-            {
+            if ranked {
+                let seen = expander.as_mut().map_or(row, |own| own.expand(row));
+                let Some(scores) = SetScores::new(&shape, &model.weights, seen) else {
+                    bail!("there are too many labels");
+                };
                 let best = scores.n_best(args.n_best.map_or(2, |n| n as usize));
                 if args.confidence {
                     let second = best.get(1).map_or(f64::NEG_INFINITY, |(_, score)| *score);
@@ -213,7 +253,7 @@ impl Kind for MultilabelKind {
     }
 
     fn largest_weights(model: &Model, spec: &MultilabelSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.shape, &model.weights);
+        let (shape, w) = (&spec.scoring_shape(), &model.weights);
         let name = |label: u32| model.labels.name(label).to_owned();
         let labels = model.labels.iter().enumerate().map(|(y, label)| {
             let weight = |a| w[a * shape.labels + y];
@@ -228,16 +268,18 @@ impl Kind for MultilabelKind {
 
     fn describe(spec: &MultilabelSpec) -> String {
         let (labels, pairs) = (spec.shape.labels, spec.shape.pairs.len());
-        format!("Sets of {labels} labels, {pairs} pairs of them")
+        let kernel = with_kernel(spec.kernel.as_ref());
+        format!("Sets of {labels} labels, {pairs} pairs of them{kernel}")
     }
 
     fn draw(
         model: &Model,
         spec: &MultilabelSpec,
         _test: Option<&LabelledRows>,
+        _: &Pictures,
         mut report: Report,
     ) -> Report {
-        let (shape, k) = (&spec.shape, spec.shape.labels);
+        let (shape, k) = (&spec.scoring_shape(), spec.shape.labels);
         if shape.pairs.is_empty() || k > MOST_HEATMAP_LABELS {
             return report;
         }

@@ -27,15 +27,24 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.links.is_some(), "--links"),
         (args.missing_cost.is_some(), "--missing-cost"),
         (args.joint_kinds.is_some(), "--joint-kinds"),
+        (args.kernel.is_given(), "--kernel"),
+        (args.soft.is_given(), "--training"),
     ] {
         if given && !known.contains(&option) {
+            if option == "--training" {
+                bail!("--training and its options are for --model multilabel and factor-graph");
+            }
+            if option == "--kernel" {
+                bail!("--model {model} has no kernels; chain, multiclass and multilabel have them");
+            }
             bail!("{option} has no meaning with --model {model}");
         }
     }
     if args.rescaling == Rescaling::Slack && !known.contains(&"--rescaling") {
         bail!(
             "--rescaling slack needs a decoder that tries out all outputs, as those of binary, \
-             multiclass and multilabel models do; that of --model {model} works with margins only"
+             multiclass, multilabel and factor-graph models can; that of --model {model} works with \
+             margins only"
         );
     }
     Ok(())

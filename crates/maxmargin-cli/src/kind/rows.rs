@@ -1,6 +1,7 @@
 //! Labelled rows, which several kinds of models learn from.
 
 use super::draw::{MOST_HEATMAP_LABELS, confusions};
+use super::kernel::{weighted_attributes, weighted_name};
 use super::{Labelled, Measures, Vocabulary, label_name, largest};
 use crate::args::PredictArgs;
 use crate::tally;
@@ -82,9 +83,12 @@ pub(super) fn predict(
     Ok(mapping.unknown())
 }
 
-/// Scores of all labels of a row.
+/// Fills in the scores of all labels of a row.
+pub(super) type Scorer<'a> = Box<dyn FnMut(Row<'_>, &mut Vec<f64>) + 'a>;
+
+/// Scores of all labels of rows.
 pub(super) trait ScoreLabels {
-    fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>);
+    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a>;
 }
 
 /// The label with the largest score; of equals, the first.
@@ -100,9 +104,9 @@ pub(super) fn predict_labels(
     rows: &LabelledRows,
     mut take: impl FnMut(u32, u32),
 ) {
-    let mut scores = Vec::new();
+    let (mut scorer, mut scores) = (spec.scorer(w), Vec::new());
     for (row, labels) in rows.iter() {
-        spec.score(w, row, &mut scores);
+        scorer(row, &mut scores);
         take(labels.first().copied().unwrap_or(u32::MAX), best(&scores));
     }
 }
@@ -121,9 +125,9 @@ pub(super) fn write_labels(
     out: &mut dyn Write,
 ) -> Result<Unknown> {
     refuse_sequence_options(args)?;
-    let mut scores = Vec::new();
+    let (mut scorer, mut scores) = (spec.scorer(&model.weights), Vec::new());
     predict(model, args, out, |out, row| {
-        spec.score(&model.weights, row, &mut scores);
+        scorer(row, &mut scores);
         let name = |label: u32| model.labels.name(label);
         let Some(n) = args.n_best else {
             let first = best(&scores);
@@ -212,8 +216,8 @@ pub(super) fn largest_attributes(
     weight: impl Fn(usize) -> f64,
     bias: Option<f64>,
 ) -> Vec<(String, f64)> {
-    let weights = (0..model.attributes.len()).map(|a| (Some(a as u32), weight(a)));
+    let weights = (0..weighted_attributes(model)).map(|a| (Some(a as u32), weight(a)));
     let weights = weights.chain(bias.map(|bias| (None, bias))).collect();
-    let name = |a: Option<u32>| a.map_or("(bias)", |a| model.attributes.name(a)).to_owned();
+    let name = |a: Option<u32>| a.map_or("(bias)".to_owned(), |a| weighted_name(model, a));
     largest(weights, top).into_iter().map(|(a, weight)| (name(a), weight)).collect()
 }

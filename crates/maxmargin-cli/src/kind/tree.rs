@@ -1,12 +1,14 @@
 //! Trees of parts: joints of people on simulated score maps.
 
+mod draw;
+
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
     refuse_format,
 };
-use crate::args::{ModelArgs, PredictArgs};
+use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{DetectedJoints, SequenceErrors};
@@ -253,7 +255,16 @@ impl Kind for TreeKind {
         format!("Trees of {} joints", spec.shape.nodes().len())
     }
 
-    fn draw(_: &Model, _: &TreeSpec, _: Option<&People>, report: Report) -> Report {
+    fn draw(
+        model: &Model,
+        spec: &TreeSpec,
+        test: Option<&People>,
+        _: &Pictures,
+        mut report: Report,
+    ) -> Report {
+        if let Some(people) = test {
+            report.push(draw::people(model, spec, people));
+        }
         report
     }
 }

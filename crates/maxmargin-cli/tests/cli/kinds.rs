@@ -140,6 +140,8 @@ fn every_kind_is_trained_tested_and_shown() {
          train graphs.jsonl --lambda 0.01 --order gap -q -o graphs.model
          evaluate graphs.model graphs.jsonl
          predict graphs.model graphs.jsonl
+         predict graphs.model graphs.jsonl --n-best 2
+         predict graphs.model graphs.jsonl --confidence
          dump graphs.model --top 1"
     ));
 }
@@ -183,7 +185,7 @@ fn options_of_other_kinds_are_refused() {
     insta::assert_snapshot!(desk.session(
         "train pairs.svm --template chunking
          train pairs.svm --pairs tree
-         train pairs.svm --lower 0
+         train pairs.svm --lower emission=0
          train pairs.svm --model chain
          train pairs.svm --positive maybe
          train pairs.svm --bias inf
@@ -192,7 +194,7 @@ fn options_of_other_kinds_are_refused() {
          train three.svm --costs missing.txt
          train pets.crf --model factor-graph
          train pets.crf --rescaling slack
-         train graphs.jsonl --rescaling slack
+         train regions.txt --rescaling slack
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1
@@ -211,11 +213,15 @@ fn what_a_model_is_told_stays_with_it() {
         ("pairs.svm", "--model multiclass"),
         ("three.svm", "--costs costs.txt --rescaling slack --bias 2"),
         ("three.svm", "--lambda auto --patience 3"),
+        ("three.svm", "--lower 0 --upper bias=0.5"),
+        ("three.svm", "--lower 0 --costs costs.txt --rescaling slack"),
+        ("pairs.svm", "--lower weights=-0.1 --direction corrective"),
         ("sets.svm", "--pairs tree --loss hamming --label-weight 1=2"),
         ("sets.svm", "--pairs none --frequent-labels 2"),
         ("sets.svm", "--rescaling slack"),
         ("sets.svm", "--inference lp --lower pairs=0 --average weighted"),
         ("graphs.jsonl", "--inference lp --loss hamming --upper template.0=0.5"),
+        ("graphs.jsonl", "--rescaling slack"),
         ("ocr-small", "--model multiclass --tolerance 0.1"),
         ("regions.txt", "--free-pairs --widths 0.1,inf --loss normalised-hamming"),
         ("links.tsv", "--links 2 --missing-cost 2 --min-count 2 --lower 0"),
@@ -233,6 +239,58 @@ fn what_a_model_is_told_stays_with_it() {
          train sets.svm --inference lp --order gap -o lp.model
          verify lp.model sets.svm"
     ));
+}
+
+#[test]
+fn reports_have_pictures_of_what_was_predicted() {
+    let desk = desk();
+    let png = b"\x89PNG\r\n\x1a\nnot much of a picture";
+    std::fs::create_dir(desk.path("test")).unwrap();
+    desk.write("test/bull.png", png);
+    let train = "train regions.txt:train --test regions.txt:test -q --report r.html";
+    desk.run(&format!("{train} --images . --centres 1,2")).ok();
+    let page = desk.read("r.html");
+    assert!(
+        page.contains("Images of the test")
+            && page.contains("data:image/png;base64,iVBORw0KGgpub3Q")
+    );
+    assert!(page.contains("<figcaption>bull: "));
+    // On paper; and not at all, where no features are centres.
+    desk.run(&format!("{train} --centres 1,2")).ok();
+    let page = desk.read("r.html");
+    assert!(
+        page.contains("Images of the test")
+            && !page.contains("data:image/png;base64,iVBORw0KGgpub3Q")
+    );
+    desk.run(train).ok();
+    assert!(!desk.read("r.html").contains("Images of the test"));
+
+    desk.run("train people.tsv --test people.tsv:0..2 -q --max-passes 2 --report p.html").ok();
+    let page = desk.read("p.html");
+    assert!(page.contains("People of the test") && page.matches("of 14 found").count() >= 2);
+
+    for (options, message) in [
+        ("pairs.svm --report x.html --images .", "--images has no meaning here"),
+        ("regions.txt --images .", "--report <FILE.html>"),
+        ("regions.txt --centres 0,1", "two numbers of features are needed"),
+    ] {
+        let run = desk.run(&format!("train {options}"));
+        assert!(run.code != 0 && run.stderr.contains(message), "{}", run.transcript());
+    }
+}
+
+#[test]
+fn mistakes_cost_what_the_data_say() {
+    let desk = desk();
+    let costly = crate::common::PETS.replace("VB\tw=bark\n", "VB\tw=bark\t@cost:9\n");
+    desk.write("costly.crf", &costly);
+    desk.run("train pets.crf -q --tolerance 1e-6 -o plain.model").ok();
+    desk.run("train costly.crf -q --tolerance 1e-6 -o costly.model").ok();
+    let (plain, costly) = (desk.model("plain.model"), desk.model("costly.model"));
+    assert_eq!(plain.attributes, costly.attributes);
+    assert_ne!(plain.weights, costly.weights);
+    desk.run("verify costly.model costly.crf").ok();
+    assert_eq!(desk.run("verify costly.model pets.crf").code, 1);
 }
 
 #[test]

@@ -56,6 +56,45 @@ fn values_and_escapes() {
 }
 
 #[test]
+fn tokens_have_costs() {
+    let s = one("L\ta\t@cost:2.5\tb\nM\t@costly\n\t@cost:0\n");
+    let costs: Vec<f64> = s.tokens().map(|token| token.cost()).collect();
+    assert_eq!(costs, [2.5, 1.0, 0.0]);
+    assert_eq!(attributes(&s, 0), [("a", 1.0), ("b", 1.0)]);
+    assert_eq!(attributes(&s, 1), [("@costly", 1.0)]);
+    let mut output = Vec::new();
+    write_crfsuite(&mut output, &s).unwrap();
+    assert_eq!(one(std::str::from_utf8(&output).unwrap()), s);
+    let of = |text: &str| {
+        let mut fingerprinter = crate::Fingerprinter::new();
+        fingerprinter.add(&one(text));
+        fingerprinter.finish()
+    };
+    assert_ne!(of("L\ta\t@cost:2"), of("L\ta"));
+    assert_eq!(of("L\ta\t@cost:1"), of("L\ta"));
+    let expected = "expected a finite number ≥ 0 as the cost of the token, as in `@cost:2.5`";
+    for (text, message) in [
+        ("L\ta\t@cost", format!("f.txt:1:10: {expected}, found nothing")),
+        ("L\t@cost:-1", format!("f.txt:1:9: {expected}, found `-1`")),
+        ("L\t@cost:nan", format!("f.txt:1:9: {expected}, found `nan`")),
+        (
+            "L\t@cost:1\t@cost:2",
+            "f.txt:1:11: expected one cost at most, found `@cost:2`".to_owned(),
+        ),
+    ] {
+        assert_eq!(read(text).unwrap_err(), message);
+    }
+    let mut unwritable = RawSequence::new();
+    unwritable.push_token(Some("L"));
+    unwritable.push_attribute("@cost", 1.0);
+    assert!(write_crfsuite(Vec::new(), &unwritable).is_err());
+    unwritable.clear();
+    unwritable.push_token(Some("L"));
+    unwritable.set_cost(f64::NAN);
+    assert!(write_crfsuite(Vec::new(), &unwritable).is_err());
+}
+
+#[test]
 fn runs_of_tabs_count_as_one() {
     assert_eq!(attributes(&one("L\t\ta\t\t\tb\t"), 0), [("a", 1.0), ("b", 1.0)]);
 }

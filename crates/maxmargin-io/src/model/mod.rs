@@ -3,7 +3,8 @@
 //! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one
 //! per group of features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool
 //! that knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
-//! byte offsets in `labels.ends` and `attributes.ends`; the dual point, if it is kept, lies in
+//! byte offsets in `labels.ends` and `attributes.ends`; a model with a kernel has `coefficients` of its
+//! inputs, which lie in `support.*`; the dual point, if it is kept, lies in
 //! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
 
 pub(crate) mod tensors;
@@ -16,6 +17,7 @@ use crate::names::Names;
 use crate::origin::Origin;
 use crate::spec::Spec;
 use crate::template::Template;
+use maxmargin::kernel::Support;
 use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
@@ -41,7 +43,7 @@ pub(crate) const LAYOUT: u32 = 2;
 /// let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default())?;
 /// let solution = train(&chain, &Settings::default())?;
 ///
-/// let model = Model::new(&data, ChainSpec { shape, loss: Hamming::default() }, Settings::default(), solution);
+/// let model = Model::new(&data, ChainSpec { shape, loss: Hamming::default(), kernel: None }, Settings::default(), solution);
 /// let bytes = model.to_bytes()?;
 /// assert_eq!(Model::from_bytes(&bytes)?, model); // bit for bit
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -77,7 +79,7 @@ pub struct Model {
 /// use maxmargin_io::Model;
 ///
 /// let n = data.sequences.len();
-/// let meta = Model::new(&data, ChainSpec { shape, loss }, settings, solution).meta;
+/// let meta = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution).meta;
 /// assert_eq!((meta.spec.kind(), meta.n, meta.d), ("chain", n, shape.dim()));
 /// assert_eq!(meta.fingerprint, data.fingerprint);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -206,7 +208,7 @@ impl Model {
     /// # let solution = train(&chain, &settings)?;
     /// use maxmargin_io::Model;
     ///
-    /// let model = Model::new(&data, ChainSpec { shape, loss }, settings, solution);
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
     /// let slim = Model { dual: None, ..model.clone() };
     /// assert!(slim.to_bytes()?.len() < model.to_bytes()?.len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -240,6 +242,42 @@ impl Model {
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }
 
+    /// The same model, whose weights are those of a problem with a kernel, as
+    /// [`Kernelised::support`](maxmargin::kernel::Kernelised::support) gives them.
+    ///
+    /// ```
+    /// use maxmargin::kernel::{Kernel, Kernelised, Support};
+    /// use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// use maxmargin::{Settings, train};
+    /// use maxmargin_io::{ChainSpec, Format, KernelSpec, Lines, Model, open_reader, read_training};
+    ///
+    /// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
+    /// let kernel = Kernel::Rbf { gamma: 0.5 };
+    /// let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// let problem = Kernelised::new(chain, kernel, 1 << 20)?;
+    /// let settings = Settings::default();
+    /// let mut solution = train(&problem, &settings)?;
+    ///
+    /// let (support, weights) = problem.support(&solution.weights);
+    /// solution.weights = weights;
+    /// let kernel = Some(KernelSpec { kernel, bytes: 1 << 20, support: Support::default() });
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel }, settings, solution);
+    /// let model = model.with_support(support);
+    /// assert_eq!(model.weights.len(), model.meta.d);
+    /// assert_eq!(Model::from_bytes(&model.to_bytes()?)?, model);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_support(mut self, support: Support) -> Self {
+        if let Some(kernel) = self.meta.spec.kernel_mut() {
+            kernel.support = support;
+        }
+        self.meta.d = self.meta.spec.dim();
+        self
+    }
+
     /// Writes the model to a file: under a temporary name first, then renamed.
     ///
     /// ```
@@ -253,7 +291,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let folder = tempfile::tempdir()?;
@@ -303,7 +341,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
     /// let bytes = model.to_bytes()?;
     /// assert_eq!(bytes, model.clone().to_bytes()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -331,7 +369,7 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss }, settings, solution);
+    /// # let model = maxmargin_io::Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
     /// use maxmargin_io::Model;
     ///
     /// let bytes = model.to_bytes()?;

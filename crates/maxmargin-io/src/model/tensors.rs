@@ -3,6 +3,7 @@
 use super::{LAYOUT, Model, ModelError, ModelMeta};
 use crate::names::Names;
 use crate::spec::{Spec, WeightGroup};
+use maxmargin::kernel::Support;
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use std::borrow::Cow;
@@ -12,6 +13,9 @@ use std::ops::Range;
 /// Keys of our metadata in the header: of models, and of path files.
 const META: &str = "maxmargin";
 pub(crate) const PATH_META: &str = "maxmargin-path";
+
+/// The tensor of multipliers.
+const MULTIPLIERS: &str = "multipliers";
 
 /// A tensor about to be written.
 pub(crate) struct Tensor {
@@ -59,6 +63,14 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
         }
     }
     push_alphabets(&model.labels, &model.attributes, &mut tensors);
+    if let Some(kernel) = model.meta.spec.kernel() {
+        push_support(&kernel.support, &mut tensors);
+    }
+    let multipliers = model.meta.spec.soft().map_or(&[][..], |soft| &soft.multipliers);
+    if !multipliers.is_empty() {
+        let values = multipliers.iter().copied();
+        tensors.push(Tensor::f64(MULTIPLIERS, vec![multipliers.len()], values));
+    }
     if let Some(dual) = &model.dual {
         push_dual(dual, &mut tensors);
     }
@@ -96,6 +108,19 @@ fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &m
     tensors.push(Tensor::text(name, names.iter().collect()));
 }
 
+/// The inputs of a model with a kernel: attributes and values of one after the other.
+fn push_support(support: &Support, tensors: &mut Vec<Tensor>) {
+    let ends = support.iter().scan(0, |end, input| {
+        *end += input.attributes.len() as u64;
+        Some(*end)
+    });
+    let pairs = || support.iter().flat_map(|input| input.pairs());
+    tensors.push(Tensor::u64("support.ends", ends));
+    tensors.push(Tensor::u32("support.attributes", pairs().map(|(attribute, _)| attribute)));
+    let values = pairs().map(|(_, value)| value);
+    tensors.push(Tensor::f64("support.values", vec![pairs().count()], values));
+}
+
 fn push_dual(dual: &DualPoint, tensors: &mut Vec<Tensor>) {
     let blocks = &dual.blocks;
     let ends = blocks.iter().scan(0, |end, block| {
@@ -119,8 +144,14 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
-    let meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
+    let mut meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
     let file = File::open(bytes)?;
+    if let Some(kernel) = meta.spec.kernel_mut() {
+        kernel.support = file.support()?;
+    }
+    if let Some(soft) = meta.spec.soft_mut() {
+        soft.multipliers = file.multipliers()?;
+    }
     let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
     let mut weights = Vec::with_capacity(meta.d);
     for WeightGroup { name, range, shape } in meta.spec.groups() {
@@ -131,7 +162,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
         return Err(ModelError::content(format!("weight {feature} is not a finite number")));
     }
-    let dual = file.dual(meta.n)?;
+    let dual = file.dual(meta.spec.blocks(meta.n))?;
     Ok(Model { meta, labels, attributes, weights, dual })
 }
 
@@ -264,6 +295,24 @@ impl<'a> File<'a> {
         Ok(names)
     }
 
+    /// The inputs of a model with a kernel.
+    fn support(&self) -> Result<Support, ModelError> {
+        let attributes = self.u32s("support.attributes")?;
+        let values = self.f64s("support.values", &[attributes.len()])?;
+        let ranges = self.ranges("support.ends", attributes.len())?;
+        let input = |range: Range<usize>| range.map(|at| (attributes[at], values[at])).collect();
+        Support::new(ranges.into_iter().map(input))
+            .map_err(|error| ModelError::content(format!("in its support, {error}")))
+    }
+
+    /// The multipliers of soft constraints, none if the file has none.
+    fn multipliers(&self) -> Result<Vec<f64>, ModelError> {
+        match self.0.tensor(MULTIPLIERS) {
+            Err(_) => Ok(Vec::new()),
+            Ok(tensor) => self.f64s(MULTIPLIERS, &[tensor.shape().iter().product()]),
+        }
+    }
+
     /// The dual point, if the file has one.
     fn dual(&self, n: usize) -> Result<Option<DualPoint>, ModelError> {
         if self.0.tensor("dual.ends").is_err() {
@@ -274,7 +323,7 @@ impl<'a> File<'a> {
         let losses = self.f64s("dual.losses", &[n])?;
         let ranges = self.ranges("dual.ends", parts.len())?;
         if ranges.len() != n {
-            let reason = format!("{} dual blocks, where {n} examples are stated", ranges.len());
+            let reason = format!("{} dual blocks, where {n} are stated", ranges.len());
             return Err(ModelError::content(reason));
         }
         let mut blocks = Vec::with_capacity(n);

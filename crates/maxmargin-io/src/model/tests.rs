@@ -12,7 +12,12 @@ fn model() -> Model {
     let chain = Chain::new(shape, data.sequences.clone(), &Hamming::default()).unwrap();
     let settings = Settings { lambda: Some(0.1), ..Settings::default() };
     let solution = train(&chain, &settings).unwrap();
-    Model::new(&data, ChainSpec { shape, loss: Hamming::default() }, settings, solution)
+    Model::new(
+        &data,
+        ChainSpec { shape, loss: Hamming::default(), kernel: None },
+        settings,
+        solution,
+    )
 }
 
 fn refusal(bytes: &[u8]) -> String {

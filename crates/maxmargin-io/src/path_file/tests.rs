@@ -15,7 +15,7 @@ fn data() -> (crate::Dataset, Chain) {
 }
 
 fn spec(chain: &Chain) -> ChainSpec {
-    ChainSpec { shape: *chain.shape(), loss: Hamming::default() }
+    ChainSpec { shape: *chain.shape(), loss: Hamming::default(), kernel: None }
 }
 
 fn file(heuristic: bool) -> PathFile {

@@ -72,8 +72,12 @@ pub fn read_poses(mut lines: Lines) -> Result<Vec<Pose>, DataError> {
             joints.push(Joint { x, y, flag });
         }
         let expected = poses.first().map_or(joints.len(), |first| first.joints.len());
-        if joints.len() != expected || joints.is_empty() {
-            let expected = format!("{} joints", expected.max(1));
+        if joints.is_empty() {
+            let expected = "a name and then `x,y,flag` for each joint, between tabs";
+            return Err(lines.unexpected(0, expected, lines.line()));
+        }
+        if joints.len() != expected {
+            let expected = format!("{expected} joints, as the first person has");
             return Err(lines.unexpected(0, expected, &joints.len().to_string()));
         }
         poses.push(Pose { name: name.to_owned(), joints });
@@ -117,8 +121,14 @@ mod tests {
             ("#only\n\n", "p.tsv: there are no people"),
             ("a\t1,2\n", "p.tsv:1:3: expected `x,y,flag` of finite numbers, found `1,2`"),
             ("a\t1,nan,0\n", "p.tsv:1:3: expected `x,y,flag` of finite numbers, found `1,nan,0`"),
-            ("a\t1,2,0\nb\n", "p.tsv:2:1: expected 1 joints, found `0`"),
-            ("a\t1,2,0\nb\t1,2,0\t1,2,0\n", "p.tsv:2:1: expected 1 joints, found `2`"),
+            (
+                "a\t1,2,0\nb\n",
+                "p.tsv:2:1: expected a name and then `x,y,flag` for each joint, between tabs, found `b`",
+            ),
+            (
+                "a\t1,2,0\nb\t1,2,0\t1,2,0\n",
+                "p.tsv:2:1: expected 1 joints, as the first person has, found `2`",
+            ),
         ] {
             let lines = Lines::from_reader("p.tsv", text.as_bytes()).unwrap();
             assert_eq!(read_poses(lines).unwrap_err().to_string(), message);

@@ -45,27 +45,81 @@ impl Enumerate {
     /// If there are too few scores.
     pub fn maximise(&mut self, graph: &Topology, scores: &[f64], labelling: &mut Vec<u32>) -> f64 {
         labelling.clear();
-        let n = graph.variables();
-        if n == 0 {
+        labelling.resize(graph.variables(), 0);
+        let mut best = f64::NEG_INFINITY;
+        if labelling.is_empty() {
             return 0.0;
         }
+        self.walk(graph, scores, |states, before, last| {
+            let (state, value) = argmax(last);
+            let total = before + value;
+            if total > best || total.is_nan() && !best.is_nan() {
+                best = total;
+                labelling.copy_from_slice(states);
+                labelling[states.len() - 1] = state as u32;
+            }
+        });
+        best
+    }
+
+    /// The `n` best labellings with their scores, best first; of equals, the first in the order of
+    /// reading. Fewer if there are not so many.
+    ///
+    /// ```
+    /// use maxmargin::inference::enumerate::Enumerate;
+    /// use maxmargin::inference::topology::Topology;
+    ///
+    /// let graph = Topology::new([2, 2], [[0, 1]])?;
+    /// let scores = [0.0, 1.0, 0.0, 0.5, /* of both */ 2.0, 0.0, 0.0, 2.0];
+    /// let best = Enumerate::default().n_best(&graph, &scores, 2);
+    /// assert_eq!(best, [(3.5, vec![1, 1]), (2.0, vec![0, 0])]);
+    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few scores.
+    pub fn n_best(&mut self, graph: &Topology, scores: &[f64], n: usize) -> Vec<(f64, Vec<u32>)> {
+        let mut best: Vec<(f64, Vec<u32>)> = Vec::new();
+        if graph.variables() == 0 {
+            return vec![(0.0, Vec::new()); n.min(1)];
+        }
+        self.walk(graph, scores, |states, before, last| {
+            for (state, value) in (0..).zip(last) {
+                let total = before + value;
+                let place = best.partition_point(|(known, _)| known.total_cmp(&total).is_ge());
+                if place >= n {
+                    continue;
+                }
+                let mut labelling = if best.len() == n { best.pop() } else { None }
+                    .map_or_else(Vec::new, |(_, memory)| memory);
+                labelling.clear();
+                labelling.extend_from_slice(&states[..states.len() - 1]);
+                labelling.push(state);
+                best.insert(place, (total, labelling));
+            }
+        });
+        best
+    }
+
+    /// Calls `leaf` for all states of all variables but the last, in the order of reading, with the score
+    /// of what is complete without it, and what each state of the last one adds. There must be a variable.
+    fn walk(
+        &mut self,
+        graph: &Topology,
+        scores: &[f64],
+        mut leaf: impl FnMut(&[u32], f64, &[f64]),
+    ) {
+        let n = graph.variables();
         self.prepare(graph);
-        labelling.resize(n, 0);
         self.fill_row(graph, scores, 0);
-        let (mut best, mut v) = (f64::NEG_INFINITY, 0);
+        let mut v = 0;
         loop {
             if v + 1 == n {
-                let (state, value) = argmax(&self.rows[graph.node(v)]);
-                let total = self.sums[v] + value;
-                if total > best || total.is_nan() && !best.is_nan() {
-                    best = total;
-                    self.states[v] = state as u32;
-                    labelling.copy_from_slice(&self.states);
-                }
+                leaf(&self.states, self.sums[v], &self.rows[graph.node(v)]);
                 // Back to the last variable that has a state left to try.
                 loop {
                     self.states[v] = 0;
-                    let Some(before) = v.checked_sub(1) else { return best };
+                    let Some(before) = v.checked_sub(1) else { return };
                     v = before;
                     self.states[v] += 1;
                     if (self.states[v] as usize) < graph.states(v) {

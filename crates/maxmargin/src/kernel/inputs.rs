@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 
 /// Distinct inputs: equal ones are one, so that their parts are merged.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Inputs {
     pub(super) rows: Rows,
     /// ‖x‖² of each.
@@ -28,7 +28,7 @@ impl Collector {
     /// The number of an input, which is added if it is new.
     pub(super) fn number(&mut self, row: Row<'_>) -> u32 {
         let entries = canonical(row);
-        let key = entries.iter().map(|&(attribute, value)| (attribute, value.to_bits())).collect();
+        let key = key(&entries);
         let next = self.known.len() as u32;
         let number = *self.known.entry(key).or_insert(next);
         if number == next {
@@ -40,6 +40,11 @@ impl Collector {
     pub(super) fn finish(self) -> Inputs {
         self.inputs
     }
+}
+
+/// What tells inputs apart.
+fn key(entries: &[(u32, f64)]) -> Vec<(u32, u64)> {
+    entries.iter().map(|&(attribute, value)| (attribute, value.to_bits())).collect()
 }
 
 fn canonical(row: Row<'_>) -> Entries {
@@ -80,6 +85,13 @@ impl Inputs {
 
     pub(super) fn len(&self) -> usize {
         self.norms.len()
+    }
+
+    /// The places of `others` among these, if they are all here.
+    pub(super) fn places(&self, others: &Self) -> Option<Vec<usize>> {
+        let key_of = |inputs: &Self, m| key(&canonical(inputs.rows.row(m)));
+        let known: HashMap<_, usize> = (0..self.len()).map(|m| (key_of(self, m), m)).collect();
+        (0..others.len()).map(|m| known.get(&key_of(others, m)).copied()).collect()
     }
 
     /// The kernel of two inputs.

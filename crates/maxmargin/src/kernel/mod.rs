@@ -44,7 +44,9 @@ mod function;
 mod inputs;
 mod model;
 mod problem;
+mod support;
 
 pub use function::{Kernel, KernelError};
 pub use model::{KernelModel, KernelModelError};
 pub use problem::{KernelWorkspace, Kernelised, NodeInputs};
+pub use support::{Expander, Support};

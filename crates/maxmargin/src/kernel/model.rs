@@ -75,6 +75,12 @@ pub enum KernelModelError {
     /// A number that is NaN or infinite.
     #[error("a number is not finite")]
     NotFinite,
+    /// Attributes that do not increase.
+    #[error("the attributes of input {input} are not in order")]
+    Order {
+        /// The input.
+        input: usize,
+    },
 }
 
 impl KernelModel {
@@ -83,18 +89,10 @@ impl KernelModel {
     /// # Panics
     /// If there are too few weights.
     pub fn new<P: NodeInputs>(problem: &Kernelised<P>, weights: &[f64]) -> Self {
-        let (labels, all) = (problem.label_count(), problem.distinct());
-        let (beta, rest) = weights.split_at(all.len() * labels);
-        let mut coefficients = Vec::new();
-        let mut rows = Vec::new();
-        for (m, beta) in beta.chunks_exact(labels).enumerate() {
-            if beta.iter().any(|b| *b != 0.0) {
-                coefficients.extend_from_slice(beta);
-                rows.push(all.rows.row(m).pairs().collect());
-            }
-        }
-        let inputs = Inputs::from_rows(rows);
-        Self { kernel: *problem.kernel(), labels, inputs, coefficients, rest: rest.to_vec() }
+        let labels = problem.label_count();
+        let (inputs, mut coefficients) = problem.reduced(weights);
+        let rest = coefficients.split_off(inputs.len() * labels);
+        Self { kernel: *problem.kernel(), labels, inputs, coefficients, rest }
     }
 
     /// Puts a model together: the inputs as `(attribute, value)` pairs, for each of them a coefficient

@@ -3,6 +3,7 @@
 use super::cache::{KernelRow, RowCache};
 use super::function::{Kernel, KernelError};
 use super::inputs::{Collector, Inputs, add_expansion};
+use super::support::Support;
 use crate::model::Row;
 use crate::problem::Problem;
 use crate::quality::Quality;
@@ -168,8 +169,59 @@ impl<P: NodeInputs> Kernelised<P> {
         &self.inner
     }
 
-    pub(super) fn distinct(&self) -> &Inputs {
-        &self.inputs
+    /// The inputs whose coefficients among `weights` are not all 0, and the weights without those of the
+    /// others: what a model has to keep.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::Problem;
+    /// use maxmargin::kernel::{Kernel, Kernelised};
+    ///
+    /// let problem = Kernelised::new(toy(), Kernel::Rbf { gamma: 0.5 }, 0)?;
+    /// let mut weights = vec![0.0; problem.dim()];
+    /// weights[2] = 1.0; // of the second of four inputs, and the first of two labels
+    /// let (support, few) = problem.support(&weights);
+    /// assert_eq!((support.len(), few.len()), (1, weights.len() - 6));
+    /// assert_eq!(problem.weights_of(&support, &few), Some(weights));
+    /// # Ok::<(), maxmargin::kernel::KernelError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn support(&self, weights: &[f64]) -> (Support, Vec<f64>) {
+        let (inputs, weights) = self.reduced(weights);
+        (Support::of(inputs), weights)
+    }
+
+    pub(super) fn reduced(&self, weights: &[f64]) -> (Inputs, Vec<f64>) {
+        let (beta, rest) = weights.split_at(self.inputs.len() * self.labels);
+        let (mut rows, mut few) = (Vec::new(), Vec::new());
+        for (m, beta) in beta.chunks_exact(self.labels).enumerate() {
+            if beta.iter().any(|b| *b != 0.0) {
+                few.extend_from_slice(beta);
+                rows.push(self.inputs.rows.row(m).pairs().collect());
+            }
+        }
+        few.extend_from_slice(rest);
+        (Inputs::from_rows(rows), few)
+    }
+
+    /// The weights of this problem that [`support`](Self::support) has made few of: those of inputs that
+    /// are not in `support` are 0. None if it has inputs that are not in the data, or if there are too few
+    /// or too many weights.
+    pub fn weights_of(&self, support: &Support, few: &[f64]) -> Option<Vec<f64>> {
+        let (all, labels) = (self.inputs.len() * self.labels, self.labels);
+        let (beta, rest) = few.split_at_checked(support.len() * labels)?;
+        if all + rest.len() != self.dim() {
+            return None;
+        }
+        let places = support.places_in(&self.inputs)?;
+        let mut weights = vec![0.0; all];
+        for (m, beta) in places.into_iter().zip(beta.chunks_exact(labels)) {
+            weights[m * labels..][..labels].copy_from_slice(beta);
+        }
+        weights.extend_from_slice(rest);
+        Some(weights)
     }
 
     pub(super) fn label_count(&self) -> usize {

@@ -95,7 +95,8 @@ fn look<P: Problem>(
     let (state, quality, readings) = (&run.state, run.problem.quality(), &run.readings);
     let (lambda, norm_sq, dual) = (state.lambda, state.norm_sq, state.dual);
     let certificate = from_readings(quality, &state.shares, lambda, norm_sq, dual, readings)?;
-    Ok(Check { certificate, drift: Some(drift), validation: None })
+    let second = run.second_objective(None);
+    Ok(Check { certificate, drift: Some(drift), second, validation: None })
 }
 
 /// Moves all blocks by the same γ along their own directions.

@@ -154,6 +154,10 @@ pub struct Record {
     /// The duality gap, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// The [other objective](crate::Problem::second_objective) of the problem, where it has one and the
+    /// gap is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<f64>,
     /// The validation error, where there is a [validator](crate::Validator) and the gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,

@@ -3,7 +3,7 @@
 use crate::common::{assert_close, cases};
 use maxmargin::Rng;
 use maxmargin::inference::assignment::{
-    Assignment, AssignmentError, DegreeBounded, Nulls, n_best_assignments,
+    Assignment, AssignmentError, DegreeBounded, Nulls, n_best_assignments, n_best_links,
 };
 use proptest::prelude::*;
 
@@ -106,22 +106,28 @@ impl Table {
         }
     }
 
-    /// The best set of links with bounded degrees, by trying all sets.
-    fn best_links(&self, most: [usize; 2]) -> f64 {
+    /// The scores of all sets of links with bounded degrees, best first.
+    fn all_links(&self, most: [usize; 2]) -> Vec<f64> {
         let links = self.rows * self.columns;
-        let mut best = 0.0f64;
+        let mut all = Vec::new();
         for set in 0u32..1 << links {
             let on = |at: usize| set >> at & 1 == 1;
             let rows = (0..self.rows)
                 .all(|r| (0..self.columns).filter(|c| on(r * self.columns + c)).count() <= most[0]);
             let columns = (0..self.columns)
                 .all(|c| (0..self.rows).filter(|r| on(r * self.columns + c)).count() <= most[1]);
-            if rows && columns {
-                let score: f64 = (0..links).filter(|&at| on(at)).map(|at| self.scores[at]).sum();
-                best = best.max(score);
+            let possible = (0..links).all(|at| !on(at) || self.scores[at] > NEVER);
+            if rows && columns && possible {
+                all.push((0..links).filter(|&at| on(at)).map(|at| self.scores[at]).sum());
             }
         }
-        best
+        all.sort_by(|a: &f64, b| b.total_cmp(a));
+        all
+    }
+
+    /// The best set of links with bounded degrees, by trying all sets.
+    fn best_links(&self, most: [usize; 2]) -> f64 {
+        self.all_links(most)[0]
     }
 }
 
@@ -187,6 +193,27 @@ proptest! {
                 prop_assert_eq!(count, taken.len());
                 check_proof(&table, nulls, &solver, score);
             }
+        }
+    }
+
+    #[test]
+    fn the_n_best_sets_of_links_are_found_in_order(
+        rows in 0usize..4, columns in 0usize..4, kind in 0usize..6, most in [1usize..4, 1usize..3],
+        n in 0usize..60, seed in any::<u64>()
+    ) {
+        let table = Table::random(rows, columns, kind, seed);
+        let all = table.all_links(most);
+        let found = n_best_links(&table.scores, rows, columns, most, n).unwrap();
+        prop_assert_eq!(found.len(), n.min(all.len()));
+        for (at, (set, best)) in found.iter().zip(&all).enumerate() {
+            let own: f64 =
+                set.links.iter().map(|&(r, c)| table.scores[r as usize * columns + c as usize]).sum();
+            assert_close(set.score, *best, 1e-13, table.size());
+            assert_close(own, *best, 1e-13, table.size());
+            prop_assert!(found[..at].iter().all(|other| other.links != set.links));
+            let of = |r: u32, by: fn(&(u32, u32)) -> u32| set.links.iter().filter(|l| by(l) == r).count();
+            prop_assert!((0..rows as u32).all(|r| of(r, |l| l.0) <= most[0]));
+            prop_assert!((0..columns as u32).all(|c| of(c, |l| l.1) <= most[1]));
         }
     }
 

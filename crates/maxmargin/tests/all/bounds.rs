@@ -2,10 +2,11 @@
 
 use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, EnumeratedBlock, any_multiclass, any_polytope, bounded};
+use crate::common::rows::any_rows;
 use crate::common::{assert_certified, assert_close, bcfw, cases, norm_sq, qp, watch};
 use maxmargin::{
-    Average, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver, Step,
-    TrainError, train,
+    Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver,
+    Step, TrainError, train,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -115,6 +116,19 @@ proptest! {
     ) {
         let dense = problem.enumerate();
         hold_against_qp(&bounded(problem, bounds), &dense, lambda);
+    }
+
+    /// Problems that know of simplices, which bounds take away.
+    #[test]
+    fn bounded_rows_have_one_optimum(
+        (case, bounds, other) in any_rows(2..=3).prop_flat_map(|case| {
+            let (d, e) = (case.multiclass().dim(), case.binary().dim());
+            (Just(case), any_bounds(d), any_bounds(e))
+        }),
+        lambda in 0.2..2.0f64
+    ) {
+        hold_against_qp(&Bounded::new(case.multiclass(), bounds), &case.enumerate(), lambda);
+        hold_against_qp(&Bounded::new(case.binary(), other), &case.enumerate_binary(), lambda);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use maxmargin::model::factor_graph::{
 };
 use maxmargin::{
     Block, Bounds, Caching, Direction, Order, PathSettings, Problem, Quality, Rng, Settings,
-    Solver, SparseVec, audit, regularization_path, train,
+    SlackRescaled, Solver, SparseVec, audit, regularization_path, train,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -49,6 +49,45 @@ fn augmented(case: &GraphCase, problem: &FactorGraph, i: usize, y: &Labelling, w
 
 proptest! {
     #![proptest_config(cases(96))]
+
+    /// The n best, against all labellings with their scores from features.
+    #[test]
+    fn the_n_best_labellings_are_found_in_order(
+        case in any_graphs(), kind in KINDS, seed in any::<u64>(), n in 0usize..20
+    ) {
+        let (problem, w) = (case.build(Inference::MaxProduct), numbers(kind, case.dim(), seed));
+        for i in 0..case.graphs.len() {
+            let score = |y: &[u32]| dot(&w, &case.phi(i, y));
+            let mut all: Vec<f64> =
+                case.structure(i).labellings().iter().map(|y| score(y)).collect();
+            all.sort_by(|a, b| b.total_cmp(a));
+            let found = problem.n_best(i, &w, n).unwrap();
+            prop_assert_eq!(found.len(), n.min(all.len()));
+            let scale = scale(&case, i, &w);
+            for (at, ((own, y), best)) in found.iter().zip(&all).enumerate() {
+                assert_close(*own, *best, 1e-12, scale);
+                assert_close(score(y), *best, 1e-12, scale);
+                prop_assert!(found[..at].iter().all(|(_, other)| other != y));
+            }
+        }
+    }
+
+    /// Under slack rescaling the oracle tries all labellings, and training is certified.
+    #[test]
+    fn slack_rescaling_tries_all_labellings(case in any_graphs(), kind in KINDS, seed in any::<u64>()) {
+        let (problem, w) = (case.build(Inference::MaxProduct), numbers(kind, case.dim(), seed));
+        let problem = SlackRescaled::new(problem);
+        let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
+        for i in 0..case.graphs.len() {
+            problem.prepare(i, &w, &mut workspace);
+            problem.oracle(i, &w, &mut workspace, &mut y);
+            let value = |y: &[u32]| case.loss(i, y) * (1.0 - dot(&w, &case.psi(i, y)));
+            let best = case.structure(i).labellings().iter().map(|y| value(y)).fold(0.0, f64::max);
+            assert_close(value(&y.states).max(0.0), best, 1e-11, 1.0 + scale(&case, i, &w));
+        }
+        let settings = Settings { lambda: Some(0.5), max_passes: 30, ..bcfw() };
+        assert_certified(&problem, &train(&problem, &settings).unwrap());
+    }
 
     /// Parts, scores, lengths, updates and losses are those of the features they stand for, of
     /// labellings and of anything between them.

@@ -2,11 +2,13 @@
 
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, watch};
 use maxmargin::inference::Inference;
-use maxmargin::kernel::{Kernel, KernelError, KernelModel, Kernelised, NodeInputs};
-use maxmargin::model::LabelledRows;
+use maxmargin::kernel::{
+    Expander, Kernel, KernelError, KernelModel, Kernelised, NodeInputs, Support,
+};
 use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
 use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 use maxmargin::model::multilabel::{Multilabel, MultilabelShape};
+use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{
     Average, Bounds, Caching, Direction, Order, PathSettings, Problem, Rng, Settings, Solution,
     Solver, Step, regularization_path, train,
@@ -271,6 +273,56 @@ proptest! {
         prop_assert_eq!((read.inputs(), read.parts()), (model.inputs(), model.parts()));
     }
 
+    /// What a model keeps is enough: over the kernel values of its inputs it is a linear model.
+    #[test]
+    fn a_kernel_model_is_linear_in_kernel_values(seed in any::<u64>(), gamma in 0.1..2.0) {
+        let kernel = Kernel::Rbf { gamma };
+        let problem = Kernelised::new(chain(seed, same, ATTRIBUTES), kernel, MEGABYTE).unwrap();
+        let solution = train(&problem, &Settings { lambda: Some(0.05), ..bcfw() }).unwrap();
+        let (support, kept) = problem.support(&solution.weights);
+        prop_assert_eq!(problem.weights_of(&support, &kept), Some(solution.weights.clone()));
+
+        let others = chain(seed ^ 2, same, ATTRIBUTES);
+        let mut expander = Expander::new(kernel, &support);
+        let mut expanded = Sequences::new();
+        for sequence in others.data().iter() {
+            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+                expanded.push_token(expander.expand(token).pairs(), label).unwrap();
+            }
+            expanded.end_sequence(1.0).unwrap();
+        }
+        let shape = ChainShape { attributes: support.len(), ..*others.shape() };
+        let linear = Chain::new(shape, expanded, &Hamming::default()).unwrap();
+        let model = KernelModel::new(&problem, &solution.weights);
+        let mut workspace = linear.workspace();
+        for (i, ours) in model.predict(&others).iter().enumerate() {
+            let mut y = Vec::new();
+            linear.prepare(i, &kept, &mut workspace);
+            linear.decode(i, &kept, &mut workspace, &mut y);
+            prop_assert_eq!(ours, &y);
+        }
+
+        // Weights of other data, or of another number of labels, are not taken for those of these.
+        let foreign = Support::new([vec![(0, 123.0)]]).unwrap();
+        prop_assert_eq!(problem.weights_of(&foreign, &kept[support.len() * 3 - 3..]), None);
+        prop_assert_eq!(problem.weights_of(&support, &kept[1..]), None);
+    }
+
+    /// The scale of γ, against the variance written out.
+    #[test]
+    fn gamma_has_the_scale_of_the_data(seed in any::<u64>()) {
+        let data = rows(seed, false, same);
+        let mut all = vec![0.0; data.len() * ATTRIBUTES];
+        for (row, values) in data.iter().zip(all.chunks_exact_mut(ATTRIBUTES)) {
+            row.0.pairs().for_each(|(a, value)| values[a as usize] = value);
+        }
+        let count = all.len() as f64;
+        let mean = all.iter().sum::<f64>() / count;
+        let variance = all.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / count;
+        let gamma = Kernel::scale(data.iter().map(|(row, _)| row), ATTRIBUTES);
+        assert_close(gamma, 1.0 / (ATTRIBUTES as f64 * variance), 1e-9, 1.0);
+    }
+
     /// How much is kept, and how many threads there are, leaves no trace.
     #[test]
     fn the_cache_leaves_no_trace(seed in any::<u64>()) {
@@ -347,6 +399,15 @@ fn what_makes_no_sense_is_refused() {
         Kernelised::new(large, cubic, 0).unwrap_err(),
         KernelError::Value { example: 0, .. }
     ));
+    let same_values = [Row { attributes: &[0], values: &[] }; 3];
+    assert_eq!(Kernel::scale(same_values, 1), 1.0);
+    assert_eq!(Kernel::scale([], 0), 1.0);
+    assert!(Support::new([vec![(0, f64::INFINITY)]]).is_err());
+    assert!(Support::new([vec![(3, 1.0), (1, 1.0)]]).is_err());
+    // Too large for a number, at prediction: still a number.
+    let support = Support::new([vec![(0, 1e200)]]).unwrap();
+    let far = Row { attributes: &[0], values: &[-1e200] };
+    assert_eq!(Expander::new(Kernel::Linear, &support).expand(far).values, [f64::MIN]);
     let bad =
         KernelModel::from_parts(Kernel::Linear, 1, vec![vec![(0, f64::NAN)]], vec![1.0], vec![]);
     assert!(bad.is_err());

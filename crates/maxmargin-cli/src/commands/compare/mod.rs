@@ -83,6 +83,12 @@ fn race(args: &CompareArgs) -> Result<Race> {
     if args.data == "-" && args.test.as_deref() == Some("-") {
         bail!("training and test data cannot both come from standard input");
     }
+    if matches!(args.model.soft.training, Some(name) if !name.is_by_decoding()) {
+        bail!(
+            "a problem with this --training is made for one lambda, and has its own methods\n\
+               hint: `maxmargin reproduce soft-fig2` compares them"
+        );
+    }
     let (passes, max_seconds) = match args.budget {
         Budget::Passes(passes) => (Some(passes), None),
         Budget::Seconds(seconds) => (None, Some(seconds)),

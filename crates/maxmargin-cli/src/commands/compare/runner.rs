@@ -1,8 +1,9 @@
 //! Runs methods one after the other on one problem, and keeps their traces.
 
 use super::method::Method;
+use crate::commands::session::errors_of;
 use crate::commands::train::on_ctrl_c;
-use crate::kind::{self, Kind, Labelled, Training, UseProblem};
+use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, End, Event, Record};
@@ -101,8 +102,8 @@ pub(in crate::commands) fn run<K: Kind>(
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
     let resolved = kind::resolve(bounds, &spec.clone().into())?;
     let train = examples.clone();
-    let errors = |w: &[f64]| {
-        let error = |examples| K::errors(&spec, w, examples).hamming();
+    let errors = |w: &[f64], beside: Beside<'_>| {
+        let error = |examples| errors_of::<K>(&spec, w, beside, examples).hamming();
         (error(&train), test.map(|test| error(&test.examples)))
     };
     let header = Header {
@@ -118,7 +119,7 @@ pub(in crate::commands) fn run<K: Kind>(
 }
 
 /// The errors of weights on training and test data.
-type Errors<'a> = &'a dyn Fn(&[f64]) -> (f64, Option<f64>);
+type Errors<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> (f64, Option<f64>);
 
 /// A race about to begin, on whatever problem.
 struct Runner<'a> {
@@ -131,7 +132,7 @@ struct Runner<'a> {
 impl UseProblem for Runner<'_> {
     type Result = Results;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Results> {
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Results> {
         let (race, n) = (self.race, problem.examples());
         let mut results =
             Results { n, d: problem.dim(), runs: Vec::new(), skipped: Vec::new(), reused: 0 };
@@ -143,7 +144,7 @@ impl UseProblem for Runner<'_> {
                 for seed in 1..=race.seeds {
                     let skipped = || results.skipped.iter().any(|(name, _)| *name == method.name);
                     if !skipped() {
-                        self.one(problem, method, lambda, seed, &mut results)?;
+                        self.one((problem, beside), method, lambda, seed, &mut results)?;
                     }
                     self.screen.counted();
                 }
@@ -158,7 +159,7 @@ impl Runner<'_> {
     /// Finds a run that was done before, or does it.
     fn one<P: Problem>(
         &self,
-        problem: &P,
+        (problem, beside): (&P, Beside<'_>),
         method: &Method,
         lambda: f64,
         seed: u64,
@@ -181,7 +182,7 @@ impl Runner<'_> {
                 results.reused += 1;
                 found
             }
-            None => match self.train(problem, &header.settings) {
+            None => match self.train(problem, beside, &header.settings) {
                 Ok(found) => {
                     if found.1.status == Status::Interrupted {
                         self.screen.done();
@@ -207,12 +208,17 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn train<P: Problem>(&self, problem: &P, settings: &Settings) -> Result<(Vec<Row>, End)> {
+    fn train<P: Problem>(
+        &self,
+        problem: &P,
+        beside: Beside<'_>,
+        settings: &Settings,
+    ) -> Result<(Vec<Row>, End)> {
         let (mut rows, mut end, mut estimate) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
         let measured = Cell::new(None);
         let mut validate = |w: &[f64]| {
-            let errors = (self.errors)(w);
+            let errors = (self.errors)(w, beside);
             measured.set(Some(errors));
             errors.1.unwrap_or(errors.0)
         };

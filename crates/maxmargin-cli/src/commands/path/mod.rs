@@ -7,7 +7,7 @@ pub(super) use words::Outcome;
 
 use super::train::{as_option, on_ctrl_c, write_file};
 use crate::args::PathArgs;
-use crate::kind::{self, Kind, Training, UseProblem, Vocabulary, with_training};
+use crate::kind::{self, Beside, Kind, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +26,15 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     output::check(inputs.map(Path::new), outputs.map(PathBuf::as_path))?;
     if args.data == "-" && args.validation.as_deref() == Some("-") {
         bail!("training and validation data cannot both come from standard input");
+    }
+    if args.model.kernel.is_given() {
+        bail!(
+            "paths are of weights, and a model with a --kernel has coefficients of inputs instead\n\
+             hint: `maxmargin train DATA --kernel NAME --lambda auto` tries one lambda after the other"
+        );
+    }
+    if matches!(args.model.soft.training, Some(name) if !name.is_by_decoding()) {
+        bail!("a problem with this --training is made for one lambda, and has no path");
     }
     let plan = Plan::new(args)?;
     let training = kind::read_training(&args.data, args.format, &args.model)?;
@@ -80,7 +89,7 @@ impl<E: Fn(&[f64]) -> f64> UseProblem for Walk<'_, E> {
     /// The path, and its best solution if that is to be kept.
     type Result = (Outcome, Option<Solution>);
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result> {
+    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
         let Self { args, plan, screen, error } = self;
         let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
         screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));

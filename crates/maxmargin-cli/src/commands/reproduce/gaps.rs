@@ -5,7 +5,7 @@ use super::lab::{Lab, OCR_SMALL};
 use crate::commands::compare::Comparison;
 use crate::commands::compare::curves::{Spread, by_lambda};
 use crate::commands::compare::runner::{Row, Run};
-use crate::kind::{self, AnyTraining, ChainKind, Kind as _, UseProblem};
+use crate::kind::{self, AnyTraining, Beside, ChainKind, Kind as _, UseProblem};
 use anyhow::Result;
 use maxmargin::{Problem, SparseVec};
 use maxmargin_report::{Heatmap, Plot, Series, XAxis, YAxis, format_number};
@@ -149,7 +149,7 @@ fn lengths() -> Result<Vec<f64>> {
     impl UseProblem for Lengths {
         type Result = Vec<f64>;
 
-        fn go<P: Problem>(self, problem: &P) -> Result<Vec<f64>> {
+        fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Vec<f64>> {
             let w = vec![0.0; problem.dim()];
             let (mut workspace, mut y) = (problem.workspace(), P::Output::default());
             let mut psi = SparseVec::new();

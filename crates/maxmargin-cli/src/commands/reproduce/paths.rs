@@ -4,7 +4,7 @@ use super::claims::Findings;
 use super::lab::{DataSet, HORSES, Lab, OCR_LARGE, OCR_SMALL};
 use crate::commands::compare::method::Method;
 use crate::commands::train::on_ctrl_c;
-use crate::kind::{self, UseProblem, with_training};
+use crate::kind::{self, Beside, UseProblem, with_training};
 use anyhow::{Result, bail};
 use maxmargin::observe::Control;
 use maxmargin::{
@@ -54,7 +54,7 @@ impl UseProblem for Follow<'_> {
     /// With the number of examples.
     type Result = (usize, Vec<Followed>);
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result> {
+    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
         let interrupt = on_ctrl_c(self.lab.screen)?;
         let (mut all, start, count) = (Vec::new(), Instant::now(), self.plans.len());
         for Named { name, plan, training } in self.plans {

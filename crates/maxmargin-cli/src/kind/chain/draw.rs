@@ -32,7 +32,8 @@ pub(super) fn draw(
         report.push(transitions(model, spec));
     }
     let is_ocr = model.meta.format == Format::Ocr;
-    if is_ocr {
+    // With a kernel, pixels have no weights of their own.
+    if is_ocr && spec.kernel.is_none() {
         report.push(templates(model, spec));
     }
     let Some(test) = test else { return report };
@@ -119,7 +120,7 @@ fn example(model: &Model, sequence: Sequence<'_>, predicted: &[u32]) -> TaggedEx
 
 fn transitions(model: &Model, spec: &ChainSpec) -> Heatmap {
     let labels = || model.labels.iter().map(str::to_owned);
-    let weights = model.weights[spec.shape.transition()].to_vec();
+    let weights = model.weights[spec.scoring_shape().transition()].to_vec();
     Heatmap::new("Transition weights", labels(), labels(), weights)
         .axes("label", "next label")
         .note("Positive: the pair is likelier than the letters alone suggest.")

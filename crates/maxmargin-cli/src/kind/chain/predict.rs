@@ -5,7 +5,7 @@ use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
 use maxmargin::model::chain::{Decoder, Rules, Sequences};
 use maxmargin_io::{
-    ChainSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
+    ChainSpec, KernelSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
     write_predictions,
 };
 use std::io::Write;
@@ -21,7 +21,9 @@ pub(super) fn predict(
     let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
     let names: Vec<&str> = model.labels.iter().collect();
     let rules = args.rules.map(|RulesName::Bio| Rules::bio(&names));
-    let mut decoder = Decoder::new(&spec.shape, &model.weights);
+    let shape = spec.scoring_shape();
+    let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
+    let mut decoder = Decoder::new(&shape, &model.weights);
     if let Some(rules) = &rules {
         decoder = decoder.with_rules(rules);
     }
@@ -29,7 +31,10 @@ pub(super) fn predict(
     while reader.read(&mut raw)? {
         let mut sequences = Sequences::new();
         mapping.add(reader.file(), &raw, &mut sequences)?;
-        decoder.fill(sequences.sequence(0));
+        match &mut expander {
+            None => decoder.fill(sequences.sequence(0)),
+            Some(own) => decoder.fill(super::expanded(sequences.sequence(0), own).sequence(0)),
+        }
         if args.keep_labels {
             keep_labels(&mut decoder, model, reader.file(), &raw)?;
         }

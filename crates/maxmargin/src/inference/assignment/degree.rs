@@ -63,12 +63,30 @@ impl DegreeBounded {
         most: [usize; 2],
         links: &mut Vec<(u32, u32)>,
     ) -> Result<f64, AssignmentError> {
+        self.solve_after(scores, rows, columns, most, &[], links)
+    }
+
+    /// As [`solve`](Self::solve), where rows and columns have the links `taken` already: these count
+    /// for `most`, but are not among the answer, and must be forbidden by their scores.
+    pub(super) fn solve_after(
+        &mut self,
+        scores: &[f64],
+        rows: usize,
+        columns: usize,
+        most: [usize; 2],
+        taken: &[(u32, u32)],
+        links: &mut Vec<(u32, u32)>,
+    ) -> Result<f64, AssignmentError> {
         check(scores, rows, columns, Nulls::Free)?;
         links.clear();
         self.used.clear();
         self.used.resize(rows * columns, false);
         self.degrees.clear();
         self.degrees.resize(rows + columns, 0);
+        for &(row, column) in taken {
+            self.degrees[row as usize] += 1;
+            self.degrees[rows + column as usize] += 1;
+        }
         self.begin(scores, rows, columns);
         // The potential of the sink; a path is worth taking while it is below that of the source, 0.
         let mut cost = self.potentials[rows..].iter().copied().fold(f64::INFINITY, f64::min);

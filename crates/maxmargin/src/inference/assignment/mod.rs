@@ -3,15 +3,18 @@
 //! A *matching* pairs each row with at most one column and each column with at most one row. Its
 //! score is the sum of the scores of its links, and of what stays unmatched ([`Nulls`]).
 //! [`Assignment`] finds the best one, with dual prices that prove it; [`n_best_assignments`] finds the
-//! n best. Where rows and columns may have several links each, [`DegreeBounded`] is the one to ask.
+//! n best. Where rows and columns may have several links each, [`DegreeBounded`] is the one to ask, and
+//! [`n_best_links`] finds the n best.
 
 mod degree;
 mod n_best;
+mod n_best_links;
 mod prices;
 mod solver;
 
 pub use degree::DegreeBounded;
 pub use n_best::{ScoredAssignment, n_best_assignments};
+pub use n_best_links::{LinkSet, n_best_links};
 pub use solver::Assignment;
 
 use thiserror::Error;

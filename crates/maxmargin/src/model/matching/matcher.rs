@@ -2,7 +2,9 @@
 
 use super::pairs::Pair;
 use super::shape::MatchingShape;
-use crate::inference::assignment::{Assignment, DegreeBounded, Nulls, n_best_assignments};
+use crate::inference::assignment::{
+    Assignment, DegreeBounded, Nulls, n_best_assignments, n_best_links,
+};
 
 /// A trained matching at work: the best set of links, and the n best.
 ///
@@ -82,13 +84,17 @@ impl<'a> Matcher<'a> {
     /// The `n` best sets of links, best first.
     ///
     /// # Panics
-    /// If the shape allows several links per row or column, or as [`best`](Self::best); if a score is
-    /// not finite.
+    /// As [`best`](Self::best); if a score is not finite.
     pub fn n_best(&mut self, pair: &Pair<'_>, n: usize) -> Vec<ScoredLinks> {
-        assert!(self.shape.is_one_to_one(), "n-best needs a shape with one link each");
         score_links(self.w, pair, &mut self.scores);
         self.search.fill(pair, &self.scores);
         let (rows, columns) = (pair.rows() as usize, pair.columns() as usize);
+        if !self.shape.is_one_to_one() {
+            let most = [self.shape.most_per_row, self.shape.most_per_column];
+            let found = n_best_links(&self.search.table, rows, columns, most, n);
+            let sets = found.expect("scores must be finite").into_iter();
+            return sets.map(|set| ScoredLinks { score: set.score, links: set.links }).collect();
+        }
         let found = n_best_assignments(&self.search.table, rows, columns, Nulls::Free, n);
         let found = found.expect("scores must be finite");
         let links = |links: Vec<Option<u32>>| {

@@ -46,6 +46,14 @@ pub enum SoftError {
         /// The sum.
         value: f64,
     },
+    /// Multipliers that do not fit.
+    #[error("{found} multipliers are given, where {needed} finite numbers are needed")]
+    Multipliers {
+        /// One for each message.
+        needed: usize,
+        /// How many there were.
+        found: usize,
+    },
     /// A training that was refused.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -209,6 +217,21 @@ impl SoftGraph {
     pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
         positive("smoothing", smoothing)?;
         self.smoothing = smoothing;
+        Ok(self)
+    }
+
+    /// The same with these multipliers, one for each message: those that
+    /// [`messages`](Self::messages) gave in the round before. See
+    /// [`train_augmented`](super::train_augmented).
+    ///
+    /// # Errors
+    /// Too many or too few of them, or one that is not finite.
+    pub fn with_multipliers(mut self, multipliers: Vec<f64>) -> Result<Self, SoftError> {
+        let needed = self.layout.messages;
+        if multipliers.len() != needed || !multipliers.iter().all(|m| m.is_finite()) {
+            return Err(SoftError::Multipliers { needed, found: multipliers.len() });
+        }
+        self.offsets = multipliers;
         Ok(self)
     }
 
@@ -382,8 +405,9 @@ impl SoftGraph {
         self.offsets = self.messages(weights);
     }
 
-    /// A dual point with the losses that it has here.
-    pub(super) fn with_losses(&self, point: &DualPoint) -> DualPoint {
+    /// A dual point with the losses that it has here: those of a round before had other multipliers in
+    /// them.
+    pub fn with_losses(&self, point: &DualPoint) -> DualPoint {
         let mut point = point.clone();
         for (block, own) in self.layout.blocks.iter().zip(&mut point.blocks) {
             let entries = own.parts.entries().iter();

@@ -130,6 +130,11 @@ impl Problem for SoftGraph {
         }
     }
 
+    /// The hard objective g(w, δ).
+    fn second_objective(&self, w: &[f64]) -> Option<f64> {
+        Some(self.hard_objective(w))
+    }
+
     /// Checks that masses lie in the simplex, and that the loss is theirs.
     fn check_point(
         &self,

@@ -1,0 +1,150 @@
+//! What a training has come to, in words and in JSON.
+
+use super::soft;
+use super::train::Test;
+use crate::args::TalkArgs;
+use crate::kind::Kind;
+use crate::kind::kernel::{SupportSize, support_size};
+use anyhow::Result;
+use maxmargin::{Quality, Validation};
+use maxmargin_io::{FactorTraining, Model, Unknown};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Prints the result: one JSON object, or the certificate in words.
+pub(super) fn conclude<K: Kind>(
+    model: &Model,
+    test: Option<&Test<K>>,
+    talk: TalkArgs,
+) -> Result<()> {
+    if talk.json {
+        let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
+        let test =
+            test.map(|t| json!({"hamming": t.errors.hamming(), "zero_one": t.errors.zero_one()}));
+        let validation = meta.validation.map(|v| {
+            let held_out = meta.held_out.is_some();
+            json!({"error": v.error, "pass": v.pass, "checks": v.checks, "held_out": held_out})
+        });
+        let mut json = json!({
+            "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
+            "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
+            "oracle_calls": t.oracle_calls, "seconds": t.seconds,
+            "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
+            "validation": validation,
+        });
+        if let Some(soft) = meta.spec.soft() {
+            let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
+            json["soft"] = json!({"rho": soft.rho, "hard_objective": hard, "violation": {"largest": most, "rms": rms}});
+        }
+        if let Some(size) = support_size(model) {
+            json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
+        }
+        return super::print_json(&json);
+    }
+    if talk.quiet {
+        return Ok(());
+    }
+    let mut text =
+        certificate_in_words(model) + &support_in_words(model) + &validation_in_words(model);
+    if let Some(test) = test {
+        let e = &test.errors;
+        let _ = writeln!(
+            text,
+            "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.",
+            100.0 * e.hamming(),
+            e.tokens,
+            K::NOUNS.labels,
+            100.0 * e.zero_one(),
+            e.sequences,
+            K::NOUNS.examples
+        );
+        text.push_str(&unknowns(&test.data.unknown));
+    }
+    super::print(&text)
+}
+
+/// What the certificate says, for people.
+pub(crate) fn certificate_in_words(model: &Model) -> String {
+    let why = model.meta.status.explain();
+    format!("Training ended because {why}.\n{}", bounds_in_words(model))
+}
+
+/// Between which bounds the optimum lies, for people.
+pub(super) fn bounds_in_words(model: &Model) -> String {
+    let c = &model.meta.certificate;
+    match model.meta.spec.training() {
+        Some(FactorTraining::Soft(own)) => return soft::in_words(c, own),
+        Some(FactorTraining::Dlpw { .. }) => return soft::dlpw_in_words(c),
+        _ => {}
+    }
+    let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
+    let within = if model.meta.bounds.is_empty() { "whatsoever" } else { "in bounds" };
+    let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
+    match c.quality {
+        Quality::Exact => format!(
+            "The objective is {:.6}. No weights {within} can bring it below {:.6},\n\
+             so these are within {gap}.\n",
+            c.primal, c.dual,
+        ),
+        Quality::UpperBound => format!(
+            "Decoding was relaxed: the objective is at most {:.6}, which is that of the relaxed\n\
+             problem. No weights {within} can bring the relaxed one below {:.6}, so these are within\n\
+             {gap} of the relaxed problem.\n",
+            c.primal, c.dual,
+        ),
+        Quality::Heuristic => format!(
+            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can\n\
+             bring it below {:.6}. What was found is within {gap},\n\
+             but the true distance may be larger.\n",
+            c.primal, c.dual,
+        ),
+    }
+}
+
+/// What a model with a kernel is a sum over, for people.
+pub(crate) fn support_in_words(model: &Model) -> String {
+    support_size(model).map_or_else(String::new, |SupportSize { inputs, parts }| {
+        format!("The model is a sum over {inputs} inputs, with {parts} support parts.\n")
+    })
+}
+
+/// How the model has done in validation, for people, if it was validated.
+pub(crate) fn validation_in_words(model: &Model) -> String {
+    let Some(Validation { error, pass, checks }) = model.meta.validation else {
+        return String::new();
+    };
+    let share = format!("{:.2} % of the labels", 100.0 * error);
+    match model.meta.settings.patience {
+        None => format!("The validation error is {share}.\n"),
+        Some(_) => format!(
+            "The model is that of pass {pass}, with the least validation error in {checks} checks: \
+             {share}.\n"
+        ),
+    }
+}
+
+/// What of the data the model did not know, if anything.
+pub(super) fn unknowns(unknown: &Unknown) -> String {
+    let mut text = String::new();
+    if unknown.attributes > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} attributes are unknown to the model and were ignored.",
+            unknown.attributes, unknown.all_attributes
+        );
+    }
+    if unknown.labels > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} labels are unknown to the model and count as errors.",
+            unknown.labels, unknown.tokens
+        );
+    }
+    let none_of = |unknown, all| all > 0 && unknown == all;
+    if none_of(unknown.attributes, unknown.all_attributes)
+        || none_of(unknown.labels, unknown.tokens)
+    {
+        text.push_str("hint: are these the right data for the model, in the right --format?\n");
+    }
+    text
+}

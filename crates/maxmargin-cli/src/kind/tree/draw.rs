@@ -1,0 +1,64 @@
+//! Stick figures.
+
+use super::{Kind as _, NEAR, People, TreeKind, predict_states};
+use maxmargin::model::tree::State;
+use maxmargin_io::{Model, TreeSpec, lsp_parents};
+use maxmargin_report::{Drawing, Drawings};
+
+/// People who are drawn.
+const SHOWN: usize = 12;
+
+/// Room around a figure, in steps of the grid.
+const MARGIN: f64 = 4.0;
+
+/// What is drawn, and its colour.
+const TRUTH: usize = 6;
+const RIGHT: usize = 2;
+const WRONG: usize = 1;
+
+/// The first people of the test: true and predicted joints.
+pub(super) fn people(model: &Model, spec: &TreeSpec, people: &People) -> Drawings {
+    let few = TreeKind::select(people, &|i| i < SHOWN);
+    let mut drawings = Drawings::new("People of the test")
+        .note(format!(
+            "True joints, and over them what was predicted. A joint is found if it is within {NEAR} \
+             torsos of its place; a line that ends at one that is not found is in the colour of those."
+        ))
+        .colour("true", TRUTH)
+        .colour("found", RIGHT)
+        .colour("not found", WRONG);
+    for (i, predicted) in predict_states(spec, &model.weights, &few).iter().enumerate() {
+        drawings = drawings.drawing(person(&few, i, predicted));
+    }
+    drawings
+}
+
+fn person(people: &People, i: usize, predicted: &[State]) -> Drawing {
+    let truth = people.examples.truth(i);
+    let all =
+        || truth.iter().chain(predicted).map(|state| (f64::from(state.x), f64::from(state.y)));
+    let least = all().fold((f64::MAX, f64::MAX), |a, b| (a.0.min(b.0), a.1.min(b.1)));
+    let most = all().fold((0.0f64, 0.0f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let place = |state: &State| {
+        (f64::from(state.x) - least.0 + MARGIN, f64::from(state.y) - least.1 + MARGIN)
+    };
+    let near = |joint: usize| {
+        let (a, b) = (place(&truth[joint]), place(&predicted[joint]));
+        (a.0 - b.0).hypot(a.1 - b.1) <= NEAR * people.torsos[i]
+    };
+    let found = (0..truth.len()).filter(|joint| near(*joint)).count();
+    let (width, height) = (most.0 - least.0 + 2.0 * MARGIN, most.1 - least.1 + 2.0 * MARGIN);
+    let mut drawing = Drawing::new(format!("{found} of {} found", truth.len()), width, height);
+    let bones = || lsp_parents().into_iter().enumerate().filter_map(|(j, p)| Some((j, p?)));
+    for (joint, parent) in bones() {
+        drawing = drawing.line(place(&truth[joint]), place(&truth[parent]), TRUTH);
+    }
+    for (joint, parent) in bones() {
+        let colour = if near(joint) && near(parent) { RIGHT } else { WRONG };
+        drawing = drawing.line(place(&predicted[joint]), place(&predicted[parent]), colour);
+    }
+    for (joint, state) in predicted.iter().enumerate() {
+        drawing = drawing.dot(place(state), if near(joint) { RIGHT } else { WRONG });
+    }
+    drawing
+}

@@ -1,0 +1,178 @@
+//! Training of multi-label models and factor graphs where decoding is hard.
+
+use crate::common::Desk;
+use maxmargin_io::{Model, SoftSpec};
+
+/// Rows with sets of labels.
+const SETS: &str = "\
+1,2 1:1 2:1 9:1
+1 1:1 9:1
+2,3 2:1 3:1 9:1
+ 3:0.5 9:1
+3 3:1 9:1
+";
+
+/// A ring whose factors pull different ways, and a pair.
+const GRAPHS: &str = concat!(
+    r#"{"variables": [{"states": 2, "truth": 0}, {"states": 2, "truth": 1}, {"states": 2, "truth": 1}], "#,
+    r#""factors": [{"template": "pixel", "variables": [0], "attributes": {"dark": 1}}, "#,
+    r#"{"template": "pixel", "variables": [1], "attributes": {"light": 1}}, "#,
+    r#"{"template": "edge", "variables": [0, 1], "attributes": {"bias": 1}}, "#,
+    r#"{"template": "edge", "variables": [1, 2], "attributes": {"bias": 1}}, "#,
+    r#"{"template": "edge", "variables": [2, 0], "attributes": {"bias": 0.1}}]}"#,
+    "\n",
+    r#"{"variables": [{"states": 2, "truth": 0}, {"states": 2, "truth": 0}], "#,
+    r#""factors": [{"template": "pixel", "variables": [0], "attributes": {"dark": 1}}, "#,
+    r#"{"template": "edge", "variables": [0, 1], "attributes": {"bias": 1}}]}"#,
+    "\n"
+);
+
+/// So that no choice is left to the clock.
+const BY_NAME: &str = "--solver bcfw --order permutation --direction pairwise --cache off";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("sets.svm", SETS);
+    desk.write("graphs.jsonl", GRAPHS);
+    desk
+}
+
+fn soft(model: &Model) -> &SoftSpec {
+    model.meta.spec.soft().unwrap()
+}
+
+#[test]
+fn every_training_has_its_words() {
+    let desk = desk();
+    let train = format!("{BY_NAME} --lambda 0.05");
+    insta::assert_snapshot!(desk.session(&format!(
+        "train sets.svm --training soft {train} --test sets.svm -o s.model
+         evaluate s.model sets.svm
+         predict s.model sets.svm
+         dump s.model --top 1
+         verify s.model sets.svm
+         train sets.svm --training exact {train}
+         train sets.svm --training lp {train} -o lp.model
+         verify lp.model sets.svm
+         train graphs.jsonl --training soft --rho 0.5 --smooth 0.01 --inference max-product {train} -o g.model
+         predict g.model graphs.jsonl
+         verify g.model graphs.jsonl
+         train graphs.jsonl --training soft --rho-schedule 1,0.1 --inference lp {train} -o a.model
+         verify a.model graphs.jsonl
+         train graphs.jsonl --training dlpw --max-passes 20 --lambda 0.05 --test graphs.jsonl -o d.model
+         verify d.model graphs.jsonl
+         predict d.model graphs.jsonl
+         dump d.model --top 1
+         train sets.svm --training dlpw-smooth --max-passes 20 --lambda 0.05"
+    )));
+}
+
+#[test]
+fn what_has_no_meaning_is_refused() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.session(
+        "train sets.svm --training hard
+         train sets.svm --training soft --rho 0
+         train sets.svm --training soft --rho nan
+         train sets.svm --training soft --rho 1 --rho-schedule 1,0.1
+         train sets.svm --training soft --rho-schedule 1,-1
+         train sets.svm --training soft --multipliers 0
+         train sets.svm --rho 1
+         train sets.svm --training lp --rho 1
+         train sets.svm --training lp --inference enumerate
+         train sets.svm --training exact --inference lp
+         train sets.svm --training dlpw --smooth 1
+         train sets.svm --training dlpw --order gap
+         train sets.svm --training soft --lower 0
+         train sets.svm --training soft --kernel rbf
+         train sets.svm --training soft --rescaling slack
+         train sets.svm --training soft --lambda auto
+         train sets.svm --training soft --multipliers 3 --checkpoint c.ckpt
+         train pets.crf --training soft
+         path sets.svm --training soft"
+    ));
+}
+
+/// The augmented Lagrangian comes to the optimum over the LP relaxation, which the LP oracle finds too;
+/// a small rho comes near it.
+#[test]
+fn soft_training_leads_to_the_relaxation() {
+    let desk = desk();
+    for data in ["sets.svm", "graphs.jsonl"] {
+        let train = format!("train {data} -q --lambda 0.1 --max-passes 300 {BY_NAME}");
+        desk.run(&format!("{train} --training lp --tolerance 1e-6 -o lp.model")).ok();
+        let relaxed = desk.model("lp.model").meta.certificate.primal;
+        desk.run(&format!("{train} --training soft --multipliers 30 --tolerance 1e-6 -o m.model"))
+            .ok();
+        let model = desk.model("m.model");
+        let found = soft(&model);
+        assert!(found.violation.0 < 1e-2, "{data}: {:?}", found.violation);
+        assert!((found.hard_objective - relaxed).abs() < 2e-3, "{data}: {}", found.hard_objective);
+        desk.run(&format!("verify m.model {data}")).ok();
+
+        let mut last = f64::INFINITY;
+        for rho in ["1", "0.01"] {
+            let out = "-o r.model";
+            desk.run(&format!("{train} --training soft --rho {rho} --tolerance 1e-4 {out}")).ok();
+            let (model, above) = (desk.model("r.model"), relaxed - 1e-4);
+            let found = soft(&model);
+            assert!(found.hard_objective >= above && found.violation.0 < last);
+            last = found.violation.0;
+        }
+    }
+}
+
+#[test]
+fn every_verb_knows_soft_training() {
+    let desk = desk();
+    let train = format!("train sets.svm -q --training soft --lambda 0.05 {BY_NAME}");
+    desk.run(&format!("{train} --tolerance 1e-6 --report r.html --trace t.jsonl -o whole.model"))
+        .ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Soft and hard objective") && page.contains("Largest violation"));
+    assert!(desk.read("t.jsonl").contains("\"second\":"));
+    desk.run(&format!("{train} --tolerance 0 --max-passes 2 --checkpoint c.ckpt")).ok();
+    desk.run(&format!("{train} --tolerance 1e-6 --resume c.ckpt -o resumed.model")).ok();
+    assert_eq!(desk.model("resumed.model").weights, desk.model("whole.model").weights);
+    let other = desk.run(&format!("{train} --rho 2 --resume c.ckpt"));
+    assert!(other.stderr.contains("begun with another option"), "{}", other.stderr);
+    desk.run(&format!("{train} --warm-start whole.model --tolerance 1e-6")).ok();
+    desk.run("train sets.svm -q --training soft --patience 3 -o p.model").ok();
+    desk.run("verify p.model sets.svm").ok();
+    let other = "train sets.svm -q --training soft --solver bcfw --cache off";
+    desk.run(&format!("{other} --tolerance 0 --max-passes 2 --checkpoint d.ckpt")).ok();
+    desk.run(&format!("{other} --tolerance 1e-4 --resume d.ckpt -o own.model")).ok();
+    assert_eq!(soft(&desk.model("own.model")).lambda, 0.2); // 1/5, with five rows
+    let json = desk.run(&format!("{train} --json")).ok().json();
+    assert!(json["soft"]["hard_objective"].as_f64().unwrap() > 0.0);
+    assert_eq!((&json["n"], &json["soft"]["rho"]), (&5.into(), &1.0.into()));
+}
+
+#[test]
+fn whatever_is_tampered_with_is_noticed() {
+    let desk = desk();
+    desk.run(&format!("train sets.svm -q --training soft --multipliers 2 {BY_NAME} -o s.model"))
+        .ok();
+    desk.run("verify s.model sets.svm").ok();
+    let change = |change: &dyn Fn(&mut SoftSpec)| {
+        let mut model = desk.model("s.model");
+        change(model.meta.spec.soft_mut().unwrap());
+        model.save(desk.path("changed.model")).unwrap();
+        let run = desk.run("verify changed.model sets.svm");
+        assert_eq!(run.code, 1, "{}", run.transcript());
+        run.stdout + &run.stderr
+    };
+    for (text, found) in [
+        ("the hard objective is claimed", change(&|soft| soft.hard_objective -= 0.01)),
+        ("the largest violation is claimed", change(&|soft| soft.violation.0 = 0.0)),
+        ("the lambda of the soft problem", change(&|soft| soft.lambda *= 2.0)),
+        ("does NOT hold", change(&|soft| soft.rho *= 2.0)),
+        ("does NOT hold", change(&|soft| soft.multipliers[0] += 0.1)),
+        ("multipliers are given", change(&|soft| soft.multipliers.truncate(1))),
+        ("rho or smoothing", change(&|soft| soft.rho = -1.0)),
+        ("not a finite number", change(&|soft| soft.multipliers[0] = f64::NAN)),
+        ("`dual.losses` has the shape", change(&|soft| soft.blocks += 1)),
+    ] {
+        assert!(found.contains(text), "{text:?} is not in {found}");
+    }
+}

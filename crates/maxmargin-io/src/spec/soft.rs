@@ -1,0 +1,167 @@
+//! How models whose decoding is hard are trained.
+
+use super::{Spec, WeightGroup};
+use crate::model::ModelError;
+use serde::{Deserialize, Serialize};
+
+/// How the weights of a multi-label model or a factor graph are found: what a model file says of it,
+/// since it changes what is optimal.
+///
+/// ```
+/// use maxmargin_io::{FactorTraining, SoftSpec};
+///
+/// let soft = FactorTraining::from(SoftSpec { messages: 12, ..SoftSpec::new(1.0) });
+/// assert_eq!((soft.name(), soft.messages()), ("soft", 12));
+/// assert!(FactorTraining::default().is_decoding());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FactorTraining {
+    /// With the decoder as the oracle, whether it is exact or relaxed.
+    #[default]
+    Decoding,
+    /// Through soft constraints: see [`maxmargin::model::soft`].
+    Soft(Box<SoftSpec>),
+    /// By [`dlpw`](maxmargin::model::soft::dlpw), which proves nothing.
+    Dlpw {
+        /// The λ of the problem; 0 before it is known.
+        lambda: f64,
+        /// The temperature of its maxima, if they are soft.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        temperature: Option<f64>,
+    },
+}
+
+/// Soft constraints, and what they have come to.
+///
+/// ```
+/// use maxmargin_io::SoftSpec;
+///
+/// let spec = SoftSpec::new(0.5);
+/// assert_eq!((spec.rho, spec.smoothing, spec.blocks), (0.5, None, 0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SoftSpec {
+    /// How soft they are.
+    pub rho: f64,
+    /// The λ of the problem, which is built for it; 0 before it is known.
+    pub lambda: f64,
+    /// How smooth every maximum is, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothing: Option<f64>,
+    /// Number of blocks: of variables and factors of all examples.
+    pub blocks: usize,
+    /// Number of weights after those of the model: messages, and those that smoothing adds.
+    pub messages: usize,
+    /// The hard objective g(w, δ), without ρ/2·‖δ‖²: an upper bound of the optimum over the LP
+    /// relaxation.
+    pub hard_objective: f64,
+    /// How far variables and factors disagree, at most and as the root of the mean of squares.
+    pub violation: (f64, f64),
+    /// The multipliers of the augmented Lagrangian, none if they are all 0. A tensor of their own in a model
+    /// file.
+    #[serde(skip)]
+    pub multipliers: Vec<f64>,
+}
+
+impl SoftSpec {
+    /// Soft constraints of a problem that is not trained yet.
+    pub fn new(rho: f64) -> Self {
+        Self {
+            rho,
+            lambda: 0.0,
+            smoothing: None,
+            blocks: 0,
+            messages: 0,
+            hard_objective: 0.0,
+            violation: (0.0, 0.0),
+            multipliers: Vec::new(),
+        }
+    }
+}
+
+impl From<SoftSpec> for FactorTraining {
+    fn from(soft: SoftSpec) -> Self {
+        Self::Soft(Box::new(soft))
+    }
+}
+
+impl FactorTraining {
+    /// Whether it is the ordinary one.
+    pub fn is_decoding(&self) -> bool {
+        *self == Self::Decoding
+    }
+
+    /// Its name: `decoding`, `soft`, `dlpw` or `dlpw-smooth`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Decoding => "decoding",
+            Self::Soft(_) => "soft",
+            Self::Dlpw { temperature: None, .. } => "dlpw",
+            Self::Dlpw { temperature: Some(_), .. } => "dlpw-smooth",
+        }
+    }
+
+    /// Number of weights after those of the model.
+    pub fn messages(&self) -> usize {
+        if let Self::Soft(soft) = self { soft.messages } else { 0 }
+    }
+
+    /// Refuses numbers that make no problem.
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        let Self::Soft(soft) = self else { return Ok(()) };
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        if !positive(soft.rho) || !soft.smoothing.is_none_or(positive) {
+            let reason = "rho or smoothing is not a positive number";
+            return Err(ModelError::content(reason));
+        }
+        if !soft.multipliers.iter().all(|multiplier| multiplier.is_finite()) {
+            return Err(ModelError::content("a multiplier is not a finite number"));
+        }
+        Ok(())
+    }
+
+    /// The group of these weights, if there are any, after `dim` others.
+    pub(super) fn group(&self, dim: usize) -> Option<WeightGroup> {
+        let range = dim..dim + self.messages();
+        let shape = vec![range.len()];
+        (!range.is_empty()).then(|| WeightGroup { name: "messages".to_owned(), range, shape })
+    }
+}
+
+impl Spec {
+    /// How it is trained, where there is a choice.
+    pub fn training(&self) -> Option<&FactorTraining> {
+        match self {
+            Self::Multilabel(spec) => Some(&spec.training),
+            Self::FactorGraph(spec) => Some(&spec.training),
+            _ => None,
+        }
+    }
+
+    /// Its soft constraints, if it was trained through such.
+    pub fn soft(&self) -> Option<&SoftSpec> {
+        if let Some(FactorTraining::Soft(soft)) = self.training() { Some(soft) } else { None }
+    }
+
+    /// Its soft constraints, to be changed.
+    pub fn soft_mut(&mut self) -> Option<&mut SoftSpec> {
+        if let Some(FactorTraining::Soft(soft)) = self.training_mut() { Some(soft) } else { None }
+    }
+
+    /// How it is trained, to be changed.
+    pub fn training_mut(&mut self) -> Option<&mut FactorTraining> {
+        match self {
+            Self::Multilabel(spec) => Some(&mut spec.training),
+            Self::FactorGraph(spec) => Some(&mut spec.training),
+            _ => None,
+        }
+    }
+
+    /// Number of dual blocks of `n` examples.
+    pub(crate) fn blocks(&self, n: usize) -> usize {
+        self.soft().map_or(n, |soft| soft.blocks)
+    }
+}

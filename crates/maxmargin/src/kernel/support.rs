@@ -1,0 +1,164 @@
+//! The inputs that a trained model is a sum over.
+
+use super::function::Kernel;
+use super::inputs::Inputs;
+use super::model::KernelModelError;
+use crate::model::Row;
+use std::sync::Arc;
+
+/// The inputs whose coefficients are not all 0: what is left of the training data in a model with a
+/// kernel. Clones share their memory.
+///
+/// With the kernel values of an input x and all of these as its attributes, k(x₁, x), k(x₂, x), …, the
+/// model is linear: its weights are the coefficients, and everything that a linear model can do
+/// (n-best, margins, rules) is done by the code of the linear model. [`Expander`] makes such rows.
+///
+/// ```
+/// use maxmargin::kernel::{Expander, Kernel, Support};
+/// use maxmargin::model::Row;
+///
+/// let support = Support::new([vec![(0, 1.0)], vec![(0, 1.0), (2, 2.0)]])?;
+/// assert_eq!((support.len(), support.attribute_bound()), (2, 3));
+/// let mut expander = Expander::new(Kernel::Linear, &support);
+/// let row = expander.expand(Row { attributes: &[0, 2], values: &[3.0, 0.5] });
+/// assert_eq!(row.pairs().collect::<Vec<_>>(), [(0, 3.0), (1, 4.0)]);
+/// # Ok::<(), maxmargin::kernel::KernelModelError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Support {
+    inputs: Arc<Inputs>,
+}
+
+impl Support {
+    /// Collects inputs, each as `(attribute, value)` pairs in increasing order of attributes.
+    ///
+    /// ```
+    /// use maxmargin::kernel::Support;
+    ///
+    /// let twice = Support::new([vec![(1, 1.0), (1, 2.0)]]);
+    /// assert_eq!(twice.unwrap_err().to_string(), "the attributes of input 0 are not in order");
+    /// ```
+    ///
+    /// # Errors
+    /// Attributes that are not in order, or values that are not finite.
+    pub fn new(
+        inputs: impl IntoIterator<Item = Vec<(u32, f64)>>,
+    ) -> Result<Self, KernelModelError> {
+        let inputs: Vec<Vec<(u32, f64)>> = inputs.into_iter().collect();
+        for (input, entries) in inputs.iter().enumerate() {
+            if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+                return Err(KernelModelError::Order { input });
+            }
+            if !entries.iter().all(|(_, value)| value.is_finite()) {
+                return Err(KernelModelError::NotFinite);
+            }
+        }
+        Ok(Self::of(Inputs::from_rows(inputs)))
+    }
+
+    pub(super) fn of(inputs: Inputs) -> Self {
+        Self { inputs: Arc::new(inputs) }
+    }
+
+    pub(super) fn places_in(&self, all: &Inputs) -> Option<Vec<usize>> {
+        all.places(&self.inputs)
+    }
+
+    /// Number of inputs.
+    pub fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One past the largest attribute.
+    pub fn attribute_bound(&self) -> usize {
+        self.inputs.rows.attribute_bound()
+    }
+
+    /// An input.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn input(&self, m: usize) -> Row<'_> {
+        self.inputs.rows.row(m)
+    }
+
+    /// All inputs.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.len()).map(|m| self.input(m))
+    }
+}
+
+/// Turns inputs into their kernel values with those of a [`Support`], which has an example.
+#[derive(Debug, Clone)]
+pub struct Expander {
+    kernel: Kernel,
+    support: Support,
+    /// 0, 1, 2, …
+    numbers: Vec<u32>,
+    values: Vec<f64>,
+    dense: Vec<f64>,
+}
+
+impl Expander {
+    /// For a kernel and the inputs of a model.
+    pub fn new(kernel: Kernel, support: &Support) -> Self {
+        let numbers = (0..support.len() as u32).collect();
+        let (values, dense) = (Vec::new(), Vec::new());
+        Self { kernel, support: support.clone(), numbers, values, dense }
+    }
+
+    /// k(x_m, x) for all inputs x_m, as a row whose attributes are the numbers m. A value that is too
+    /// large to be one is taken for the largest.
+    pub fn expand(&mut self, input: Row<'_>) -> Row<'_> {
+        self.support.inputs.values(&self.kernel, input, &mut self.dense, &mut self.values);
+        for value in &mut self.values {
+            *value = if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) };
+        }
+        Row { attributes: &self.numbers, values: &self.values }
+    }
+}
+
+impl Kernel {
+    /// 1/(d·σ²), where σ² is the variance of all d attributes of all `inputs`: with it a kernel sees
+    /// distances of about 1, whatever the scale of the data. 1 if all values are the same.
+    ///
+    /// ```
+    /// use maxmargin::kernel::Kernel;
+    /// use maxmargin::model::Row;
+    ///
+    /// let inputs = [Row { attributes: &[0], values: &[4.0] }, Row { attributes: &[], values: &[] }];
+    /// assert_eq!(Kernel::scale(inputs, 1), 0.25); // 4 and 0: the variance is 4
+    /// ```
+    pub fn scale<'a>(inputs: impl IntoIterator<Item = Row<'a>>, attributes: usize) -> f64 {
+        let (mut count, mut sum, mut squares) = (0usize, 0.0, 0.0);
+        for input in inputs {
+            count += attributes;
+            for (_, value) in input.pairs() {
+                sum += value;
+                squares += value * value;
+            }
+        }
+        let (count, d) = (count.max(1) as f64, attributes.max(1) as f64);
+        let variance = squares / count - (sum / count) * (sum / count);
+        let gamma = 1.0 / (d * variance);
+        if gamma > 0.0 && gamma.is_finite() { gamma } else { 1.0 }
+    }
+
+    /// Its name: `linear`, `poly` or `rbf`.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin::kernel::Kernel::Rbf { gamma: 1.0 }.name(), "rbf");
+    /// ```
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Polynomial { .. } => "poly",
+            Self::Rbf { .. } => "rbf",
+        }
+    }
+}
