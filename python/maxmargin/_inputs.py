@@ -45,6 +45,21 @@ def sparse_parts(X: Any) -> tuple[Any, Any, Any]:
     return X.indptr, X.indices, X.data
 
 
+def native_matrix(X: Any) -> Any:
+    """A matrix as the native half takes it where it takes both kinds."""
+    return sparse_parts(X) if sp.issparse(X) else X
+
+
+def one_each(what: str, count: int, name: str, values: Any) -> list[Any]:
+    """A list with an item for each example, or an empty one if there is none at all."""
+    if values is None:
+        return []
+    values = list(values)
+    if len(values) != count:
+        raise ValueError(f"X has {count} {what} and {name} has {len(values)}")
+    return values
+
+
 def row_parts(X: Any) -> list[Any]:
     """Rows of attributes by name, from a list, a Series or an object array."""
     return X.tolist() if hasattr(X, "tolist") else list(X)

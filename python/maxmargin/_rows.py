@@ -299,27 +299,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.costs = costs
-        self.rescaling = rescaling
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def _spec(self, attributes: int) -> dict[str, Any]:
         loss: Any = "zero-one"
@@ -408,26 +388,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.rescaling = rescaling
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def _check_classes(self, y: np.ndarray) -> None:
         super()._check_classes(y)

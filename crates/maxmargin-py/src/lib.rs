@@ -16,6 +16,8 @@ mod fit;
 mod graphs;
 mod history;
 mod model;
+mod nodes;
+mod pairs;
 mod path;
 mod predict;
 mod problem;
@@ -25,6 +27,7 @@ mod rows;
 mod sequences;
 mod structure;
 mod supervise;
+mod trees;
 mod verify;
 
 /// The extension module.
@@ -41,6 +44,10 @@ mod native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::nodes::{NodeData, read_images};
+    #[pymodule_export]
+    use crate::pairs::{PairData, read_sentence_pairs};
+    #[pymodule_export]
     use crate::path::Path;
     #[pymodule_export]
     use crate::read::{chunk_counts, read_rows, read_sequences};
@@ -50,4 +57,6 @@ mod native {
     use crate::sequences::SequenceData;
     #[pymodule_export]
     use crate::structure::{fit_structure, follow_structure_path, verify_structure};
+    #[pymodule_export]
+    use crate::trees::TreeData;
 }
