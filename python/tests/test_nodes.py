@@ -91,28 +91,28 @@ def test_weights_are_repetitions(rng):
 
 def test_forms_of_graphs_agree(rng):
     X, y = rings(rng, 10)
-    dense = GraphSVM(lam=0.05).fit(X, y)
+    dense = GraphSVM(lam=0.05, solver="bcfw").fit(X, y)
     sparse = [
         (sp.csr_matrix(nodes), edges.tolist(), sp.csr_matrix(rows)) for nodes, edges, rows in X
     ]
-    assert np.array_equal(GraphSVM(lam=0.05).fit(sparse, y).coef_, dense.coef_)
-    plain = GraphSVM(lam=0.05).fit([graph[:2] for graph in X], y)
-    ones = GraphSVM(lam=0.05).fit([(*graph[:2], np.ones((4, 1))) for graph in X], y)
-    flat = GraphSVM(lam=0.05).fit([(*graph[:2], np.ones(4)) for graph in X], y)
+    assert np.array_equal(GraphSVM(lam=0.05, solver="bcfw").fit(sparse, y).coef_, dense.coef_)
+    plain = GraphSVM(lam=0.05, solver="bcfw").fit([graph[:2] for graph in X], y)
+    ones = GraphSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones((4, 1))) for graph in X], y)
+    flat = GraphSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones(4)) for graph in X], y)
     assert np.array_equal(plain.coef_, ones.coef_) and np.array_equal(plain.coef_, flat.coef_)
     halves = [
         tuple(a.astype(np.float32) if a.dtype.kind == "f" else a for a in graph) for graph in X
     ]
-    single = GraphSVM(lam=0.05).fit(halves, y)
+    single = GraphSVM(lam=0.05, solver="bcfw").fit(halves, y)
     assert np.allclose(single.coef_, dense.coef_, atol=0.1)
-    named = GraphSVM(lam=0.05).fit(X, [[("b", int(k)) for k in own] for own in y])
+    named = GraphSVM(lam=0.05, solver="bcfw").fit(X, [[("b", int(k)) for k in own] for own in y])
     assert named.predict(X)[0][0] == ("b", int(dense.predict(X)[0][0]))
     assert dense.decision_function(X)[0].shape == (4, 2)
-    lonely = GraphSVM(lam=0.05).fit([(np.eye(2), [])], [[0, 1]])
+    lonely = GraphSVM(lam=0.05, solver="bcfw").fit([(np.eye(2), [])], [[0, 1]])
     assert lonely.predict([(np.eye(2), [])])[0].tolist() == [0, 1]
-    free = GraphSVM(lam=0.05, attractive=False).fit(X, y)
+    free = GraphSVM(lam=0.05, attractive=False, solver="bcfw").fit(X, y)
     assert free.certificate_.quality == "heuristic"
-    without = GraphSVM(lam=0.05, fit_intercept=False).fit(X, y)
+    without = GraphSVM(lam=0.05, fit_intercept=False, solver="bcfw").fit(X, y)
     assert not without.intercept_.any() and len(without.coef_) == 2 * 2 + 2
     bounded = GraphSVM(lam=0.05, bounds={"unary": (-0.1, 0.1)}).fit(X, y)
     assert np.abs(bounded.unary_coef_).max() <= 0.1 and bounded.pairwise_coef_.min() >= 0
@@ -120,16 +120,18 @@ def test_forms_of_graphs_agree(rng):
 
 def test_scikit_learns_tools(rng, tmp_path):
     X, y = rings(rng, 30)
-    model = GraphSVM(lam=0.05, n_jobs=2).fit(X, y)
+    model = GraphSVM(lam=0.05, n_jobs=2, solver="bcfw").fit(X, y)
     assert np.array_equal(clone(model).fit(X, y).coef_, model.coef_)
     again = pickle.loads(pickle.dumps(model))
     assert [a.tolist() for a in again.predict(X)] == [a.tolist() for a in model.predict(X)]
     areas = [rng.random(4) + 0.1 for _ in X]
     search = GridSearchCV(GraphSVM(), {"lam": [0.01, 10.0]}, cv=KFold(3))
     assert search.fit(X, y, node_weight=areas).best_score_ > 0.6
-    judged = GraphSVM(lam=0.05, patience=3).fit(X[:20], y[:20], validation=(X[20:], y[20:]))
+    judged = GraphSVM(lam=0.05, patience=3, solver="bcfw").fit(
+        X[:20], y[:20], validation=(X[20:], y[20:])
+    )
     assert judged.validation_error_ == pytest.approx(1 - judged.score(X[20:], y[20:]))
-    assert GraphSVM(lam=0.05, validation=0.2).fit(X, y).validation_error_ is not None
+    assert GraphSVM(lam=0.05, validation=0.2, solver="bcfw").fit(X, y).validation_error_ is not None
     weighted = model.score(X, y, node_weight=areas)
     right = [area @ (a == b) for area, a, b in zip(areas, y, model.predict(X), strict=True)]
     assert weighted == pytest.approx(sum(right) / sum(area.sum() for area in areas))
@@ -137,7 +139,7 @@ def test_scikit_learns_tools(rng, tmp_path):
     model.to_report(tmp_path / "page.html")
     assert "Convergence" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert model.plot_weights() is not None and model.plot_convergence() is not None
-    warm = GraphSVM(lam=0.05, warm_start=True).fit(X, y)
+    warm = GraphSVM(lam=0.05, warm_start=True, solver="bcfw").fit(X, y)
     warm.tol = 1e-4
     assert warm.fit(X, y).history_["dual"][0] >= model.certificate_.dual - 1e-2
     path = maxmargin.regularization_path(GraphSVM(), X, y, epsilon=0.2, lambda_min=0.05)
@@ -146,7 +148,7 @@ def test_scikit_learns_tools(rng, tmp_path):
 
 def test_files_are_those_of_the_command_line(rng, tmp_path):
     X, y = rings(rng, 10)
-    model = GraphSVM(lam=0.05).fit(X, y)
+    model = GraphSVM(lam=0.05, solver="bcfw").fit(X, y)
     model.save(tmp_path / "model.safetensors")
     again = maxmargin.load(tmp_path / "model.safetensors")
     assert isinstance(again, GraphSVM) and again.fit_intercept
@@ -158,7 +160,7 @@ def test_files_are_those_of_the_command_line(rng, tmp_path):
 @needs_command
 def test_the_command_line_and_python_read_the_same(rng, tmp_path):
     X, y = rings(rng, 10)
-    GraphSVM(lam=0.05).fit(X, y).save(tmp_path / "model.safetensors")
+    GraphSVM(lam=0.05, solver="bcfw").fit(X, y).save(tmp_path / "model.safetensors")
     images = tmp_path / "images.txt"
     lines = []
     for at, (nodes, edges, _) in enumerate(X):
@@ -179,7 +181,7 @@ def test_the_command_line_and_python_read_the_same(rng, tmp_path):
     found = [["background", "foreground"][int(k)] for k in lines[0].split()[1:]]
     assert theirs.predict(X2)[0].tolist() == found
     # The same model, trained from arrays.
-    ours = GraphSVM(lam=0.05).fit(X2, y2, node_weight=[own[:, 0] for own in pixels])
+    ours = GraphSVM(lam=0.05, solver="bcfw").fit(X2, y2, node_weight=[own[:, 0] for own in pixels])
     assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, abs=0.02)
 
 

@@ -100,7 +100,7 @@ def test_weights_are_repetitions(rng):
 
 def test_anchors_are_the_mean_way(rng):
     X, y = bodies(rng, 10)
-    model = TreeSVM(lam=0.1, parents=[-1, 0, 0]).fit(X, y)
+    model = TreeSVM(lam=0.1, parents=[-1, 0, 0], solver="bcfw").fit(X, y)
     states = np.stack(y)
     for v in (1, 2):
         for kind in (0, 1):
@@ -117,7 +117,7 @@ def test_anchors_are_the_mean_way(rng):
 def test_trees_of_labels(rng):
     X = [rng.normal(size=(3, 2)) for _ in range(40)]
     y = [np.array(["no", "yes"])[(x[:, 0] + x[0, 1] > 0).astype(int)] for x in X]
-    model = TreeSVM(lam=0.01, parents=PARENTS, tol=1e-3).fit(X, y)
+    model = TreeSVM(lam=0.01, parents=PARENTS, tol=1e-3, solver="bcfw").fit(X, y)
     assert model.classes_.tolist() == ["no", "yes"] and model.score(X, y) > 0.8
     found = model.predict(X)
     assert model.score(X, y) == pytest.approx(
@@ -136,7 +136,7 @@ def test_trees_of_labels(rng):
         hinges.append(max(values) - points(x, truth))
     primal = 0.005 * np.sum(model.coef_**2) + np.mean(hinges)
     assert primal == pytest.approx(model.certificate_.primal, abs=1e-6)
-    numbers = TreeSVM(lam=0.01, parents=PARENTS, kinds=2, tol=1e-3)
+    numbers = TreeSVM(lam=0.01, parents=PARENTS, kinds=2, tol=1e-3, solver="bcfw")
     numbers.fit(X, [(own == "yes").astype(int) for own in y])
     assert np.array_equal(numbers.coef_, model.coef_)
     assert numbers.predict(X)[0].tolist() == (found[0] == "yes").astype(int).tolist()
@@ -144,14 +144,16 @@ def test_trees_of_labels(rng):
 
 def test_scikit_learns_tools_and_files(rng, tmp_path):
     X, y = bodies(rng, 20)
-    model = TreeSVM(lam=0.05, parents=PARENTS, scale=2.0).fit(X, y)
+    model = TreeSVM(lam=0.05, parents=PARENTS, scale=2.0, solver="bcfw").fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     assert [a.tolist() for a in again.predict(X)] == [a.tolist() for a in model.predict(X)]
     search = GridSearchCV(
         TreeSVM(parents=PARENTS, kinds=[1, 2, 2]), {"lam": [0.01, 10.0]}, cv=KFold(3)
     )
     assert search.fit(X, y).best_params_["lam"] == 0.01
-    judged = TreeSVM(lam=0.05, parents=PARENTS).fit(X[:15], y[:15], validation=(X[15:], y[15:]))
+    judged = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw").fit(
+        X[:15], y[:15], validation=(X[15:], y[15:])
+    )
     assert judged.validation_error_ == pytest.approx(1 - judged.score(X[15:], y[15:]))
     model.save(tmp_path / "model.safetensors")
     loaded = maxmargin.load(tmp_path / "model.safetensors")
@@ -159,14 +161,16 @@ def test_scikit_learns_tools_and_files(rng, tmp_path):
     assert np.array_equal(loaded.coef_, model.coef_)
     assert [a.tolist() for a in loaded.predict(X)] == [a.tolist() for a in model.predict(X)]
     places = [own[:, 1:] for own in y]
-    plain = TreeSVM(lam=0.05, parents=PARENTS).fit(X, places)
+    plain = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw").fit(X, places)
     assert plain.predict(X)[0].shape == (3, 2)
-    one = TreeSVM(lam=0.05, parents=PARENTS).fit([[m[0] for m in x] for x in X], places)
-    stacked = TreeSVM(lam=0.05, parents=PARENTS)
+    one = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw").fit(
+        [[m[0] for m in x] for x in X], places
+    )
+    stacked = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw")
     stacked.fit([np.stack([m[:1] for m in x]) for x in X], places)
     assert np.array_equal(one.coef_, stacked.coef_)
-    scaled = TreeSVM(lam=0.05, parents=PARENTS, scale=2.0).fit(X, y)
-    by_example = TreeSVM(lam=0.05, parents=PARENTS).fit(X, y, scale=np.full(20, 2.0))
+    scaled = TreeSVM(lam=0.05, parents=PARENTS, scale=2.0, solver="bcfw").fit(X, y)
+    by_example = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw").fit(X, y, scale=np.full(20, 2.0))
     assert np.array_equal(scaled.coef_, by_example.coef_)
     model.to_report(tmp_path / "page.html")
     assert model.plot_weights() is not None and len(model._weight_names()) == len(model.coef_)
