@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,7 +174,7 @@ class ChainSVM(AttributeNames, BaseSVM):
         sequences = Sequences(X, lengths)
         truth = split_labels(y, lengths)
         weights, whole = total(sample_weight, len(sequences))
-        labels = Labels(as_classes(label for labels in truth for label in labels))
+        labels = Labels(as_classes(chain.from_iterable(truth)))
         if len(labels.classes) < 2:
             raise ValueError(f"there is nothing to learn from {len(labels.classes)} label")
         self._labels = labels

@@ -81,12 +81,12 @@ class SequenceData:
     ) -> None: ...
     def add_dicts(
         self,
-        tokens: Sequence[Any],
+        sequences: Sequence[Any],
         grow: bool,
         attributes: Alphabet,
         label_names: Alphabet,
-        labels: _Labels | None,
-        weight: float,
+        labels: list[_Labels] | None,
+        weights: _Floats | None,
     ) -> None: ...
 
 class RowData:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +55,21 @@ def read_sequences(
     >>> len(X), "".join(y[0])
     (626, 'ommanding')
     """
-    X, y, _ = native.read_sequences(os.fspath(source), format)
+    with without_collection():
+        X, y, _ = native.read_sequences(os.fspath(source), format)
     return X, y
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Keeps Python from looking for garbage among millions of new objects, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)

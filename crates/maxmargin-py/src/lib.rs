@@ -22,6 +22,7 @@ mod path;
 mod predict;
 mod problem;
 mod read;
+mod recent;
 mod report;
 mod rows;
 mod sequences;
