@@ -139,12 +139,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
-        pairs = [Pair(pair, at) for at, pair in enumerate(X)]
-        if not pairs:
+        X = list(X)
+        if not X:
             raise ValueError("there are no pairs")
-        self.n_features_in_ = pairs[0].features.shape[1]
-        weights, whole = total(sample_weight, len(pairs))
-        data = self._fill(pairs, y, weights, extra)
+        self.n_features_in_ = Pair(X[0], 0).features.shape[1]
+        weights, whole = total(sample_weight, len(X))
+        data = self._fill(X, y, weights, extra)
         names = [str(at + 1) for at in range(self.n_features_in_)]
         names += [CONSTANT] if self.fit_intercept else []
         spec = {
@@ -172,14 +172,15 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         )
 
     def _fill(
-        self, pairs: list[Pair], y: Any, weights: np.ndarray | None, extra: dict[str, Any]
+        self, X: list[Any], y: Any, weights: np.ndarray | None, extra: dict[str, Any]
     ) -> native.PairData:
-        """Everything in the form that training takes."""
-        truth = one_each("pairs", len(pairs), "y", y)
-        free = one_each("pairs", len(pairs), "possible", extra.get("possible"))
-        costs = one_each("pairs", len(pairs), "link_weight", extra.get("link_weight"))
+        """Everything in the form that training takes, pair by pair."""
+        truth = one_each("pairs", len(X), "y", y)
+        free = one_each("pairs", len(X), "possible", extra.get("possible"))
+        costs = one_each("pairs", len(X), "link_weight", extra.get("link_weight"))
         data = native.PairData()
-        for at, pair in enumerate(pairs):
+        for at, x in enumerate(X):
+            pair = Pair(x, at)
             try:
                 pair.check(self.n_features_in_)
                 gold = pair.gold(truth[at], free[at] if free else None) if truth else None
@@ -198,9 +199,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         return data
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.PairData:
-        pairs = [Pair(pair, at) for at, pair in enumerate(X)]
-        weights, _ = total(extra.get("sample_weight"), len(pairs))
-        return self._fill(pairs, y, weights, extra)
+        X = list(X)
+        weights, _ = total(extra.get("sample_weight"), len(X))
+        return self._fill(X, y, weights, extra)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]

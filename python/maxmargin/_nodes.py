@@ -155,7 +155,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         self.n_features_in_ = graphs[0].nodes.shape[1]
         self.n_edge_features_in_ = graphs[0].edge_width
         weights, whole = total(sample_weight, len(graphs))
-        data = self._fill(graphs, truth, weights, extra.get("node_weight"), strict=True)
+        data = self._fill(graphs, truth, weights, extra.get("node_weight"))
         nodes = [str(at + 1) for at in range(self.n_features_in_)]
         nodes += [CONSTANT] if self.fit_intercept else []
         edges = [f"edge {at + 1}" for at in range(self.n_edge_features_in_)]
@@ -182,9 +182,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             group_bounds(self.bounds),
         )
 
-    def _fill(
-        self, graphs: list[Graph], y: Any, weights: Any, node_weight: Any, *, strict: bool
-    ) -> native.NodeData:
+    def _fill(self, graphs: list[Graph], y: Any, weights: Any, node_weight: Any) -> native.NodeData:
         """Graphs in the form that training takes."""
         truth = one_each("graphs", len(graphs), "y", y)
         areas = one_each("graphs", len(graphs), "node_weight", node_weight)
@@ -192,7 +190,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         for at, graph in enumerate(graphs):
             try:
                 graph.check(self.n_features_in_, self.n_edge_features_in_)
-                labels = None if y is None else self._labels.encode(truth[at], strict=strict)
+                labels = None if y is None else self._labels.encode(truth[at])
                 own = None if node_weight is None else np.asarray(areas[at], dtype=np.float64)
                 for name, values in (("labels", labels), ("node weights", own)):
                     if values is not None and values.shape != (graph.nodes.shape[0],):
@@ -217,7 +215,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.NodeData:
         graphs = [Graph(graph, at) for at, graph in enumerate(X)]
         weights, _ = total(extra.get("sample_weight"), len(graphs))
-        return self._fill(graphs, y, weights, extra.get("node_weight"), strict=True)
+        return self._fill(graphs, y, weights, extra.get("node_weight"))
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         spec = meta["spec"]
