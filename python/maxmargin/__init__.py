@@ -7,6 +7,9 @@ The estimators follow scikit-learn's conventions:
 :class:`BinarySVM`      one of two labels
 :class:`MulticlassSVM`  one of several labels
 :class:`MultilabelSVM`  sets of labels
+:class:`GraphSVM`       labels of the nodes of graphs
+:class:`TreeSVM`        kinds and places of the nodes of a tree
+:class:`MatchingSVM`    links between the items of two lists
 :class:`FactorGraphSVM` states of the variables of factor graphs
 :class:`StructuredSVM`  a structure of your own, written in Python
 =====================  =====================================================
@@ -27,11 +30,22 @@ from importlib.metadata import version
 from ._base import Certificate, ConvergenceWarning, load
 from ._chain import ChainSVM
 from ._graphs import FactorGraphSVM
+from ._matching import MatchingSVM
 from ._multilabel import MultilabelSVM
+from ._nodes import GraphSVM
 from ._path import RegularizationPath, regularization_path
 from ._rows import BinarySVM, MulticlassSVM
 from ._structure import OracleError, Structure, StructuredSVM
-from .io import SequenceFile, read_graphs, read_rows, read_sequences, read_trace
+from ._tree import TreeSVM
+from .io import (
+    SequenceFile,
+    read_alignments,
+    read_graphs,
+    read_rows,
+    read_sequences,
+    read_superpixels,
+    read_trace,
+)
 
 __version__ = version("maxmargin")
 
@@ -41,6 +55,8 @@ __all__ = [
     "ChainSVM",
     "ConvergenceWarning",
     "FactorGraphSVM",
+    "GraphSVM",
+    "MatchingSVM",
     "MulticlassSVM",
     "MultilabelSVM",
     "OracleError",
@@ -48,10 +64,13 @@ __all__ = [
     "SequenceFile",
     "Structure",
     "StructuredSVM",
+    "TreeSVM",
     "load",
+    "read_alignments",
     "read_graphs",
     "read_rows",
     "read_sequences",
+    "read_superpixels",
     "read_trace",
     "regularization_path",
 ]

@@ -113,6 +113,12 @@ class BaseSVM(BaseEstimator):
 
     _kind: ClassVar[str] = ""
 
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Keeps the arguments of ``__init__`` as they are, under their names, as scikit-learn wants."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
     def settings(self, total_weight: float = 1.0) -> dict[str, Any]:
         """The settings of a run, under the names that model files use.
 
@@ -382,10 +388,14 @@ def estimator_of(model: native.Model) -> Any:
     """The fitted estimator that a model makes."""
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
+    from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
+    from ._nodes import GraphSVM
     from ._rows import BinarySVM, MulticlassSVM
+    from ._tree import TreeSVM
 
-    for cls in (ChainSVM, BinarySVM, MulticlassSVM, MultilabelSVM, FactorGraphSVM):
+    rows = (BinarySVM, MulticlassSVM, MultilabelSVM)
+    for cls in (ChainSVM, *rows, FactorGraphSVM, GraphSVM, TreeSVM, MatchingSVM):
         if cls._kind == model.kind:
             return cls._of_model(model)
     raise ValueError(f"models of the kind {model.kind} are not known here")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,27 +131,7 @@ class ChainSVM(AttributeNames, BaseSVM):
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.loss = loss
-        self.label_weights = label_weights
-        self.without = without
-        self.bounds = bounds
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def fit(
         self,
@@ -193,7 +174,7 @@ class ChainSVM(AttributeNames, BaseSVM):
         sequences = Sequences(X, lengths)
         truth = split_labels(y, lengths)
         weights, whole = total(sample_weight, len(sequences))
-        labels = Labels(as_classes(label for labels in truth for label in labels))
+        labels = Labels(as_classes(chain.from_iterable(truth)))
         if len(labels.classes) < 2:
             raise ValueError(f"there is nothing to learn from {len(labels.classes)} label")
         self._labels = labels

@@ -82,26 +82,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.inference = inference
-        self.loss = loss
-        self.bounds = bounds
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None

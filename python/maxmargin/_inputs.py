@@ -9,11 +9,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _maxmargin as native
+from ._labels import from_arrow
+
+
+def is_arrow_table(X: Any) -> bool:
+    """Whether it is a table or a batch of Arrow."""
+    return hasattr(X, "column_names") and hasattr(X, "num_rows")
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a data frame, of pandas or alike."""
-    return hasattr(X, "columns") and hasattr(X, "to_numpy")
+    """Whether it is a data frame, of pandas or alike, or a table of Arrow."""
+    return (hasattr(X, "columns") and hasattr(X, "to_numpy")) or is_arrow_table(X)
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame; matrices have none."""
+    if not is_frame(X):
+        return None
+    return [str(name) for name in (X.column_names if is_arrow_table(X) else X.columns)]
 
 
 def is_tokens(item: Any) -> bool:
@@ -30,7 +43,7 @@ def as_matrix(X: Any) -> Any:
     if sp.issparse(X):
         X = X.tocsr()
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    if is_frame(X):
+    if is_frame(X) and not is_arrow_table(X):
         X = X.to_numpy()
     X = np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
@@ -45,8 +58,24 @@ def sparse_parts(X: Any) -> tuple[Any, Any, Any]:
     return X.indptr, X.indices, X.data
 
 
+def native_matrix(X: Any) -> Any:
+    """A matrix as the native half takes it where it takes both kinds."""
+    return sparse_parts(X) if sp.issparse(X) else X
+
+
+def one_each(what: str, count: int, name: str, values: Any) -> list[Any]:
+    """A list with an item for each example, or an empty one if there is none at all."""
+    if values is None:
+        return []
+    values = [from_arrow(own) for own in from_arrow(values)]
+    if len(values) != count:
+        raise ValueError(f"X has {count} {what} and {name} has {len(values)}")
+    return values
+
+
 def row_parts(X: Any) -> list[Any]:
-    """Rows of attributes by name, from a list, a Series or an object array."""
+    """Rows of attributes by name, from a list, a Series, an object array or a column of Arrow."""
+    X = from_arrow(X)
     return X.tolist() if hasattr(X, "tolist") else list(X)
 
 
@@ -63,12 +92,12 @@ class Sequences:
             self.stops = np.cumsum(lengths)
         if self.stops is not None and (sp.issparse(X) or is_frame(X) or hasattr(X, "ndim")):
             self.form = "stacked"
-            self.names = [str(name) for name in X.columns] if is_frame(X) else None
+            self.names = column_names(X)
             self.X: Any = as_matrix(X)
             rows = self.X.shape[0]
         elif self.stops is not None:
             self.form, self.names = "names", None
-            flat = list(X)
+            flat = list(from_arrow(X))
             rows = len(flat)
             starts = [0, *self.stops[:-1].tolist()]
             pairs = zip(starts, self.stops.tolist(), strict=True)
@@ -76,6 +105,7 @@ class Sequences:
             if not all(is_tokens(token) for token in flat):
                 raise ValueError("with lengths, X is one matrix or one list of tokens")
         else:
+            X = from_arrow(X)
             self.X = [X[at] for at in range(len(X))] if hasattr(X, "ndim") else list(X)
             rows = None
             first = next((item for item in self.X if len_of(item) > 0), None)
@@ -87,7 +117,7 @@ class Sequences:
                 self.form, self.names = "names", None
             else:
                 self.form = "matrices"
-                self.names = [str(name) for name in first.columns] if is_frame(first) else None
+                self.names = column_names(first)
                 self.X = [as_matrix(item) for item in self.X]
         if rows is not None and self.stops is not None and rows != self.stops[-1]:
             raise ValueError(f"the lengths sum to {self.stops[-1]}, but X has {rows} rows")
@@ -116,11 +146,14 @@ class Sequences:
         if labels is not None and len(labels) != len(self):
             raise ValueError(f"X has {len(self)} sequences and y has {len(labels)}")
         data = native.SequenceData()
+        if self.form == "names":
+            data.add_dicts(self.X, grow, attributes, label_names, labels, weights)
+            return data
         for i in range(len(self)):
             own = None if labels is None else labels[i]
             weight = 1.0 if weights is None else float(weights[i])
             try:
-                self._add(data, i, own, label_names, attributes, grow, columns, weight)
+                self._add(data, i, own, label_names, attributes, columns, weight)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"sequence {i}: {error}") from None
         return data
@@ -132,13 +165,9 @@ class Sequences:
         labels: np.ndarray | None,
         label_names: native.Alphabet,
         attributes: native.Alphabet,
-        grow: bool,
         columns: np.ndarray | None,
         weight: float,
     ) -> None:
-        if self.form == "names":
-            data.add_dicts(list(self.X[i]), grow, attributes, label_names, labels, weight)
-            return
         if self.form == "stacked":
             assert self.stops is not None
             matrix, stop = self.X, int(self.stops[i])
@@ -162,8 +191,9 @@ def len_of(item: Any) -> int:
 
 def split_labels(y: Any, lengths: Any = None) -> list[Any]:
     """Labels sequence by sequence."""
+    y = from_arrow(y)
     if lengths is None:
-        return list(y)
+        return [from_arrow(own) for own in y]
     stops = np.cumsum(np.asarray(lengths, dtype=np.int64))
     if len(y) == len(stops) and (len(stops) != stops[-1]):
         return list(y)

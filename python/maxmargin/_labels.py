@@ -14,6 +14,18 @@ from . import _maxmargin as native
 UNKNOWN = np.uint32(2**32 - 2)
 
 
+def from_arrow(values: Any) -> Any:
+    """A column of Arrow as a list; anything else as it is.
+
+    Nothing of Arrow need be installed for that: its columns know how to do it.
+    """
+    if not (hasattr(values, "to_pylist") and hasattr(values, "null_count")):
+        return values
+    if values.null_count:
+        raise ValueError(f"the column has {values.null_count} nulls; every item is needed")
+    return values.to_pylist()
+
+
 def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     """The distinct labels, sorted where they can be compared, else in the order they came in.
 
@@ -22,7 +34,8 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     >>> as_classes([("x", 1), None]).tolist()
     [('x', 1), None]
     """
-    distinct: list[Any] = list(dict.fromkeys(_plain(label) for label in labels))
+    # There may be many labels, but few are distinct.
+    distinct: list[Any] = list(dict.fromkeys(map(_plain, dict.fromkeys(labels))))
     with contextlib.suppress(TypeError):
         distinct.sort()
     if all(type(label) is str for label in distinct) or all(
@@ -59,6 +72,7 @@ class Labels:
 
     def encode(self, labels: Any, *, strict: bool = True) -> np.ndarray:
         """Numbers of labels; those that are not known are refused, or marked."""
+        labels = from_arrow(labels)
         if isinstance(labels, np.ndarray):
             labels = labels.tolist()
         if strict:

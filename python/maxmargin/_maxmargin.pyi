@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 _Path = str | os.PathLike[str]
 _Labels = NDArray[np.uint32]
 _Floats = NDArray[np.float64]
-_Data = SequenceData | RowData | GraphData
+_Data = SequenceData | RowData | GraphData | NodeData | TreeData | PairData
+_Rows = NDArray[np.int64]
+_Rated = tuple[_Rows, float]
 _Callback = Callable[[dict[str, float]], Any]
 _Features = tuple[NDArray[np.int64], _Floats]
 _Bounds = tuple[list[float], list[float]]
@@ -79,12 +81,12 @@ class SequenceData:
     ) -> None: ...
     def add_dicts(
         self,
-        tokens: Sequence[Any],
+        sequences: Sequence[Any],
         grow: bool,
         attributes: Alphabet,
         label_names: Alphabet,
-        labels: _Labels | None,
-        weight: float,
+        labels: list[_Labels] | None,
+        weights: _Floats | None,
     ) -> None: ...
 
 class RowData:
@@ -134,6 +136,48 @@ class GraphData:
     def read_more(self, lines: str) -> GraphData: ...
     def shape(self) -> list[tuple[list[int], int]]: ...
 
+class NodeData:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        nodes: Any,
+        width: int,
+        edges: _Rows,
+        edge_rows: Any,
+        labels: _Labels | None,
+        node_weights: _Floats | None,
+        constant: bool,
+        weight: float,
+    ) -> None: ...
+
+class TreeData:
+    def __init__(self, shape: str) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        maps: list[Any],
+        states: _Rows | None,
+        node_weights: _Floats | None,
+        scale: float,
+        weight: float,
+    ) -> None: ...
+
+class PairData:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        size: tuple[int, int],
+        links: _Rows,
+        features: Any,
+        width: int,
+        gold: _Rows | None,
+        link_weights: _Floats | None,
+        constant: bool,
+        weight: float,
+    ) -> None: ...
+
 class Model:
     @staticmethod
     def load(path: _Path) -> Model: ...
@@ -175,6 +219,11 @@ class Model:
     def scores(self, data: RowData) -> _Floats: ...
     def predict_sets(self, data: RowData) -> list[list[int]]: ...
     def predict_states(self, data: GraphData) -> list[list[int]]: ...
+    def predict_nodes(self, data: NodeData) -> list[_Labels]: ...
+    def predict_trees(self, data: TreeData, n: int) -> list[list[_Rated]]: ...
+    def tree_loss(self, data: TreeData) -> float: ...
+    def tree_groups(self) -> list[list[tuple[int, int]]]: ...
+    def predict_pairs(self, data: PairData, n: int) -> list[list[_Rated]]: ...
 
 class Path:
     @staticmethod
@@ -256,6 +305,12 @@ def read_sequences(
 def read_rows(
     source: str, format_name: str | None = ...
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], _Floats, list[str], list[list[str]]]: ...
+def read_images(
+    source: str, widths: list[float]
+) -> list[tuple[str, _Floats, _Rows, _Floats, _Rows]]: ...
+def read_sentence_pairs(
+    source: str,
+) -> list[tuple[list[str], list[str], list[tuple[int, int]], list[tuple[int, int]]]]: ...
 def chunk_counts(
     truth: list[list[str]], predicted: list[list[str]]
 ) -> tuple[float, float, float]: ...

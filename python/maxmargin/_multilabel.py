@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _maxmargin as native
 from ._base import Prepared, group_bounds, total
 from ._inputs import fill_rows, row_parts
-from ._labels import Labels, as_classes
+from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
 
 
@@ -89,28 +89,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.pairs = pairs
-        self.inference = inference
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.bounds = bounds
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
@@ -148,6 +127,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             names = None if names is None else [str(name) for name in names]
             attributes, grow = self._new_attributes(rows.shape[1], names), False
             count = rows.shape[0]
+        y = from_arrow(y)
         self._indicator = is_indicator(y)
         if self._indicator:
             classes = np.arange(y.shape[1])
@@ -212,7 +192,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
             return matrix.indices.astype(np.uint32), matrix.indptr[1:].astype(np.int64)
-        sets = [self._labels.encode(sorted_if_possible(own), strict=strict) for own in y]
+        sets = [
+            self._labels.encode(sorted_if_possible(own), strict=strict) for own in from_arrow(y)
+        ]
         if not strict:
             sets = [own[own < len(self.classes_)] for own in sets]
         ends = np.cumsum([len(own) for own in sets]).astype(np.int64)

@@ -12,6 +12,18 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Certificate, PathLike, estimator_of, group_bounds
 from ._structure import Adapter, StructuredSVM
 
+#: What estimators learn from data besides weights.
+LEARNED = (
+    "_labels",
+    "classes_",
+    "n_features_in_",
+    "n_edge_features_in_",
+    "feature_names_in_",
+    "_indicator",
+    "_shape",
+    "_form",
+)
+
 
 class RegularizationPath:
     """Weights that are good to ``epsilon`` at every λ; made by :func:`regularization_path`.
@@ -69,7 +81,7 @@ class RegularizationPath:
 
         estimator = clone(self._estimator)
         estimator.set_params(lam=float(lam), C=None)
-        for name in ("_labels", "classes_", "n_features_in_", "feature_names_in_", "_indicator"):
+        for name in LEARNED:
             if hasattr(self._estimator, name):
                 setattr(estimator, name, getattr(self._estimator, name))
         if isinstance(estimator, StructuredSVM):

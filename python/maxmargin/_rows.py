@@ -16,8 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from . import _maxmargin as native
 from ._attributes import AttributeNames
 from ._base import BaseSVM, Prepared, total
-from ._inputs import fill_rows, is_frame, is_tokens, row_parts
-from ._labels import Labels, as_classes, loaded_classes
+from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
+from ._labels import Labels, as_classes, from_arrow, loaded_classes
 
 
 def by_name(X: Any) -> bool:
@@ -37,6 +37,11 @@ class RowSVM(AttributeNames, BaseSVM):
 
     def _matrix(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """A matrix that has been looked through, and y along with it if given."""
+        if is_arrow_table(X) and not hasattr(X, "to_batches"):
+            # scikit-learn sees the names of a table, but not those of a batch.
+            import pyarrow
+
+            X = pyarrow.Table.from_batches([X])
         return validate_data(
             self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
@@ -121,7 +126,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
-        X, y, attributes, grow = self._alphabet_for(X, y)
+        X, y, attributes, grow = self._alphabet_for(X, from_arrow(y))
         y = self._targets(y)
         weights = None
         if sample_weight is not None:
@@ -299,27 +304,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.costs = costs
-        self.rescaling = rescaling
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def _spec(self, attributes: int) -> dict[str, Any]:
         loss: Any = "zero-one"
@@ -408,26 +393,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.lam = lam
-        self.C = C
-        self.tol = tol
-        self.max_passes = max_passes
-        self.solver = solver
-        self.order = order
-        self.direction = direction
-        self.cache = cache
-        self.rescaling = rescaling
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_seconds = max_seconds
-        self.validation = validation
-        self.patience = patience
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.callback = callback
-        self.options = options
+        self._keep(locals())
 
     def _check_classes(self, y: np.ndarray) -> None:
         super()._check_classes(y)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +18,16 @@ from . import _maxmargin as native
 
 PathLike = str | os.PathLike[str]
 
-__all__ = ["SequenceFile", "chunk_f1", "read_graphs", "read_rows", "read_sequences", "read_trace"]
+__all__ = [
+    "SequenceFile",
+    "chunk_f1",
+    "read_alignments",
+    "read_graphs",
+    "read_rows",
+    "read_sequences",
+    "read_superpixels",
+    "read_trace",
+]
 
 
 def read_sequences(
@@ -43,8 +55,21 @@ def read_sequences(
     >>> len(X), "".join(y[0])
     (626, 'ommanding')
     """
-    X, y, _ = native.read_sequences(os.fspath(source), format)
+    with without_collection():
+        X, y, _ = native.read_sequences(os.fspath(source), format)
     return X, y
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Keeps Python from looking for garbage among millions of new objects, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -109,6 +134,66 @@ def read_graphs(path: PathLike) -> tuple[list[dict[str, Any]], list[list[int]]]:
                 ) from None
             graphs.append(graph)
     return graphs, truth
+
+
+def read_superpixels(
+    source: PathLike, widths: Sequence[float] = (0.05, 0.1, 0.2, 0.4, np.inf)
+) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], list[np.ndarray], list[np.ndarray]]:
+    """Reads images that were cut into superpixels, for :class:`GraphSVM`.
+
+    Parameters
+    ----------
+    source : path-like
+        A file; with ``":train"`` or the like behind its name, the images of that split.
+    widths : sequence of float
+        Edges have a feature for each: the length of the common boundary times
+        exp(−colour distance / width).
+
+    Returns
+    -------
+    X, y, pixels
+        For each image its graph, the label of each region (1 if most of it is foreground), and for each
+        region its number of pixels and how many of them are foreground.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, maxmargin
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "cow.txt"
+    >>> _ = file.write_text("G cow train 2 4 2 1\\nN 4 4 .5 1\\nN 4 1 .25 0\\nE 0 1 2 .1\\n")
+    >>> X, y, pixels = maxmargin.read_superpixels(f"{file}:train")
+    >>> X[0][0].shape, X[0][1].tolist(), y[0].tolist(), pixels[0].tolist()
+    ((2, 2), [[0, 1]], [1, 0], [[4, 4], [4, 1]])
+    """
+    images = native.read_images(os.fspath(source), [float(width) for width in widths])
+    X = [(nodes, edges, rows) for _, nodes, edges, rows, _ in images]
+    pixels = [own for *_, own in images]
+    return X, [(2 * own[:, 1] > own[:, 0]).astype(np.int64) for own in pixels], pixels
+
+
+def read_alignments(source: PathLike) -> tuple[list[tuple[list[str], list[str]]], list[Any]]:
+    """Reads aligned sentences, for :class:`MatchingSVM` once links have features.
+
+    Parameters
+    ----------
+    source : path-like
+        A file; with ``":test"`` or the like behind its name, the pairs of that part.
+
+    Returns
+    -------
+    sentences, y
+        The words of each pair of sentences, and its ``"sure"`` and ``"possible"`` links, counted from 0.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, maxmargin
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "pairs.tsv"
+    >>> _ = file.write_text("the house\\tla maison\\t1-1 2-2\\n")
+    >>> maxmargin.read_alignments(file)
+    ([(['the', 'house'], ['la', 'maison'])], [{'sure': [(0, 0), (1, 1)], 'possible': []}])
+    """
+    pairs = native.read_sentence_pairs(os.fspath(source))
+    y = [{"sure": sure, "possible": possible} for _, _, sure, possible in pairs]
+    return [(source_words, target_words) for source_words, target_words, *_ in pairs], y
 
 
 def read_trace(path: PathLike) -> np.ndarray:

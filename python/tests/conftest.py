@@ -34,3 +34,15 @@ def sequences(rng):
         X.append(tokens)
         y.append([["red", "green", "blue"][k] for k in np.argmax(tokens @ w, axis=1)])
     return X, y
+
+
+def same_optimum(a, b):
+    """Whether two fitted models may be of the same problem: their proofs leave room for one optimum,
+    and their weights are no further from it than λ-strong convexity allows."""
+    c, d = a.certificate_, b.certificate_
+    away = np.sqrt(2 * c.gap / c.lam) + np.sqrt(2 * d.gap / d.lam)
+    return (
+        c.lam == pytest.approx(d.lam)
+        and max(c.dual, d.dual) <= min(c.primal, d.primal) + 1e-9
+        and np.linalg.norm(a.coef_ - b.coef_) <= away + 1e-9
+    )

@@ -14,7 +14,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import BinarySVM, ChainSVM, FactorGraphSVM, MulticlassSVM, MultilabelSVM
+from maxmargin import (
+    BinarySVM,
+    ChainSVM,
+    FactorGraphSVM,
+    GraphSVM,
+    MatchingSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    TreeSVM,
+)
 
 NOT_SO_EXACT = "it compares to 7 digits; see test_weights_of_rows_are_repetitions"
 
@@ -32,7 +41,11 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("cls", [BinarySVM, ChainSVM, FactorGraphSVM, MulticlassSVM, MultilabelSVM])
+ALL = [BinarySVM, MulticlassSVM, MultilabelSVM, ChainSVM]
+ALL += [GraphSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
+
+
+@pytest.mark.parametrize("cls", ALL)
 def test_parameters_are_kept_as_they_are(cls):
     estimator = cls(lam=0.3, tol=0.5, verbose=0)
     assert clone(estimator).get_params() == estimator.get_params()

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import BinarySVM, ChainSVM, ConvergenceWarning, MulticlassSVM, MultilabelSVM
+from maxmargin import (
+    BinarySVM,
+    ChainSVM,
+    ConvergenceWarning,
+    GraphSVM,
+    MatchingSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    TreeSVM,
+)
 
 
 def test_the_history_has_one_row_a_pass(sequences):
@@ -167,6 +176,27 @@ def test_at_most_one_copy_of_the_data():
         assert most < 0.8 * X.nbytes, most
 
 
+def test_at_most_one_copy_of_graphs_trees_and_pairs():
+    rng = np.random.default_rng(0)
+    line = np.stack([np.arange(199), np.arange(1, 200)], axis=1)
+    nodes = [rng.normal(size=(200, 60)).astype(np.float32) for _ in range(30)]
+    graphs = [(own, line) for own in nodes]
+    maps = [rng.normal(size=(2, 30, 10, 10)).astype(np.float32) for _ in range(60)]
+    tables = [rng.normal(size=(10, 10, 60)).astype(np.float32) for _ in range(60)]
+    few = {"lam": 1.0, "max_passes": 1, "tol": 0.0}
+    for size, model, X, y in [
+        (30 * 200 * 60, GraphSVM(**few), graphs, [(own[:, 0] > 0).astype(int) for own in nodes]),
+        (60 * 6000, TreeSVM(parents=[None, 0], **few), maps, [[(0, 0), (1, 1)]] * 60),
+        (60 * 6000, MatchingSVM(**few), tables, [[(0, 0)]] * 60),
+    ]:
+        tracemalloc.start()
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, y)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 0.8 * 4 * size, (type(model), most)
+
+
 def rss():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -177,8 +207,14 @@ def test_no_leaks(sequences, rng):
     X, y = sequences
     rows, labels = rng.normal(size=(500, 40)), rng.integers(4, size=500)
     tokens = [[{"a": 1.0, "b": "c"} for _ in labels] for labels in y]
+    graphs = [(own, [[0, 1]]) for own in X]
+    maps = [rng.normal(size=(2, 1, 4, 5)) for _ in range(5)]
+    tables = [rng.normal(size=(3, 3, 2)) for _ in range(5)]
 
     def work():
+        GraphSVM(lam=0.1).fit(graphs, y).predict(graphs)
+        TreeSVM(lam=0.1, parents=[None, 0]).fit(maps, [[(0, 1), (2, 2)]] * 5).predict_nbest(maps)
+        MatchingSVM(lam=0.1).fit(tables, [[(0, 1)]] * 5).predict_nbest(tables)
         ChainSVM(lam=0.1, callback=lambda row: True).fit(X, y).predict_nbest(X)
         ChainSVM(lam=0.1).fit(tokens, y).predict(tokens)
         MulticlassSVM(lam=1.0).fit(rows, labels).predict(rows)

@@ -221,8 +221,15 @@ impl Fingerprinter {
         Fingerprint(self.hasher.digest128())
     }
 
-    /// A fingerprint of records of another kind, which `what` names.
-    pub(crate) fn for_records(what: &str) -> Self {
+    /// A start without records of another kind, which `what` names.
+    ///
+    /// ```
+    /// use maxmargin_io::Fingerprinter;
+    ///
+    /// let (cows, goats) = (Fingerprinter::for_records("cows"), Fingerprinter::for_records("goats"));
+    /// assert_ne!(cows.finish(), goats.finish());
+    /// ```
+    pub fn for_records(what: &str) -> Self {
         let mut hasher = Xxh3::new();
         hasher.update(b"maxmargin records 1");
         hasher.update(&(what.len() as u64).to_le_bytes());
@@ -231,7 +238,14 @@ impl Fingerprinter {
     }
 
     /// Adds a record: texts and numbers.
-    pub(crate) fn add_record<'a>(
+    ///
+    /// ```
+    /// let mut fingerprinter = maxmargin_io::Fingerprinter::for_records("cows");
+    /// let before = fingerprinter.finish();
+    /// fingerprinter.add_record(["Berta"], [4.0]);
+    /// assert_ne!(fingerprinter.finish(), before);
+    /// ```
+    pub fn add_record<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
         numbers: impl IntoIterator<Item = f64>,

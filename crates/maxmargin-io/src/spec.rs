@@ -215,7 +215,7 @@ specs! {
 ///
 /// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
 /// let inference = GraphInference::Auto;
-/// let widths = vec![Some(0.1), None]; // none is infinite
+/// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
 /// let spec = Spec::from(GraphSpec { shape, loss, inference, widths });
 /// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
 /// ```
@@ -228,8 +228,9 @@ pub struct GraphSpec {
     pub loss: NodeLoss,
     /// How labels are found.
     pub inference: GraphInference,
-    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures); none stands for infinity.
-    pub widths: Vec<Option<f64>>,
+    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
+    /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
+    pub widths: Option<Vec<Option<f64>>>,
 }
 
 /// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].
@@ -242,6 +243,7 @@ pub struct GraphSpec {
 /// let simulation = PoseSimulation::default();
 /// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
 /// let (shape, loss) = (kinds.shape(4.0), Default::default());
+/// let (kinds, simulation) = (Some(kinds), Some(simulation));
 /// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation });
 /// assert_eq!(spec.kind(), "tree");
 /// # Ok::<(), maxmargin_io::DataError>(())
@@ -253,10 +255,11 @@ pub struct TreeSpec {
     pub shape: TreeShape,
     /// The loss it was trained for.
     pub loss: TreeLoss,
-    /// The kinds of each joint.
-    pub kinds: PoseKinds,
-    /// How score maps are simulated.
-    pub simulation: PoseSimulation,
+    /// The kinds of each joint, of trees of joints.
+    pub kinds: Option<PoseKinds>,
+    /// How score maps are simulated; nothing if they were made elsewhere, so that no file of ours can
+    /// give them.
+    pub simulation: Option<PoseSimulation>,
 }
 
 /// Links between words: see [`maxmargin::model::matching`].
@@ -267,6 +270,7 @@ pub struct TreeSpec {
 ///
 /// let features = AlignmentFeatures::default();
 /// let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
+/// let features = Some(features);
 /// let spec = Spec::from(MatchingSpec { shape, loss, features });
 /// assert_eq!((spec.kind(), spec.dim()), ("matching", 27));
 /// ```
@@ -277,8 +281,9 @@ pub struct MatchingSpec {
     pub shape: MatchingShape,
     /// The loss it was trained for.
     pub loss: LinkLoss,
-    /// How attributes are made of words.
-    pub features: AlignmentFeatures,
+    /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
+    /// can give them.
+    pub features: Option<AlignmentFeatures>,
 }
 
 impl From<GraphSpec> for Spec {
@@ -506,11 +511,15 @@ impl Spec {
                     None => Ok(()),
                 }
             }
-            Self::Tree(spec)
-                if spec.kinds.try_shape(spec.shape.unit()).as_ref() != Some(&spec.shape) =>
-            {
-                Err(ModelError::content("the kinds of joints are not those of the tree"))
+            Self::Tree(spec) if spec.kinds.is_some() != spec.simulation.is_some() => {
+                Err(ModelError::content("kinds of joints and simulation come together"))
             }
+            Self::Tree(spec) => match &spec.kinds {
+                Some(kinds) if kinds.try_shape(spec.shape.unit()).as_ref() != Some(&spec.shape) => {
+                    Err(ModelError::content("the kinds of joints are not those of the tree"))
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }

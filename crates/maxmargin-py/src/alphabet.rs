@@ -11,6 +11,13 @@ pub(crate) struct Alphabet {
     pub(crate) names: Names,
 }
 
+impl Alphabet {
+    /// The name with a number, if it is known.
+    pub(crate) fn name(&self, number: u32) -> Option<&str> {
+        ((number as usize) < self.names.len()).then(|| self.names.name(number))
+    }
+}
+
 #[pymethods]
 impl Alphabet {
     #[new]

@@ -1,6 +1,6 @@
 //! Matrices that come from Python, read where they are.
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
 
 /// A dense matrix of either precision.
@@ -26,6 +26,47 @@ pub(crate) enum Indices<'py> {
 
 /// The columns of a matrix that stand for other attributes, or for none where negative.
 pub(crate) type Columns<'py> = Option<PyReadonlyArray1<'py, i64>>;
+
+/// A matrix of either kind, a sparse one as a tuple of its three arrays.
+#[derive(FromPyObject)]
+pub(crate) enum AnyMatrix<'py> {
+    Dense(Dense<'py>),
+    Sparse(Indices<'py>, Indices<'py>, Values<'py>),
+}
+
+impl<'py> AnyMatrix<'py> {
+    pub(crate) fn as_matrix(&self) -> Matrix<'_, 'py> {
+        match self {
+            Self::Dense(matrix) => Matrix::Dense(matrix),
+            Self::Sparse(starts, indices, values) => Matrix::Sparse { starts, indices, values },
+        }
+    }
+}
+
+/// Maps over a grid, of either precision: map, row, column.
+#[derive(FromPyObject)]
+pub(crate) enum Maps<'py> {
+    F64(PyReadonlyArray3<'py, f64>),
+    F32(PyReadonlyArray3<'py, f32>),
+}
+
+impl Maps<'_> {
+    /// Numbers of maps, rows and columns.
+    pub(crate) fn shape(&self) -> (usize, usize, usize) {
+        match self {
+            Self::F64(maps) => maps.as_array().dim(),
+            Self::F32(maps) => maps.as_array().dim(),
+        }
+    }
+
+    /// Adds all values, map by map and row by row.
+    pub(crate) fn append_to(&self, all: &mut Vec<f32>) {
+        match self {
+            Self::F64(maps) => all.extend(maps.as_array().iter().map(|&value| value as f32)),
+            Self::F32(maps) => all.extend(maps.as_array().iter()),
+        }
+    }
+}
 
 /// A matrix, dense or sparse.
 pub(crate) enum Matrix<'a, 'py> {

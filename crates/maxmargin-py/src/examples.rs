@@ -2,13 +2,20 @@
 
 use crate::error::value_error;
 use crate::graphs::GraphData;
+use crate::nodes::NodeData;
+use crate::pairs::PairData;
 use crate::rows::RowData;
 use crate::sequences::SequenceData;
+use crate::trees::TreeData;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::Sequences;
 use maxmargin::model::factor_graph::Graphs;
+use maxmargin::model::graph::LabelledGraphs;
+use maxmargin::model::matching::Pairs;
+use maxmargin::model::tree::TreeExamples;
 use maxmargin_io::{Fingerprint, HeldOut};
 use pyo3::prelude::*;
+use std::mem::take;
 
 /// Data of any kind, as Python holds them.
 #[derive(FromPyObject)]
@@ -16,6 +23,9 @@ pub(crate) enum AnyData<'py> {
     Sequences(PyRefMut<'py, SequenceData>),
     Rows(PyRefMut<'py, RowData>),
     Graphs(PyRefMut<'py, GraphData>),
+    Nodes(PyRefMut<'py, NodeData>),
+    Trees(PyRefMut<'py, TreeData>),
+    Pairs(PyRefMut<'py, PairData>),
 }
 
 /// Labelled examples of any kind.
@@ -24,6 +34,9 @@ pub(crate) enum Examples {
     Sequences(Sequences),
     Rows(LabelledRows),
     Graphs(Graphs),
+    Nodes(LabelledGraphs),
+    Trees(TreeExamples),
+    Pairs(Pairs),
 }
 
 impl AnyData<'_> {
@@ -32,14 +45,25 @@ impl AnyData<'_> {
         let (examples, fingerprint) = match &mut self {
             Self::Sequences(data) => {
                 let fingerprint = data.read.unwrap_or_else(|| data.fingerprinter.finish());
-                (Examples::Sequences(std::mem::take(&mut data.data)), fingerprint)
+                (Examples::Sequences(take(&mut data.data)), fingerprint)
             }
             Self::Rows(data) => {
                 let fingerprint = data.fingerprinter.finish();
-                (Examples::Rows(std::mem::take(&mut data.data)), fingerprint)
+                (Examples::Rows(take(&mut data.data)), fingerprint)
             }
-            Self::Graphs(data) => {
-                (Examples::Graphs(std::mem::take(&mut data.data)), data.fingerprint)
+            Self::Graphs(data) => (Examples::Graphs(take(&mut data.data)), data.fingerprint),
+            Self::Nodes(data) => {
+                let fingerprint = data.fingerprint();
+                (Examples::Nodes(take(&mut data.data)), fingerprint)
+            }
+            Self::Trees(data) => {
+                let fingerprint = data.fingerprint();
+                let none = TreeExamples::new(data.data.shape().clone());
+                (Examples::Trees(std::mem::replace(&mut data.data, none)), fingerprint)
+            }
+            Self::Pairs(data) => {
+                let fingerprint = data.fingerprint();
+                (Examples::Pairs(take(&mut data.data)), fingerprint)
             }
         };
         match examples.len() {
@@ -55,6 +79,9 @@ impl Examples {
             Self::Sequences(data) => data.len(),
             Self::Rows(data) => data.len(),
             Self::Graphs(data) => data.len(),
+            Self::Nodes(data) => data.len(),
+            Self::Trees(data) => data.len(),
+            Self::Pairs(data) => data.len(),
         }
     }
 
@@ -69,6 +96,9 @@ impl Examples {
             Self::Sequences(data) => Self::Sequences(data.select(keep)),
             Self::Rows(data) => Self::Rows(data.select(keep)),
             Self::Graphs(data) => Self::Graphs(data.select(keep)),
+            Self::Nodes(data) => Self::Nodes(data.select(keep)),
+            Self::Trees(data) => Self::Trees(data.select(keep)),
+            Self::Pairs(data) => Self::Pairs(data.select(keep, |_, _| true)),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::examples::{AnyData, Examples};
 use crate::history;
 use crate::model::Model;
 use crate::path::Path;
-use crate::predict::errors;
+use crate::predict::error;
 use crate::problem::{UseProblem, text, with_problem};
 use crate::supervise::{Reporter, supervised};
 use maxmargin::observe::{Control, Event, Record};
@@ -167,8 +167,7 @@ pub(crate) fn fit<'py>(
     let (solution, rows) = supervised(py, callback, &interrupt, |reporter| {
         let error = validation.map(|data| {
             let spec = &spec;
-            let error =
-                move |w: &[f64]| errors(spec, w, &data).map_or(f64::NAN, |errors| errors.hamming());
+            let error = move |w: &[f64]| error(spec, w, &data).unwrap_or(f64::NAN);
             Box::new(error) as ErrorOf<'_>
         });
         let session = Session {

@@ -16,15 +16,19 @@ mod fit;
 mod graphs;
 mod history;
 mod model;
+mod nodes;
+mod pairs;
 mod path;
 mod predict;
 mod problem;
 mod read;
+mod recent;
 mod report;
 mod rows;
 mod sequences;
 mod structure;
 mod supervise;
+mod trees;
 mod verify;
 
 /// The extension module.
@@ -41,6 +45,10 @@ mod native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::nodes::{NodeData, read_images};
+    #[pymodule_export]
+    use crate::pairs::{PairData, read_sentence_pairs};
+    #[pymodule_export]
     use crate::path::Path;
     #[pymodule_export]
     use crate::read::{chunk_counts, read_rows, read_sequences};
@@ -50,4 +58,6 @@ mod native {
     use crate::sequences::SequenceData;
     #[pymodule_export]
     use crate::structure::{fit_structure, follow_structure_path, verify_structure};
+    #[pymodule_export]
+    use crate::trees::TreeData;
 }

@@ -4,16 +4,25 @@ use crate::alphabet::Alphabet;
 use crate::error::value_error;
 use crate::examples::AnyData;
 use crate::graphs::GraphData;
-use crate::predict::{Answer, Question, ask_chain, label_sets, score, states};
+use crate::nodes::NodeData;
+use crate::pairs::PairData;
+use crate::predict::{
+    Answer, Question, ask_chain, best_links, best_states, label_sets, score, states, tree_loss,
+};
+use crate::problem::potts;
 use crate::rows::RowData;
 use crate::sequences::SequenceData;
+use crate::trees::TreeData;
 use crate::{history, report, verify};
 use maxmargin::model::chain::Rules;
+use maxmargin::model::matching::ScoredLinks;
+use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
-use maxmargin_io::{Model as ModelFile, Spec};
+use maxmargin_io::{Model as ModelFile, Spec, TreeSpec};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::mem::take;
 use std::path::PathBuf;
 
 /// A trained model, as the command line writes it to files.
@@ -26,6 +35,9 @@ pub(crate) struct Model {
 
 /// Labels and their score.
 type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
+
+/// Rows of whole numbers and their score.
+type Rated<'py> = (Bound<'py, PyArray2<i64>>, f64);
 
 /// Labels and a number for each.
 type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
@@ -217,9 +229,98 @@ impl Model {
         let graphs = &data.data;
         py.detach(|| states(spec, &self.inner.weights, graphs)).map_err(value_error)
     }
+
+    /// The labels of the nodes of graphs, which are used up.
+    fn predict_nodes<'py>(
+        &self,
+        py: Python<'py>,
+        data: &mut NodeData,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
+        let Spec::Graph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict labels of nodes"));
+        };
+        let graphs = take(&mut data.data);
+        let labels = py.detach(|| Ok(potts(spec, graphs)?.predict(&self.inner.weights)));
+        let labels: Vec<Vec<u32>> = labels.map_err(|error: String| value_error(error))?;
+        Ok(labels.into_iter().map(|own| PyArray1::from_vec(py, own)).collect())
+    }
+
+    /// The `n` best states (kind, x, y) of the nodes of each tree, with their scores.
+    fn predict_trees<'py>(
+        &self,
+        py: Python<'py>,
+        data: &TreeData,
+        n: usize,
+    ) -> PyResult<Vec<Vec<Rated<'py>>>> {
+        let (spec, w) = (self.tree()?, &self.inner.weights);
+        let found = py.detach(|| best_states(spec, w, &data.data, n)).map_err(value_error)?;
+        let rated = |found: Vec<ScoredStates>| {
+            let one = |found: ScoredStates| {
+                let states = found.states.iter();
+                let states = states.flat_map(|s| [s.kind, s.x, s.y].map(i64::from)).collect();
+                Ok((table(py, states, 3)?, found.score))
+            };
+            found.into_iter().map(one).collect()
+        };
+        found.into_iter().map(rated).collect()
+    }
+
+    /// The mean loss of the predicted states of trees.
+    fn tree_loss(&self, py: Python<'_>, data: &TreeData) -> PyResult<f64> {
+        let (spec, w) = (self.tree()?, &self.inner.weights);
+        py.detach(|| tree_loss(spec, w, &data.data)).map_err(value_error)
+    }
+
+    /// Where the unary weights, biases, tables and costs of deformation of each node begin and end.
+    fn tree_groups(&self) -> PyResult<Vec<[(usize, usize); 4]>> {
+        let shape = &self.tree()?.shape;
+        let ends = |range: std::ops::Range<usize>| (range.start, range.end);
+        let of =
+            |v| [shape.unary(v), shape.bias(v), shape.table(v), shape.deformation(v)].map(ends);
+        Ok((0..shape.nodes().len()).map(of).collect())
+    }
+
+    /// The `n` best sets of links of each pair, with their scores.
+    fn predict_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        data: &PairData,
+        n: usize,
+    ) -> PyResult<Vec<Vec<Rated<'py>>>> {
+        let Spec::Matching(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict links"));
+        };
+        if n > 1 && !spec.shape.is_one_to_one() {
+            return Err(value_error("the n best are only known with one link per row and column"));
+        }
+        let w = &self.inner.weights;
+        let found = py.detach(|| best_links(spec, w, &data.data, n));
+        let rated = |found: Vec<ScoredLinks>| {
+            let one = |found: ScoredLinks| {
+                let links = found.links.iter();
+                let links = links.flat_map(|&(r, c)| [r, c].map(i64::from)).collect();
+                Ok((table(py, links, 2)?, found.score))
+            };
+            found.into_iter().map(one).collect()
+        };
+        found.into_iter().map(rated).collect()
+    }
+}
+
+/// Rows of whole numbers.
+fn table(py: Python<'_>, values: Vec<i64>, columns: usize) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let rows = values.len() / columns;
+    PyArray1::from_vec(py, values).reshape([rows, columns])
 }
 
 impl Model {
+    fn tree(&self) -> PyResult<&TreeSpec> {
+        match &self.inner.meta.spec {
+            Spec::Tree(spec) => Ok(spec),
+            _ => Err(value_error("this model does not predict states of trees")),
+        }
+    }
+
     fn ask(
         &self,
         py: Python<'_>,

@@ -1,21 +1,27 @@
 //! Predictions of trained weights.
 
 use crate::examples::Examples;
-use crate::problem::{multilabel, text};
-use maxmargin::evaluate::SequenceErrors;
+use crate::problem::{matching, multilabel, potts, text, tree};
+use maxmargin::Problem as _;
+use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::{Decoder, Rules};
 use maxmargin::model::factor_graph::{FactorGraph, Graphs};
-use maxmargin_io::{ChainSpec, FactorGraphSpec, MultilabelSpec, Spec};
+use maxmargin::model::matching::{Gold, Matcher, Pair, Pairs, ScoredLinks};
+use maxmargin::model::tree::{ScoredStates, TreeExamples};
+use maxmargin_io::{ChainSpec, FactorGraphSpec, MatchingSpec, MultilabelSpec, Spec, TreeSpec};
 
-/// The errors of weights on labelled examples.
-pub(crate) fn errors(
-    spec: &Spec,
-    w: &[f64],
-    examples: &Examples,
-) -> Result<SequenceErrors, String> {
+/// The error of weights on labelled examples: the share of labels that are wrong, of trees the mean
+/// loss, of matchings the alignment error rate.
+pub(crate) fn error(spec: &Spec, w: &[f64], examples: &Examples) -> Result<f64, String> {
     let mut errors = SequenceErrors::default();
     match (spec, examples) {
+        (Spec::Tree(spec), Examples::Trees(data)) => return tree_loss(spec, w, data),
+        (Spec::Matching(spec), Examples::Pairs(data)) => return alignment_error(spec, w, data),
+        (Spec::Graph(spec), Examples::Nodes(data)) => {
+            let predicted = potts(spec, data.clone())?.predict(w);
+            data.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.labels(), y));
+        }
         (Spec::Chain(spec), Examples::Sequences(data)) => {
             let mut decoder = Decoder::new(&spec.shape, w);
             for sequence in data.iter() {
@@ -50,7 +56,55 @@ pub(crate) fn errors(
             return Err(format!("these data do not fit a model of the kind {}", spec.kind()));
         }
     }
-    Ok(errors)
+    Ok(errors.hamming())
+}
+
+/// The mean loss of predicted states, by the weights of examples.
+pub(crate) fn tree_loss(spec: &TreeSpec, w: &[f64], data: &TreeExamples) -> Result<f64, String> {
+    let problem = tree(spec, data.clone())?;
+    let predicted = problem.predict(w);
+    let losses = predicted.iter().enumerate();
+    let losses = losses.map(|(i, states)| data.weight(i) * problem.loss(i, states));
+    Ok(losses.sum::<f64>() / problem.total_weight())
+}
+
+/// The `n` best states of each example of a tree.
+pub(crate) fn best_states(
+    spec: &TreeSpec,
+    w: &[f64],
+    data: &TreeExamples,
+    n: usize,
+) -> Result<Vec<Vec<ScoredStates>>, String> {
+    let problem = tree(spec, data.clone())?;
+    Ok((0..data.len()).map(|i| problem.n_best(i, w, n)).collect())
+}
+
+/// The `n` best sets of links of each pair.
+pub(crate) fn best_links(
+    spec: &MatchingSpec,
+    w: &[f64],
+    data: &Pairs,
+    n: usize,
+) -> Vec<Vec<ScoredLinks>> {
+    let mut matcher = Matcher::new(spec.shape, w);
+    let mut best = |pair: Pair<'_>| match n {
+        1 => {
+            let score = matcher.best(&pair);
+            vec![ScoredLinks { score, links: matcher.links(&pair) }]
+        }
+        _ => matcher.n_best(&pair, n),
+    };
+    data.iter().map(&mut best).collect()
+}
+
+fn alignment_error(spec: &MatchingSpec, w: &[f64], data: &Pairs) -> Result<f64, String> {
+    let predicted = matching(spec, data.clone())?.predict(w);
+    let mut scores = AlignmentScores::default();
+    for (pair, links) in data.iter().zip(&predicted) {
+        let of = |gold| pair.of_kind(gold).map(|k| pair.link(k)).collect::<Vec<_>>();
+        scores.add(&of(Gold::Sure), &of(Gold::Possible), links);
+    }
+    Ok(scores.aer())
 }
 
 /// The scores of all labels of a row.

@@ -5,10 +5,13 @@ use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::Binary;
 use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::FactorGraph;
+use maxmargin::model::graph::{LabelledGraphs, Potts};
+use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::Multilabel;
+use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Bounds, GroupBounds, Problem, SlackRescaled};
-use maxmargin_io::{MultilabelSpec, Rescaling, Spec};
+use maxmargin_io::{GraphSpec, MatchingSpec, MultilabelSpec, Rescaling, Spec, TreeSpec};
 
 /// What is to be done with a problem, whatever its type.
 pub(crate) trait UseProblem {
@@ -74,8 +77,32 @@ pub(crate) fn with_problem<U: UseProblem>(
                 Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
             }
         }
+        (Spec::Graph(spec), Examples::Nodes(data)) => {
+            user.go(&potts(spec, data)?.with_bounds(bounds).map_err(text)?)
+        }
+        (Spec::Tree(spec), Examples::Trees(data)) => {
+            user.go(&tree(spec, data)?.with_bounds(bounds).map_err(text)?)
+        }
+        (Spec::Matching(spec), Examples::Pairs(data)) => {
+            user.go(&matching(spec, data)?.with_bounds(bounds))
+        }
         (spec, _) => Err(format!("these data do not fit a model of the kind {}", spec.kind())),
     }
+}
+
+pub(crate) fn potts(spec: &GraphSpec, data: LabelledGraphs) -> Result<Potts, String> {
+    Potts::new(spec.shape, data, spec.loss, spec.inference).map_err(text)
+}
+
+pub(crate) fn tree(spec: &TreeSpec, data: TreeExamples) -> Result<Tree, String> {
+    match *data.shape() == spec.shape {
+        true => Tree::new(data, spec.loss).map_err(text),
+        false => Err("these data are for another tree".to_owned()),
+    }
+}
+
+pub(crate) fn matching(spec: &MatchingSpec, data: Pairs) -> Result<Matching, String> {
+    Matching::new(spec.shape, data, spec.loss).map_err(text)
 }
 
 pub(crate) fn multilabel(spec: &MultilabelSpec, rows: LabelledRows) -> Result<Multilabel, String> {

@@ -2,14 +2,30 @@
 
 use crate::error::value_error;
 use maxmargin::evaluate::Tally;
-use maxmargin_io::{Format, RawSequence, ReadSequences as _, Source, UnknownFormat};
+use maxmargin_io::{Format, Names, RawSequence, ReadSequences as _, Source, UnknownFormat};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use std::collections::HashMap;
+use pyo3::types::{PyDict, PyFloat, PyList, PyString};
 
 fn format(name: Option<&str>) -> Result<Option<Format>, UnknownFormat> {
     name.map(str::parse).transpose()
+}
+
+/// Names come again and again; each is one object.
+struct Objects<'py> {
+    py: Python<'py>,
+    names: Names,
+    texts: Vec<Bound<'py, PyString>>,
+}
+
+impl<'py> Objects<'py> {
+    fn of(&mut self, name: &str) -> &Bound<'py, PyString> {
+        let at = self.names.intern(name) as usize;
+        if at == self.texts.len() {
+            self.texts.push(PyString::new(self.py, name));
+        }
+        &self.texts[at]
+    }
 }
 
 /// Attributes, labels and example weights of sequences.
@@ -28,25 +44,20 @@ pub(crate) fn read_sequences<'py>(
     let mut reader = source.open(format).map_err(value_error)?;
     let (all, all_labels) = (PyList::empty(py), PyList::empty(py));
     let (mut weights, mut raw) = (Vec::new(), RawSequence::new());
-    // Names come again and again; each is one object.
-    let mut known: HashMap<String, Bound<'py, PyString>> = HashMap::new();
-    let mut text = |name: &str| match known.get(name) {
-        Some(text) => text.clone(),
-        None => {
-            let text = PyString::new(py, name);
-            known.insert(name.to_owned(), text.clone());
-            text
-        }
-    };
+    let mut texts = Objects { py, names: Names::new(), texts: Vec::new() };
+    let one = PyFloat::new(py, 1.0);
     while reader.read(&mut raw).map_err(value_error)? {
         let (tokens, labels) = (PyList::empty(py), PyList::empty(py));
         for token in raw.tokens() {
             let attributes = PyDict::new(py);
             for (name, value) in token.attributes() {
-                attributes.set_item(text(name), value)?;
+                match value == 1.0 {
+                    true => attributes.set_item(texts.of(name), &one)?,
+                    false => attributes.set_item(texts.of(name), value)?,
+                }
             }
             tokens.append(attributes)?;
-            labels.append(token.label().map(&mut text))?;
+            labels.append(token.label().map(|label| texts.of(label).clone()))?;
         }
         all.append(tokens)?;
         all_labels.append(labels)?;

@@ -161,15 +161,21 @@ impl RowData {
     ) -> PyResult<()> {
         let labels = Labels { all: labels, ends };
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
-        for (at, attributes_of) in rows.iter().enumerate() {
-            let mut found = Attributes::new(&mut attributes.names, grow);
-            found.token(attributes_of)?;
-            self.unknown += found.unknown;
-            let mut row = found.row;
-            row.extend(self.constant.map(|attribute| (attribute, 1.0)));
+        // All rows in index form first: names grow meanwhile, and are looked at afterwards.
+        let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        let mut found = Attributes::new(&mut attributes.names, grow);
+        for row in &rows {
+            found.token(row, |number, _, value| all.push((number, value)))?;
+            all.extend(self.constant.map(|attribute| (attribute, 1.0)));
+            ends.push(all.len());
+        }
+        self.unknown += found.unknown;
+        let mut start = 0;
+        for (at, end) in ends.into_iter().enumerate() {
             let weight = weights.and_then(|weights| weights.get(at).copied()).unwrap_or(1.0);
             let labels = labels.of(at).map_err(value_error)?;
-            self.push(&row, labels, (attributes, label_names), weight)?;
+            self.push(&all[start..end], labels, (attributes, label_names), weight)?;
+            start = end;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use maxmargin_io::{
     read_with,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Sequences in index form, and the fingerprint of their name form.
@@ -40,10 +41,7 @@ impl SequenceData {
         mut fill: impl FnMut(usize, &mut Vec<(u32, f64)>) -> PyResult<()>,
         name: impl Fn(u32, &mut dyn FnMut(&str)),
     ) -> PyResult<()> {
-        if labels.is_some_and(|labels| labels.len() != tokens) {
-            let found = labels.map_or(0, <[u32]>::len);
-            return Err(value_error(format!("it has {tokens} tokens and {found} labels")));
-        }
+        fits(labels, tokens)?;
         self.raw.clear();
         self.raw.set_weight(weight);
         let mut row = Vec::new();
@@ -51,8 +49,7 @@ impl SequenceData {
             fill(t, &mut row)?;
             let label = labels.map_or(0, |labels| labels[t]);
             if labels.is_some() {
-                let known = (label as usize) < label_names.names.len();
-                self.raw.push_token(known.then(|| label_names.names.name(label)));
+                self.raw.push_token(label_names.name(label));
                 for &(attribute, value) in &row {
                     name(attribute, &mut |name| self.raw.push_attribute(name, value));
                 }
@@ -198,35 +195,94 @@ impl SequenceData {
         self.add_matrix(&matrix, start..stop, &columns, names, labels, weight)
     }
 
-    /// Adds a sequence with a dictionary or a list of attributes per token.
-    #[pyo3(signature = (tokens, grow, attributes, label_names, labels, weight))]
+    /// Adds sequences with a dictionary or a list of attributes per token.
+    #[pyo3(signature = (sequences, grow, attributes, label_names, labels, weights))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
     fn add_dicts(
         &mut self,
-        tokens: Vec<Bound<'_, PyAny>>,
+        py: Python<'_>,
+        sequences: &Bound<'_, PyAny>,
         grow: bool,
         attributes: &mut Alphabet,
         label_names: &Alphabet,
-        labels: Option<PyReadonlyArray1<'_, u32>>,
-        weight: f64,
+        labels: Option<Vec<PyReadonlyArray1<'_, u32>>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<()> {
         let mut found = Attributes::new(&mut attributes.names, grow);
-        let mut rows = Vec::with_capacity(tokens.len());
-        for token in &tokens {
-            found.token(token)?;
-            rows.push(std::mem::take(&mut found.row));
+        let mut row = Vec::new();
+        let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
+        for (i, tokens) in sequences.try_iter()?.enumerate() {
+            if i % SIGNALS == 0 {
+                py.check_signals()?;
+            }
+            let weight = weights.and_then(|weights| weights.get(i).copied()).unwrap_or(1.0);
+            let labels = labels.as_ref().and_then(|labels| labels.get(i));
+            self.add_tokens(&tokens?, weight, label_names, labels, &mut found, &mut row)
+                .map_err(|error| in_sequence(py, i, error))?;
         }
         self.unknown += found.unknown;
-        let labels = labels.as_ref().map(|labels| labels.as_slice()).transpose()?;
-        self.add(
-            labels,
-            rows.len(),
-            label_names,
-            weight,
-            |t, row| {
-                *row = std::mem::take(&mut rows[t]);
-                Ok(())
-            },
-            |attribute, push| push(attributes.names.name(attribute)),
-        )
+        Ok(())
+    }
+}
+
+/// How often signals are looked at: after so many sequences.
+const SIGNALS: usize = 1024;
+
+/// The same error, saying where.
+fn in_sequence(py: Python<'_>, i: usize, error: PyErr) -> PyErr {
+    let text = format!("sequence {i}: {}", error.value(py));
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(text),
+        false if error.is_instance_of::<PyValueError>(py) => value_error(text),
+        false => error,
+    }
+}
+
+impl SequenceData {
+    /// Adds one sequence of dictionaries. Names go where they are needed while they are at hand.
+    fn add_tokens(
+        &mut self,
+        tokens: &Bound<'_, PyAny>,
+        weight: f64,
+        label_names: &Alphabet,
+        labels: Option<&PyReadonlyArray1<'_, u32>>,
+        found: &mut Attributes<'_>,
+        row: &mut Vec<(u32, f64)>,
+    ) -> PyResult<()> {
+        let labels = labels.map(|labels| labels.as_slice()).transpose()?;
+        let Self { data, raw, .. } = self;
+        raw.clear();
+        raw.set_weight(weight);
+        let mut count = 0;
+        for (t, token) in tokens.try_iter()?.enumerate() {
+            count = t + 1;
+            row.clear();
+            let label = labels.map(|labels| labels.get(t).copied().unwrap_or_default());
+            match label {
+                None => found.token(&token?, |number, _, value| row.push((number, value)))?,
+                Some(label) => {
+                    raw.push_token(label_names.name(label));
+                    found.token(&token?, |number, name, value| {
+                        row.push((number, value));
+                        raw.push_attribute(name, value);
+                    })?;
+                }
+            }
+            data.push_token(row.iter().copied(), label.unwrap_or(0)).map_err(value_error)?;
+        }
+        fits(labels, count)?;
+        self.fingerprinter.add(&self.raw);
+        self.data.end_sequence(weight).map_err(value_error)
+    }
+}
+
+/// Refuses labels that are not one per token.
+fn fits(labels: Option<&[u32]>, tokens: usize) -> PyResult<()> {
+    match labels {
+        Some(labels) if labels.len() != tokens => {
+            let found = labels.len();
+            Err(value_error(format!("it has {tokens} tokens and {found} labels")))
+        }
+        _ => Ok(()),
     }
 }

@@ -5,8 +5,8 @@ mod draw;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
-    refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    features_from_elsewhere, largest, refuse_format,
 };
 use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
@@ -67,6 +67,7 @@ pub(super) fn training(
         fingerprint: examples.fingerprint(),
         template: None,
     };
+    let widths = Some(widths);
     Ok(Training { origin, examples, spec: GraphSpec { shape, loss, inference, widths } })
 }
 
@@ -107,7 +108,8 @@ impl Kind for GraphKind {
         format: Option<Format>,
         _: LabelRule,
     ) -> Result<Labelled<Superpixels>> {
-        let examples = read(data, format, &spec.widths)?;
+        let widths = spec.widths.as_ref().ok_or_else(features_from_elsewhere)?;
+        let examples = read(data, format, widths)?;
         problem(spec, &examples).with_context(|| data.to_owned())?;
         let fingerprint = examples.fingerprint();
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })

@@ -4,7 +4,7 @@ use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
-    refuse_format,
+    features_from_elsewhere, refuse_format,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
@@ -69,6 +69,7 @@ pub(super) fn training(
         template: None,
     };
     let examples = Aligned::new(pairs, &features)?;
+    let features = Some(features);
     Ok(Training { origin, examples, spec: MatchingSpec { shape, loss, features } })
 }
 
@@ -122,9 +123,10 @@ impl Kind for MatchingKind {
         format: Option<Format>,
         _: LabelRule,
     ) -> Result<Labelled<Aligned>> {
+        let features = spec.features.as_ref().ok_or_else(features_from_elsewhere)?;
         let pairs = read(data, format)?;
         let fingerprint = alignment_fingerprint(&pairs);
-        let examples = Aligned::new(pairs, &spec.features)?;
+        let examples = Aligned::new(pairs, features)?;
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
     }
 

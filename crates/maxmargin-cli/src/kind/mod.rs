@@ -403,6 +403,14 @@ pub(crate) fn refuse_format(format: Option<Format>, fits: bool, model: &str) -> 
     }
 }
 
+/// Why data cannot be read for a model whose features were not made from files.
+pub(crate) fn features_from_elsewhere() -> anyhow::Error {
+    anyhow::anyhow!(
+        "the model was trained on features that are made from no file\n\
+         hint: use it where it was trained, say in Python (maxmargin.load)"
+    )
+}
+
 /// The names of labels, with a stand-in for those that the model does not know.
 pub(crate) fn label_name(names: &Names, label: u32) -> &str {
     if (label as usize) < names.len() { names.name(label) } else { "(unknown)" }

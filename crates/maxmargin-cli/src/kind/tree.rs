@@ -5,8 +5,8 @@ mod draw;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
-    refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    features_from_elsewhere, largest, refuse_format,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
@@ -52,7 +52,7 @@ pub(super) fn training(
     let kinds = args.joint_kinds.unwrap_or(KINDS);
     let kinds = PoseKinds::fit(&people, &lsp_parents(), kinds, &simulation);
     let (shape, loss) = (kinds.shape(UNIT), TreeLoss::default());
-    let spec = TreeSpec { shape, loss, kinds, simulation };
+    let spec = TreeSpec { shape, loss, kinds: Some(kinds), simulation: Some(simulation) };
     let origin = Origin {
         labels: Names::new(),
         attributes: Names::new(),
@@ -90,8 +90,11 @@ fn read(data: &str, format: Option<Format>) -> Result<Vec<Pose>> {
 
 fn simulate(spec: &TreeSpec, people: &[Pose]) -> Result<People> {
     let unit = spec.shape.unit();
+    let (Some(simulation), Some(kinds)) = (&spec.simulation, &spec.kinds) else {
+        return Err(features_from_elsewhere());
+    };
     let SimulatedPoses { examples, torsos, frames } =
-        spec.simulation.simulate(people, &spec.kinds, lsp_torso(), unit)?;
+        simulation.simulate(people, kinds, lsp_torso(), unit)?;
     Ok(People { examples, torsos, frames })
 }
 
