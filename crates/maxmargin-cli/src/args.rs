@@ -222,7 +222,7 @@ pub(crate) struct SettingsArgs {
     /// Return the last weights, or an average of all of them [default: none]
     #[arg(long, value_parser = named::<Average>(Average::NAMES), value_name = "NAME")]
     pub(crate) average: Option<Average>,
-    /// Learning rate of adagrad, relative to what it would take itself [default: 1]
+    /// Learning rate of adagrad, relative to the size that weights can have [default: 0.1]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) rate: Option<f64>,
     /// Stop when the duality gap is at most this; 0 never does [default: 0.01]
@@ -412,7 +412,7 @@ mod tests {
             .unwrap();
         for stated in [
             format!("imply it [default: {}]", settings.solver),
-            format!("would take itself [default: {}]", settings.rate),
+            format!("weights can have [default: {}]", settings.rate),
             format!("blocks are visited [default: {}]", settings.order),
             format!("follow them [default: {}]", settings.gap_power),
             format!("Direction of steps [default: {}]", settings.direction),

@@ -55,9 +55,10 @@ pub struct Settings {
     pub step: Step,
     /// Whether the returned weights are an average over all steps. Default: `none`.
     pub average: Average,
-    /// The learning rate of [`Solver::AdaGrad`], relative to η = √(2H₀/(λd)), where H₀ is the hinge of
-    /// the first example at w = 0: no weights that are better than none are longer than √d·η if all
-    /// examples are like that one. Default: 1.
+    /// The learning rate of [`Solver::AdaGrad`], relative to √(2H₀/(λd)), where H₀ is the hinge of the
+    /// first example at w = 0: if all examples are like that one, no weights that are better than none
+    /// are larger in the mean square. Default: 0.1, which did best on the training objective of OCR at
+    /// λ = 1/n, 10/n and 100/n.
     pub rate: f64,
     /// Stop when the duality gap is at most this (absolute). 0 never stops for it. Default: 0.01.
     pub tolerance: f64,
@@ -83,6 +84,9 @@ pub struct Settings {
     pub block_gaps: bool,
 }
 
+/// See [`Settings::rate`].
+const DEFAULT_RATE: f64 = 0.1;
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -97,7 +101,7 @@ impl Default for Settings {
             cache_bytes: 1 << 30,
             step: Step::default(),
             average: Average::default(),
-            rate: 1.0,
+            rate: DEFAULT_RATE,
             tolerance: 0.01,
             max_passes: 1000,
             max_oracle_calls: None,

@@ -34,14 +34,14 @@ named_enum! {
         /// each pass w is Aα with αᵢ the mean of the corners that example i has seen, so that it has
         /// a true gap like any other dual point; ended within a pass, the run returns the weights of
         /// these means. With an [`Average`](crate::Average) the weights are the average, and the
-        /// bound is that of the same dual point.
+        /// bound is that of the best point between the truth and these means.
         Subgradient = "ssg",
         /// Subgradient steps whose size adapts to each weight (Duchi et al., 2011):
         /// wⱼ ← wⱼ − η·gⱼ/√Gⱼ with g the subgradient of the visited example's hinge and Gⱼ the sum of
         /// all gⱼ² so far, and then wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλ), the composite step for λ/2 ‖w‖². See
         /// [`Settings::rate`](crate::Settings::rate) for η. Where features are many, the second step
         /// is taken once for many visits. The weights are those of no dual point; their bound is that
-        /// of the mean of the corners seen.
+        /// of the best point between the truth and the means of the corners seen.
         AdaGrad = "adagrad",
         /// The averaged structured perceptron (Collins, 2002): w ← w + n·cᵢ/C·ψᵢ(ŷ) where plain
         /// decoding ŷ is wrong, and the mean of w over all visits in the end. It knows neither λ nor

@@ -116,7 +116,8 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
 
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
         let weights = self.average.weights().unwrap_or_else(|| self.w.clone());
-        let (check, other) = run.check_other(self.means.point(run.problem), Some(weights))?;
+        let point = self.means.bound(run);
+        let (check, other) = run.check_other(point, Some(weights))?;
         // The bound stays good until there is a newer one.
         run.state.dual = other.dual;
         Ok((check, Some(other)))

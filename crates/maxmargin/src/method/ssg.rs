@@ -4,7 +4,7 @@
 //! never touched as a whole. The oracle at v/t is the oracle at v with t times the loss.
 
 use super::lazy_average::LazyAverage;
-use super::means::Means;
+use super::means::{Means, best_share};
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
 use crate::dual::Drift;
 use crate::error::TrainError;
@@ -74,7 +74,11 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
     fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
         let t = self.t as f64;
         let length = 0.5 * run.state.lambda * length_sq(run.problem, &self.v) / (t * t);
-        run.state.dual = self.means.loss(&run.state.shares) - length;
+        let loss = self.means.loss(&run.state.shares);
+        run.state.dual = match self.average {
+            LazyAverage::None => loss - length,
+            _ => best_share(loss, length).1,
+        };
         run.estimate = Some(std::mem::take(&mut self.risk) + length);
         match run.state.dual.is_finite() {
             true => Ok(()),
@@ -85,7 +89,8 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
         let average = self.average.weights(self.t.max(1), &self.v);
         let is_last = average.is_none();
-        let (check, other) = run.check_other(self.means.point(run.problem), average)?;
+        let point = if is_last { self.means.point(run.problem) } else { self.means.bound(run) };
+        let (check, other) = run.check_other(point, average)?;
         // After whole passes, the weights of the means should be the iterate itself.
         let whole = self.t > 0 && self.t.is_multiple_of(run.examples() as u64);
         let drift = (whole && is_last).then(|| {

@@ -1,6 +1,6 @@
 //! Which settings have a meaning together.
 
-use super::{Settings, SettingsError};
+use super::{DEFAULT_RATE, Settings, SettingsError};
 use crate::average::Average;
 use crate::cache::Caching;
 use crate::direction::Direction;
@@ -133,7 +133,7 @@ impl Settings {
         } else if self.average == Average::Half {
             return refuse("average half".to_owned(), solver(), HALF);
         }
-        if self.rate != 1.0 && self.solver != Solver::AdaGrad {
+        if self.rate != DEFAULT_RATE && self.solver != Solver::AdaGrad {
             return refuse(format!("rate {}", self.rate), solver(), "only adagrad has a rate");
         }
         if self.step == Step::Fixed && self.direction != Direction::FrankWolfe {

@@ -284,6 +284,7 @@ fn exponentiated_gradients_only_rise() {
     let solver = Solver::ExponentiatedGradient;
     let settings = Settings { solver, tolerance: 0.0, max_passes: 60, ..Settings::default() };
     let (solution, rows) = watch(&chain, &settings);
+    assert!(rows.0[0].0.dual > 0.0);
     assert!(rows.0.windows(2).all(|pair| pair[1].0.dual >= pair[0].0.dual - 1e-12));
     assert_certified(&chain, &solution);
     let best = train(&chain, &Settings { tolerance: 1e-6, ..Settings::default() }).unwrap();

@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn adagrad_steps_are_the_dense_ones(problem in any_polytope(), lambda in 0.1..2.0f64) {
         let n = problem.blocks.len();
-        let iterates = adagrad(&problem, lambda, 1.0, &visits(Order::Cyclic, n, 1, PASSES * n));
+        let iterates = adagrad(&problem, lambda, 0.1, &visits(Order::Cyclic, n, 1, PASSES * n));
         if iterates.len() == PASSES * n {
             let solution = after(&problem, Solver::AdaGrad, lambda, Average::None);
             assert_all_close(&solution.weights, &iterates[PASSES * n - 1], 1e-9);
