@@ -37,8 +37,9 @@ class ChainSVM(AttributeNames, BaseSVM):
         Training stops when the duality gap is at most this.
     max_passes : int, default=1000
         Training stops after so many passes over the data at the latest.
-    solver : {"auto", "bcfw", "fw"}, default="auto"
-        The method; ``"auto"`` is right nearly always.
+    solver : {"auto", "bcfw", "fw", "ssg", "adagrad", "perceptron", "n-slack", "1-slack", "eg"}, \
+default="auto"
+        The method; ``"auto"`` is right nearly always. Those after ``"fw"`` are there to compare with.
     order, direction, cache : str, optional
         Parts of the solver ``"bcfw"``, which is meant when one of them is given.
     loss : {"normalised", "hamming"}, default="normalised"

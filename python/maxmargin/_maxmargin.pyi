@@ -295,6 +295,7 @@ def verify_structure(
     coefficients: list[float],
     dual: Dual,
     certificate: str,
+    settings: str,
     threads: int,
     bounds: _Bounds | None = ...,
     quality: str = ...,

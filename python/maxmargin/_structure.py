@@ -273,6 +273,7 @@ random_state, warm_start, verbose, callback, options
             self.coef_.tolist(),
             self.dual_,
             json.dumps(claim),
+            json.dumps(self.settings()),
             threads(self.n_jobs),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),

@@ -212,8 +212,9 @@ pub(crate) struct SettingsArgs {
     /// [default: 1/n]
     #[arg(long, allow_negative_numbers = true, value_parser = lambda, value_name = "NUMBER|auto")]
     pub(crate) lambda: Option<Lambda>,
-    /// Method: batch or block-coordinate Frank-Wolfe, or what is best; options for the parts of bcfw
-    /// imply it [default: auto]
+    /// Method: batch (fw) or block-coordinate Frank-Wolfe (bcfw), or what is best; options for the parts
+    /// of bcfw imply it [default: auto]. To compare with: stochastic subgradients (ssg, adagrad), the
+    /// averaged perceptron, cutting planes (n-slack, 1-slack), exponentiated gradient (eg)
     #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]
     pub(crate) solver: Option<Solver>,
     /// Order in which blocks are visited [default: permutation]
@@ -237,6 +238,9 @@ pub(crate) struct SettingsArgs {
     /// Return the last weights, or an average of all of them [default: none]
     #[arg(long, value_parser = named::<Average>(Average::NAMES), value_name = "NAME")]
     pub(crate) average: Option<Average>,
+    /// Learning rate of adagrad, relative to the size that weights can have [default: 0.1]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
+    pub(crate) rate: Option<f64>,
     /// Stop when the duality gap is at most this; 0 never does [default: 0.01]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "GAP")]
     pub(crate) tolerance: Option<f64>,
@@ -424,6 +428,7 @@ mod tests {
             .unwrap();
         for stated in [
             format!("imply it [default: {}]", settings.solver),
+            format!("weights can have [default: {}]", settings.rate),
             format!("blocks are visited [default: {}]", settings.order),
             format!("follow them [default: {}]", settings.gap_power),
             format!("Direction of steps [default: {}]", settings.direction),

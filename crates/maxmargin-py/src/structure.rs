@@ -274,8 +274,8 @@ pub(crate) fn follow_structure_path(
 
 /// What speaks against the certificate of a structure that is defined in Python.
 #[pyfunction]
-#[pyo3(signature = (adapter, truths, weights, dim, coefficients, dual, certificate, threads,
-                    bounds=None, quality="exact"))]
+#[pyo3(signature = (adapter, truths, weights, dim, coefficients, dual, certificate, settings,
+                    threads, bounds=None, quality="exact"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn verify_structure(
     py: Python<'_>,
@@ -286,14 +286,16 @@ pub(crate) fn verify_structure(
     coefficients: Vec<f64>,
     dual: &Dual,
     certificate: &str,
+    settings: &str,
     threads: usize,
     bounds: BoundArrays,
     quality: &str,
 ) -> PyResult<Vec<String>> {
     let claimed: Certificate = parse("certificate", certificate)?;
+    let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let found = py
         .detach(|| audit(&problem, claimed.lambda, &coefficients, &dual.point, ROUNDING, threads));
     let found = problem.conclude(found.map_err(value_error))?;
-    Ok(against(&claimed, &coefficients, &found))
+    Ok(against(&claimed, &settings, &coefficients, &found))
 }

@@ -308,6 +308,20 @@ impl Memory {
         blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(i, block));
     }
 
+    /// Makes the corners of block `i` without mass one older, and forgets those without mass for more
+    /// than `most` rounds. `ages` belong to the block and are kept from round to round.
+    pub(crate) fn age(&mut self, i: usize, ages: &mut Vec<u8>, most: u8) {
+        let atoms = &mut self.atoms[i];
+        ages.resize(atoms.len(), 0);
+        for at in (0..atoms.len()).rev() {
+            ages[at] = if atoms.masses[at] > 0.0 { 0 } else { ages[at] + 1 };
+            if ages[at] > most {
+                atoms.remove(at);
+                ages.swap_remove(at);
+            }
+        }
+    }
+
     /// Forgets what need not be remembered of block `i`.
     pub(crate) fn tidy(&mut self, i: usize) {
         self.cache.tidy(&mut self.atoms[i], self.sizes[i]);

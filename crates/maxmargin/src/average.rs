@@ -1,4 +1,4 @@
-//! Weighted averages of all iterates, at no cost per feature.
+//! Averages of all iterates, at no cost per feature.
 
 use crate::dual::{Block, DualPoint};
 use crate::names::named_enum;
@@ -20,13 +20,19 @@ named_enum! {
         /// The last iterate.
         #[default]
         None = "none",
+        /// w̄ₖ = 1/k Σ wₜ over the block visits t = 1 … k: all iterates count the same.
+        Uniform = "uniform",
         /// w̄ₖ = 2/(k(k+1)) Σ t·wₜ over the block visits t = 1 … k: later iterates count more.
         /// Often better at prediction when a run is stopped early. Not for batch Frank-Wolfe.
         Weighted = "weighted",
+        /// As `uniform` over the last iterates only (Rakhlin et al., 2012): those after a visit that
+        /// is a power of two, and at least the last half and at most the last three quarters of all.
+        /// Only for the subgradient methods.
+        Half = "half",
     }
 }
 
-/// The weighted average Σ t·μₜ / Σ t of the dual iterates, block by block.
+/// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
 ///
 /// A visit changes one block, so each block keeps the sum over the visits in which it stood still
 /// only when it moves again: an update costs the block's own non-zeros, never O(d), and the average
@@ -37,21 +43,25 @@ pub(crate) struct Averager {
     sums: Vec<Block>,
     /// The first visit since which each block has stood as it is.
     since: Vec<u64>,
-}
-
-/// 1 + 2 + … + k.
-fn triangle(k: u64) -> f64 {
-    0.5 * k as f64 * (k as f64 + 1.0)
+    average: Average,
 }
 
 impl Averager {
-    pub(crate) fn new(n: usize) -> Self {
-        Self { sums: vec![Block::default(); n], since: vec![1; n] }
+    pub(crate) fn new(n: usize, average: Average) -> Self {
+        Self { sums: vec![Block::default(); n], since: vec![1; n], average }
+    }
+
+    /// The weight of the first k iterates together: 1 + 2 + … + k, or k.
+    fn weight_of(&self, k: u64) -> f64 {
+        match self.average {
+            Average::Weighted => 0.5 * k as f64 * (k as f64 + 1.0),
+            _ => k as f64,
+        }
     }
 
     /// To be called just before visit `k` (counted from 1) changes block `i` from `old`.
     pub(crate) fn before_change(&mut self, i: usize, k: u64, old: &Block) {
-        let weight = triangle(k - 1) - triangle(self.since[i] - 1);
+        let weight = self.weight_of(k - 1) - self.weight_of(self.since[i] - 1);
         if weight > 0.0 {
             self.sums[i].parts.add_scaled(weight, &old.parts);
             self.sums[i].loss += weight * old.loss;
@@ -64,10 +74,10 @@ impl Averager {
         if k == 0 {
             return DualPoint { blocks: blocks.to_vec() };
         }
-        let total = triangle(k);
+        let total = self.weight_of(k);
         let mut average = self.sums.clone();
         for (i, (sum, now)) in average.iter_mut().zip(blocks).enumerate() {
-            let weight = total - triangle(self.since[i] - 1);
+            let weight = total - self.weight_of(self.since[i] - 1);
             if weight == total {
                 sum.clone_from(now);
                 continue;

@@ -432,7 +432,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(4, 1170, 613_652_500_234_303_709), (4, 317, 16_017_864_811_632_219_895)];
+        [(4, 1185, 5_328_743_681_210_629_226), (4, 324, 4_386_557_649_497_001_975)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {

@@ -19,8 +19,8 @@ use crate::order::{Order, Picker};
 use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::{Check, Finished, Run};
-use crate::settings::Solver;
 use crate::simplex::Simplices;
+use crate::solver::Solver;
 use crate::status::Status;
 use crate::step::Pace;
 use std::borrow::Cow;
@@ -168,7 +168,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         Self {
             picker,
             rng: Rng::new(s.seed),
-            averager: (s.average == Average::Weighted).then(|| Averager::new(n)),
+            averager: (s.average != Average::None).then(|| Averager::new(n, s.average)),
             memory,
             coarse: begins_coarse.then(|| Coarse::new(n)),
             simplices,
@@ -415,7 +415,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             false => Some(self.run.rebuild()),
         };
         let point = averager.point(self.run.totals.visits, &self.run.state.blocks);
-        let (check, average) = self.run.check_other(point)?;
+        let (check, average) = self.run.check_other(point, None)?;
         self.averager = Some(averager);
         let check = self.run.validate(check, Some(&average))?;
         Ok((Check { drift, ..check }, Some(average)))

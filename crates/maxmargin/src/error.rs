@@ -3,6 +3,7 @@
 use crate::bounds::BoundsError;
 use crate::problem::Problem;
 use crate::settings::SettingsError;
+use crate::solver::Solver;
 use thiserror::Error;
 
 /// Why a run could not be carried out. Running out of passes or time is not among these: see
@@ -113,6 +114,14 @@ pub enum TrainError {
         then: Option<String>,
         /// The value it was to go on with.
         now: Option<String>,
+    },
+    /// A solver that cannot do what was asked of it.
+    #[error("solver {solver} {why}")]
+    Unsuited {
+        /// The solver.
+        solver: Solver,
+        /// What it cannot do, or what it needs.
+        why: &'static str,
     },
     /// Patience without anything that could try it.
     #[error("patience is set, but there is nothing to validate on")]

@@ -40,7 +40,8 @@
 //!
 //! # How it is built
 //!
-//! [`Trainer`] starts a run from [`Settings`]. One loop visits blocks; the [`Order`], the
+//! [`Trainer`] starts a run from [`Settings`]. One loop visits blocks (other [`Solver`]s are there to
+//! compare with); the [`Order`], the
 //! [`Direction`], the [`Step`] and the [`Average`] are parts of it that combine freely. What happens
 //! flows as one stream of [events](observe::Event) to [observers](observe::Observer). The result is a
 //! [`Solution`]: weights, dual point, [`Certificate`], and a [`Status`] that says why the run ended.
@@ -69,6 +70,7 @@ mod direction;
 mod driver;
 mod dual;
 mod error;
+mod expectations;
 mod face;
 mod group_bounds;
 mod method;
@@ -83,6 +85,7 @@ mod run;
 mod settings;
 mod simplex;
 mod slack;
+mod solver;
 mod sparse;
 mod status;
 mod step;
@@ -101,6 +104,7 @@ pub use checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use direction::Direction;
 pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
+pub use expectations::Expectations;
 pub use group_bounds::GroupBounds;
 pub use names::UnknownName;
 pub use order::Order;
@@ -111,9 +115,10 @@ pub use path::{
 pub use problem::Problem;
 pub use quality::Quality;
 pub use rng::Rng;
-pub use settings::{CheckedSettings, Settings, SettingsError, Solver};
+pub use settings::{CheckedSettings, Settings, SettingsError};
 pub use simplex::Simplices;
 pub use slack::{Enumerable, SlackRescaled, SlackWorkspace};
+pub use solver::Solver;
 pub use sparse::{Sink, SparseVec};
 pub use status::Status;
 pub use step::Step;
@@ -147,4 +152,6 @@ mod guides {
     struct Trees;
     #[doc = include_str!("../../../docs/product.md")]
     struct Product;
+    #[doc = include_str!("../../../docs/methods.md")]
+    struct Methods;
 }

@@ -1,6 +1,7 @@
 //! What a structured problem is.
 
 use crate::bounds::Bounds;
+use crate::expectations::Expectations;
 use crate::quality::Quality;
 use crate::simplex::Simplices;
 use crate::sparse::{Sink, SparseVec};
@@ -126,6 +127,24 @@ pub trait Problem: Sync {
     /// [`quality`](Self::quality) has to say so, or the [`Certificate`](crate::Certificate) claims
     /// too much.
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
+
+    /// As [`oracle`](Self::oracle) with the loss times `factor` > 0: y ← argmax factor·Lᵢ(y) −
+    /// ⟨w, ψᵢ(y)⟩. False, and `y` as it was, if the problem cannot do that; which it cannot unless
+    /// overridden.
+    ///
+    /// Only a matter of speed: the weights of a subgradient method shrink a little with every step,
+    /// all of them, and with this they need not be touched. The oracle at s·w has the same answer as
+    /// that at w with losses times 1/s.
+    fn oracle_with_loss(
+        &self,
+        _i: usize,
+        _w: &[f64],
+        _factor: f64,
+        _workspace: &mut Self::Workspace,
+        _y: &mut Self::Output,
+    ) -> bool {
+        false
+    }
 
     /// Plain decoding, the prediction: y ← argmax ⟨w, φ(xᵢ, y)⟩.
     ///
@@ -283,6 +302,12 @@ pub trait Problem: Sync {
     /// Only a matter of speed: where it is there, [`Direction::Corrective`](crate::Direction) has no
     /// need to remember corners.
     fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+        None
+    }
+
+    /// Expectations over outputs, which the solver `eg` works with in place of maxima; none unless
+    /// overridden.
+    fn expectations(&self) -> Option<&dyn Expectations<Self::Workspace>> {
         None
     }
 

@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::settings::CheckedSettings;
 use crate::simplex::Simplices;
 use crate::status::Status;
+use crate::sums::length_sq;
 use crate::trainer::{Interrupt, Solution};
 use crate::validate::{Judge, Validator};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     pub(crate) trusting: bool,
     /// What a method knew that has trusted it.
     known: Option<Known>,
+    /// Of the primal, for the next row.
+    pub(crate) estimate: Option<f64>,
 }
 
 /// What a run can be told at its start.
@@ -151,6 +154,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             block_gaps: None,
             trusting: false,
             known: None,
+            estimate: None,
         })
     }
 
@@ -211,6 +215,62 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.crew.scratch().describe_corner(self.problem, i);
     }
 
+    /// As [`oracle`](Self::oracle) at other weights, with the loss times `factor`: the corner with the
+    /// largest `factor`·L + ⟨w, Bp⟩. False if the problem cannot do that for other factors than 1; then
+    /// nothing is counted.
+    pub(crate) fn oracle_at(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
+        let (problem, scratch) = (self.problem, self.crew.scratch());
+        let Scratch { workspace, corner, .. } = scratch;
+        let found = self.oracle_timer.time(|| {
+            problem.prepare(i, w, workspace);
+            if factor == 1.0 {
+                problem.oracle(i, w, workspace, &mut corner.y);
+                return true;
+            }
+            problem.oracle_with_loss(i, w, factor, workspace, &mut corner.y)
+        });
+        if found {
+            self.totals.oracle_calls += 1;
+            scratch.describe_corner(problem, i);
+        }
+        found
+    }
+
+    /// Predicts the output of example `i` at other weights, timed and counted as an oracle call; it is
+    /// the corner in the scratch.
+    pub(crate) fn predict_at(&mut self, i: usize, w: &[f64]) {
+        let (problem, scratch) = (self.problem, self.crew.scratch());
+        let Scratch { workspace, corner, .. } = scratch;
+        self.oracle_timer.time(|| {
+            problem.prepare(i, w, workspace);
+            problem.decode(i, w, workspace, &mut corner.y);
+        });
+        self.totals.oracle_calls += 1;
+        scratch.describe_corner(problem, i);
+    }
+
+    /// Does something with the state and the workspace of the sequential thread that is timed and
+    /// counted as an oracle call.
+    pub(crate) fn instead_of_oracle<T>(
+        &mut self,
+        work: impl FnOnce(&DualState<'p, P>, &mut P::Workspace) -> T,
+    ) -> T {
+        let (state, workspace) = (&self.state, &mut self.crew.scratch().workspace);
+        self.totals.oracle_calls += 1;
+        self.oracle_timer.time(|| work(state, workspace))
+    }
+
+    /// Runs `work` on every block in parallel, as [`all_oracles`](Self::all_oracles), where no oracle
+    /// is called.
+    pub(crate) fn for_each_block<T: Send>(
+        &mut self,
+        results: &mut [T],
+        work: impl Fn(&P, &DualState<'p, P>, usize, &mut Scratch<P>, &mut T) + Sync,
+    ) {
+        let (problem, state) = (self.problem, &self.state);
+        self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
+    }
+
     /// The state and the scratch of the sequential thread, side by side.
     pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p, P>, &mut Scratch<P>) {
         (&mut self.state, self.crew.scratch())
@@ -223,10 +283,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         work: impl Fn(&P, &DualState<'p, P>, usize, &mut Scratch<P>, &mut T) + Sync,
     ) {
         let begin = Instant::now();
-        let (problem, state) = (self.problem, &self.state);
-        self.crew.for_each(results, |i, scratch, result| {
-            work(problem, state, i, scratch, result);
-        });
+        self.for_each_block(results, work);
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += results.len() as u64;
     }
@@ -302,13 +359,19 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         Ok(Check { certificate, drift: Some(drift), second, validation: None })
     }
 
-    /// As [`check`](Self::check), of another dual point (an average), which becomes a state.
+    /// As [`check`](Self::check), of another dual point (an average), which becomes a state; of its own
+    /// weights, or of others, for which it is only a bound.
     pub(crate) fn check_other(
         &mut self,
         point: DualPoint,
+        weights: Option<Vec<f64>>,
     ) -> Result<(Check, DualState<'p, P>), TrainError> {
         let begin = Instant::now();
-        let other = self.state_at(point);
+        let mut other = self.state_at(point);
+        if let Some(weights) = weights {
+            other.norm_sq = length_sq(self.problem, &weights);
+            other.w = weights;
+        }
         let certificate = self.certify(Some(&other))?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
         let second = self.second_objective(Some(&other));
@@ -372,6 +435,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             primal: check.map(|c| c.certificate.primal),
             gap: check.map(|c| c.certificate.gap),
             second: check.and_then(|c| c.second),
+            estimate: self.estimate.take().filter(|_| check.is_none()),
             validation: check.and_then(|c| c.validation),
             steps: std::mem::take(&mut self.steps),
             drift: check.and_then(|c| c.drift),

@@ -122,6 +122,17 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, best: &mut P::Output) {
+        self.oracle_with_loss(i, w, 1.0, workspace, best);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut Self::Workspace,
+        best: &mut P::Output,
+    ) -> bool {
         let SlackWorkspace { inner, parts } = workspace;
         let truth = self.inner.score(i, w, inner, &self.truths[i]);
         let mut most = f64::NEG_INFINITY;
@@ -129,12 +140,13 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             parts.clear();
             self.inner.parts(i, y, parts);
             let ahead = self.inner.score(i, w, inner, parts) - truth;
-            let value = self.inner.loss(i, y) * (1.0 + ahead);
+            let value = self.inner.loss(i, y) * (factor + ahead);
             if value > most {
                 most = value;
                 best.clone_from(y);
             }
         });
+        true
     }
 
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {

@@ -9,7 +9,8 @@ use crate::method;
 use crate::observe::{Choice, Observer, Totals};
 use crate::problem::Problem;
 use crate::run::{Beginning, Company, Finished, Run};
-use crate::settings::{Settings, Solver};
+use crate::settings::Settings;
+use crate::solver::Solver;
 use crate::status::Status;
 use crate::validate::{Validation, Validator};
 use std::io;
@@ -76,9 +77,10 @@ impl Interrupt {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// The weights w, one per feature, which are Aα of the dual point.
+    /// The weights w, one per feature, which are Aα of the dual point, unless the method is one of
+    /// those whose weights [are not](Settings::weights_from_dual).
     pub weights: Vec<f64>,
-    /// The dual point α.
+    /// The dual point α: feasible in any case, so that its value is a bound.
     pub dual: DualPoint,
     /// The regularization strength λ in force.
     pub lambda: f64,
@@ -262,6 +264,16 @@ impl<'a> Trainer<'a> {
     ) -> Result<Finished, TrainError> {
         let settings = self.settings.check()?.resolved(problem.simplices().is_some());
         let solver = settings.solver;
+        method::check_suited(problem, solver)?;
+        let unsuited = |why| Err(TrainError::Unsuited { solver, why });
+        if beginning.point.is_some() && !solver.starts_anywhere() {
+            return unsuited("cannot start from a dual point; fw, bcfw and cutting planes can");
+        }
+        if !solver.keeps_checkpoints()
+            && (self.company.keeper.is_some() || self.checkpoint.is_some())
+        {
+            return unsuited("keeps no checkpoints; fw and bcfw do");
+        }
         let (run, stage, parts) = match self.checkpoint {
             None => (Run::start(problem, settings, self.company, beginning)?, Stage::START, None),
             Some(checkpoint) => Run::resume(problem, settings, self.company, checkpoint)?,
@@ -269,6 +281,12 @@ impl<'a> Trainer<'a> {
         match solver {
             Solver::Auto | Solver::BlockCoordinate => driver::run(run, stage, parts),
             Solver::FrankWolfe => method::batch::run(run, stage),
+            Solver::Subgradient => method::ssg::run(run),
+            Solver::AdaGrad => method::adagrad::run(run),
+            Solver::Perceptron => method::perceptron::run(run),
+            Solver::NSlack => method::n_slack::run(run),
+            Solver::OneSlack => method::one_slack::run(run),
+            Solver::ExponentiatedGradient => method::eg::run(run),
         }
     }
 }

@@ -73,7 +73,11 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
                     s.order, s.direction, s.cache, s.step
                 ),
                 Solver::FrankWolfe => format!(", step {}", s.step),
-                Solver::Auto => String::new(),
+                Solver::Subgradient | Solver::Perceptron | Solver::ExponentiatedGradient => {
+                    format!(", order {}", s.order)
+                }
+                Solver::AdaGrad => format!(", order {}, rate {}", s.order, s.rate),
+                Solver::Auto | Solver::NSlack | Solver::OneSlack => String::new(),
             },
             s.average,
             s.tolerance,

@@ -211,6 +211,7 @@ fn record(row: &DlpwRow) -> Record {
         dual: 0.0,
         primal: None,
         gap: None,
+        estimate: None,
         second: Some(row.hard_objective),
         validation: None,
         steps: StepSizes::default(),

@@ -214,6 +214,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         cache_bytes,
         step,
         average,
+        rate,
         tolerance,
         max_passes,
         gap_every,
@@ -234,7 +235,14 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
     settings.patience = args.patience.or(settings.patience);
-    if settings.solver == Solver::FrankWolfe {
+    check_given(args, settings.solver)?;
+    settings.check().map_err(as_option)?;
+    Ok(settings)
+}
+
+/// Refuses options that mean nothing to a solver, even where they say what is so anyway.
+fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
+    if solver == Solver::FrankWolfe {
         for (given, option) in [
             (args.order.is_some(), "--order"),
             (args.average.is_some_and(|a| a != maxmargin::Average::None), "--average"),
@@ -252,8 +260,21 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
             }
         }
     }
-    settings.check().map_err(as_option)?;
-    Ok(settings)
+    if solver.is_batch() && args.gap_every.is_some() {
+        bail!(
+            "--gap-every has no meaning with --solver {solver}, which knows its gap after every pass\n\
+             hint: leave it out"
+        );
+    }
+    let follows_gaps = matches!(solver, Solver::Auto | Solver::BlockCoordinate);
+    for (given, option) in
+        [(args.gap_power.is_some(), "--gap-power"), (args.cache_bytes.is_some(), "--cache-bytes")]
+    {
+        if given && !follows_gaps {
+            bail!("{option} has no meaning with --solver {solver}\nhint: leave it out");
+        }
+    }
+    Ok(())
 }
 
 /// Names the option as it is written on the command line.

@@ -5,6 +5,7 @@
 #![cfg(unix)] // messages of the operating system are part of the transcripts
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
+mod baselines;
 mod checkpoint;
 mod common;
 mod compare;

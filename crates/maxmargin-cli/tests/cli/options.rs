@@ -72,6 +72,18 @@ fn every_name_of_every_option_gives_a_model_that_verifies() {
         "--lower transition=-0.1,first=0 --upper=emission=0.25 --direction corrective",
         "--lower 0.1 --upper 0.2 --solver fw --max-passes 30",
         "--lower=-inf --upper inf",
+        "--average uniform --max-passes 30",
+        "--solver ssg",
+        "--solver ssg --max-oracle-calls 7",
+        "--solver ssg --average uniform --order cyclic",
+        "--solver ssg --average weighted",
+        "--solver ssg --average half --max-passes 7",
+        "--solver adagrad --rate 2 --average half",
+        "--solver perceptron --max-passes 5",
+        "--solver n-slack",
+        "--solver 1-slack",
+        "--solver eg --order uniform --max-passes 30",
+        "--solver n-slack --lower 0 --upper 0.5",
     ] {
         settings(&desk, options);
         let verified = desk.run("verify x.model pets.crf");

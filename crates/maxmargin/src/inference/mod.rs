@@ -6,11 +6,13 @@
 //! else is for [factor graphs](topology): [`max_sum`] and
 //! [`enumerate`] are exact, [`roof_duality`] (on [`max_flow`]) and [`local_polytope`] (on [`lp`])
 //! solve relaxations, [`max_product`] and [`local_search`] are heuristics; [`Decoder`] is one door to
-//! all of them, and [`Inference`] the name of each.
+//! all of them, and [`Inference`] the name of each. [`forward_backward`] and [`sum_product`] find
+//! marginals of chains and of factor graphs without cycles, where all structures count and not the best.
 
 pub mod assignment;
 pub mod distance_transform;
 pub mod enumerate;
+pub mod forward_backward;
 pub mod labelling;
 pub mod local_polytope;
 pub mod local_search;
@@ -22,6 +24,7 @@ pub mod max_sum;
 pub mod n_best;
 pub mod roof_duality;
 pub mod subsets;
+pub mod sum_product;
 pub mod topology;
 pub mod viterbi;
 

@@ -290,6 +290,17 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
         self.inner.oracle(i, w, &mut workspace.inner, y);
     }
 
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut Self::Workspace,
+        y: &mut P::Output,
+    ) -> bool {
+        self.inner.oracle_with_loss(i, w, factor, &mut workspace.inner, y)
+    }
+
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
         self.inner.decode(i, w, &mut workspace.inner, y);
     }

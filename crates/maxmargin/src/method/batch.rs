@@ -3,7 +3,7 @@
 //! It is the batch subgradient method with step γ/λ, for the direction of w is −1/λ times a
 //! subgradient of the primal; and since all oracles are at one w, every pass knows its exact gap.
 
-use crate::certificate::{BlockReading, from_readings, read_block};
+use crate::certificate::{BlockReading, Certificate, from_readings, read_block};
 use crate::checkpoint::Stage;
 use crate::direction::{Corner, Move};
 use crate::dual::Stride;
@@ -15,16 +15,29 @@ use crate::step::Pace;
 use crate::sums::length_sq;
 
 /// What one block contributes to a batch step.
-struct Part<Y> {
-    corner: Corner<Y>,
+pub(super) struct Part<Y> {
+    pub(super) corner: Corner<Y>,
     step: Move,
-    reading: BlockReading,
+    pub(super) reading: BlockReading,
 }
 
 /// Trains by batch Frank-Wolfe, from `stage` on.
-pub(crate) fn run<P: Problem>(
-    mut run: Run<'_, '_, P>,
+pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>, stage: Stage) -> Result<Finished, TrainError> {
+    let mut direction = vec![0.0; run.problem.dim()];
+    run_with(run, stage, |run, parts, _| step(run, parts, &mut direction))
+}
+
+/// The loop of all methods that call all oracles at one w and then do something about it: `step`, which
+/// is given what the oracles have said, and their certificate, and leaves the blocks of the state where
+/// they are to be.
+pub(super) fn run_with<'p, 'o, P: Problem>(
+    mut run: Run<'p, 'o, P>,
     mut stage: Stage,
+    mut step: impl FnMut(
+        &mut Run<'p, 'o, P>,
+        &[Part<P::Output>],
+        &Certificate,
+    ) -> Result<(), TrainError>,
 ) -> Result<Finished, TrainError> {
     let mut parts: Vec<Part<P::Output>> = Vec::new();
     parts.resize_with(run.examples(), || Part {
@@ -32,7 +45,6 @@ pub(crate) fn run<P: Problem>(
         step: Move::default(),
         reading: BlockReading::default(),
     });
-    let mut direction = vec![0.0; run.problem.dim()];
     loop {
         let check = match stage {
             Stage::PassDone { check: Some(check), .. } => look_again(&mut run, &mut parts, check)?,
@@ -61,7 +73,7 @@ pub(crate) fn run<P: Problem>(
             }
             return Ok(run.finish(status, check, None));
         }
-        step(&mut run, &parts, &mut direction)?;
+        step(&mut run, &parts, &check.certificate)?;
         stage = Stage::START;
     }
 }

@@ -158,6 +158,12 @@ pub struct Record {
     /// gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<f64>,
+    /// An estimate of the primal objective where that is not known, from the oracle calls of the pass
+    /// alone: each has told the hinge of its example at the weights of its time. So only methods do
+    /// that visit every example once in a pass. Less the dual, it is an estimate of the gap, and no
+    /// bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<f64>,
     /// The validation error, where there is a [validator](crate::Validator) and the gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,

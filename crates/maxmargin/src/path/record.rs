@@ -7,7 +7,8 @@ use crate::error::TrainError;
 use crate::observe::Control;
 use crate::problem::Problem;
 use crate::run::{Beginning, Finished};
-use crate::settings::{Settings, Solver};
+use crate::settings::Settings;
+use crate::solver::Solver;
 use crate::trainer::{Interrupt, Trainer};
 
 /// Trains one problem at one λ after the other.

@@ -3,7 +3,7 @@
 use crate::average::Average;
 use crate::names::named_enum;
 use crate::order::Order;
-use crate::settings::{Settings, SettingsError, Solver};
+use crate::settings::{Settings, SettingsError};
 use serde::{Deserialize, Serialize};
 
 /// The share of ε to which breakpoints are solved, unless it is given: where it is guaranteed, and
@@ -100,6 +100,13 @@ impl PathSettings {
         }
         positive("lambda_min", self.lambda_min)?;
         let training = at(&self.training, 1.0, self.tolerance()).check()?;
+        if !training.solver.starts_anywhere() {
+            return Err(SettingsError::Combination {
+                first: "a path".to_owned(),
+                second: format!("solver {}", training.solver),
+                why: "every breakpoint starts from the dual point of the one before",
+            });
+        }
         if !self.heuristic {
             return Ok(());
         }
@@ -107,8 +114,9 @@ impl PathSettings {
             Err(SettingsError::Combination { first: "a heuristic path".to_owned(), second, why })
         };
         let training = training.resolved(false);
-        if training.solver == Solver::FrankWolfe {
-            return refuse("solver fw".to_owned(), "every step of it knows the exact gap already");
+        if training.solver.is_batch() {
+            let second = format!("solver {}", training.solver);
+            return refuse(second, "every step of it knows the exact gap already");
         }
         if !matches!(training.order, Order::Gap | Order::MaxGap | Order::Lazy) {
             let why = "it stops on the block gaps that the orders gap, max-gap and lazy keep";

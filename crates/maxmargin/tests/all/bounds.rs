@@ -38,6 +38,7 @@ fn methods(lambda: f64) -> Vec<Settings> {
         }
     }
     all.push(Settings { solver: Solver::Auto, ..base.clone() });
+    all.push(Settings { solver: Solver::NSlack, ..base.clone() });
     for order in Order::NAMES {
         for direction in Direction::NAMES {
             for cache in Caching::NAMES {

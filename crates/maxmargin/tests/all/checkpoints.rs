@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
-    let averages = [Average::None, Average::Weighted];
+    let averages = [Average::None, Average::Uniform, Average::Weighted];
     for step in [Step::LineSearch, Step::Fixed] {
         all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
     }

@@ -21,7 +21,7 @@ fn every_method() -> Vec<Settings> {
     for step in [Step::LineSearch, Step::Fixed] {
         all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
-            for average in [Average::None, Average::Weighted] {
+            for average in [Average::None, Average::Uniform, Average::Weighted] {
                 all.push(Settings { order, average, step, ..base.clone() });
             }
         }
@@ -35,6 +35,16 @@ fn every_method() -> Vec<Settings> {
         for order in [Order::Gap, Order::MaxGap] {
             all.push(Settings { order, direction, cache, ..base.clone() });
         }
+    }
+    for (solver, average) in [
+        (Solver::Subgradient, Average::None),
+        (Solver::Subgradient, Average::Half),
+        (Solver::AdaGrad, Average::Weighted),
+        (Solver::Perceptron, Average::None),
+        (Solver::NSlack, Average::None),
+        (Solver::OneSlack, Average::None),
+    ] {
+        all.push(Settings { solver, average, ..base.clone() });
     }
     let (order, direction) = (Order::Lazy, Direction::Corrective);
     all.push(Settings { order, direction, ..base });
@@ -64,6 +74,9 @@ fn threads_change_nothing() {
     check_threads(&random_chain(150, 4, 2), every_method());
     check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
     check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
+    let solver = Solver::ExponentiatedGradient;
+    let gradient = Settings { solver, tolerance: 0.0, max_passes: 7, ..Settings::default() };
+    check_threads(&random_chain(150, 4, 2), vec![gradient]);
 }
 
 /// Random rings of three states, with hints.

@@ -5,6 +5,7 @@
 
 mod assignment;
 mod bad_problems;
+mod baselines;
 mod batch;
 mod block_coordinate;
 mod bounds;
@@ -15,6 +16,7 @@ mod common;
 mod decoding;
 mod determinism;
 mod events;
+mod expectations;
 mod factor_graph;
 mod feasibility;
 mod gap_sampling;
@@ -36,5 +38,6 @@ mod rows;
 mod slack;
 mod soft;
 mod stopping;
+mod subgradients;
 mod trees;
 mod validation;

@@ -17,7 +17,7 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
     for step in [Step::LineSearch, Step::Fixed] {
         all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
-            for average in [Average::None, Average::Weighted] {
+            for average in [Average::None, Average::Uniform, Average::Weighted] {
                 all.push(Settings { order, average, step, ..base.clone() });
             }
         }

@@ -61,7 +61,7 @@ pub(in crate::commands) struct Row {
     pub(in crate::commands) test_error: Option<f64>,
     /// What the order took the gap for before it was known, where block gaps are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) estimate: Option<f64>,
+    pub(in crate::commands) known_gap: Option<f64>,
     /// The gap of every block, where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::commands) block_gaps: Option<Vec<f64>>,
@@ -214,7 +214,7 @@ impl Runner<'_> {
         beside: Beside<'_>,
         settings: &Settings,
     ) -> Result<(Vec<Row>, End)> {
-        let (mut rows, mut end, mut estimate) = (Vec::new(), None, None);
+        let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
         let measured = Cell::new(None);
         let mut validate = |w: &[f64]| {
@@ -230,11 +230,11 @@ impl Runner<'_> {
                         record: record.clone(),
                         train_error: errors.map(|(train, _)| train),
                         test_error: errors.and_then(|(_, test)| test),
-                        estimate: estimate.take(),
+                        known_gap: known_gap.take(),
                         block_gaps: block_gaps.map(<[f64]>::to_vec),
                     });
                 }
-                Event::Estimate { gap } => estimate = Some(gap),
+                Event::Estimate { gap } => known_gap = Some(gap),
                 Event::End(found) => end = Some(found.clone()),
                 _ => {}
             }

@@ -94,7 +94,7 @@ fn curve(name: &str, race: &Comparison, watched: bool) -> Curve {
     let known = rows.iter().filter(|row| row.record.gap.is_some());
     let point = |row: &Row| {
         let calls = if watched { row.record.visits } else { row.record.oracle_calls };
-        [Some(calls as f64 / n), row.record.gap, row.estimate]
+        [Some(calls as f64 / n), row.record.gap, row.known_gap]
     };
     Curve { name: name.to_owned(), points: known.map(point).collect() }
 }

@@ -17,6 +17,7 @@
 //! solver 3, scikit-learn's `LinearSVC(loss="hinge", fit_intercept=False)`; with a bias of value b,
 //! `fit_intercept=True, intercept_scaling=b`.
 
+mod expectations;
 mod problem;
 mod shape;
 

@@ -1,6 +1,7 @@
 //! Binary classification as a structured problem.
 
 use super::shape::BinaryShape;
+use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::problem::Problem;
 use crate::simplex::Simplices;
@@ -91,11 +92,11 @@ struct Fact {
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BinaryWorkspace {
-    score: f64,
+    pub(super) score: f64,
 }
 
 /// The only part of an output: that it is wrong.
-const WRONG: u64 = 0;
+pub(super) const WRONG: u64 = 0;
 
 impl Binary {
     /// The rows of `data` that have the label `positive` against all others.
@@ -170,10 +171,22 @@ impl Problem for Binary {
         self.data.prefetch(i);
     }
 
-    fn oracle(&self, i: usize, _w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
+        self.oracle_with_loss(i, w, 1.0, workspace, y);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        _w: &[f64],
+        factor: f64,
+        workspace: &mut BinaryWorkspace,
+        y: &mut bool,
+    ) -> bool {
         // The wrong label wins while the margin is below its loss.
-        let wrong = self.facts[i].sign * workspace.score < 1.0;
+        let wrong = self.facts[i].sign * workspace.score < factor;
         *y = self.is_positive(i) != wrong;
+        true
     }
 
     fn decode(&self, _i: usize, _w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
@@ -223,6 +236,10 @@ impl Problem for Binary {
         if let Some(bias) = self.shape.bias {
             sink.add(self.shape.attributes, change * bias);
         }
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<BinaryWorkspace>> {
+        Some(self)
     }
 
     fn simplices(&self) -> Option<&dyn Simplices<BinaryWorkspace>> {

@@ -17,6 +17,7 @@
 
 mod decoder;
 mod enumerate;
+mod expectations;
 mod feasible;
 mod gram;
 mod kernel;

@@ -6,6 +6,8 @@ use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
 use crate::bounds::Bounds;
+use crate::expectations::Expectations;
+use crate::inference::forward_backward::ForwardBackward;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
 use crate::sparse::{Sink, SparseVec};
@@ -115,6 +117,7 @@ pub struct ChainWorkspace {
     /// Node scores of the truth, while its loss is taken off them.
     saved: Vec<f64>,
     norm: NormScratch,
+    pub(super) marginals: ForwardBackward,
 }
 
 impl Chain {
@@ -191,7 +194,7 @@ impl Chain {
 
     /// The cost of a mistake at each token of a sequence.
     #[inline]
-    fn costs<'a>(&'a self, sequence: Sequence<'a>) -> impl Iterator<Item = f64> + 'a {
+    pub(super) fn costs<'a>(&'a self, sequence: Sequence<'a>) -> impl Iterator<Item = f64> + 'a {
         let each = self.loss.cost_of(sequence.len());
         let labels = sequence.labels().iter().enumerate();
         labels.map(move |(t, &label)| each * self.loss.weight(label) * sequence.cost(t))
@@ -291,6 +294,17 @@ impl Problem for Chain {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
+        self.oracle_with_loss(i, w, 1.0, workspace, y);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut ChainWorkspace,
+        y: &mut Vec<u32>,
+    ) -> bool {
         let ChainWorkspace { scores, saved, .. } = workspace;
         let (sequence, k) = (self.data.sequence(i), self.shape.labels);
         let truth = sequence.labels();
@@ -301,12 +315,13 @@ impl Problem for Chain {
             scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))
         {
             saved.push(row[label as usize]);
-            row[label as usize] -= cost;
+            row[label as usize] -= factor * cost;
         }
         scores.decode(&self.shape, w, y);
         for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
             row[label as usize] = *saved;
         }
+        true
     }
 
     fn decode(&self, _i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
@@ -385,6 +400,10 @@ impl Problem for Chain {
                 }
             }
         }
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<ChainWorkspace>> {
+        Some(self)
     }
 
     fn check_point(

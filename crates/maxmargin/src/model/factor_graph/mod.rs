@@ -20,6 +20,7 @@
 //! together they make a [`FactorGraph`], the problem to train.
 
 mod compiled;
+mod expectations;
 mod gram;
 mod graphs;
 mod loss;

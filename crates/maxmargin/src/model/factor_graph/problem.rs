@@ -6,10 +6,12 @@ use super::graphs::Graphs;
 use super::loss::Hamming;
 use super::shape::GraphShape;
 use crate::bounds::Bounds;
+use crate::expectations::Expectations;
 use crate::inference::enumerate::Enumerate;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::{Topology, TopologyError};
 use crate::inference::{Decoder, Inference, Unsuitable};
 use crate::model::rows::{add_scores, scatter_row};
@@ -161,11 +163,12 @@ pub struct FactorGraph {
 #[derive(Debug, Clone)]
 pub struct FactorGraphWorkspace {
     /// The scores of the example at hand, in the layout of its topology.
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// Scores of the true states, while their loss is taken off them.
     saved: Vec<f64>,
     decoder: Decoder,
     norm: NormScratch,
+    pub(super) marginals: SumProduct,
 }
 
 impl FactorGraph {
@@ -363,7 +366,7 @@ impl FactorGraph {
         self.graphs.iter().position(too_large)
     }
 
-    fn costs(&self, i: usize) -> &[f64] {
+    pub(super) fn costs(&self, i: usize) -> &[f64] {
         &self.costs[self.data.graph(i).variable_range()]
     }
 
@@ -376,7 +379,7 @@ impl FactorGraph {
     }
 
     /// The loss of masses on states, and on joint states, which have none.
-    fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
+    pub(super) fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
         let (topology, truth) = (&self.graphs[i].topology, self.data.graph(i).truth());
         let (mut v, mut loss) = (0, 0.0);
         for &(id, mass) in masses.entries() {
@@ -425,6 +428,7 @@ impl Problem for FactorGraph {
             saved: Vec::new(),
             decoder: Decoder::new(Arc::clone(&self.solver)),
             norm: NormScratch::default(),
+            marginals: SumProduct::default(),
         }
     }
 
@@ -537,6 +541,10 @@ impl Problem for FactorGraph {
     /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
     /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
     /// proven to be one of the relaxed problem.
+    fn expectations(&self) -> Option<&dyn Expectations<FactorGraphWorkspace>> {
+        self.graphs.iter().all(|graph| graph.topology.is_forest()).then_some(self)
+    }
+
     fn check_point(
         &self,
         i: usize,

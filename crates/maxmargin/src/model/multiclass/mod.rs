@@ -34,6 +34,7 @@
 //! and attributes there are, [`ClassLoss`] what mistakes cost; together they make a [`Multiclass`],
 //! the problem to train. [`MulticlassShape::predict`] predicts.
 
+mod expectations;
 mod kernel;
 mod loss;
 mod problem;

@@ -2,6 +2,7 @@
 
 use super::loss::ClassLoss;
 use super::shape::{MulticlassShape, first_largest};
+use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
@@ -122,7 +123,8 @@ pub struct Multiclass {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MulticlassWorkspace {
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
+    pub(super) masses: Vec<f64>,
 }
 
 impl MulticlassWorkspace {
@@ -237,16 +239,29 @@ impl Problem for Multiclass {
         self.data.prefetch(i);
     }
 
-    fn oracle(&self, i: usize, _w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
+        self.oracle_with_loss(i, w, 1.0, workspace, y);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        _w: &[f64],
+        factor: f64,
+        workspace: &mut MulticlassWorkspace,
+        y: &mut u32,
+    ) -> bool {
         let (truth, scores) = (self.truths[i], workspace.scores.iter());
         *y = match &self.loss {
             ClassLoss::ZeroOne => {
-                first_largest((0..).zip(scores).map(|(k, s)| f64::from(k != truth) + s))
+                first_largest((0..).zip(scores).map(|(k, s)| factor * f64::from(k != truth) + s))
             }
             ClassLoss::Costs(costs) => {
-                first_largest(scores.zip(costs.row(truth)).map(|(score, cost)| score + cost))
+                let values = scores.zip(costs.row(truth)).map(|(s, cost)| s + factor * cost);
+                first_largest(values)
             }
         };
+        true
     }
 
     fn decode(&self, _i: usize, _w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
@@ -306,6 +321,10 @@ impl Problem for Multiclass {
                 sink.add(start + class as usize, scale * bias * mass);
             }
         }
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<MulticlassWorkspace>> {
+        Some(self)
     }
 
     fn simplices(&self) -> Option<&dyn Simplices<MulticlassWorkspace>> {

@@ -31,7 +31,12 @@ pub fn visits(order: Order, n: usize, seed: u64, count: usize) -> Vec<usize> {
 /// weigh exactly nothing: then every oracle takes the first. Where others tie (an exact line search
 /// makes such ties), the choice is anyone's, and from there on two correct implementations may go
 /// different ways.
-fn best_corner(problem: &Enumerated, i: usize, w: &[f64], touched: &[bool]) -> Option<usize> {
+pub(super) fn best_corner(
+    problem: &Enumerated,
+    i: usize,
+    w: &[f64],
+    touched: &[bool],
+) -> Option<usize> {
     let corners = &problem.blocks[i].corners;
     let values: Vec<f64> = (0..corners.len()).map(|y| problem.augmented(i, y, w)).collect();
     let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -45,7 +50,7 @@ fn best_corner(problem: &Enumerated, i: usize, w: &[f64], touched: &[bool]) -> O
     tied.all(same).then_some(first)
 }
 
-fn touch(touched: &mut [bool], psi: &[f64]) {
+pub(super) fn touch(touched: &mut [bool], psi: &[f64]) {
     touched.iter_mut().zip(psi).for_each(|(touched, &x)| *touched |= x != 0.0);
 }
 

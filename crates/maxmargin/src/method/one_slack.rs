@@ -1,0 +1,217 @@
+//! Cutting planes with one slack variable for all examples together.
+//!
+//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP
+//! over the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass
+//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere.
+
+use super::batch::{Part, run_with};
+use super::corner_store::CornerStore;
+use super::n_slack::{ENOUGH, MOST_IDLE};
+use super::simplex_qp::SimplexQp;
+use crate::cache::CacheStats;
+use crate::certificate::Certificate;
+use crate::checkpoint::Stage;
+use crate::dual::Block;
+use crate::error::TrainError;
+use crate::problem::Problem;
+use crate::run::{Finished, Run};
+use crate::sparse::SparseVec;
+
+/// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
+const WORTHWHILE: f64 = 0.25;
+
+/// So many planes in a row may be made of remembered corners.
+const MOST_REMEMBERED: usize = 10;
+
+/// What is left to gain where rounding is all there is.
+const ROUNDING: f64 = 1e-14;
+
+/// Trains by cutting planes, 1-slack.
+pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+    let mut planes = OneSlack {
+        stores: run.state.blocks.iter().map(|_| CornerStore::default()).collect(),
+        planes: Vec::new(),
+        qp: SimplexQp::new(run.state.lambda),
+        dense: vec![0.0; run.problem.dim()],
+        picks: vec![Pick::default(); run.examples()],
+        stats: CacheStats::default(),
+    };
+    // The plane that the run starts from: the truth, unless it was told otherwise.
+    let take = |(store, block): (&mut CornerStore, &Block)| store.take(&block.parts, block.loss);
+    let corners = planes.stores.iter_mut().zip(&run.state.blocks).map(take).collect();
+    planes.add(&run, corners);
+    run_with(run, Stage::START, |run, parts, proof| planes.round(run, parts, proof))
+}
+
+struct Plane {
+    /// The place of each example's corner in its store.
+    corners: Vec<u32>,
+    w: SparseVec,
+    /// Rounds without mass.
+    idle: u8,
+}
+
+/// The best remembered corner of an example, and what it promises.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pick {
+    corner: u32,
+    gap: f64,
+}
+
+struct OneSlack {
+    stores: Vec<CornerStore>,
+    planes: Vec<Plane>,
+    qp: SimplexQp,
+    /// For weights of a new plane.
+    dense: Vec<f64>,
+    picks: Vec<Pick>,
+    stats: CacheStats,
+}
+
+impl OneSlack {
+    /// Adds the plane that oracles have found, and others while remembered corners make good ones.
+    fn round<P: Problem>(
+        &mut self,
+        run: &mut Run<'_, '_, P>,
+        parts: &[Part<P::Output>],
+        proof: &Certificate,
+    ) -> Result<(), TrainError> {
+        let n = parts.len() as u64;
+        self.stats.misses += n;
+        run.totals.visits += n;
+        let take = |(store, part): (&mut CornerStore, &Part<P::Output>)| {
+            store.take(&part.corner.parts, part.corner.loss)
+        };
+        let corners = self.stores.iter_mut().zip(parts).map(take).collect();
+        self.add_new(run, corners);
+        self.solve(run, proof, proof.gap)?;
+        for _ in 0..MOST_REMEMBERED {
+            if run.limit().is_some() {
+                break;
+            }
+            let promised = self.look(run);
+            if promised < WORTHWHILE * proof.gap || promised <= run.settings.tolerance {
+                break;
+            }
+            for (store, pick) in self.stores.iter_mut().zip(&self.picks) {
+                store.take_again(pick.corner);
+            }
+            if !self.add_new(run, self.picks.iter().map(|pick| pick.corner).collect()) {
+                break;
+            }
+            self.stats.hits += n;
+            self.solve(run, proof, promised)?;
+        }
+        self.forget();
+        let sizes = self.stores.iter().map(CornerStore::size);
+        (self.stats.corners, self.stats.bytes) =
+            sizes.fold((0, 0), |(a, b), (corners, bytes)| (a + corners, b + bytes));
+        run.totals.cache = Some(self.stats);
+        Ok(())
+    }
+
+    /// Adds a plane, unless there is one like it; that tells more of the QP's precision than of w.
+    fn add_new<P: Problem>(&mut self, run: &Run<'_, '_, P>, corners: Vec<u32>) -> bool {
+        let is_new = self.planes.iter().all(|plane| plane.corners != corners);
+        if is_new {
+            self.add(run, corners);
+        } else {
+            let users = self.stores.iter_mut().zip(corners);
+            users.for_each(|(store, corner)| store.release(corner));
+        }
+        is_new
+    }
+
+    /// Adds a plane without mass.
+    fn add<P: Problem>(&mut self, run: &Run<'_, '_, P>, corners: Vec<u32>) {
+        let (problem, state) = (run.problem, &run.state);
+        let (mut truth, mut way, mut loss) = (SparseVec::new(), SparseVec::new(), 0.0);
+        self.dense.fill(0.0);
+        for (i, (store, &corner)) in self.stores.iter().zip(&corners).enumerate() {
+            let (corner, share) = (store.get(corner), state.shares.of(i));
+            truth.clear();
+            problem.truth_parts(i, &mut truth);
+            way.assign_difference(&corner.parts, &truth);
+            problem.scatter(i, -share / state.lambda, &way, self.dense.as_mut_slice());
+            loss += share * corner.loss;
+        }
+        let some = (0..).zip(&self.dense).filter(|(_, w)| **w != 0.0);
+        let w: SparseVec = some.map(|(feature, w)| (feature, *w)).collect();
+        self.planes.push(Plane { corners, w, idle: 0 });
+        let products = self.products(problem);
+        self.qp.add(loss, products);
+    }
+
+    /// Inner products of the last plane, which is in `dense`, with all, itself the last.
+    fn products<P: Problem>(&self, problem: &P) -> Vec<f64> {
+        let Some(own) = problem.weights_norm_sq(&self.dense) else {
+            return self.planes.iter().map(|plane| plane.w.dot_dense(&self.dense)).collect();
+        };
+        // Lengths are all that is known with a kernel: ⟨a, b⟩ = (‖a‖² + ‖b‖² − ‖a − b‖²)/2.
+        let others = &self.planes[..self.planes.len() - 1];
+        let mut products = Vec::with_capacity(self.planes.len());
+        for (at, plane) in others.iter().enumerate() {
+            let mut difference = self.dense.clone();
+            for &(feature, value) in plane.w.entries() {
+                difference[feature as usize] -= value;
+            }
+            let apart = problem.weights_norm_sq(&difference).unwrap_or(f64::NAN);
+            products.push(0.5 * (own + self.qp.length_sq(at) - apart));
+        }
+        products.push(own);
+        products
+    }
+
+    /// Solves the QP to a share of `gap`, and brings the blocks of the state and w up to date.
+    fn solve<P: Problem>(
+        &mut self,
+        run: &mut Run<'_, '_, P>,
+        proof: &Certificate,
+        gap: f64,
+    ) -> Result<(), TrainError> {
+        let target = (ENOUGH * gap).max(ROUNDING * (1.0 + proof.primal.abs()));
+        self.qp.solve(target).ok_or(TrainError::Overflow)?;
+        let mut blocks = std::mem::take(&mut run.state.blocks);
+        let (planes, masses, stores) = (&self.planes, &self.qp.masses, &self.stores);
+        run.for_each_block(&mut blocks, |_, _, i, _, block| {
+            block.parts.clear();
+            block.loss = 0.0;
+            for (plane, &mass) in planes.iter().zip(masses).filter(|(_, mass)| **mass > 0.0) {
+                let corner = stores[i].get(plane.corners[i]);
+                block.parts.add_scaled(mass, &corner.parts);
+                block.loss += mass * corner.loss;
+            }
+        });
+        run.state.blocks = blocks;
+        run.rebuild();
+        Ok(())
+    }
+
+    /// Finds the best remembered corner of every example; what they promise together.
+    fn look<P: Problem>(&mut self, run: &mut Run<'_, '_, P>) -> f64 {
+        let stores = &self.stores;
+        run.for_each_block(&mut self.picks, |problem, state, i, scratch, pick| {
+            problem.prepare(i, &state.w, &mut scratch.workspace);
+            let (corner, value) = stores[i].best(problem, i, &state.w, &scratch.workspace);
+            let block = &state.blocks[i];
+            let own = block.loss + problem.score(i, &state.w, &scratch.workspace, &block.parts);
+            *pick = Pick { corner, gap: state.shares.of(i) * (value - own) };
+        });
+        self.picks.iter().map(|pick| pick.gap).sum()
+    }
+
+    /// Drops planes that have had no mass for long.
+    fn forget(&mut self) {
+        for at in (0..self.planes.len()).rev() {
+            let plane = &mut self.planes[at];
+            plane.idle = if self.qp.masses[at] > 0.0 { 0 } else { plane.idle + 1 };
+            if plane.idle > MOST_IDLE {
+                let plane = self.planes.swap_remove(at);
+                self.qp.remove(at);
+                for (store, corner) in self.stores.iter_mut().zip(plane.corners) {
+                    store.release(corner);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Expectations of factor graphs without cycles, by sum-product. Potentials are laid out as scores.
+
+use super::problem::{FactorGraph, FactorGraphWorkspace};
+use crate::expectations::Expectations;
+use crate::sparse::SparseVec;
+
+impl Expectations<FactorGraphWorkspace> for FactorGraph {
+    fn potentials(&self, i: usize) -> usize {
+        self.topology(i).size()
+    }
+
+    fn add_values(
+        &self,
+        i: usize,
+        _w: &[f64],
+        workspace: &FactorGraphWorkspace,
+        scale: f64,
+        theta: &mut [f64],
+    ) {
+        let (topology, truth) = (self.topology(i), self.data().graph(i).truth());
+        for (theta, score) in theta.iter_mut().zip(&workspace.scores) {
+            *theta += scale * score;
+        }
+        // A wrong state costs the same whichever it is, so it is taken off the right one instead.
+        for (v, (&state, cost)) in truth.iter().zip(self.costs(i)).enumerate() {
+            theta[topology.node(v).start + state as usize] -= scale * cost;
+        }
+    }
+
+    fn expect(
+        &self,
+        i: usize,
+        theta: &[f64],
+        workspace: &mut FactorGraphWorkspace,
+        parts: &mut SparseVec,
+    ) -> f64 {
+        workspace.marginals.run(self.topology(i), theta);
+        let masses = (0..).zip(workspace.marginals.marginals());
+        for (id, &mass) in masses.filter(|(_, mass)| **mass > 0.0) {
+            parts.push(id, mass);
+        }
+        self.loss_of(i, parts)
+    }
+}
