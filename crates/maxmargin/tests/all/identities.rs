@@ -31,8 +31,9 @@ fn settings() -> impl Strategy<Value = Settings> {
         });
     let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
     let one = |names: &'static [&'static str]| proptest::sample::select(names);
-    let parts =
-        (one(Order::NAMES), one(Direction::NAMES), one(Caching::NAMES), one(Average::NAMES));
+    // The last half is averaged by subgradient methods only.
+    let averages = one(&["none", "uniform", "weighted"]);
+    let parts = (one(Order::NAMES), one(Direction::NAMES), one(Caching::NAMES), averages);
     let batch = prop_oneof![1 => Just(true), 9 => Just(false)];
     (base, batch, parts, step).prop_map(
         |(base, batch, (order, direction, cache, average), step)| {
