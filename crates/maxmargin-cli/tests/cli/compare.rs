@@ -124,10 +124,11 @@ fn all_methods_meet_at_the_same_optimum() {
         assert!(dual <= best + 1e-9 && best <= primal + 1e-9, "{method}");
         assert!((primal - dual - gap).abs() < 1e-9, "{method}");
     }
-    let slow = ["ssg", "adagrad", "perceptron"];
+    // Others, and averages, may need more than that.
+    let fast = ["auto", "fw", "bcfw", "n-slack", "1-slack"];
     for method in methods {
         let name = method["method"].as_str().unwrap();
-        if !slow.iter().any(|slow| name.starts_with(slow)) && !name.contains("+weighted") {
+        if fast.iter().any(|fast| name.starts_with(fast)) && !name.ends_with("+weighted") {
             assert_eq!(method["runs"][0]["status"], "converged", "{method}");
         }
     }

@@ -1,16 +1,17 @@
-//! Blocks of matrices, whose corners are found by power iteration.
+//! Blocks of matrices, whose corners are found by powers of matrices.
 
 use super::domain::Block;
-use crate::rng::Rng;
 
 /// The trace-norm ball: matrices whose singular values sum up to at most r, row by row. Its corners
 /// −r·u vᵀ have rank one, u and v being the singular vectors of the gradient with the largest singular
 /// value.
 ///
-/// The vectors come from power iteration with random starts of a fixed seed, until less than one part in
-/// 10¹³ of the singular value is left to gain, judged by the last rounds, or after 10,000 rounds. Where
-/// the largest singular values are nearly equal, rounding ends it before. So gaps are exact only up to
-/// about 10⁻⁷ of the gradient's length.
+/// They come from power iteration by repeated squaring: GᵀG (or GGᵀ, if that is smaller) is squared
+/// until nothing but its largest eigenvalue is left. Multiplying a vector again and again would be
+/// cheaper, but does not get there where the largest singular values are nearly equal, as they are at
+/// all solutions of rank two or more; gaps would then be too small. A squaring takes m³ operations for m
+/// rows or columns, and there are at most 50 of them: good for matrices of up to a few hundred rows or
+/// columns.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, TraceBall};
@@ -18,7 +19,7 @@ use crate::rng::Rng;
 /// let mut corner = [0.0; 4];
 /// TraceBall::new(2, 2, 3.0).corner(&[0.0, 2.0, 0.0, 0.0], &mut corner);
 /// for (s, expected) in corner.iter().zip([0.0, -3.0, 0.0, 0.0]) {
-///     assert!((s - expected).abs() < 1e-6);
+///     assert!((s - expected).abs() < 1e-12);
 /// }
 /// ```
 #[derive(Debug, Clone)]
@@ -26,8 +27,8 @@ pub struct TraceBall {
     rows: usize,
     columns: usize,
     radius: f64,
-    left: Vec<f64>,
-    right: Vec<f64>,
+    powers: Powers,
+    other: Vec<f64>,
 }
 
 impl TraceBall {
@@ -39,7 +40,8 @@ impl TraceBall {
     /// assert_eq!(TraceBall::new(2, 3, 1.0).dim(), 6);
     /// ```
     pub fn new(rows: usize, columns: usize, radius: f64) -> Self {
-        Self { rows, columns, radius, left: vec![0.0; rows], right: vec![0.0; columns] }
+        let powers = Powers::new(rows.min(columns));
+        Self { rows, columns, radius, powers, other: vec![0.0; rows.max(columns)] }
     }
 }
 
@@ -53,25 +55,27 @@ impl Block for TraceBall {
     }
 
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
-        let Self { rows, columns, radius, left, right } = self;
-        randomise(right);
-        let mut progress = Progress::default();
-        for _ in 0..MOST_ROUNDS {
-            for (u, row) in left.iter_mut().zip(gradient.chunks_exact(*columns)) {
-                *u = dot(row, right);
-            }
-            normalise(left);
-            right.fill(0.0);
-            for (u, row) in left.iter().zip(gradient.chunks_exact(*columns)) {
-                add(right, *u, row);
-            }
-            if progress.ends_at(normalise(right)) {
-                break;
+        let Self { rows, columns, radius, powers, other } = self;
+        let (rows, columns) = (*rows, *columns);
+        let is_tall = rows > columns;
+        let entry = |i: usize, j: usize| gradient[i * columns + j];
+        powers.fill(|a, b| match is_tall {
+            true => (0..rows).map(|i| entry(i, a) * entry(i, b)).sum(),
+            false => (0..columns).map(|j| entry(a, j) * entry(b, j)).sum(),
+        });
+        let vector = powers.largest();
+        other.fill(0.0);
+        for (i, row) in gradient.chunks_exact(columns).enumerate() {
+            match is_tall {
+                true => other[i] = dot(row, vector),
+                false => add(other, vector[i], row),
             }
         }
-        for (i, row) in corner.chunks_exact_mut(*columns).enumerate().take(*rows) {
-            for (s, v) in row.iter_mut().zip(&*right) {
-                *s = -*radius * left[i] * v;
+        normalise(other);
+        let (left, right) = if is_tall { (&**other, vector) } else { (vector, &**other) };
+        for (row, u) in corner.chunks_exact_mut(columns).zip(left) {
+            for (s, v) in row.iter_mut().zip(right) {
+                *s = -*radius * u * v;
             }
         }
     }
@@ -79,7 +83,7 @@ impl Block for TraceBall {
 
 /// The spectrahedron: symmetric positive semidefinite matrices with the trace t, row by row. Its
 /// corners are t·v vᵀ, v being the eigenvector of the gradient with the least eigenvalue; it is found
-/// as that of the [trace ball](TraceBall).
+/// as those of the [trace ball](TraceBall) are.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, Spectrahedron};
@@ -87,15 +91,14 @@ impl Block for TraceBall {
 /// let mut corner = [0.0; 4];
 /// Spectrahedron::new(2, 1.0).corner(&[1.0, 0.0, 0.0, -2.0], &mut corner);
 /// for (s, expected) in corner.iter().zip([0.0, 0.0, 0.0, 1.0]) {
-///     assert!((s - expected).abs() < 1e-6);
+///     assert!((s - expected).abs() < 1e-12);
 /// }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Spectrahedron {
     size: usize,
     trace: f64,
-    vector: Vec<f64>,
-    image: Vec<f64>,
+    powers: Powers,
 }
 
 impl Spectrahedron {
@@ -109,7 +112,7 @@ impl Spectrahedron {
     /// assert_eq!(x, [1.5, 0.0, 0.0, 1.5]);
     /// ```
     pub fn new(size: usize, trace: f64) -> Self {
-        Self { size, trace, vector: vec![0.0; size], image: vec![0.0; size] }
+        Self { size, trace, powers: Powers::new(size) }
     }
 }
 
@@ -124,63 +127,84 @@ impl Block for Spectrahedron {
     }
 
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
-        let Self { size, trace, vector, image } = self;
+        let Self { size, trace, powers } = self;
         // No eigenvalue is larger than the Frobenius norm, so that of shift − G all are ≥ 0, and the
         // largest belongs to the least of G.
         let shift = dot(gradient, gradient).sqrt();
-        randomise(vector);
-        let mut progress = Progress::default();
-        for _ in 0..MOST_ROUNDS {
-            image.fill(0.0);
-            add(image, shift, vector);
-            for (i, row) in gradient.chunks_exact(*size).enumerate() {
-                // Half of the matrix and half of its transpose: only the symmetric part counts.
-                image[i] -= 0.5 * dot(row, vector);
-                add(image, -0.5 * vector[i], row);
-            }
-            std::mem::swap(vector, image);
-            if progress.ends_at(normalise(vector)) {
-                break;
-            }
-        }
-        for (row, u) in corner.chunks_exact_mut(*size).zip(&*vector) {
-            for (s, v) in row.iter_mut().zip(&*vector) {
+        powers.fill(|a, b| {
+            // Only the symmetric part counts.
+            let entry = 0.5 * (gradient[a * *size + b] + gradient[b * *size + a]);
+            if a == b { shift - entry } else { -entry }
+        });
+        let vector = powers.largest();
+        for (row, u) in corner.chunks_exact_mut(*size).zip(vector) {
+            for (s, v) in row.iter_mut().zip(vector) {
                 *s = *trace * u * v;
             }
         }
     }
 }
 
-/// Power iteration ends when less than this share is left to gain,
-const ACCURACY: f64 = 1e-13;
-/// or after so many rounds.
-const MOST_ROUNDS: usize = 10_000;
+/// Squarings at most: 2⁵⁰ powers tell eigenvalues apart that differ in their last digits.
+const MOST_SQUARINGS: usize = 50;
 
-/// How the value of power iteration has grown.
-#[derive(Default)]
-struct Progress {
-    value: Option<f64>,
-    gain: Option<f64>,
+/// A matrix has one eigenvalue left if squaring it takes no more than this from its length, which was 1.
+const ROUNDING: f64 = 1e-15;
+
+/// A symmetric positive semidefinite matrix, and its powers.
+#[derive(Debug, Clone)]
+struct Powers {
+    size: usize,
+    matrix: Vec<f64>,
+    square: Vec<f64>,
+    vector: Vec<f64>,
 }
 
-impl Progress {
-    /// Whether hardly anything is left to gain at `value`. Gains shrink by the same factor q from round
-    /// to round in the end, so that what is left is gain·q/(1 − q); a small gain alone does not tell.
-    fn ends_at(&mut self, value: f64) -> bool {
-        let Some(gain) = self.value.replace(value).map(|before| value - before) else {
-            return value <= 0.0;
-        };
-        let Some(before) = self.gain.replace(gain) else { return gain <= 0.0 };
-        let q = gain / before;
-        gain <= 0.0 || (q < 1.0 && gain * q / (1.0 - q) <= ACCURACY * value)
+impl Powers {
+    fn new(size: usize) -> Self {
+        let (matrix, square) = (vec![0.0; size * size], vec![0.0; size * size]);
+        Self { size, matrix, square, vector: vec![0.0; size] }
+    }
+
+    /// Sets the matrix, whose entries are told for one half.
+    fn fill(&mut self, entry: impl Fn(usize, usize) -> f64) {
+        fill_symmetric(&mut self.matrix, self.size, entry);
+    }
+
+    /// The eigenvector of the largest eigenvalue, or one of them; of the matrix nothing is left.
+    fn largest(&mut self) -> &[f64] {
+        let Self { size, matrix, square, vector } = self;
+        normalise(matrix);
+        for _ in 0..MOST_SQUARINGS {
+            let row = |i: usize| &matrix[i * *size..(i + 1) * *size];
+            fill_symmetric(square, *size, |a, b| dot(row(a), row(b)));
+            let length = normalise(square);
+            std::mem::swap(matrix, square);
+            if length >= 1.0 - ROUNDING {
+                break;
+            }
+        }
+        // What is left is v vᵀ; its longest row is the most exact.
+        let diagonal = |i: &usize| matrix[i * *size + i];
+        let longest = (0..*size).rev().max_by(|a, b| diagonal(a).total_cmp(&diagonal(b)));
+        if let Some(i) = longest {
+            vector.copy_from_slice(&matrix[i * *size..(i + 1) * *size]);
+            if normalise(vector) == 0.0 {
+                // All directions are as good.
+                vector[i] = 1.0;
+            }
+        }
+        vector
     }
 }
 
-/// A start that no gradient can be made for, and the same in every run.
-fn randomise(v: &mut [f64]) {
-    let mut rng = Rng::new(v.len() as u64);
-    v.iter_mut().for_each(|v| *v = rng.unit_f64() - 0.5);
-    normalise(v);
+fn fill_symmetric(matrix: &mut [f64], size: usize, entry: impl Fn(usize, usize) -> f64) {
+    for a in 0..size {
+        for b in 0..=a {
+            let value = entry(a, b);
+            (matrix[a * size + b], matrix[b * size + a]) = (value, value);
+        }
+    }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -194,9 +218,13 @@ fn add(to: &mut [f64], scale: f64, v: &[f64]) {
 
 /// Makes the length 1, unless it is 0; returns what it was.
 fn normalise(v: &mut [f64]) -> f64 {
-    let length = dot(v, v).sqrt();
-    if length > 0.0 {
-        v.iter_mut().for_each(|v| *v /= length);
+    // By the largest entry first: squares of tiny ones would vanish.
+    let largest = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    if largest == 0.0 {
+        return 0.0;
     }
-    length
+    v.iter_mut().for_each(|v| *v /= largest);
+    let length = dot(v, v).sqrt();
+    v.iter_mut().for_each(|v| *v /= length);
+    largest * length
 }
