@@ -67,7 +67,7 @@ pub(super) fn check_exact(args: &ModelArgs, quality: Quality) -> Result<()> {
     if args.soft.training == Some(TrainingName::Exact) && !quality.is_exact() {
         bail!(
             "--training exact needs a decoder that is never wrong, and for these data there is none: \
-             {}\nhint: use --training soft or --training lp, or a larger --inference enumerate",
+             {}\nhint: --training soft and --training lp go over a relaxation",
             quality.explain()
         );
     }
