@@ -108,6 +108,8 @@ impl Task {
         let (n, mut spec) = (K::count(&examples), spec);
         let bounds = kind::resolve(&self.bounds, &spec.clone().into())?;
         let mut start = Cow::Borrowed(&self.start);
+        // There is one copy of the data, unless rounds may follow that need them too.
+        let mut kept = Some(examples);
         let (mut company, mut totals) = (company, Totals::default());
         for done in 1.. {
             let mut whole: Spec = spec.clone().into();
@@ -117,7 +119,10 @@ impl Task {
             let start_from = start.as_ref().as_ref();
             let company = company.borrow();
             let session = Session { start: start_from, settings, screen, trace, company };
-            let outcome = K::with_problem(&spec, examples.clone(), bounds.clone(), session)?;
+            let is_last = whole.soft().is_none() || self.rounds.is_last(done);
+            let examples = if is_last { kept.take() } else { kept.clone() };
+            let examples = examples.context("there is no round after the last one")?;
+            let outcome = K::with_problem(&spec, examples, bounds.clone(), session)?;
             let Outcome { mut solution, support, soft } = outcome;
             totals = soft::together(&totals, &solution.totals);
             let interrupted = solution.status == Status::Interrupted;

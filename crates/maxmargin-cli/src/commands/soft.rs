@@ -67,9 +67,14 @@ impl Rounds {
         self.rhos.len().max(self.most).max(1)
     }
 
+    /// Whether no round can follow the one with this number, counted from 1.
+    pub(super) fn is_last(&self, number: usize) -> bool {
+        number >= self.count()
+    }
+
     /// Prepares the round after `done` ones; none follows if that is `false`.
     pub(super) fn prepare(&self, done: usize, spec: &mut SoftSpec, last: &SoftOutcome) -> bool {
-        if done >= self.count() || (self.most > 0 && last.violation.0 <= CLOSE) {
+        if self.is_last(done) || (self.most > 0 && last.violation.0 <= CLOSE) {
             return false;
         }
         if let Some(rho) = self.rhos.get(done) {

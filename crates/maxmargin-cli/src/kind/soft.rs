@@ -66,8 +66,8 @@ pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> 
 pub(super) fn check_exact(args: &ModelArgs, quality: Quality) -> Result<()> {
     if args.soft.training == Some(TrainingName::Exact) && !quality.is_exact() {
         bail!(
-            "--training exact needs a decoder that is never wrong, and for these data there is none: \
-             {}\nhint: use --training soft or --training lp, or a larger --inference enumerate",
+            "--training exact needs a decoder that is never wrong, and here {}\n\
+             hint: --training soft and --training lp go over a relaxation",
             quality.explain()
         );
     }
