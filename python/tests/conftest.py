@@ -3,6 +3,7 @@
 import pathlib
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -17,6 +18,12 @@ def pytest_sessionstart(session):
     found = pathlib.Path(maxmargin.__file__).resolve()
     if SOURCES in found.parents:
         raise pytest.UsageError(f"{found} is a source file; install the wheel (see python/test)")
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    plt.close("all")
 
 
 @pytest.fixture

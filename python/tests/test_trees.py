@@ -8,6 +8,7 @@ import pytest
 from conftest import same_optimum
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
+from test_files import needs_command, run
 
 import maxmargin
 from maxmargin import TreeSVM
@@ -176,6 +177,26 @@ def test_scikit_learns_tools_and_files(rng, tmp_path):
     assert model.plot_weights() is not None and len(model._weight_names()) == len(model.coef_)
     bounded = TreeSVM(lam=0.05, parents=PARENTS, bounds=(-0.2, 0.2)).fit(X, y)
     assert np.abs(bounded.coef_).max() <= 0.2
+
+
+@needs_command
+def test_models_of_the_command_line(rng, tmp_path):
+    people = tmp_path / "people.tsv"
+    rest = rng.normal(scale=40.0, size=(14, 2))
+    lines = []
+    for at in range(12):
+        joints = rest + rng.normal(scale=3.0, size=(14, 2)) + 100.0
+        lines.append("\t".join([f"p{at}", *(f"{x:.1f},{y:.1f},0" for x, y in joints)]))
+    people.write_text("\n".join(lines) + "\n")
+    run("train", people, "--model", "tree", "-o", tmp_path / "cli.safetensors", "--lambda", "0.1")
+    model = maxmargin.load(tmp_path / "cli.safetensors")
+    assert isinstance(model, TreeSVM) and len(model.parents) == 14
+    maps = [rng.normal(size=(kinds, 8, 9)) for kinds in model.kinds]
+    assert model.predict([maps])[0].shape == (14, 3)
+    X, y = bodies(rng, 4)
+    TreeSVM(lam=0.1, parents=PARENTS).fit(X, y).save(tmp_path / "ours.safetensors")
+    with pytest.raises(AssertionError, match="made from no file"):
+        run("predict", tmp_path / "ours.safetensors", people)
 
 
 def test_what_is_wrong_is_said(rng):

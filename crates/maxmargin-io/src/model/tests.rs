@@ -104,3 +104,19 @@ fn errors_name_the_file() {
     model.save(&path).unwrap();
     assert_eq!(Model::load(&path).unwrap(), model);
 }
+
+#[test]
+fn specifications_may_say_that_features_were_made_elsewhere() {
+    let read = |json: &str| serde_json::from_str::<Spec>(json).unwrap();
+    let shape = r#""shape":{"attributes":2,"most_per_row":1,"most_per_column":1}"#;
+    let matching = format!(r#"{{"kind":"matching",{shape},"loss":{{}}"#);
+    let spec = read(&format!("{matching}}}"));
+    assert_eq!(spec, read(&format!(r#"{matching},"features":null}}"#)));
+    assert!(matches!(&spec, Spec::Matching(spec) if spec.features.is_none()));
+    assert_eq!(read(&serde_json::to_string(&spec).unwrap()), spec);
+    let node = r#"{"parent":null,"kinds":1,"maps":1,"deforms":false,"anchors":[]}"#;
+    let tree = format!(r#"{{"kind":"tree","shape":{{"nodes":[{node}],"unit":1.0}},"loss":{{}}"#);
+    assert!(read(&format!("{tree}}}")).check().is_ok());
+    let half = format!(r#"{tree},"kinds":{{"parents":[null],"anchors":[[[0.0,0.0]]]}}}}"#);
+    assert!(read(&half).check().unwrap_err().to_string().contains("come together"));
+}
