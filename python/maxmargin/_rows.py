@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
-from ._base import BaseSVM, Prepared, total
+from ._base import BaseSVM, Prepared, group_bounds, total
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
 
@@ -148,7 +148,8 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         data = fill_rows(
             X, self._labels.encode(y), None, names, attributes, grow=grow, weights=weights
         )
-        return Prepared(self._spec(len(attributes)), data, names, attributes, "libsvm", whole)
+        spec, bounds = self._spec(len(attributes)), group_bounds(self.bounds)
+        return Prepared(spec, data, names, attributes, "libsvm", whole, bounds)
 
     def _targets(self, y: Any) -> np.ndarray:
         """Labels as a one-dimensional array."""
@@ -243,9 +244,9 @@ class MulticlassSVM(OneLabelSVM):
 
     Parameters
     ----------
-    lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, \
-n_jobs, random_state, warm_start, verbose, callback, options
-        As in :class:`ChainSVM`.
+    lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
+patience, n_jobs, random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     costs : array-like of shape (classes, classes), optional
         What it costs to take one class (row) for another (column), in the order of ``classes_``; 1 by
         default.
@@ -294,6 +295,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         rescaling: str = "margin",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,
@@ -336,9 +338,9 @@ class BinarySVM(OneLabelSVM):
 
     Parameters
     ----------
-    lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, \
-n_jobs, random_state, warm_start, verbose, callback, options
-        As in :class:`ChainSVM`.
+    lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
+patience, n_jobs, random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     rescaling : {"margin", "slack"}, default="margin"
         How the loss enters.
     fit_intercept : bool, default=True
@@ -383,6 +385,7 @@ n_jobs, random_state, warm_start, verbose, callback, options
         rescaling: str = "margin",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
         patience: int | None = None,

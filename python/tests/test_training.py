@@ -68,6 +68,28 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads(sequences):
     )
 
 
+def test_rows_with_one_label_keep_bounds_and_are_still_proven_optimal(rng):
+    X = rng.normal(size=(40, 3))
+    y = np.where(X @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=40) > 0, 2, 7)
+    for model in (BinarySVM, MulticlassSVM):
+        free = model(lam=0.05, tol=1e-4, order="permutation").fit(X, y)
+        own = {"weights": (0, None), "bias": (-0.1, 0.1)}
+        kept = model(lam=0.05, tol=1e-4, order="permutation", bounds=own).fit(X, y)
+        assert free.coef_.min() < 0 <= kept.coef_.min()
+        assert np.abs(kept.intercept_).max() <= 0.1
+        assert kept.certificate_.gap <= 1e-4
+        assert kept.certificate_.primal > free.certificate_.dual
+        assert kept.verify(X, y) == []
+        with pytest.raises(ValueError, match="edges"):
+            model(bounds={"edges": (0, 1)}).fit(X, y)
+    # The mean hinge and half the length of the weights, of the best of many points within the bounds.
+    sign, lam = np.where(y == 7, 1.0, -1.0), 0.05
+    kept = BinarySVM(lam=lam, tol=1e-5, fit_intercept=False, bounds=(0, 0.4)).fit(X, y)
+    points = rng.uniform(0, 0.4, size=(5000, 3))
+    hinge = np.maximum(0, 1 - sign[:, None] * (X @ points.T)).mean(axis=0)
+    assert (hinge + lam / 2 * (points**2).sum(axis=1)).min() >= kept.certificate_.dual
+
+
 def test_a_limit_is_a_warning_with_the_true_gap(sequences):
     X, y = sequences
     with pytest.warns(ConvergenceWarning, match="max-passes.*raise max_passes"):

@@ -10,7 +10,7 @@ use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::Multilabel;
 use maxmargin::model::tree::{Tree, TreeExamples};
-use maxmargin::{Bounds, GroupBounds, Problem, SlackRescaled};
+use maxmargin::{Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
 use maxmargin_io::{GraphSpec, MatchingSpec, MultilabelSpec, Rescaling, Spec, TreeSpec};
 
 /// What is to be done with a problem, whatever its type.
@@ -36,29 +36,23 @@ pub(crate) fn with_problem<U: UseProblem>(
         );
     }
     let bounds = resolve(bounds, spec)?;
-    let free = || match &bounds {
-        None => Ok(()),
-        Some(_) => Err(format!("models of the kind {} have no bounds", spec.kind())),
-    };
     match (spec, examples) {
         (Spec::Chain(spec), Examples::Sequences(data)) => {
             let chain = Chain::new(spec.shape, data, &spec.loss).map_err(text)?;
             user.go(&chain.with_bounds(bounds))
         }
         (Spec::Binary(spec), Examples::Rows(data)) => {
-            free()?;
             let problem = Binary::new(spec.shape, data, spec.positive).map_err(text)?;
             match spec.rescaling {
-                Rescaling::Margin => user.go(&problem),
-                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+                Rescaling::Margin => go_within(problem, bounds, user),
+                Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
             }
         }
         (Spec::Multiclass(spec), Examples::Rows(data)) => {
-            free()?;
             let problem = Multiclass::new(spec.shape, data, spec.loss.clone()).map_err(text)?;
             match spec.rescaling {
-                Rescaling::Margin => user.go(&problem),
-                Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
+                Rescaling::Margin => go_within(problem, bounds, user),
+                Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
             }
         }
         (Spec::Multilabel(spec), Examples::Rows(data)) => {
@@ -87,6 +81,18 @@ pub(crate) fn with_problem<U: UseProblem>(
             user.go(&matching(spec, data)?.with_bounds(bounds))
         }
         (spec, _) => Err(format!("these data do not fit a model of the kind {}", spec.kind())),
+    }
+}
+
+/// Works on a problem with bounds, if there are any, where it has no place for them itself.
+fn go_within<P: Problem, U: UseProblem>(
+    problem: P,
+    bounds: Option<Bounds>,
+    user: U,
+) -> Result<U::Result, String> {
+    match bounds {
+        None => user.go(&problem),
+        Some(bounds) => user.go(&Bounded::new(problem, bounds)),
     }
 }
 
