@@ -305,7 +305,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x03\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x04\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
