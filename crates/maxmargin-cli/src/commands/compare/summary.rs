@@ -95,8 +95,9 @@ fn levels(at: &AtLambda<'_>, tolerance: f64) -> Vec<f64> {
     let ends = at.groups.iter().filter_map(|group| group.last("gap"));
     let least = ends.map(|gap| gap.min).fold(f64::INFINITY, f64::min).max(tolerance);
     let decades = (-12..=6).rev().map(|power| 10f64.powi(power));
-    let known = at.groups.iter().flat_map(|group| group.column("gap"));
-    let largest = known.flatten().map(|gap| gap.max).fold(0.0, f64::max);
+    // Gaps that half of the methods have at their first check tell nothing; and some have huge ones.
+    let first = at.groups.iter().filter_map(|group| group.column("gap").first().copied().flatten());
+    let largest = Spread::of(first.map(|gap| gap.median)).map_or(0.0, |gap| gap.median);
     // A little room for rounding: a tolerance of 1e-3 is the level 0.001.
     let mut found: Vec<f64> =
         decades.filter(|level| *level >= least * (1.0 - 1e-9) && *level < largest).collect();
