@@ -432,7 +432,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(4, 1185, 5_328_743_681_210_629_226), (4, 324, 4_386_557_649_497_001_975)];
+        [(4, 1187, 2_535_799_469_044_940_796), (4, 325, 13_676_260_673_102_113_248)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {
