@@ -182,6 +182,11 @@ const saved = [];
 save = (name, kind, content) => saved.push([name, content]);
 document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());
 check("a picture and a table for each plot with points", saved.length === 5);
+const drawn = new Promise((done) => setTimeout(() => {
+  const pixels = saved.slice(5).filter(([name, blob]) => name.endsWith(".png") && blob.size > 5000);
+  check("pictures in pixels: " + saved.length, pixels.length === 2);
+  done();
+}, 2000));
 check("name of the file: " + saved[0][0], saved[0][0] === "many-script-b-runs-b.svg");
 const picture = new DOMParser().parseFromString(saved[0][1], "image/svg+xml");
 check("the picture is XML", !picture.querySelector("parsererror") && picture.querySelectorAll("path").length > 12);
@@ -193,7 +198,7 @@ const labels = cases.domains.map(([log, low, high]) =>
   ticksOf(domainAround(log, low, high, true), 6).map((tick) => tick.label).join(" "));
 labels.forEach((text, i) => check("ticks " + text + " not " + cases.ticks[i], text === cases.ticks[i]));
 cases.numbers.forEach(([value, text]) => check("number " + text, formatNumber(value) === text));
-Promise.all(images).then(() => parent.postMessage(failed.join("; ") || "fine", "*"));
+Promise.all([...images, drawn]).then(() => parent.postMessage(failed.join("; ") || "fine", "*"));
 "#;
 
 /// Says why the test does nothing, or fails where a browser is demanded (`MAXMARGIN_BROWSER=1`).

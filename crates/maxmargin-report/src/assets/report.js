@@ -352,7 +352,7 @@ function livePlot(figure) {
       : view.dropped === 1 ? "1 point at or below zero has no place on a log axis and is left out."
       : `${view.dropped} points at or below zero have no place on a log axis and are left out.`;
     note.hidden = !view.dropped;
-    saveButton.disabled = !frame;
+    saveButton.disabled = pngButton.disabled = !frame;
     pointTo(state.cross);
   }
 
@@ -465,7 +465,9 @@ function livePlot(figure) {
   controls.append(switchY, switchX);
   const saveButton = make("button",
     { type: "button", title: "Save this view as an SVG picture", onclick: saveSvg }, "Save SVG");
-  const below = make("div", { class: "below" }, make("span", { class: "save" }, saveButton,
+  const pngButton = make("button",
+    { type: "button", title: "Save this view as a PNG picture", onclick: savePng }, "Save PNG");
+  const below = make("div", { class: "below" }, make("span", { class: "save" }, saveButton, pngButton,
     make("button", { type: "button", title: "Save the numbers of this plot", onclick: saveCsv }, "Save CSV")));
   const legend = make("ul", { class: "legend", "aria-label": "Lines" });
   const old = figure.querySelector(".dropped");
@@ -534,8 +536,8 @@ function livePlot(figure) {
   }
 
   // The picture as it is on the page, with its colours and a legend inside.
-  function saveSvg() {
-    if (!frame) return;
+  // The view as a picture of its own: its text, and its size.
+  function picture() {
     pointTo(null);
     const svg = frame.svg.cloneNode(true), from = frame.svg.querySelectorAll("*");
     const wanted = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family",
@@ -566,7 +568,23 @@ function livePlot(figure) {
     svg.setAttribute("width", frame.width + 16);
     svg.setAttribute("height", y + 16);
     svg.prepend(shape("rect", { x: -8, y: -8, width: "100%", height: "100%", fill: card.backgroundColor }));
-    save(fileName(".svg"), "image/svg+xml", new XMLSerializer().serializeToString(svg));
+    return [new XMLSerializer().serializeToString(svg), frame.width + 16, y + 16];
+  }
+
+  function saveSvg() {
+    if (frame) save(fileName(".svg"), "image/svg+xml", picture()[0]);
+  }
+
+  // The same in pixels, three for one, which is enough for print.
+  function savePng() {
+    if (!frame) return;
+    const [text, width, height] = picture();
+    const image = new Image(), paper = make("canvas", { width: 3 * width, height: 3 * height });
+    image.onload = () => {
+      paper.getContext("2d").drawImage(image, 0, 0, paper.width, paper.height);
+      paper.toBlob((blob) => save(fileName(".png"), "image/png", blob));
+    };
+    image.src = "data:image/svg+xml," + encodeURIComponent(text);
   }
 
   canvas.before(controls, legend);
