@@ -36,7 +36,7 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "gap-every",
     "gap-power",
     "block-gaps",
@@ -47,6 +47,7 @@ const KEYS: [&str; 10] = [
     "step",
     "cache",
     "average",
+    "rate",
 ];
 
 /// The methods that are asked for, each once, with `base` for what they do not say.
