@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// and none more afterwards; 0.03 is too late at large λ.
 const FINE_SHARE: f64 = 0.1;
 
+/// Plain steps go on for so many passes at least: where they are done sooner, there is little left to do.
+const LEAST_PASSES: u64 = 10;
+
 /// Plain steps go on for so many passes at most.
 const MOST_PASSES: u64 = 200;
 
@@ -44,7 +47,8 @@ impl Coarse {
     pub(crate) fn is_done(&mut self, passes: u64) -> bool {
         let known = self.known_gap();
         let first = *self.first.get_or_insert(known);
-        known <= FINE_SHARE * first || passes >= MOST_PASSES
+        let is_fine = known <= FINE_SHARE * first;
+        is_fine && passes >= LEAST_PASSES || passes >= MOST_PASSES
     }
 }
 
@@ -53,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_done_when_a_tenth_of_the_first_gap_is_left_or_time_is_up() {
+    fn it_is_done_after_some_passes_when_a_tenth_of_the_first_gap_is_left_or_time_is_up() {
         let mut coarse = Coarse::new(2);
         coarse.note(0, 3.0);
         coarse.note(1, 1.0);
@@ -62,7 +66,8 @@ mod tests {
         assert!(!coarse.is_done(2));
         assert!(coarse.clone().is_done(MOST_PASSES));
         coarse.note(1, 0.4);
-        assert!(coarse.is_done(3));
+        assert!(!coarse.is_done(LEAST_PASSES - 1));
+        assert!(coarse.is_done(LEAST_PASSES));
         assert_eq!(coarse.gaps(), [0.0, 0.4]);
     }
 }
