@@ -133,17 +133,20 @@ proptest! {
     #[test]
     fn less_softness_is_nearer_to_the_relaxation(case in any_graphs(), lambda in 0.2..2.0f64) {
         let optimum = case.relaxed_optimum(lambda);
-        let mut last = f64::INFINITY;
+        let (mut last, mut last_gap) = (f64::INFINITY, 0.0);
         for rho in [1.0, 0.1, 0.01] {
             let problem = soft(&case, lambda, rho);
             let settings = Settings { tolerance: 1e-7, ..exactly(lambda) };
             let solution = train(&problem, &settings).unwrap();
             let hard = problem.hard_objective(&solution.weights);
-            // With a smaller price on messages, those found are never worse for what is left.
-            prop_assert!(hard <= last + 1e-6, "{hard} after {last}");
+            // With a smaller price on messages, those found are never worse for what is left, apart from
+            // what the two are short of their optima: at most (ρ₂ε₁ + ρ₁ε₂)/(ρ₁ − ρ₂) with ρ₂ = ρ₁/10.
+            let gap = solution.certificate.gap;
+            let short = (0.1 * last_gap + gap) / 0.9;
+            prop_assert!(hard <= last + short + 1e-6, "{hard} after {last}");
             // g_ρ(w, δ) ≤ g_ρ(w*, δ*), so g is at most ρ/2·‖δ*‖² above.
             hold(hard, &optimum, f64::INFINITY);
-            last = hard;
+            (last, last_gap) = (hard, gap);
         }
         let (problem, solution) = anneal(soft(&case, lambda, 1.0), &[1.0, 0.1, 0.01],
             &Settings { tolerance: 1e-7, ..exactly(lambda) }).unwrap();
