@@ -3,7 +3,7 @@
 use crate::median;
 use anyhow::Result;
 use maxmargin::observe::{Control, Event};
-use maxmargin::{Caching, Direction, Order, Problem, Settings, Solver, Trainer};
+use maxmargin::{Caching, Direction, Order, Problem, Settings, Solver, Status, Trainer};
 use maxmargin_report::{Plot, Report, Series, XAxis, YAxis};
 
 /// A race over some seeds, each run with a limit in seconds.
@@ -18,7 +18,8 @@ pub struct Race {
 }
 
 impl Race {
-    /// Runs all variants on one problem to the last of three gaps, and prints a table.
+    /// Runs all variants on one problem to each of three gaps, every time from the start as one would
+    /// who asks for that gap, and prints a table and what to read off it.
     ///
     /// # Errors
     /// As training.
@@ -40,27 +41,30 @@ impl Race {
             .x(XAxis::new("calls", "Oracle calls / n").log())
             .x(XAxis::new("seconds", "Seconds").log())
             .y(YAxis::new("gap", "Duality gap").log());
+        let mut table = Vec::new();
         for (name, settings) in variants() {
             let settings = Settings {
                 lambda: Some(lambda),
-                tolerance: c,
                 max_passes: u64::MAX,
                 max_seconds: Some(limit),
                 threads: 1,
                 ..settings
             };
-            let curves: Vec<Curve> = (1..=seeds)
-                .map(|seed| curve(problem, &Settings { seed, ..settings.clone() }))
+            let runs: Vec<Vec<Curve>> = (1..=seeds)
+                .map(|seed| to_each_gap(problem, &Settings { seed, ..settings.clone() }, gaps))
                 .collect::<Result<_>>()?;
-            println!("| {name} | {} |", cells(&curves, gaps));
-            let first = &curves[0];
-            plot = plot.series(
-                Series::new(name.replace('*', ""))
-                    .column("calls", first.iter().map(|row| row[0]))
-                    .column("seconds", first.iter().map(|row| row[1]))
-                    .column("gap", first.iter().map(|row| row[2])),
-            );
+            println!("| {name} | {} |", cells(&runs, gaps));
+            if let Some(finest) = runs[0].last() {
+                plot = plot.series(
+                    Series::new(name.replace('*', ""))
+                        .column("calls", finest.iter().map(|row| row[0]))
+                        .column("seconds", finest.iter().map(|row| row[1]))
+                        .column("gap", finest.iter().map(|row| row[2])),
+                );
+            }
+            table.push((name, [0, 1, 2].map(|at| reached(&runs, at, gaps[at], 1))));
         }
+        println!("\n{}", verdict(&table, gaps));
         self.page.push(plot);
         Ok(())
     }
@@ -69,38 +73,72 @@ impl Race {
 /// Effective passes, seconds, the gap, and the share of the time in oracles at every exact pass.
 type Curve = Vec<[f64; 4]>;
 
-fn curve<P: Problem>(problem: &P, settings: &Settings) -> Result<Curve> {
-    let mut rows = Curve::new();
-    let mut watch = |event: Event<'_>| {
-        if let Event::Pass { record, .. } = event
-            && let Some(gap) = record.gap
-        {
-            let share = record.oracle_seconds / record.seconds;
-            rows.push([record.effective_passes, record.seconds, gap, share]);
+/// A run to each of the gaps, the largest first, up to one that takes too long.
+fn to_each_gap<P: Problem>(problem: &P, settings: &Settings, gaps: [f64; 3]) -> Result<Vec<Curve>> {
+    let mut curves = Vec::new();
+    for tolerance in gaps {
+        let mut rows = Curve::new();
+        let mut watch = |event: Event<'_>| {
+            if let Event::Pass { record, .. } = event
+                && let Some(gap) = record.gap
+            {
+                let share = record.oracle_seconds / record.seconds;
+                rows.push([record.effective_passes, record.seconds, gap, share]);
+            }
+            Control::Continue
+        };
+        let settings = Settings { tolerance, ..settings.clone() };
+        let solution = Trainer::new(settings).observe(&mut watch).train(problem)?;
+        curves.push(rows);
+        if solution.status != Status::Converged {
+            break;
         }
-        Control::Continue
-    };
-    Trainer::new(settings.clone()).observe(&mut watch).train(problem)?;
-    Ok(rows)
+    }
+    Ok(curves)
 }
 
-/// Calls and seconds of the first row at or below each gap, medians over the seeds.
-fn cells(curves: &[Curve], gaps: [f64; 3]) -> String {
-    let cell = |column: usize, gap: f64, digits: usize| {
-        let reached = |curve: &Curve| curve.iter().find(|row| row[2] <= gap).map(|row| row[column]);
-        match curves.iter().map(reached).collect::<Option<Vec<f64>>>() {
-            Some(found) => format!("{:.digits$}", median(&found)),
-            None => "–".to_owned(),
-        }
+/// A column of where the run to the gap number `at` has ended, the median over the seeds; none unless all
+/// have come there.
+fn reached(runs: &[Vec<Curve>], at: usize, gap: f64, column: usize) -> Option<f64> {
+    let end =
+        |run: &Vec<Curve>| run.get(at)?.last().filter(|row| row[2] <= gap).map(|row| row[column]);
+    runs.iter().map(end).collect::<Option<Vec<f64>>>().map(|found| median(&found))
+}
+
+fn cells(runs: &[Vec<Curve>], gaps: [f64; 3]) -> String {
+    let cell = |column: usize, at: usize, digits: usize| {
+        let found = reached(runs, at, gaps[at], column);
+        found.map_or_else(|| "–".to_owned(), |found| format!("{found:.digits$}"))
     };
-    let calls = gaps.map(|gap| cell(0, gap, 0));
-    let seconds = gaps.map(|gap| cell(1, gap, 2));
+    let calls = [0, 1, 2].map(|at| cell(0, at, 0));
+    let seconds = [0, 1, 2].map(|at| cell(1, at, 3));
     let last = |column: usize| {
-        let values = curves.iter().filter_map(|curve| curve.last()).map(|row| row[column]);
-        median(&values.collect::<Vec<_>>())
+        let ends = runs.iter().filter_map(|run| run.last()?.last());
+        median(&ends.map(|row| row[column]).collect::<Vec<_>>())
     };
     let ends = [format!("{:.0} %", 100.0 * last(3)), format!("{:.1e}", last(2))];
     calls.into_iter().chain(seconds).chain(ends).collect::<Vec<_>>().join(" | ")
+}
+
+/// The seconds of auto, the last in the table, against the best of the others and against plain BCFW, the
+/// first.
+fn verdict(table: &[(String, [Option<f64>; 3])], gaps: [f64; 3]) -> String {
+    let [others @ .., (_, auto)] = table else { return String::new() };
+    let lines = (0..3).map(|at| {
+        let fixed = others.iter().filter_map(|(name, seconds)| Some((seconds[at]?, name)));
+        let best = fixed.min_by(|a, b| a.0.total_cmp(&b.0));
+        let ratio = |other: f64| match auto[at] {
+            Some(auto) => format!("{:.2}", auto / other),
+            None => "–".to_owned(),
+        };
+        let best = best.map_or("– (none came there)".to_owned(), |(seconds, name)| {
+            format!("{} of the best ({name})", ratio(seconds))
+        });
+        let plain =
+            others[0].1[at].map_or("– of".to_owned(), |plain| format!("{} of", ratio(plain)));
+        format!("- to {}: auto takes {best}, {plain} plain BCFW ({})", gaps[at], others[0].0)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The eight of Osokin et al. (2016), corrective steps, and what is chosen without being asked.

@@ -5,6 +5,7 @@
 //! ```
 //!
 //! DATA is `ocr-small`, `ocr-large` or `conll`; all of them unless it is given.
+//! Every figure is of a run that was asked for that gap, not of one on its way to a smaller one.
 //! Medians over the seeds (5 unless given); a run that takes longer than SECONDS (20 unless given) is
 //! stopped, and its missing figures are shown as `–`. The page draws the gap against oracle calls and
 //! time, for the first seed.
