@@ -29,6 +29,7 @@
 
 mod alignment;
 mod atomic;
+mod beside;
 mod builtin;
 mod checkpoint;
 pub mod chunking;
@@ -69,6 +70,7 @@ pub use alignment::{
     read_alignments, write_alignment,
 };
 pub use atomic::{SaveError, atomic_write};
+pub use beside::{Beside, InputWeights};
 pub use builtin::{Builtin, Part, builtin, builtins};
 pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
