@@ -3,8 +3,8 @@
     python benchmarks/python/overhead.py MAXMARGIN TRAIN [--passes N] [--repeat N] [--on CORE]
 
 MAXMARGIN is the program, built with `cargo build --release`. All read the file, train the same passes
-with the same settings and write the model, each in a process of its own. Seconds are processor time of that
-process from its start to its end, for Python less what a process takes that only imports the package.
+with the same settings and write the model, each in a process of its own. Seconds are processor time of
+that process from its start to its end, for Python less what a process takes that only imports the package.
 """
 
 import argparse

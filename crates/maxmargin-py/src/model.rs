@@ -7,8 +7,8 @@ use crate::graphs::GraphData;
 use crate::nodes::NodeData;
 use crate::pairs::PairData;
 use crate::predict::{
-    Answer, Question, RankedSets, Scorer, ask_chain, best_links, best_states, label_sets,
-    ranked_sets, ranked_states, states, tree_loss,
+    Answer, Question, RankedSets, RankedStates, Scorer, ask_chain, best_links, best_states,
+    label_sets, ranked_sets, ranked_states, states, tree_loss,
 };
 use crate::problem::potts;
 use crate::rows::RowData;
@@ -253,7 +253,7 @@ impl Model {
         py: Python<'_>,
         data: &GraphData,
         n: usize,
-    ) -> PyResult<Vec<Vec<(f64, Vec<u32>)>>> {
+    ) -> PyResult<Vec<RankedStates>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict states of variables"));
         };

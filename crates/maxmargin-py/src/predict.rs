@@ -200,6 +200,9 @@ pub(crate) fn ranked_sets(
     rows.iter().map(rank).collect()
 }
 
+/// The best labellings of a graph, each after its score.
+pub(crate) type RankedStates = Vec<(f64, Vec<u32>)>;
+
 /// The `n` best labellings of all graphs with their scores, by trying out all of them.
 ///
 /// # Errors
@@ -209,7 +212,7 @@ pub(crate) fn ranked_states(
     w: &[f64],
     graphs: &Graphs,
     n: usize,
-) -> Result<Vec<Vec<(f64, Vec<u32>)>>, String> {
+) -> Result<Vec<RankedStates>, String> {
     let problem = FactorGraph::new(spec.shape.clone(), graphs.clone(), spec.loss, spec.inference);
     let problem = problem.map_err(text)?;
     let most = FactorGraph::MOST_RANKED;
