@@ -8,12 +8,11 @@ use crate::path::Path;
 use crate::problem::UseProblem;
 use crate::session::{ErrorOf, Outcome, Session};
 use crate::supervise::supervised;
-use crate::verify::{ROUNDING, against};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
     audit,
 };
-use maxmargin_io::Beside;
+use maxmargin_io::{Beside, Claim};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -295,11 +294,13 @@ pub(crate) fn verify_structure(
     bounds: BoundArrays,
     quality: &str,
 ) -> PyResult<Vec<String>> {
-    let claimed: Certificate = parse("certificate", certificate)?;
+    let certificate: Certificate = parse("certificate", certificate)?;
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
-    let found = py
-        .detach(|| audit(&problem, claimed.lambda, &coefficients, &dual.point, ROUNDING, threads));
+    let found = py.detach(|| {
+        audit(&problem, certificate.lambda, &coefficients, &dual.point, Claim::ROUNDING, threads)
+    });
     let found = problem.conclude(found.map_err(value_error))?;
-    Ok(against(&claimed, &settings, &coefficients, &found))
+    let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
+    Ok(claim.findings(&found))
 }

@@ -2,12 +2,9 @@
 
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
-use maxmargin::{Audit, Certificate, DualPoint, Problem, Settings, audit};
-use maxmargin_io::{Beside, FactorTraining, Fingerprint, Model};
+use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin_io::{Beside, Claim, FactorTraining, Fingerprint, Model};
 use std::borrow::Cow;
-
-/// Numbers that were computed twice in different orders agree to this, relative to their size.
-pub(crate) const ROUNDING: f64 = 1e-9;
 
 struct Auditor<'m> {
     model: &'m Model,
@@ -31,58 +28,14 @@ impl UseProblem for Auditor<'_> {
             }
             _ => Cow::Borrowed(model.weights.as_slice()),
         };
-        let audit = audit(problem, lambda, &weights, dual, ROUNDING, threads).map_err(text)?;
-        let soft = match (beside, model.meta.spec.soft()) {
-            (Beside::Soft(problem), Some(claimed)) => {
-                let (hard, violation) =
-                    (problem.hard_objective(&weights), problem.violation(&weights).0);
-                differences([
-                    ("lambda of the soft problem", claimed.lambda, lambda),
-                    ("hard objective", claimed.hard_objective, hard),
-                    ("largest violation", claimed.violation.0, violation),
-                ])
-            }
+        let audit =
+            audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads).map_err(text)?;
+        let soft = match beside {
+            Beside::Soft(problem) => model.soft_findings(problem),
             _ => Vec::new(),
         };
         Ok((audit, soft))
     }
-}
-
-/// Which of some numbers are not what was claimed, which NaN never is.
-fn differences(all: [(&str, f64, f64); 3]) -> Vec<String> {
-    let agree = |claimed: f64, found: f64| {
-        (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs())
-    };
-    let wrong = all.into_iter().filter(|(_, claimed, found)| !agree(*claimed, *found));
-    let words =
-        |what, claimed, found| format!("the {what} is claimed to be {claimed}, but is {found}");
-    wrong.map(|(what, claimed, found)| words(what, claimed, found)).collect()
-}
-
-/// Everything that speaks against a claim about weights, given what an audit has found. The weights of
-/// some methods are not made of the dual point, which is a bound all the same.
-pub(crate) fn against(
-    claimed: &Certificate,
-    settings: &Settings,
-    weights: &[f64],
-    audit: &Audit,
-) -> Vec<String> {
-    if let Some((example, why)) = &audit.infeasible {
-        return vec![format!("the dual point is not feasible: in example {example}, {why}")];
-    }
-    let mut findings = Vec::new();
-    let scale = weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
-    if settings.weights_from_dual() && audit.weight_residual > ROUNDING * scale {
-        let residual = audit.weight_residual;
-        findings.push(format!("the weights differ by {residual:e} from those of the dual point"));
-    }
-    let found = &audit.certificate;
-    findings.extend(differences([
-        ("primal", claimed.primal, found.primal),
-        ("dual", claimed.dual, found.dual),
-        ("gap", claimed.gap, found.gap),
-    ]));
-    findings
 }
 
 /// Everything that speaks against what a model claims; nothing if it holds.
@@ -115,7 +68,7 @@ pub(crate) fn findings(
     }
     let auditor = Auditor { model, dual, threads };
     let (audit, soft) = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
-    let mut findings = against(&meta.certificate, &meta.settings, &model.weights, &audit);
+    let mut findings = model.claim().findings(&audit);
     findings.extend(soft);
     Ok(findings)
 }
