@@ -4,7 +4,8 @@
 
 MAXMARGIN is the program, built with `cargo build --release`. All read the file, train the same passes
 with the same settings and write the model, each in a process of its own. Seconds are processor time of
-that process from its start to its end, for Python less what a process takes that only imports the package.
+that process from its start to its end; medians are less what a process takes that only imports the
+package.
 """
 
 import argparse
@@ -67,11 +68,15 @@ def main():
         taken = {name: [] for name in ways}
         for _ in range(args.repeat):
             for name, command in ways.items():
-                start = 0.0 if name in ("import", "command line") else taken["import"][-1]
-                taken[name].append(seconds(command) - start)
+                taken[name].append(seconds(command))
             print("; ".join(f"{name} {own[-1]:.2f} s" for name, own in taken.items()), flush=True)
     middle = {name: statistics.median(own) for name, own in taken.items()}
     base = middle["command line"]
+    # What the interpreter and its imports take is no part of what is compared.
+    middle = {
+        name: own - middle["import"] * (name not in ("import", "command line"))
+        for name, own in middle.items()
+    }
     print("medians:")
     for name, own in middle.items():
         print(f"  {name:20} {own:.2f} s  {100 * (own / base - 1):+.0f} %")
