@@ -137,7 +137,7 @@ pub(crate) fn fit<'py>(
     let n = examples.len();
     fix_lambda(&mut spec, &mut settings, n);
     let interrupt = Interrupt::new();
-    let (inner, rows) = supervised(py, callback, &interrupt, |reporter| {
+    let (mut inner, rows) = supervised(py, callback, &interrupt, |reporter| {
         let error = validation.map(|data| {
             let spec = spec.clone();
             let error = move |w: &[f64], beside: Beside<'_>| {
@@ -151,7 +151,6 @@ pub(crate) fn fit<'py>(
             ModelFile::new(origin, spec, settings, solution)
         })
     })?;
-    let mut inner = inner;
     inner.meta.n = n;
     inner.meta.bounds = bounds;
     inner.meta.held_out = held_out;
