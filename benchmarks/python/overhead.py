@@ -1,26 +1,40 @@
 """What Python costs over the command line: the same training on the same file.
 
-    python benchmarks/python/overhead.py MAXMARGIN TRAIN [--passes N]
+    python benchmarks/python/overhead.py MAXMARGIN TRAIN [--passes N] [--repeat N] [--on CORE]
 
-MAXMARGIN is the program, built with `cargo build --release`. Both read the file, train the same passes with
-the same settings and write the model. Seconds are processor time, of children for the command line.
+MAXMARGIN is the program, built with `cargo build --release`. All read the file, train the same passes
+with the same settings and write the model, each in a process of its own. Seconds are processor time of
+that process from its start to its end; medians are less what a process takes that only imports the
+package.
 """
 
 import argparse
+import os
 import resource
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
-import warnings
 
-import maxmargin
-from maxmargin import ChainSVM, SequenceFile
+SETTINGS = "lam=1e-4, tol=0, max_passes={passes}, solver='bcfw', n_jobs=1"
+IMPORT = "import warnings; import maxmargin; warnings.simplefilter('ignore'); "
+FILE = "X, y = maxmargin.SequenceFile({train!r}, 'conll'), None; "
+DICTIONARIES = "X, y = maxmargin.read_sequences({train!r}, 'conll'); "
+FIT = "maxmargin.ChainSVM(" + SETTINGS + ").fit(X, y).save({model!r})"
+#: The parts of the way by dictionaries, without training.
+PREPARE = "maxmargin.ChainSVM(" + SETTINGS + ")._prepare(X, y)"
 
 
-def children():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def seconds(command):
+    """Processor time of a command."""
+
+    def children():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    begin = children()
+    subprocess.run(command, check=True)
+    return children() - begin
 
 
 def main():
@@ -29,49 +43,43 @@ def main():
     parser.add_argument("train")
     parser.add_argument("--passes", type=int, default=20)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--on", type=int, help="the core to run on")
     args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    commands, directs, dictionaries = [], [], []
-    for _ in range(args.repeat):
-        with tempfile.NamedTemporaryFile() as file:
-            begin = children()
-            options = ["--lambda", "1e-4", "--tolerance", "0", "--max-passes", str(args.passes)]
-            options += [
-                "--solver",
-                "bcfw",
-                "--threads",
-                "1",
-                "--format",
-                "conll",
-                "-q",
-                "-o",
-                file.name,
-            ]
-            subprocess.run([args.program, "train", args.train, *options], check=True)
-            command = children() - begin
-        model = ChainSVM(lam=1e-4, tol=0, max_passes=args.passes, solver="bcfw", n_jobs=1)
-        begin = time.process_time()
-        model.fit(SequenceFile(args.train, "conll"))
-        with tempfile.NamedTemporaryFile() as file:
-            model.save(file.name)
-        direct = time.process_time() - begin
-        begin = time.process_time()
-        X, y = maxmargin.read_sequences(args.train, "conll")
-        read = time.process_time() - begin
-        begin = time.process_time()
-        model.fit(X, y)
-        fit = time.process_time() - begin
-        commands.append(command)
-        directs.append(direct)
-        dictionaries.append(read + fit)
-        print(
-            f"command line {command:.2f} s; Python from the file {direct:.2f} s "
-            f"({100 * (direct / command - 1):+.0f} %); from dictionaries {fit:.2f} s, and {read:.2f} s "
-            f"to read them",
-            flush=True,
+    if args.on is not None:
+        os.sched_setaffinity(0, {args.on})
+    with tempfile.NamedTemporaryFile() as file:
+        options = (
+            f"--lambda 1e-4 --tolerance 0 --max-passes {args.passes} --solver bcfw --threads 1"
         )
-    middle = [statistics.median(seconds) for seconds in (commands, directs, dictionaries)]
-    print("medians: command line {:.2f} s, file {:.2f} s, dictionaries {:.2f} s".format(*middle))
+        options += f" --format conll -q -o {file.name}"
+        given = {"train": args.train, "passes": args.passes, "model": file.name}
+
+        def python(*parts):
+            return [sys.executable, "-c", "".join((IMPORT, *parts)).format(**given)]
+
+        ways = {
+            "import": python(),
+            "command line": [args.program, "train", args.train, *options.split()],
+            "file": python(FILE, FIT),
+            "dictionaries": python(DICTIONARIES, FIT),
+            "reading them": python(DICTIONARIES),
+            "and into index form": python(DICTIONARIES, PREPARE),
+        }
+        taken = {name: [] for name in ways}
+        for _ in range(args.repeat):
+            for name, command in ways.items():
+                taken[name].append(seconds(command))
+            print("; ".join(f"{name} {own[-1]:.2f} s" for name, own in taken.items()), flush=True)
+    middle = {name: statistics.median(own) for name, own in taken.items()}
+    base = middle["command line"]
+    # What the interpreter and its imports take is no part of what is compared.
+    middle = {
+        name: own - middle["import"] * (name not in ("import", "command line"))
+        for name, own in middle.items()
+    }
+    print("medians:")
+    for name, own in middle.items():
+        print(f"  {name:20} {own:.2f} s  {100 * (own / base - 1):+.0f} %")
 
 
 if __name__ == "__main__":

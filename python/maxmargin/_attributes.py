@@ -10,7 +10,7 @@ from . import _maxmargin as native
 from ._inputs import numbered_columns
 
 #: What does not go into a pickle, since it can be made again.
-TRANSIENT = ("_attribute_cache", "_column_cache")
+TRANSIENT = ("_attribute_cache", "_column_cache", "_weight_cache")
 
 
 class AttributeNames:

@@ -71,6 +71,10 @@ class Prepared:
     format: str
     total_weight: float
     bounds: dict[str, dict[str, float]] = field(default_factory=dict)
+    #: Rounds of soft training: one rho after the other, and how many with multipliers at most.
+    rounds: tuple[list[float], int] | None = None
+    #: Whether a decoder that may be wrong is refused.
+    exact: bool = False
 
     def task(self) -> tuple[str, Any, Any, Any, str]:
         """The first arguments of native functions."""
@@ -192,6 +196,8 @@ class BaseSVM(BaseEstimator):
                 validation=validation,
                 start=start,
                 callback=progress if progress.wanted else None,
+                rounds=prepared.rounds,
+                exact=prepared.exact,
             )
         finally:
             progress.close()
@@ -219,6 +225,8 @@ class BaseSVM(BaseEstimator):
     def _warn(self) -> None:
         if self.status_ in ("converged", "patience", "stopped"):
             return
+        if str(getattr(self, "training", None)).startswith("dlpw"):
+            return  # it has no gap that could be within the tolerance
         text = (
             f"training ended with the status {self.status_!r} at the gap "
             f"{self.certificate_.gap:.4g}, above tol={self.tol}"
@@ -357,6 +365,18 @@ class BaseSVM(BaseEstimator):
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(page)
         os.replace(temporary, path)
+
+
+def check_n(n: int) -> int:
+    """The number of outputs to rank."""
+    if n < 1:
+        raise ValueError(f"n is {n}; it must be at least 1")
+    return int(n)
+
+
+def lead(ranked: list[tuple[Any, float]]) -> float:
+    """By how much the first of ranked outputs is ahead; infinitely far if there is no other."""
+    return ranked[0][1] - ranked[1][1] if len(ranked) > 1 else float("inf")
 
 
 def threads(n_jobs: int | None) -> int:

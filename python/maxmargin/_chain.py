@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, group_bounds, total
 from ._inputs import Sequences, split_labels
+from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
 from .io import SequenceFile
 
@@ -48,6 +49,14 @@ default="auto"
         What a mistake costs by true label; 1 for those that are not named.
     without : sequence of str, default=()
         Groups of features to leave out: emission, transition, bias, first, last.
+    kernel : {None, "linear", "poly", "rbf"}, default=None
+        A kernel on tokens: ⟨a, b⟩, (gamma ⟨a, b⟩ + coef0)^degree, or exp(−gamma ‖a − b‖²).
+    gamma : float, optional
+        By default 1/(d σ²), with the variance σ² of all d attributes.
+    degree, coef0 : int and float, optional
+        Of ``"poly"``; by default 3 and 1.
+    kernel_bytes : int, optional
+        Bytes that kernel values may take; by default a gigabyte.
     bounds : tuple or dict, optional
         Bounds ``(lower, upper)`` on all weights, or a dictionary of them by group:
         ``{"transition": (0, None)}``.
@@ -81,7 +90,12 @@ default="auto"
         The names of the attributes: those given, or ``1``, ``2``, … for columns without names.
     weights_ : dict of ndarray
         The weights by group: ``emission`` (attributes × labels), ``transition`` (labels × labels),
-        ``bias``, ``first``, ``last``.
+        ``bias``, ``first``, ``last``; with a kernel, ``coefficients`` (inputs × labels) in place of
+        the first.
+    support_vectors_ : sparse matrix of shape (inputs, features)
+        With a kernel only: the inputs that the model is a sum over.
+    dual_coef_ : ndarray of shape (labels, inputs)
+        With a kernel only: their coefficients.
     certificate_ : Certificate
         Primal, dual and gap.
     history_ : structured ndarray
@@ -103,6 +117,14 @@ default="auto"
     ['N']
     >>> tagger.score(X, y)
     1.0
+
+    With a kernel, whether two numbers have the same sign can be learned:
+
+    >>> X = [[[1.0, 1.0], [-1.0, 1.0]], [[-1.0, -1.0], [1.0, -1.0]]]
+    >>> y = [["same", "other"], ["same", "other"]]
+    >>> kernel = ChainSVM(lam=0.01, kernel="rbf", gamma=0.5, without=["transition"]).fit(X, y)
+    >>> kernel.score(X, y), kernel.support_vectors_.shape
+    (1.0, (4, 2))
     """
 
     _kind: ClassVar[str] = "chain"
@@ -121,6 +143,11 @@ default="auto"
         loss: str = "normalised",
         label_weights: Mapping[Any, float] | None = None,
         without: Sequence[str] = (),
+        kernel: str | None = None,
+        gamma: float | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        kernel_bytes: int | None = None,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -183,11 +210,11 @@ default="auto"
         attributes = self._new_attributes(sequences.width, sequences.names)
         names = labels.alphabet()
         data = sequences.fill(
-            [labels.encode(own) for own in truth], names, attributes, grow=True, weights=weights
+            labels.encode_all(truth), names, attributes, grow=True, weights=weights
         )
         format = "crfsuite" if sequences.width is None or sequences.names else "svm-hmm"
         return Prepared(
-            self._spec(len(attributes)),
+            self._spec(len(attributes)) | kernel_part(self, data, len(attributes)),
             data,
             names,
             attributes,
@@ -209,7 +236,7 @@ default="auto"
         self._new_attributes(None, None)
         self._attribute_cache = attributes
         bounds = group_bounds(self.bounds)
-        spec = self._spec(len(attributes))
+        spec = self._spec(len(attributes)) | kernel_part(self, data, len(attributes))
         return Prepared(spec, data, names, attributes, format, float(len(data)), bounds)
 
     def _spec(self, attributes: int) -> dict[str, Any]:
@@ -247,8 +274,7 @@ default="auto"
         columns = self._columns_of(sequences.width)
         labels = None
         if y is not None:
-            truth = split_labels(y, lengths)
-            labels = [self._labels.encode(own, strict=False) for own in truth]
+            labels = self._labels.encode_all(split_labels(y, lengths), strict=False)
         weights, _ = total(extra.get("sample_weight"), len(sequences))
         return sequences.fill(
             labels,
@@ -265,11 +291,25 @@ default="auto"
         shape, loss = meta["spec"]["shape"], meta["spec"]["loss"]
         self.without = tuple(group for group in GROUPS if not shape["groups"][group])
         self.loss = "normalised" if loss["normalised"] else "hamming"
+        restore_kernel(self, meta["spec"])
         self._restore_attributes(model, meta)
 
     def _set_weights(self) -> None:
-        self.coef_ = self._model.weights()
-        self.weights_ = self._groups(self.coef_)
+        self.__dict__.pop("_weight_cache", None)
+        set_support(self, len(self._attributes()) if self.kernel else 0)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """All weights; copied out of the model when they are asked for, since there may be millions."""
+        weights: np.ndarray | None = self.__dict__.get("_weight_cache")
+        if weights is None:
+            weights = self._weight_cache = self._model.weights()
+        return weights
+
+    @property
+    def weights_(self) -> dict[str, np.ndarray]:
+        """The weights by group, as views of all of them."""
+        return self._groups(self.coef_)
 
     def _weight_names(self) -> list[str]:
         labels = self._labels.names()
@@ -277,9 +317,8 @@ default="auto"
         for group, start, stop, _ in self._model.groups():
             if start == stop:
                 continue
-            if group == "emission":
-                attributes = self._attributes().list()
-                names.extend(f"{a} → {label}" for a in attributes for label in labels)
+            if group in ("emission", "coefficients"):
+                names.extend(f"{a} → {label}" for a in weighted_names(self) for label in labels)
             elif group == "transition":
                 names.extend(f"{a} → {b}" for a in labels for b in labels)
             else:
@@ -345,10 +384,8 @@ default="auto"
     ) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best labellings of each sequence with their scores, best first."""
         check_is_fitted(self, "certificate_")
-        if n < 1:
-            raise ValueError(f"n is {n}; it must be at least 1")
         found = self._model.predict_chain_n_best(
-            self._examples(X, lengths=lengths), n, rules, self._fixed(fixed, open_label)
+            self._examples(X, lengths=lengths), check_n(n), rules, self._fixed(fixed, open_label)
         )
         return [[(self._labels.decode(y), score) for y, score in paths] for paths in found]
 

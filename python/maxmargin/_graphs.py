@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
+from ._hard import hard_training, restore_training, soft_result
 
 
 class FactorGraphSVM(BaseSVM):
@@ -32,6 +33,20 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         How states are found in training.
     loss : {"normalised", "hamming"}, default="normalised"
         Costs of wrong states, divided by the number of variables, or not.
+    training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
+        How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
+        be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which
+        proves nothing and always makes ``max_passes`` passes.
+    rho : float, optional
+        How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
+    rho_schedule : sequence of float, optional
+        ``"soft"`` with one rho after the other, each from where the last one ended.
+    multipliers : int, optional
+        ``"soft"`` in up to so many rounds, after each of which messages become multipliers: in the limit
+        the constraints hold at any rho.
+    smooth : float, optional
+        Smooths every maximum: by so much in ``"soft"``, at this temperature in ``"dlpw-smooth"`` (there
+        0.1 by default).
 
     Attributes
     ----------
@@ -39,6 +54,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         The templates.
     weights_ : dict of ndarray
         The weights by template: attributes × states of the variables.
+    soft_ : dict or None
+        After ``training="soft"``: its ``rho``, the ``hard_objective`` over the LP relaxation (an upper
+        bound of its optimum), and the ``violation`` of the constraints.
     coef_, certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -54,6 +72,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     >>> model = FactorGraphSVM(lam=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
     >>> [states.tolist() for states in model.predict(X)]
     [[1, 1], [0, 0], [0, 1]]
+
+    Through soft constraints, and what they have come to:
+
+    >>> soft = FactorGraphSVM(lam=0.01, training="soft", rho=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
+    >>> sorted(soft.soft_)
+    ['hard_objective', 'rho', 'violation']
     """
 
     _kind: ClassVar[str] = "factor-graph"
@@ -71,6 +95,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         cache: str | None = None,
         inference: str = "auto",
         loss: str = "normalised",
+        training: str | None = None,
+        rho: float | None = None,
+        rho_schedule: Sequence[float] | None = None,
+        multipliers: int | None = None,
+        smooth: float | None = None,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -118,14 +147,17 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         weights, whole = total(sample_weight, len(X))
         data = native.GraphData(graph_lines(X, y, weights))
         templates = [{"states": s, "attributes": a} for s, a in data.shape()]
+        hard = hard_training(self)
         spec = {
             "kind": "factor-graph",
             "shape": {"templates": templates},
             "loss": {"normalised": self.loss == "normalised"},
-            "inference": self.inference,
+            **hard.fields,
         }
-        none = native.Alphabet()
-        return Prepared(spec, data, none, none, "factor-graph", whole, group_bounds(self.bounds))
+        none, bounds = native.Alphabet(), group_bounds(self.bounds)
+        return Prepared(
+            spec, data, none, none, "factor-graph", whole, bounds, hard.rounds, hard.exact
+        )
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.GraphData:
         labelled = y is not None
@@ -135,18 +167,33 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
         self.inference = meta["spec"]["inference"]
+        restore_training(self, meta["spec"])
 
     def _set_weights(self) -> None:
-        self.coef_ = self._model.weights()
+        weights = self._model.weights()
+        groups = self._groups(weights)
+        messages = groups.pop("messages", weights[:0])
+        self.coef_ = weights[: len(weights) - len(messages)]
         self.templates_ = self._model.labels().list()
-        groups = self._groups(self.coef_).values()
-        self.weights_ = dict(zip(self.templates_, groups, strict=True))
+        self.weights_ = dict(zip(self.templates_, groups.values(), strict=True))
+        self.soft_ = soft_result(json.loads(self._model.meta())["spec"])
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best states of the variables of each graph."""
         check_is_fitted(self, "certificate_")
         found = self._model.predict_states(self._examples(X))
         return [np.array(states, dtype=np.int64) for states in found]
+
+    def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
+        """The ``n`` best states of each graph with their scores, best first; all are tried out, so a
+        graph may have a million at most."""
+        check_is_fitted(self, "certificate_")
+        found = self._model.rank_states(self._examples(X), check_n(n))
+        return [[(np.array(own, dtype=np.int64), score) for score, own in best] for best in found]
+
+    def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
+        """The best states of each graph, and how far their score is ahead of the next best ones."""
+        return [(best[0][0], lead(best)) for best in self.predict_nbest(X, 2)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of variables whose state is right."""

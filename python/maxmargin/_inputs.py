@@ -134,7 +134,7 @@ class Sequences:
 
     def fill(
         self,
-        labels: list[np.ndarray] | None,
+        labels: tuple[np.ndarray, np.ndarray] | None,
         label_names: native.Alphabet,
         attributes: native.Alphabet,
         *,
@@ -142,15 +142,19 @@ class Sequences:
         columns: np.ndarray | None = None,
         weights: np.ndarray | None = None,
     ) -> native.SequenceData:
-        """Everything in the form that training takes."""
-        if labels is not None and len(labels) != len(self):
-            raise ValueError(f"X has {len(self)} sequences and y has {len(labels)}")
+        """Everything in the form that training takes; labels are those of all sequences, and where those
+        of each end."""
+        numbers, ends = (None, None) if labels is None else labels
+        if ends is not None and len(ends) != len(self):
+            raise ValueError(f"X has {len(self)} sequences and y has {len(ends)}")
         data = native.SequenceData()
         if self.form == "names":
-            data.add_dicts(self.X, grow, attributes, label_names, labels, weights)
+            data.add_dicts(self.X, grow, attributes, label_names, numbers, ends, weights)
             return data
         for i in range(len(self)):
-            own = None if labels is None else labels[i]
+            own = None
+            if numbers is not None and ends is not None:
+                own = numbers[ends[i - 1] if i else 0 : ends[i]]
             weight = 1.0 if weights is None else float(weights[i])
             try:
                 self._add(data, i, own, label_names, attributes, columns, weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Hashable, Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,17 @@ class Labels:
                 raise ValueError(f"unknown label {error.args[0]!r}") from None
         get = self.index.get
         return np.array([get(label, UNKNOWN) for label in labels], dtype=np.uint32)
+
+    def encode_all(self, examples: Any, *, strict: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the labels of all examples one after the other, and where those of each end.
+
+        >>> numbers, ends = Labels(as_classes("ab")).encode_all([["a", "b"], ["b"]])
+        >>> numbers.tolist(), ends.tolist()
+        ([0, 1, 1], [2, 3])
+        """
+        lists = [own.tolist() if isinstance(own, np.ndarray) else own for own in examples]
+        ends = np.cumsum([len(own) for own in lists], dtype=np.int64)
+        return self.encode(chain.from_iterable(lists), strict=strict), ends
 
     def decode(self, numbers: np.ndarray) -> np.ndarray:
         """Labels of numbers."""

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
 
 #: The name of the attribute that all links have.
@@ -233,9 +233,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         """The ``n`` best sets of links of each pair with their scores, best first; with one link per
         item only."""
         check_is_fitted(self, "certificate_")
-        if n < 1:
-            raise ValueError(f"n is {n}; it must be at least 1")
-        return self._model.predict_pairs(self._examples(X), n)
+        return self._model.predict_pairs(self._examples(X), check_n(n))
+
+    def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
+        """The best links of each pair, and how far their score is ahead of the next best set of links;
+        with one link per item only."""
+        return [(best[0][0], lead(best)) for best in self.predict_nbest(X, 2)]
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """For each pair the scores of links (rows × columns); −∞ where there is no candidate."""

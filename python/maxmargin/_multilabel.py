@@ -11,8 +11,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import Prepared, group_bounds, total
+from ._base import Prepared, check_n, group_bounds, total
+from ._hard import hard_training, restore_training, soft_result
 from ._inputs import fill_rows, row_parts
+from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
 
@@ -32,20 +34,50 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     loss : {"normalised", "hamming"}, default="normalised"
         Labels that are wrong, divided by the number of labels, or not.
     fit_intercept : bool, default=True
-        Whether labels have a constant weight each.
+        Whether labels have a constant weight each: an attribute of the value 1 in all rows, which a
+        kernel sees like any other.
+    kernel : {None, "linear", "poly", "rbf"}, default=None
+        A kernel on rows: ⟨a, b⟩, (gamma ⟨a, b⟩ + coef0)^degree, or exp(−gamma ‖a − b‖²).
+    gamma : float, optional
+        By default 1/(d σ²), with the variance σ² of all d attributes.
+    degree, coef0 : int and float, optional
+        Of ``"poly"``; by default 3 and 1.
+    kernel_bytes : int, optional
+        Bytes that kernel values may take; by default a gigabyte.
+    training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
+        How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
+        be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which
+        proves nothing and always makes ``max_passes`` passes.
+    rho : float, optional
+        How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
+    rho_schedule : sequence of float, optional
+        ``"soft"`` with one rho after the other, each from where the last one ended.
+    multipliers : int, optional
+        ``"soft"`` in up to so many rounds, after each of which messages become multipliers: in the limit
+        the constraints hold at any rho.
+    smooth : float, optional
+        Smooths every maximum: by so much in ``"soft"``, at this temperature in ``"dlpw-smooth"`` (there
+        0.1 by default).
 
     Attributes
     ----------
     classes_ : ndarray
         The labels.
     coef_ : ndarray of shape (labels, features)
-        The weights of labels.
+        The weights of labels; there are none with a kernel.
     intercept_ : ndarray of shape (labels,)
         Their constants.
     pairs_ : ndarray of shape (pairs, 2)
         The pairs that have a weight, by the numbers of their labels.
     pair_coef_ : ndarray of shape (pairs,)
         Their weights.
+    support_vectors_ : sparse matrix of shape (inputs, features)
+        With a kernel only: the inputs that the model is a sum over.
+    dual_coef_ : ndarray of shape (labels, inputs)
+        With a kernel only: their coefficients.
+    soft_ : dict or None
+        After ``training="soft"``: its ``rho``, the ``hard_objective`` over the LP relaxation (an upper
+        bound of its optimum), and the ``violation`` of the constraints.
     certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -59,6 +91,13 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     >>> model = MultilabelSVM(lam=0.01).fit(X, [{"red"}, {"round"}, {"red", "round"}])
     >>> model.predict([[1.0, 1.0]])
     [('red', 'round')]
+
+    Many labels have too many sets to try out; soft constraints go over a relaxation instead:
+
+    >>> y = [{"red"}, {"round"}, {"red", "round"}]
+    >>> soft = MultilabelSVM(lam=0.1, training="soft", rho=0.01, tol=0.001).fit(X, y)
+    >>> soft.certificate_.dual <= soft.soft_["hard_objective"]
+    True
     """
 
     _kind: ClassVar[str] = "multilabel"
@@ -78,6 +117,16 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         inference: str = "auto",
         loss: str = "normalised",
         fit_intercept: bool = True,
+        kernel: str | None = None,
+        gamma: float | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        kernel_bytes: int | None = None,
+        training: str | None = None,
+        rho: float | None = None,
+        rho_schedule: Sequence[float] | None = None,
+        multipliers: int | None = None,
+        smooth: float | None = None,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -162,16 +211,27 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         }
         if self.loss not in ("normalised", "hamming"):
             raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
+        hard = hard_training(self)
         spec = {
             "kind": "multilabel",
             "shape": shape,
             "loss": {"normalised": self.loss == "normalised", "label_weights": []},
-            "inference": self.inference,
             "partial": False,
             "rescaling": "margin",
+            **hard.fields,
+            **kernel_part(self, data, len(attributes)),
         }
+        bounds = group_bounds(self.bounds)
         return Prepared(
-            spec, data, label_names, attributes, "multilabel", whole, group_bounds(self.bounds)
+            spec,
+            data,
+            label_names,
+            attributes,
+            "multilabel",
+            whole,
+            bounds,
+            hard.rounds,
+            hard.exact,
         )
 
     def _pairs(self, data: native.RowData, labels: int) -> list[Sequence[int]]:
@@ -241,21 +301,24 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def _set_weights(self) -> None:
         groups = self._groups()
-        single = groups["single"].T
-        attributes = self._attributes()
+        spec = json.loads(self._model.meta())["spec"]
+        self.pairs_ = np.array(spec["shape"]["pairs"], dtype=np.int64).reshape(-1, 2)
         self.pair_coef_ = groups["pairs"]
+        self.soft_ = soft_result(spec)
         self.intercept_ = np.zeros(len(self.classes_))
+        self.__dict__.pop("coef_", None)
+        if set_support(self, len(self._attributes())):
+            return
+        single = groups["single"].T
         self.coef_ = single.copy()
-        at = attributes.get(CONSTANT)
+        at = self._attributes().get(CONSTANT)
         if self.fit_intercept and at is not None:
             self.intercept_ = single[:, at].copy()
             self.coef_ = np.delete(single, at, axis=1)
-        shape = json.loads(self._model.meta())["spec"]["shape"]
-        self.pairs_ = np.array(shape["pairs"], dtype=np.int64).reshape(-1, 2)
 
     def _weight_names(self) -> list[str]:
         labels = self._labels.names()
-        names = [f"{a} → {label}" for a in self._attributes().list() for label in labels]
+        names = [f"{a} → {label}" for a in weighted_names(self) for label in labels]
         return names + [f"{labels[i]} & {labels[j]}" for i, j in self.pairs_]
 
     def predict(self, X: Any) -> Any:
@@ -270,9 +333,40 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             return matrix
         return [tuple(self.classes_[own].tolist()) for own in sets]
 
+    def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[tuple[Any, ...], float]]]:
+        """The ``n`` best sets of labels of each row with their scores, best first; all sets are tried
+        out, so there may be 20 labels at most.
+
+        Examples
+        --------
+        >>> from maxmargin import MultilabelSVM
+        >>> model = MultilabelSVM(lam=0.1).fit([[1.0], [-1.0]], [{"up"}, {"down"}])
+        >>> [labels for labels, _ in model.predict_nbest([[2.0]], 1)[0]]
+        [('up',)]
+        """
+        return [
+            [(tuple(self.classes_[own].tolist()), score) for own, score in best]
+            for best, _ in self._ranked(X, check_n(n))
+        ]
+
+    def predict_confidence(self, X: Any) -> list[tuple[tuple[Any, ...], np.ndarray]]:
+        """The best set of labels of each row, and for each label of ``classes_`` how much the score of
+        the whole would fall at least if it were on instead of off, or off instead of on; 20 labels at
+        most."""
+        return [
+            (tuple(self.classes_[best[0][0]].tolist()), np.abs(margins))
+            for best, margins in self._ranked(X, 1)
+        ]
+
+    def _ranked(self, X: Any, n: int) -> Any:
+        check_is_fitted(self, "certificate_")
+        return self._model.rank_sets(self._examples(X), n)
+
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of single labels (rows × labels), without those of pairs."""
         check_is_fitted(self, "certificate_")
+        if self.kernel is not None:
+            raise NotImplementedError("with a kernel, single labels have no scores of their own")
         if by_name(X):
             raise ValueError("decision_function needs a matrix")
         X = self._matrix(X, reset=False)
@@ -297,6 +391,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             self.n_features_in_ = len(self._attributes()) - 1
         self.loss = "normalised" if spec["loss"]["normalised"] else "hamming"
         self.inference = spec["inference"]
+        restore_kernel(self, spec)
+        restore_training(self, spec)
         labels = spec["shape"]["labels"]
         found = len(spec["shape"]["pairs"])
         self.pairs = {0: "none", labels * (labels - 1) // 2: "complete"}.get(found, "tree")

@@ -252,6 +252,20 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         check_is_fitted(self, "certificate_")
         return [self._labels.decode(own) for own in self._model.predict_nodes(self._examples(X))]
 
+    def predict_nbest(self, X: Any, n: int = 5) -> Any:
+        """Not known for graphs: a minimum cut finds the best labels, and says nothing of the next."""
+        raise NotImplementedError(
+            "the n best labellings of a graph are not known: a minimum cut finds the best one only; "
+            "FactorGraphSVM ranks small graphs"
+        )
+
+    def predict_confidence(self, X: Any) -> Any:
+        """Not known for graphs, for the same reason."""
+        raise NotImplementedError(
+            "how sure the labels of a graph are is not known: a minimum cut finds the best ones only; "
+            "decision_function has the scores of labels without those of edges"
+        )
+
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """For each graph the scores of labels at nodes (nodes × labels), without those of edges."""
         check_is_fitted(self, "certificate_")

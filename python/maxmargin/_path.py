@@ -165,6 +165,13 @@ def regularization_path(
     from sklearn.base import clone
 
     estimator = clone(estimator)
+    if getattr(estimator, "kernel", None) is not None or getattr(
+        estimator, "training", None
+    ) not in (None, "exact", "lp"):
+        raise ValueError(
+            "paths are of weights and one problem at all λ: they go neither with a kernel nor with soft "
+            "training or DLPW; fit with one lam after the other, or leave these out"
+        )
     training = estimator.settings()
     for name in ("lambda", "tolerance", "patience"):
         training.pop(name, None)

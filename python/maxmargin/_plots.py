@@ -51,6 +51,7 @@ def weights(estimator: Any, ax: Any, top: int) -> Any:
         return heatmap(pairs, [str(label) for label in estimator.classes_], ax)
     flat = estimator._model.weights() if hasattr(estimator, "_model") else estimator.coef_
     names = estimator._weight_names()
+    flat = flat[: len(names)]  # messages of soft training have no names
     order = np.argsort(-np.abs(flat), kind="stable")[:top][::-1]
     ax = new_axes(ax, (6.0, 0.25 * len(order) + 1.0))
     colours = ["tab:red" if flat[at] < 0 else "tab:blue" for at in order]

@@ -15,8 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, group_bounds, total
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
+from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
 
 
@@ -148,8 +149,13 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         data = fill_rows(
             X, self._labels.encode(y), None, names, attributes, grow=grow, weights=weights
         )
-        spec, bounds = self._spec(len(attributes)), group_bounds(self.bounds)
+        spec = self._spec(len(attributes)) | self._kernel_part(data, len(attributes))
+        bounds = group_bounds(self.bounds)
         return Prepared(spec, data, names, attributes, "libsvm", whole, bounds)
+
+    def _kernel_part(self, data: native.RowData, attributes: int) -> dict[str, Any]:
+        """What a model file says of the kernel, if there is one."""
+        return {}
 
     def _targets(self, y: Any) -> np.ndarray:
         """Labels as a one-dimensional array."""
@@ -219,10 +225,8 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
 
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[Any, float]]]:
         """The ``n`` best labels of each row with their scores, best first."""
-        if n < 1:
-            raise ValueError(f"n is {n}; it must be at least 1")
         scores = self._scores(X)
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : check_n(n)]
         return [
             [(self.classes_[at], float(row[at])) for at in best]
             for row, best in zip(scores, order, strict=True)
@@ -256,13 +260,25 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
         Its value; larger ones are regularised less.
+    kernel : {None, "linear", "poly", "rbf"}, default=None
+        A kernel on rows: ⟨a, b⟩, (gamma ⟨a, b⟩ + coef0)^degree, or exp(−gamma ‖a − b‖²).
+    gamma : float, optional
+        By default 1/(d σ²), with the variance σ² of all d attributes.
+    degree, coef0 : int and float, optional
+        Of ``"poly"``; by default 3 and 1.
+    kernel_bytes : int, optional
+        Bytes that kernel values may take; by default a gigabyte.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels.
     coef_ : ndarray of shape (classes, features)
-        The weights.
+        The weights; there are none with a kernel.
+    support_vectors_ : sparse matrix of shape (inputs, features)
+        With a kernel only: the inputs that the model is a sum over.
+    dual_coef_ : ndarray of shape (classes, inputs)
+        With a kernel only: their coefficients.
     intercept_ : ndarray of shape (classes,)
         The constants.
     certificate_, history_, status_, n_iter_
@@ -275,6 +291,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MulticlassSVM(lam=0.01, tol=0.01).fit(X, y)
     >>> model.score(X, y) > 0.9
+    True
+    >>> MulticlassSVM(lam=0.001, kernel="rbf").fit(X, y).score(X, y) > 0.95
     True
     """
 
@@ -295,6 +313,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rescaling: str = "margin",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        kernel: str | None = None,
+        gamma: float | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        kernel_bytes: int | None = None,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -315,22 +338,28 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         shape = {"classes": len(self.classes_), "attributes": attributes, "bias": self._bias()}
         return {"kind": "multiclass", "shape": shape, "loss": loss, "rescaling": self.rescaling}
 
+    def _kernel_part(self, data: native.RowData, attributes: int) -> dict[str, Any]:
+        return kernel_part(self, data, attributes)
+
     def _set_weights(self) -> None:
         groups = self._groups()
-        self.coef_ = groups["weights"].T.copy()
+        self.__dict__.pop("coef_", None)
+        if not set_support(self, len(self._attributes())):
+            self.coef_ = groups["weights"].T.copy()
         self.intercept_ = np.zeros(len(self.classes_))
         if self.fit_intercept:
             self.intercept_ = groups["bias"] * self.intercept_scaling
 
     def _weight_names(self) -> list[str]:
         labels = self._labels.names()
-        names = [f"{a} → {label}" for a in self._attributes().list() for label in labels]
+        names = [f"{a} → {label}" for a in weighted_names(self) for label in labels]
         return names + [f"(bias) {label}" for label in labels if self.fit_intercept]
 
     def _restore_spec(self, spec: dict[str, Any]) -> None:
         self._restore_bias(spec["shape"])
         self.rescaling = spec["rescaling"]
         self.costs = spec["loss"]["costs"] if isinstance(spec["loss"], dict) else None
+        restore_kernel(self, spec)
 
 
 class BinarySVM(OneLabelSVM):

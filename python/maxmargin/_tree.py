@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
 
@@ -347,10 +347,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best states of each example with their scores, best first."""
         check_is_fitted(self, "certificate_")
-        if n < 1:
-            raise ValueError(f"n is {n}; it must be at least 1")
-        found = self._model.predict_trees(self._examples(X), n)
+        found = self._model.predict_trees(self._examples(X), check_n(n))
         return [[(self._answer(states), score) for states, score in own] for own in found]
+
+    def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
+        """The best states of each example, and how far their score is ahead of the next best ones."""
+        return [(best[0][0], lead(best)) for best in self.predict_nbest(X, 2)]
 
     def score(
         self,

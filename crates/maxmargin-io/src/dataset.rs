@@ -68,6 +68,7 @@ pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataErro
     let mut row = Vec::new();
     while reader.read(&mut raw)? {
         fingerprinter.add(&raw);
+        attributes.fetch(raw.names());
         for token in raw.tokens() {
             let place = || token_place(reader.file(), &token);
             let name = token.label().ok_or_else(|| DataError::MissingLabel { place: place() })?;

@@ -29,9 +29,11 @@
 
 mod alignment;
 mod atomic;
+mod beside;
 mod builtin;
 mod checkpoint;
 pub mod chunking;
+mod claim;
 mod crfsuite;
 mod dataset;
 mod error;
@@ -69,8 +71,10 @@ pub use alignment::{
     read_alignments, write_alignment,
 };
 pub use atomic::{SaveError, atomic_write};
+pub use beside::{Beside, InputWeights};
 pub use builtin::{Builtin, Part, builtin, builtins};
 pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
+pub use claim::Claim;
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
 pub use dataset::{Dataset, read_training};
 pub use error::{DataError, Place};

@@ -316,6 +316,25 @@ impl RawSequence {
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = RawToken<'_>> {
         (0..self.len()).map(|t| self.token(t))
     }
+
+    /// The names of the attributes of all tokens, in order.
+    ///
+    /// ```
+    /// let mut sequence = maxmargin_io::RawSequence::new();
+    /// sequence.push_token(None);
+    /// sequence.push_attribute("a", 1.0);
+    /// sequence.push_token(None);
+    /// sequence.push_attribute("b", 1.0);
+    /// assert_eq!(sequence.names().collect::<Vec<_>>(), ["a", "b"]);
+    /// ```
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.entries.iter().map(move |entry| {
+            let name = &self.names[start..entry.end];
+            start = entry.end;
+            name
+        })
+    }
 }
 
 impl PartialEq for RawSequence {

@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 const SEPARATOR: char = ':';
 
 /// Attributes of one token after the other, being looked up.
-pub(crate) struct Attributes<'a> {
+pub(crate) struct Attributes<'a, 'py> {
     /// The names that are known.
     names: &'a mut Names,
     /// Whether new names are added; else they are left out.
@@ -20,6 +20,10 @@ pub(crate) struct Attributes<'a> {
     recent: Recent,
     /// The name that is being put together from nested parts.
     path: String,
+    /// Attributes of the token at hand whose names are whole, with their values, still to be looked up.
+    waiting: Vec<(Bound<'py, PyString>, f64)>,
+    /// What is remembered of those that wait.
+    numbers: Vec<Option<u32>>,
     /// Attributes that were left out because their names are not known.
     pub(crate) unknown: u64,
 }
@@ -27,48 +31,57 @@ pub(crate) struct Attributes<'a> {
 /// Takes an attribute: its number, its name and its value.
 type Take<'t> = &'t mut dyn FnMut(u32, &str, f64);
 
-impl<'a> Attributes<'a> {
+impl<'a, 'py> Attributes<'a, 'py> {
     pub(crate) fn new(names: &'a mut Names, grow: bool) -> Self {
-        Self { names, grow, recent: Recent::default(), path: String::new(), unknown: 0 }
+        let (recent, path, waiting, numbers) = Default::default();
+        Self { names, grow, recent, path, waiting, numbers, unknown: 0 }
     }
 
     /// Goes through a token: a dictionary of attributes, or a list of those that are there.
     pub(crate) fn token(
         &mut self,
-        token: &Bound<'_, PyAny>,
+        token: &Bound<'py, PyAny>,
         mut take: impl FnMut(u32, &str, f64),
     ) -> PyResult<()> {
+        // An error may have left something behind.
         self.path.clear();
+        self.waiting.clear();
         match token.cast::<PyDict>() {
-            Ok(attributes) => self.dict(attributes, &mut take),
-            Err(_) => self.list(token, &mut take),
+            Ok(attributes) => self.dict(attributes, &mut take)?,
+            Err(_) => self.list(token, &mut take)?,
         }
+        self.look_up_waiting(&mut take)
     }
 
-    fn dict(&mut self, attributes: &Bound<'_, PyDict>, take: Take<'_>) -> PyResult<()> {
+    fn dict(&mut self, attributes: &Bound<'py, PyDict>, take: Take<'_>) -> PyResult<()> {
         for (name, value) in attributes {
-            let name = name.cast::<PyString>().map_err(|_| wrong("a name", &name))?;
+            let name =
+                name.cast_into::<PyString>().map_err(|name| wrong("a name", &name.into_inner()))?;
             match value.cast::<PyFloat>() {
                 // By far the most frequent case: there is nothing to put together.
-                Ok(value) if self.path.is_empty() => self.whole(name, value.value(), take)?,
-                _ => self.within(name, |all| all.attribute(&value, take))?,
+                Ok(value) if self.path.is_empty() => self.waiting.push((name, value.value())),
+                _ => {
+                    self.look_up_waiting(take)?;
+                    self.within(&name, |all| all.attribute(&value, take))?;
+                }
             }
         }
         Ok(())
     }
 
-    fn list(&mut self, attributes: &Bound<'_, PyAny>, take: Take<'_>) -> PyResult<()> {
+    fn list(&mut self, attributes: &Bound<'py, PyAny>, take: Take<'_>) -> PyResult<()> {
         if attributes.is_instance_of::<PyString>() {
             return Err(wrong("a dictionary or a list of attributes", attributes));
         }
         let items = attributes.try_iter();
         let items = items.map_err(|_| wrong("a dictionary or a list of attributes", attributes))?;
         for name in items {
-            let name = name?;
-            let name = name.cast::<PyString>().map_err(|_| wrong("a name", &name))?;
+            let name = name?
+                .cast_into::<PyString>()
+                .map_err(|name| wrong("a name", &name.into_inner()))?;
             match self.path.is_empty() {
-                true => self.whole(name, 1.0, take)?,
-                false => self.within(name, |all| all.path_is(1.0, take))?,
+                true => self.waiting.push((name, 1.0)),
+                false => self.within(&name, |all| all.path_is(1.0, take))?,
             }
         }
         Ok(())
@@ -91,7 +104,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// The value is a number, a truth value, a text (which becomes part of the name), or more of them.
-    fn attribute(&mut self, value: &Bound<'_, PyAny>, take: Take<'_>) -> PyResult<()> {
+    fn attribute(&mut self, value: &Bound<'py, PyAny>, take: Take<'_>) -> PyResult<()> {
         if let Ok(number) = value.cast::<PyFloat>() {
             self.path_is(number.value(), take)
         } else if let Ok(truth) = value.cast::<PyBool>() {
@@ -109,23 +122,26 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// The name is that of one object.
-    fn whole(&mut self, name: &Bound<'_, PyString>, value: f64, take: Take<'_>) -> PyResult<()> {
-        let text = name.to_cow()?;
-        check(&text, value)?;
-        let number = match self.recent.get(name) {
-            Some(number) => Some(number),
-            None => {
-                let number = look_up(self.names, self.grow, &text);
-                if let Some(number) = number {
-                    self.recent.insert(name, number);
-                }
-                number
+    /// Looks up the names that wait, in their order. First all of them in the memory of objects: these are
+    /// reads that do not depend on each other, so that the processor waits for several at a time.
+    fn look_up_waiting(&mut self, take: Take<'_>) -> PyResult<()> {
+        let Self { names, grow, recent, waiting, numbers, unknown, .. } = self;
+        numbers.clear();
+        numbers.extend(waiting.iter().map(|(name, _)| recent.get(name)));
+        let forgotten = waiting.iter().zip(numbers.iter()).filter(|(_, number)| number.is_none());
+        names.fetch(forgotten.filter_map(|((name, _), _)| name.to_str().ok()));
+        for ((name, value), remembered) in waiting.drain(..).zip(numbers.iter()) {
+            let text = name.to_cow()?;
+            check(&text, value)?;
+            let number = remembered.or_else(|| {
+                let number = look_up(names, *grow, &text)?;
+                recent.insert(&name, number);
+                Some(number)
+            });
+            match number {
+                Some(number) => take(number, &text, value),
+                None => *unknown += 1,
             }
-        };
-        match number {
-            Some(number) => take(number, &text, value),
-            None => self.unknown += 1,
         }
         Ok(())
     }

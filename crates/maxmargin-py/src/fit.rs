@@ -8,14 +8,16 @@ use crate::model::Model;
 use crate::path::Path;
 use crate::predict::error;
 use crate::problem::{UseProblem, text, with_problem};
-use crate::supervise::{Reporter, supervised};
-use maxmargin::observe::{Control, Event, Record};
+use crate::session::{ErrorOf, Rounds, Session, run_rounds};
+use crate::supervise::supervised;
+use maxmargin::kernel::Support;
+use maxmargin::observe::Control;
 use maxmargin::{
-    DualPoint, GroupBounds, Interrupt, PathSettings, Problem, Settings, Solution, Trainer,
-    regularization_path_with,
+    GroupBounds, Interrupt, PathSettings, Problem, Settings, regularization_path_with,
 };
 use maxmargin_io::{
-    Fingerprint, Format, GraphDataset, HeldOut, Model as ModelFile, Origin, PathFile, Spec,
+    Beside, FactorTraining, Fingerprint, Format, GraphDataset, HeldOut, Model as ModelFile, Origin,
+    PathFile, SoftSpec, Spec,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -61,58 +63,6 @@ impl Task {
     }
 }
 
-/// The dual point to start from, for a problem whose λ is `lambda`: at a smaller λ the weights are
-/// kept, at a larger one the dual variables.
-pub(crate) fn start_at<P: Problem>(
-    problem: &P,
-    (old, point): (f64, DualPoint),
-    lambda: Option<f64>,
-) -> DualPoint {
-    let lambda = lambda.unwrap_or(1.0 / problem.examples() as f64);
-    match lambda < old {
-        true => point.rescaled(problem, lambda / old),
-        false => point,
-    }
-}
-
-/// The error of weights on some data.
-pub(crate) type ErrorOf<'a> = Box<dyn FnMut(&[f64]) -> f64 + Send + 'a>;
-
-/// A training about to begin, on whatever problem.
-pub(crate) struct Session<'a> {
-    pub(crate) settings: Settings,
-    pub(crate) start: Option<(f64, DualPoint)>,
-    pub(crate) error: Option<ErrorOf<'a>>,
-    pub(crate) interrupt: Interrupt,
-    pub(crate) reporter: &'a Reporter,
-}
-
-impl UseProblem for Session<'_> {
-    type Result = (Solution, Vec<Record>);
-
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result, String> {
-        let Self { settings, start, mut error, interrupt, reporter } = self;
-        let mut rows = Vec::new();
-        let mut watch = |event: Event<'_>| match event {
-            Event::Pass { record, .. } => {
-                rows.push(record.clone());
-                reporter.tell(record)
-            }
-            _ => Control::Continue,
-        };
-        let lambda = settings.lambda;
-        let mut trainer = Trainer::new(settings).interrupt(interrupt).observe(&mut watch);
-        if let Some(error) = &mut error {
-            trainer = trainer.validate(error);
-        }
-        if let Some(start) = start {
-            trainer = trainer.start_from(start_at(problem, start, lambda));
-        }
-        let solution = trainer.train(problem).map_err(text)?;
-        Ok((solution, rows))
-    }
-}
-
 /// Whether a model was trained on these data, so that its dual point is one of this problem.
 fn fits(
     model: &ModelFile,
@@ -121,13 +71,31 @@ fn fits(
     held_out: Option<HeldOut>,
 ) -> bool {
     let meta = &model.meta;
-    meta.spec == *spec && meta.fingerprint == fingerprint && meta.held_out == held_out
+    before(&meta.spec) == before(spec)
+        && meta.fingerprint == fingerprint
+        && meta.held_out == held_out
+}
+
+/// What was known of a model before it was trained.
+fn before(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    if let Some(own) = spec.kernel_mut() {
+        own.support = Support::default();
+    }
+    if let Some(own) = spec.soft_mut() {
+        let smoothing = own.smoothing;
+        *own = SoftSpec { smoothing, ..SoftSpec::new(own.rho) };
+    }
+    if let Some(FactorTraining::Dlpw { lambda, .. }) = spec.training_mut() {
+        *lambda = 0.0;
+    }
+    spec
 }
 
 /// Trains. Returns the model and the history.
 #[pyfunction]
 #[pyo3(signature = (spec, data, labels, attributes, format, settings, bounds, held_out=None,
-                    validation=None, start=None, callback=None))]
+                    validation=None, start=None, callback=None, rounds=None, exact=false))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -142,10 +110,13 @@ pub(crate) fn fit<'py>(
     validation: Option<AnyData<'py>>,
     start: Option<&Model>,
     callback: Option<&Bound<'py, PyAny>>,
+    rounds: Option<(Vec<f64>, usize)>,
+    exact: bool,
 ) -> PyResult<(Model, Bound<'py, PyDict>)> {
-    let settings: Settings = parse("settings", settings)?;
+    let mut settings: Settings = parse("settings", settings)?;
+    let rounds = rounds.map_or_else(Rounds::default, |(rhos, most)| Rounds { rhos, most });
     let held_out = held_out.map(|(seed, one_in)| HeldOut { seed, one_in });
-    let Task { spec, mut examples, origin, bounds } =
+    let Task { mut spec, mut examples, origin, bounds } =
         Task::new(spec, data, labels, attributes, format, bounds)?;
     let validation = match (validation, held_out) {
         (Some(data), _) => Some(data.take()?.0),
@@ -163,27 +134,55 @@ pub(crate) fn fit<'py>(
     let start = start.filter(|model| fits(model, &spec, origin.fingerprint, held_out));
     let start = start
         .and_then(|model| model.dual.clone().map(|point| (model.meta.certificate.lambda, point)));
+    let n = examples.len();
+    fix_lambda(&mut spec, &mut settings, n);
     let interrupt = Interrupt::new();
-    let (solution, rows) = supervised(py, callback, &interrupt, |reporter| {
+    let (mut inner, rows) = supervised(py, callback, &interrupt, |reporter| {
         let error = validation.map(|data| {
-            let spec = &spec;
-            let error = move |w: &[f64]| error(spec, w, &data).unwrap_or(f64::NAN);
+            let spec = spec.clone();
+            let error = move |w: &[f64], beside: Beside<'_>| {
+                error_beside(&spec, w, beside, &data).unwrap_or(f64::NAN)
+            };
             Box::new(error) as ErrorOf<'_>
         });
-        let session = Session {
-            settings: settings.clone(),
-            start,
-            error,
-            interrupt: interrupt.clone(),
-            reporter,
-        };
-        with_problem(&spec, examples, &bounds, session)
+        let session =
+            Session { settings, start, error, interrupt: interrupt.clone(), reporter, exact };
+        run_rounds(session, &rounds, spec, examples, &bounds, |spec, settings, solution| {
+            ModelFile::new(origin, spec, settings, solution)
+        })
     })?;
-    let mut inner = ModelFile::new(origin, spec, settings, solution);
+    inner.meta.n = n;
     inner.meta.bounds = bounds;
     inner.meta.held_out = held_out;
     let columns = history::columns(py, &rows)?;
     Ok((Model { inner, rows }, columns))
+}
+
+/// Tells a problem that is made for one λ which one it is.
+fn fix_lambda(spec: &mut Spec, settings: &mut Settings, n: usize) {
+    let lambda = settings.lambda.unwrap_or(1.0 / n.max(1) as f64);
+    match spec.training_mut() {
+        Some(FactorTraining::Soft(soft)) => soft.lambda = lambda,
+        Some(FactorTraining::Dlpw { lambda: own, .. }) => *own = lambda,
+        _ => return,
+    }
+    settings.lambda = Some(lambda);
+}
+
+/// The error of the weights of a problem, which are not those of its model where it has a kernel.
+fn error_beside(
+    spec: &Spec,
+    w: &[f64],
+    beside: Beside<'_>,
+    examples: &Examples,
+) -> Result<f64, String> {
+    let Some(inputs) = beside.inputs() else { return error(spec, w, examples) };
+    let (support, weights) = inputs.keep(w);
+    let mut spec = spec.clone();
+    if let Some(own) = spec.kernel_mut() {
+        own.support = support;
+    }
+    error(&spec, &weights, examples)
 }
 
 /// A path about to be followed, on whatever problem.
@@ -195,8 +194,19 @@ pub(crate) struct Follow<'a> {
 impl UseProblem for Follow<'_> {
     type Result = maxmargin::Path;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<maxmargin::Path, String> {
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        beside: Beside<'_>,
+    ) -> Result<maxmargin::Path, String> {
         let Self { settings, interrupt } = self;
+        if !matches!(beside, Beside::Nothing) {
+            return Err(
+                "paths are of weights, which models with a kernel or soft training have not; \
+                        give several lam to fit, or leave kernel and training out"
+                    .to_owned(),
+            );
+        }
         regularization_path_with(problem, &settings, interrupt, |_, _, _| Control::Continue)
             .map_err(text)
     }

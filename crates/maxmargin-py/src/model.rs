@@ -7,7 +7,8 @@ use crate::graphs::GraphData;
 use crate::nodes::NodeData;
 use crate::pairs::PairData;
 use crate::predict::{
-    Answer, Question, ask_chain, best_links, best_states, label_sets, score, states, tree_loss,
+    Answer, Question, RankedSets, RankedStates, Scorer, ask_chain, best_links, best_states,
+    label_sets, ranked_sets, ranked_states, states, tree_loss,
 };
 use crate::problem::potts;
 use crate::rows::RowData;
@@ -39,16 +40,17 @@ type Scored<'py> = (Bound<'py, PyArray1<u32>>, f64);
 /// Rows of whole numbers and their score.
 type Rated<'py> = (Bound<'py, PyArray2<i64>>, f64);
 
+/// A sparse matrix: row starts, columns and values.
+type SparseRows<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 /// Labels and a number for each.
 type Confident<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 
 impl Model {
-    /// A model from a file, if it is of a kind that is known here.
-    fn of(inner: ModelFile) -> PyResult<Self> {
-        if inner.meta.spec.kernel().is_some() {
-            return Err(value_error("models with a kernel are known to the command line only"));
-        }
-        Ok(Self { inner, rows: Vec::new() })
+    /// A model from a file, which keeps no history.
+    fn of(inner: ModelFile) -> Self {
+        Self { inner, rows: Vec::new() }
     }
 }
 
@@ -56,12 +58,12 @@ impl Model {
 impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        Self::of(ModelFile::load(path).map_err(value_error)?)
+        ModelFile::load(path).map(Self::of).map_err(value_error)
     }
 
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Self::of(ModelFile::from_bytes(bytes).map_err(value_error)?)
+        ModelFile::from_bytes(bytes).map(Self::of).map_err(value_error)
     }
 
     fn save(&self, path: PathBuf, dual: bool) -> PyResult<()> {
@@ -97,6 +99,20 @@ impl Model {
     fn groups(&self) -> Vec<(String, usize, usize, Vec<usize>)> {
         let groups = self.inner.meta.spec.groups().into_iter();
         groups.map(|g| (g.name, g.range.start, g.range.end, g.shape)).collect()
+    }
+
+    /// The inputs that a model with a kernel is a sum over: row starts, attributes and values.
+    fn support<'py>(&self, py: Python<'py>) -> Option<SparseRows<'py>> {
+        let support = &self.inner.meta.spec.kernel()?.support;
+        let pairs = || support.iter().flat_map(|input| input.pairs());
+        let ends = support.iter().scan(0, |end, input| {
+            *end += input.attributes.len() as i64;
+            Some(*end)
+        });
+        let starts = PyArray1::from_vec(py, std::iter::once(0).chain(ends).collect());
+        let attributes = pairs().map(|(attribute, _)| i64::from(attribute)).collect();
+        let values = pairs().map(|(_, value)| value).collect();
+        Some((starts, PyArray1::from_vec(py, attributes), PyArray1::from_vec(py, values)))
     }
 
     fn labels(&self) -> Alphabet {
@@ -203,8 +219,9 @@ impl Model {
         let (rows, inner) = (&data.data, &self.inner);
         let all = py.detach(|| {
             let (mut all, mut scores) = (Vec::new(), Vec::new());
+            let mut scorer = Scorer::new(&inner.meta.spec, &inner.weights);
             for (row, _) in rows.iter() {
-                score(&inner.meta.spec, &inner.weights, row, &mut scores);
+                scorer.score(row, &mut scores);
                 all.extend_from_slice(&scores);
             }
             all
@@ -219,6 +236,29 @@ impl Model {
         };
         let rows = &data.data;
         py.detach(|| label_sets(spec, &self.inner.weights, rows)).map_err(value_error)
+    }
+
+    /// The `n` best sets of labels of rows with their scores, and the margins of labels.
+    fn rank_sets(&self, py: Python<'_>, data: &RowData, n: usize) -> PyResult<Vec<RankedSets>> {
+        let Spec::Multilabel(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict sets of labels"));
+        };
+        let rows = &data.data;
+        py.detach(|| ranked_sets(spec, &self.inner.weights, rows, n)).map_err(value_error)
+    }
+
+    /// The `n` best states of the variables of graphs with their scores.
+    fn rank_states(
+        &self,
+        py: Python<'_>,
+        data: &GraphData,
+        n: usize,
+    ) -> PyResult<Vec<RankedStates>> {
+        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict states of variables"));
+        };
+        let graphs = &data.data;
+        py.detach(|| ranked_states(spec, &self.inner.weights, graphs, n)).map_err(value_error)
     }
 
     /// The states of the variables of graphs.

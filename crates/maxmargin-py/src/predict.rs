@@ -4,12 +4,16 @@ use crate::examples::Examples;
 use crate::problem::{matching, multilabel, potts, text, tree};
 use maxmargin::Problem as _;
 use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
-use maxmargin::model::LabelledRows;
-use maxmargin::model::chain::{Decoder, Rules};
+use maxmargin::kernel::Expander;
+use maxmargin::model::chain::{Decoder, Rules, Sequence};
 use maxmargin::model::factor_graph::{FactorGraph, Graphs};
 use maxmargin::model::matching::{Gold, Matcher, Pair, Pairs, ScoredLinks};
+use maxmargin::model::multilabel::SetScores;
 use maxmargin::model::tree::{ScoredStates, TreeExamples};
-use maxmargin_io::{ChainSpec, FactorGraphSpec, MatchingSpec, MultilabelSpec, Spec, TreeSpec};
+use maxmargin::model::{LabelledRows, Row};
+use maxmargin_io::{
+    ChainSpec, FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, Spec, TreeSpec,
+};
 
 /// The error of weights on labelled examples: the share of labels that are wrong, of trees the mean
 /// loss, of matchings the alignment error rate.
@@ -23,17 +27,19 @@ pub(crate) fn error(spec: &Spec, w: &[f64], examples: &Examples) -> Result<f64, 
             data.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.labels(), y));
         }
         (Spec::Chain(spec), Examples::Sequences(data)) => {
-            let mut decoder = Decoder::new(&spec.shape, w);
+            let shape = spec.scoring_shape();
+            let mut decoder = Decoder::new(&shape, w);
+            let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
             for sequence in data.iter() {
-                decoder.fill(sequence);
+                fill(&mut decoder, expander.as_mut(), sequence);
                 decoder.best();
                 errors.add(sequence.labels(), decoder.labels());
             }
         }
         (Spec::Binary(_) | Spec::Multiclass(_), Examples::Rows(data)) => {
-            let mut scores = Vec::new();
+            let (mut scorer, mut scores) = (Scorer::new(spec, w), Vec::new());
             for (row, labels) in data.iter() {
-                score(spec, w, row, &mut scores);
+                scorer.score(row, &mut scores);
                 errors.add(labels, &[best(&scores)]);
             }
         }
@@ -107,17 +113,33 @@ fn alignment_error(spec: &MatchingSpec, w: &[f64], data: &Pairs) -> Result<f64, 
     Ok(scores.aer())
 }
 
-/// The scores of all labels of a row.
-pub(crate) fn score(spec: &Spec, w: &[f64], row: maxmargin::model::Row<'_>, scores: &mut Vec<f64>) {
-    match spec {
-        Spec::Binary(spec) => {
-            let score = spec.shape.score(w, row);
-            scores.clear();
-            scores.resize(2, -score);
-            scores[spec.positive as usize] = score;
+/// Weights of a model with one label per row, at work.
+pub(crate) struct Scorer<'m> {
+    spec: &'m Spec,
+    w: &'m [f64],
+    expander: Option<Expander>,
+}
+
+impl<'m> Scorer<'m> {
+    pub(crate) fn new(spec: &'m Spec, w: &'m [f64]) -> Self {
+        Self { spec, w, expander: spec.kernel().map(KernelSpec::expander) }
+    }
+
+    /// The scores of all labels of a row.
+    pub(crate) fn score(&mut self, row: Row<'_>, scores: &mut Vec<f64>) {
+        match self.spec {
+            Spec::Binary(spec) => {
+                let score = spec.shape.score(self.w, row);
+                scores.clear();
+                scores.resize(2, -score);
+                scores[spec.positive as usize] = score;
+            }
+            Spec::Multiclass(spec) => {
+                let seen = self.expander.as_mut().map_or(row, |own| own.expand(row));
+                spec.scoring_shape().score(self.w, seen, scores);
+            }
+            _ => scores.clear(),
         }
-        Spec::Multiclass(spec) => spec.shape.score(w, row, scores),
-        _ => scores.clear(),
     }
 }
 
@@ -133,11 +155,71 @@ pub(crate) fn label_sets(
     w: &[f64],
     rows: &LabelledRows,
 ) -> Result<Vec<Vec<u32>>, String> {
+    if let Some(own) = &spec.kernel {
+        // Row by row, since kernel values of all of them would take too much memory.
+        let mut expander = own.expander();
+        let linear = MultilabelSpec { shape: spec.scoring_shape(), kernel: None, ..spec.clone() };
+        let one = |row| label_sets(&linear, w, &expander.expand_row(row));
+        let sets = rows.iter().map(|(row, _)| row).map(one).collect::<Result<Vec<_>, String>>()?;
+        return Ok(sets.concat());
+    }
     let mut bare = LabelledRows::new();
     for (row, _) in rows.iter() {
         bare.push(row.pairs(), &[], 1.0).map_err(text)?;
     }
     Ok(multilabel(spec, bare)?.predict(w))
+}
+
+/// The best sets of labels of a row with their scores, and by how much the best score with each label is
+/// above the best one without it.
+pub(crate) type RankedSets = (Vec<(Vec<u32>, f64)>, Vec<f64>);
+
+/// The `n` best sets of labels of all rows, by trying out all sets.
+///
+/// # Errors
+/// More labels than have few enough sets.
+pub(crate) fn ranked_sets(
+    spec: &MultilabelSpec,
+    w: &[f64],
+    rows: &LabelledRows,
+    n: usize,
+) -> Result<Vec<RankedSets>, String> {
+    let shape = spec.scoring_shape();
+    let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
+    let rank = |(row, _): (Row<'_>, &[u32])| {
+        let seen = expander.as_mut().map_or(row, |own| own.expand(row));
+        let scores = SetScores::new(&shape, w, seen).ok_or_else(|| {
+            format!(
+                "all sets of labels are tried out, and {} labels have too many: {} is the most",
+                shape.labels,
+                SetScores::MOST_LABELS
+            )
+        })?;
+        Ok((scores.n_best(n), scores.margins()))
+    };
+    rows.iter().map(rank).collect()
+}
+
+/// The best labellings of a graph, each after its score.
+pub(crate) type RankedStates = Vec<(f64, Vec<u32>)>;
+
+/// The `n` best labellings of all graphs with their scores, by trying out all of them.
+///
+/// # Errors
+/// A graph that has too many.
+pub(crate) fn ranked_states(
+    spec: &FactorGraphSpec,
+    w: &[f64],
+    graphs: &Graphs,
+    n: usize,
+) -> Result<Vec<RankedStates>, String> {
+    let problem = FactorGraph::new(spec.shape.clone(), graphs.clone(), spec.loss, spec.inference);
+    let problem = problem.map_err(text)?;
+    let most = FactorGraph::MOST_RANKED;
+    let too_many =
+        |i| format!("all labellings are tried out, and graph {i} has more than {most} of them");
+    let rank = |i| problem.n_best(i, w, n).ok_or_else(|| too_many(i));
+    (0..problem.examples()).map(rank).collect()
 }
 
 /// The predicted states of all graphs.
@@ -148,6 +230,14 @@ pub(crate) fn states(
 ) -> Result<Vec<Vec<u32>>, String> {
     let problem = FactorGraph::new(spec.shape.clone(), graphs.clone(), spec.loss, spec.inference);
     Ok(problem.map_err(text)?.predict(w))
+}
+
+/// Gives a sequence to a decoder, as its weights see it.
+fn fill(decoder: &mut Decoder<'_>, expander: Option<&mut Expander>, sequence: Sequence<'_>) {
+    match expander {
+        None => decoder.fill(sequence),
+        Some(own) => decoder.fill(own.expand_sequence(sequence).sequence(0)),
+    }
 }
 
 /// What a chain is asked about each sequence.
@@ -179,13 +269,15 @@ pub(crate) fn ask_chain(
     fixed: Option<&[Vec<i64>]>,
     question: &Question,
 ) -> Result<Vec<Answer>, String> {
-    let mut decoder = Decoder::new(&spec.shape, w);
+    let shape = spec.scoring_shape();
+    let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
+    let mut decoder = Decoder::new(&shape, w);
     if let Some(rules) = rules {
         decoder = decoder.with_rules(rules);
     }
     let mut answers = Vec::with_capacity(data.len());
     for (i, sequence) in data.iter().enumerate() {
-        decoder.fill(sequence);
+        fill(&mut decoder, expander.as_mut(), sequence);
         if let Some(known) = fixed.and_then(|fixed| fixed.get(i)) {
             if known.len() != sequence.len() {
                 let (found, tokens) = (known.len(), sequence.len());

@@ -1,6 +1,7 @@
 //! The problem that a specification and examples make.
 
 use crate::examples::Examples;
+use maxmargin::kernel::{Kernelised, NodeInputs};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::Binary;
 use maxmargin::model::chain::Chain;
@@ -9,15 +10,27 @@ use maxmargin::model::graph::{LabelledGraphs, Potts};
 use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::Multilabel;
+use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
-use maxmargin_io::{GraphSpec, MatchingSpec, MultilabelSpec, Rescaling, Spec, TreeSpec};
+use maxmargin_io::{
+    Beside, GraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, Rescaling, Spec, TreeSpec,
+};
 
 /// What is to be done with a problem, whatever its type.
 pub(crate) trait UseProblem {
     type Result;
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result, String>;
+    /// Works on a problem whose weights are those of its model.
+    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result, String>
+    where
+        Self: Sized,
+    {
+        self.go_with(problem, Beside::Nothing)
+    }
+
+    /// Works on a problem that is known to be something special.
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result, String>;
 }
 
 /// Builds the problem, for `user` to work on.
@@ -30,16 +43,15 @@ pub(crate) fn with_problem<U: UseProblem>(
     bounds: &GroupBounds,
     user: U,
 ) -> Result<U::Result, String> {
-    if spec.kernel().is_some() || spec.training().is_some_and(|training| !training.is_decoding()) {
-        return Err(
-            "models with kernels or soft constraints are known to the command line only".to_owned()
-        );
-    }
     let bounds = resolve(bounds, spec)?;
     match (spec, examples) {
         (Spec::Chain(spec), Examples::Sequences(data)) => {
             let chain = Chain::new(spec.shape, data, &spec.loss).map_err(text)?;
-            user.go(&chain.with_bounds(bounds))
+            let chain = chain.with_bounds(bounds);
+            match &spec.kernel {
+                None => user.go(&chain),
+                Some(own) => go_kernelised(chain, own, user),
+            }
         }
         (Spec::Binary(spec), Examples::Rows(data)) => {
             let problem = Binary::new(spec.shape, data, spec.positive).map_err(text)?;
@@ -50,19 +62,35 @@ pub(crate) fn with_problem<U: UseProblem>(
         }
         (Spec::Multiclass(spec), Examples::Rows(data)) => {
             let problem = Multiclass::new(spec.shape, data, spec.loss.clone()).map_err(text)?;
+            if let Some(own) = &spec.kernel {
+                return go_kernelised(problem, own, user);
+            }
             match spec.rescaling {
                 Rescaling::Margin => go_within(problem, bounds, user),
                 Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
             }
         }
         (Spec::Multilabel(spec), Examples::Rows(data)) => {
+            let (shape, loss) = (&spec.shape, &spec.loss);
+            let build = |lambda, rho| SoftGraph::of_labels(shape, &data, loss, lambda, rho);
+            if let Some(problem) = spec.training.problem(build).map_err(text)? {
+                return user.go_with(&problem, spec.training.beside(&problem));
+            }
             let problem = multilabel(spec, data)?.with_bounds(bounds);
+            if let Some(own) = &spec.kernel {
+                return go_kernelised(problem, own, user);
+            }
             match spec.rescaling {
                 Rescaling::Margin => user.go(&problem),
                 Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
             }
         }
         (Spec::FactorGraph(spec), Examples::Graphs(data)) => {
+            let (shape, loss) = (&spec.shape, spec.loss);
+            let build = |lambda, rho| SoftGraph::of_graphs(shape, &data, loss, lambda, rho);
+            if let Some(problem) = spec.training.problem(build).map_err(text)? {
+                return user.go_with(&problem, spec.training.beside(&problem));
+            }
             let problem = FactorGraph::new(spec.shape.clone(), data, spec.loss, spec.inference)
                 .map_err(text)?;
             let problem = problem.with_bounds(bounds);
@@ -94,6 +122,16 @@ fn go_within<P: Problem, U: UseProblem>(
         None => user.go(&problem),
         Some(bounds) => user.go(&Bounded::new(problem, bounds)),
     }
+}
+
+/// Works on a problem with the kernel of its model.
+fn go_kernelised<P: NodeInputs, U: UseProblem>(
+    problem: P,
+    own: &KernelSpec,
+    user: U,
+) -> Result<U::Result, String> {
+    let problem = Kernelised::new(problem, own.kernel, own.bytes).map_err(text)?;
+    user.go_with(&problem, Beside::Inputs(&problem))
 }
 
 pub(crate) fn potts(spec: &GraphSpec, data: LabelledGraphs) -> Result<Potts, String> {

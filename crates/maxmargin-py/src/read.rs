@@ -19,12 +19,25 @@ struct Objects<'py> {
 }
 
 impl<'py> Objects<'py> {
-    fn of(&mut self, name: &str) -> &Bound<'py, PyString> {
-        let at = self.names.intern(name) as usize;
-        if at == self.texts.len() {
+    /// The number of the object that holds a name.
+    fn number(&mut self, name: &str) -> u32 {
+        let number = self.names.intern(name);
+        if number as usize == self.texts.len() {
             self.texts.push(PyString::new(self.py, name));
         }
-        &self.texts[at]
+        number
+    }
+
+    fn of(&self, number: u32) -> &Bound<'py, PyString> {
+        &self.texts[number as usize]
+    }
+
+    /// Brings objects near, of which many lie far away: read one after the other, without work in between,
+    /// the processor waits for several at a time.
+    fn fetch(&self, numbers: &[u32]) {
+        for &number in numbers {
+            std::hint::black_box(self.of(number).get_type_ptr());
+        }
     }
 }
 
@@ -46,18 +59,25 @@ pub(crate) fn read_sequences<'py>(
     let (mut weights, mut raw) = (Vec::new(), RawSequence::new());
     let mut texts = Objects { py, names: Names::new(), texts: Vec::new() };
     let one = PyFloat::new(py, 1.0);
+    let mut numbers = Vec::new();
     while reader.read(&mut raw).map_err(value_error)? {
         let (tokens, labels) = (PyList::empty(py), PyList::empty(py));
+        numbers.clear();
+        texts.names.fetch(raw.names());
+        numbers.extend(raw.names().map(|name| texts.number(name)));
+        texts.fetch(&numbers);
+        let mut numbers = numbers.iter();
         for token in raw.tokens() {
             let attributes = PyDict::new(py);
-            for (name, value) in token.attributes() {
+            for ((_, value), &number) in token.attributes().zip(numbers.by_ref()) {
                 match value == 1.0 {
-                    true => attributes.set_item(texts.of(name), &one)?,
-                    false => attributes.set_item(texts.of(name), value)?,
+                    true => attributes.set_item(texts.of(number), &one)?,
+                    false => attributes.set_item(texts.of(number), value)?,
                 }
             }
             tokens.append(attributes)?;
-            labels.append(token.label().map(|label| texts.of(label).clone()))?;
+            let label = token.label().map(|label| texts.number(label));
+            labels.append(label.map(|number| texts.of(number)))?;
         }
         all.append(tokens)?;
         all_labels.append(labels)?;

@@ -6,9 +6,8 @@ use pyo3::types::PyString;
 /// So many objects are remembered at first, at 16 bytes each, so that short lists cost little.
 const FEWEST: usize = 1 << 10;
 
-/// And at most so many: enough for nearly all attributes, of which few are frequent, and few enough to stay
-/// near the processor.
-const MOST: usize = 1 << 18;
+/// And at most so many: enough for nearly all attributes of most data sets.
+const MOST: usize = 1 << 20;
 
 /// After so many questions it is time to see whether remembering pays.
 const TRIAL: u32 = 1 << 16;

@@ -4,6 +4,8 @@ use crate::alphabet::Alphabet;
 use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
 use crate::dicts::Attributes;
 use crate::error::value_error;
+use crate::labels::Labels;
+use maxmargin::kernel::Kernel;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin_io::{Fingerprinter, RawSequence};
@@ -21,30 +23,6 @@ pub(crate) struct RowData {
     constant: Option<u32>,
     #[pyo3(get)]
     unknown: u64,
-}
-
-/// The labels of rows, one after the other, and where those of each row end; one per row if no ends
-/// are given.
-struct Labels<'py> {
-    all: Option<PyReadonlyArray1<'py, u32>>,
-    ends: Option<PyReadonlyArray1<'py, i64>>,
-}
-
-impl Labels<'_> {
-    fn of(&self, row: usize) -> Result<Option<&[u32]>, String> {
-        let Some(all) = &self.all else { return Ok(None) };
-        let all = all.as_slice().map_err(|error| error.to_string())?;
-        let (from, to) = match &self.ends {
-            None => (row, row + 1),
-            Some(ends) => {
-                let ends = ends.as_array();
-                let end = |at: usize| ends.get(at).and_then(|&end| usize::try_from(end).ok());
-                let from = if row == 0 { Some(0) } else { end(row - 1) };
-                (from.unwrap_or(usize::MAX), end(row).unwrap_or(usize::MAX))
-            }
-        };
-        all.get(from..to).map(Some).ok_or_else(|| format!("row {row} has no label"))
-    }
 }
 
 impl RowData {
@@ -108,6 +86,11 @@ impl RowData {
 
     fn __len__(&self) -> usize {
         self.data.len()
+    }
+
+    /// The γ of kernels that fits the scale of these data, with so many attributes.
+    fn kernel_scale(&self, attributes: usize) -> f64 {
+        Kernel::scale(self.data.iter().map(|(row, _)| row), attributes)
     }
 
     #[pyo3(signature = (matrix, columns, attributes, label_names, labels, ends, weights))]

@@ -4,7 +4,9 @@ use crate::alphabet::Alphabet;
 use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
 use crate::dicts::Attributes;
 use crate::error::value_error;
+use crate::labels::Labels;
 use crate::problem::text;
+use maxmargin::kernel::Kernel;
 use maxmargin::model::chain::Sequences;
 use maxmargin_io::{
     Fingerprint, Fingerprinter, LabelRule, RawSequence, ReadSequences, Source, read_training,
@@ -155,6 +157,11 @@ impl SequenceData {
         self.data.len()
     }
 
+    /// The γ of kernels that fits the scale of these data, with so many attributes.
+    fn kernel_scale(&self, attributes: usize) -> f64 {
+        Kernel::scale(self.data.iter().flat_map(|sequence| sequence.tokens()), attributes)
+    }
+
     /// Adds a sequence with one row of a dense matrix per token.
     #[pyo3(signature = (matrix, start, stop, columns, attributes, label_names, labels, weight))]
     #[expect(clippy::too_many_arguments, reason = "called from one place")]
@@ -196,7 +203,7 @@ impl SequenceData {
     }
 
     /// Adds sequences with a dictionary or a list of attributes per token.
-    #[pyo3(signature = (sequences, grow, attributes, label_names, labels, weights))]
+    #[pyo3(signature = (sequences, grow, attributes, label_names, labels, ends, weights))]
     #[expect(clippy::too_many_arguments, reason = "called from one place")]
     fn add_dicts(
         &mut self,
@@ -205,9 +212,11 @@ impl SequenceData {
         grow: bool,
         attributes: &mut Alphabet,
         label_names: &Alphabet,
-        labels: Option<Vec<PyReadonlyArray1<'_, u32>>>,
+        labels: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, i64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<()> {
+        let labels = Labels { all: labels, ends };
         let mut found = Attributes::new(&mut attributes.names, grow);
         let mut row = Vec::new();
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
@@ -216,7 +225,7 @@ impl SequenceData {
                 py.check_signals()?;
             }
             let weight = weights.and_then(|weights| weights.get(i).copied()).unwrap_or(1.0);
-            let labels = labels.as_ref().and_then(|labels| labels.get(i));
+            let labels = labels.of(i).map_err(value_error)?;
             self.add_tokens(&tokens?, weight, label_names, labels, &mut found, &mut row)
                 .map_err(|error| in_sequence(py, i, error))?;
         }
@@ -240,16 +249,15 @@ fn in_sequence(py: Python<'_>, i: usize, error: PyErr) -> PyErr {
 
 impl SequenceData {
     /// Adds one sequence of dictionaries. Names go where they are needed while they are at hand.
-    fn add_tokens(
+    fn add_tokens<'py>(
         &mut self,
-        tokens: &Bound<'_, PyAny>,
+        tokens: &Bound<'py, PyAny>,
         weight: f64,
         label_names: &Alphabet,
-        labels: Option<&PyReadonlyArray1<'_, u32>>,
-        found: &mut Attributes<'_>,
+        labels: Option<&[u32]>,
+        found: &mut Attributes<'_, 'py>,
         row: &mut Vec<(u32, f64)>,
     ) -> PyResult<()> {
-        let labels = labels.map(|labels| labels.as_slice()).transpose()?;
         let Self { data, raw, .. } = self;
         raw.clear();
         raw.set_weight(weight);

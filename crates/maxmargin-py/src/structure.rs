@@ -2,16 +2,17 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{ErrorOf, Follow, Session, parse};
+use crate::fit::{Follow, parse};
 use crate::history;
 use crate::path::Path;
 use crate::problem::UseProblem;
+use crate::session::{ErrorOf, Outcome, Session};
 use crate::supervise::supervised;
-use crate::verify::{ROUNDING, against};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
     audit,
 };
+use maxmargin_io::{Beside, Claim};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -229,7 +230,7 @@ pub(crate) fn fit_structure<'py>(
     let result = supervised(py, callback, &interrupt, |reporter| {
         let problem = &problem;
         let error = validator.map(|validator| {
-            let error = move |w: &[f64]| {
+            let error = move |w: &[f64], _: Beside<'_>| {
                 let error = Python::attach(|py| {
                     validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
                 });
@@ -240,9 +241,11 @@ pub(crate) fn fit_structure<'py>(
             };
             Box::new(error) as ErrorOf<'_>
         });
-        Session { settings, start, error, interrupt: interrupt.clone(), reporter }.go(problem)
+        let interrupt = interrupt.clone();
+        let mut session = Session { settings, start, error, interrupt, reporter, exact: false };
+        session.go(problem)
     });
-    let (solution, rows) = problem.conclude(result)?;
+    let Outcome { solution, rows, .. } = problem.conclude(result)?;
     let about = describe(&solution);
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
@@ -291,11 +294,13 @@ pub(crate) fn verify_structure(
     bounds: BoundArrays,
     quality: &str,
 ) -> PyResult<Vec<String>> {
-    let claimed: Certificate = parse("certificate", certificate)?;
+    let certificate: Certificate = parse("certificate", certificate)?;
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
-    let found = py
-        .detach(|| audit(&problem, claimed.lambda, &coefficients, &dual.point, ROUNDING, threads));
+    let found = py.detach(|| {
+        audit(&problem, certificate.lambda, &coefficients, &dual.point, Claim::ROUNDING, threads)
+    });
     let found = problem.conclude(found.map_err(value_error))?;
-    Ok(against(&claimed, &settings, &coefficients, &found))
+    let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
+    Ok(claim.findings(&found))
 }

@@ -2,11 +2,9 @@
 
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
-use maxmargin::{Audit, Certificate, DualPoint, Problem, Settings, audit};
-use maxmargin_io::{Fingerprint, Model};
-
-/// Numbers that were computed twice in different orders agree to this, relative to their size.
-pub(crate) const ROUNDING: f64 = 1e-9;
+use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin_io::{Beside, Claim, FactorTraining, Fingerprint, Model};
+use std::borrow::Cow;
 
 struct Auditor<'m> {
     model: &'m Model,
@@ -15,44 +13,29 @@ struct Auditor<'m> {
 }
 
 impl UseProblem for Auditor<'_> {
-    type Result = Audit;
+    /// With what speaks against the claims about soft constraints.
+    type Result = (Audit, Vec<String>);
 
-    fn go<P: Problem>(self, problem: &P) -> Result<Audit, String> {
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result, String> {
         let Self { model, dual, threads } = self;
         let lambda = model.meta.certificate.lambda;
-        audit(problem, lambda, &model.weights, dual, ROUNDING, threads).map_err(text)
+        let weights = match (beside, model.meta.spec.kernel()) {
+            (Beside::Inputs(inputs), Some(own)) => {
+                let weights = inputs.again(&own.support, &model.weights);
+                weights
+                    .ok_or("the model has coefficients of inputs that are not in the data")?
+                    .into()
+            }
+            _ => Cow::Borrowed(model.weights.as_slice()),
+        };
+        let audit =
+            audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads).map_err(text)?;
+        let soft = match beside {
+            Beside::Soft(problem) => model.soft_findings(problem),
+            _ => Vec::new(),
+        };
+        Ok((audit, soft))
     }
-}
-
-/// Everything that speaks against a claim about weights, given what an audit has found. The weights of
-/// some methods are not made of the dual point, which is a bound all the same.
-pub(crate) fn against(
-    claimed: &Certificate,
-    settings: &Settings,
-    weights: &[f64],
-    audit: &Audit,
-) -> Vec<String> {
-    if let Some((example, why)) = &audit.infeasible {
-        return vec![format!("the dual point is not feasible: in example {example}, {why}")];
-    }
-    let mut findings = Vec::new();
-    let scale = weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
-    if settings.weights_from_dual() && audit.weight_residual > ROUNDING * scale {
-        let residual = audit.weight_residual;
-        findings.push(format!("the weights differ by {residual:e} from those of the dual point"));
-    }
-    let found = &audit.certificate;
-    for (what, claimed, found) in [
-        ("primal", claimed.primal, found.primal),
-        ("dual", claimed.dual, found.dual),
-        ("gap", claimed.gap, found.gap),
-    ] {
-        let agree = (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs());
-        if !agree {
-            findings.push(format!("the {what} is claimed to be {claimed}, but is {found}"));
-        }
-    }
-    findings
 }
 
 /// Everything that speaks against what a model claims; nothing if it holds.
@@ -65,7 +48,12 @@ pub(crate) fn findings(
     fingerprint: Fingerprint,
     threads: usize,
 ) -> Result<Vec<String>, String> {
-    let dual = model.dual.as_ref().ok_or("the model was saved without its dual point")?;
+    let dual = model.dual.as_ref().ok_or_else(|| match model.meta.spec.training() {
+        Some(FactorTraining::Dlpw { .. }) => {
+            "DLPW proves nothing that could be checked; training=\"soft\" comes with a certificate"
+        }
+        _ => "the model was saved without its dual point",
+    })?;
     let meta = &model.meta;
     if let Some(held_out) = meta.held_out {
         examples = examples.split(held_out).0;
@@ -79,6 +67,8 @@ pub(crate) fn findings(
         return Ok(vec![format!("the data are not those it was trained on: {claim}")]);
     }
     let auditor = Auditor { model, dual, threads };
-    let audit = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
-    Ok(against(&meta.certificate, &meta.settings, &model.weights, &audit))
+    let (audit, soft) = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
+    let mut findings = model.claim().findings(&audit);
+    findings.extend(soft);
+    Ok(findings)
 }

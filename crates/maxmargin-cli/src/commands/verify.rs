@@ -3,15 +3,12 @@
 use crate::args::VerifyArgs;
 use crate::kind::{self, Beside, Kind, Labelled, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
-use maxmargin::{Audit, DualPoint, Problem, Status, audit};
-use maxmargin_io::{FactorTraining, LabelRule, Model};
+use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin_io::{Claim, FactorTraining, LabelRule, Model};
 use serde_json::json;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::ExitCode;
-
-/// Numbers that were computed twice in different orders agree to this, relative to their size.
-const ROUNDING: f64 = 1e-9;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let model = kind::load(&args.model)?;
@@ -45,8 +42,8 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
                 let auditor = Auditor { model: &model, dual, threads: args.threads };
                 match K::with_problem(spec, data.examples, bounds, auditor)? {
                     Some(Found { audit, soft }) => {
-                        let mut findings = findings(&model, &audit);
-                        findings.extend(soft_findings(&model, soft));
+                        let mut findings = model.claim().findings(&audit);
+                        findings.extend(soft);
                         (Some(audit), findings)
                     }
                     None => (None, vec![OTHER_INPUTS.to_owned()]),
@@ -85,12 +82,10 @@ impl UseProblem for Auditor<'_> {
             }
             _ => Cow::Borrowed(&model.weights),
         };
-        let audit = audit(problem, lambda, &weights, dual, ROUNDING, threads)?;
+        let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
         let soft = match beside {
-            Beside::Soft(problem) => {
-                Some((problem.hard_objective(&weights), problem.violation(&weights).0))
-            }
-            _ => None,
+            Beside::Soft(problem) => model.soft_findings(problem),
+            _ => Vec::new(),
         };
         Ok(Some(Found { audit, soft }))
     }
@@ -99,33 +94,8 @@ impl UseProblem for Auditor<'_> {
 /// What was found in the data.
 struct Found {
     audit: Audit,
-    /// The hard objective and the largest violation, where constraints are soft.
-    soft: Option<(f64, f64)>,
-}
-
-/// What a model claims of its soft constraints, and does not hold.
-fn soft_findings(model: &Model, found: Option<(f64, f64)>) -> Vec<String> {
-    let (Some(claimed), Some((hard, violation))) = (model.meta.spec.soft(), found) else {
-        return Vec::new();
-    };
-    let lambda = model.meta.certificate.lambda;
-    let all = [
-        ("lambda of the soft problem", claimed.lambda, lambda),
-        ("hard objective", claimed.hard_objective, hard),
-        ("largest violation", claimed.violation.0, violation),
-    ];
-    let differs = |claimed: f64, found: f64| !is_close(claimed, found);
-    let wrong = all.into_iter().filter(|(_, claimed, found)| differs(*claimed, *found));
-    wrong.map(|(what, claimed, found)| claim(what, claimed, found)).collect()
-}
-
-/// Whether a number that was claimed is what was found, which NaN never is.
-fn is_close(claimed: f64, found: f64) -> bool {
-    (claimed - found).abs() <= ROUNDING * (1.0 + claimed.abs() + found.abs())
-}
-
-fn claim(what: &str, claimed: f64, found: f64) -> String {
-    format!("the {what} is claimed to be {claimed}, but is {found}")
+    /// What speaks against the claims about soft constraints.
+    soft: Vec<String>,
 }
 
 /// A certificate is about the data the model was trained on, and says nothing of others.
@@ -141,44 +111,6 @@ fn other_data<K: Kind>(model: &Model, data: &Labelled<K::Examples>) -> Option<St
             meta.fingerprint
         )
     })
-}
-
-/// Everything that speaks against the claim.
-fn findings(model: &Model, audit: &Audit) -> Vec<String> {
-    let mut findings = Vec::new();
-    if let Some((example, why)) = &audit.infeasible {
-        findings.push(format!("the dual point is not feasible: in example {example}, {why}"));
-        return findings; // its value means nothing
-    }
-    let scale = model.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
-    // The weights of some methods are not made of the dual point, which is a bound all the same.
-    if model.meta.settings.weights_from_dual() && audit.weight_residual > ROUNDING * scale {
-        findings.push(format!(
-            "the weights differ by {:e} from those of the dual point",
-            audit.weight_residual
-        ));
-    }
-    let (claimed, found) = (&model.meta.certificate, &audit.certificate);
-    for (what, claimed, found) in [
-        ("primal", claimed.primal, found.primal),
-        ("dual", claimed.dual, found.dual),
-        ("gap", claimed.gap, found.gap),
-    ] {
-        if !is_close(claimed, found) {
-            findings.push(claim(what, claimed, found));
-        }
-    }
-    if claimed.quality != found.quality {
-        findings.push(format!(
-            "decoding is claimed to be {}, but is {}",
-            claimed.quality, found.quality
-        ));
-    }
-    let (status, tolerance) = (model.meta.status, model.meta.settings.tolerance);
-    if status == Status::Converged && found.gap > tolerance + ROUNDING {
-        findings.push(format!("the gap is claimed to be within {tolerance}, but is {}", found.gap));
-    }
-    findings
 }
 
 fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String {

@@ -260,17 +260,6 @@ impl Feature {
     }
 }
 
-/// A sequence as the weights of a model with a kernel see it.
-fn expanded(sequence: Sequence<'_>, expander: &mut Expander) -> Sequences {
-    let mut one = Sequences::new();
-    for (token, &label) in sequence.tokens().zip(sequence.labels()) {
-        let row = expander.expand(token);
-        one.push_token(row.pairs(), label).expect("kernel values are made finite");
-    }
-    one.end_sequence(1.0).expect("1 is a weight");
-    one
-}
-
 /// Weights at work.
 pub(crate) struct Predictor<'m> {
     shape: ChainShape,
@@ -292,7 +281,7 @@ impl<'m> Predictor<'m> {
         match &mut self.expander {
             None => self.scores.fill(&self.shape, self.w, sequence),
             Some(expander) => {
-                let expanded = expanded(sequence, expander);
+                let expanded = expander.expand_sequence(sequence);
                 self.scores.fill(&self.shape, self.w, expanded.sequence(0));
             }
         }

@@ -10,25 +10,6 @@ use std::fmt::Write as _;
 /// Bytes for kernel values, unless told otherwise.
 const BYTES: usize = 1 << 30;
 
-/// What a problem with a kernel knows of its weights, which belong to the inputs of its data.
-pub(crate) trait InputWeights {
-    /// The inputs that a model has to keep, and the weights that go with them.
-    fn keep(&self, weights: &[f64]) -> (Support, Vec<f64>);
-
-    /// The weights again; none if they belong to other data.
-    fn again(&self, support: &Support, kept: &[f64]) -> Option<Vec<f64>>;
-}
-
-impl<P: NodeInputs> InputWeights for Kernelised<P> {
-    fn keep(&self, weights: &[f64]) -> (Support, Vec<f64>) {
-        self.support(weights)
-    }
-
-    fn again(&self, support: &Support, kept: &[f64]) -> Option<Vec<f64>> {
-        self.weights_of(support, kept)
-    }
-}
-
 /// A problem with the kernel of its model.
 pub(super) fn kernelised<P: NodeInputs>(problem: P, own: &KernelSpec) -> Result<Kernelised<P>> {
     Ok(Kernelised::new(problem, own.kernel, own.bytes)?)

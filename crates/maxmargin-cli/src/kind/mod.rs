@@ -24,11 +24,11 @@ pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
 pub(crate) use tree::TreeKind;
 
-use self::kernel::InputWeights;
+pub(crate) use maxmargin_io::Beside;
+
 use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
 use maxmargin_io::{
     Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec, Template, Unknown,
@@ -122,25 +122,6 @@ pub(crate) trait UseProblem {
 
     /// Works on a problem that is known to be something special.
     fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result>;
-}
-
-/// What a problem is besides a problem.
-#[derive(Clone, Copy)]
-pub(crate) enum Beside<'a> {
-    Nothing,
-    /// One with a kernel, which says what its model keeps of its weights.
-    Inputs(&'a dyn InputWeights),
-    /// One with soft constraints.
-    Soft(&'a SoftGraph),
-    /// One for DLPW, with the temperature of its maxima.
-    Dlpw(&'a SoftGraph, Option<f64>),
-}
-
-impl<'a> Beside<'a> {
-    /// What the model keeps of its weights, if that is not all of them.
-    pub(crate) fn inputs(self) -> Option<&'a dyn InputWeights> {
-        if let Self::Inputs(inputs) = self { Some(inputs) } else { None }
-    }
 }
 
 /// Data to train on, with the model that is to be trained.

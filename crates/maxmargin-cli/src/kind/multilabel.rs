@@ -11,10 +11,9 @@ use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
-use maxmargin::kernel::Expander;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
 use maxmargin::model::soft::SoftGraph;
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
     Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown,
@@ -81,23 +80,14 @@ fn with_labels(rows: &LabelledRows, keep: impl Fn(u32) -> bool) -> LabelledRows 
     some
 }
 
-/// A row as the weights of a model with a kernel see it, without labels.
-fn expanded(row: Row<'_>, expander: &mut Expander) -> LabelledRows {
-    let mut one = LabelledRows::new();
-    let pairs = expander.expand(row).pairs();
-    one.push(pairs, &[], 1.0).expect("kernel values are made finite");
-    one
-}
-
 /// The predicted labels of all rows.
 fn predict_sets(spec: &MultilabelSpec, w: &[f64], rows: &LabelledRows) -> Vec<Vec<u32>> {
     if let Some(own) = &spec.kernel {
         // Row by row, since kernel values of all of them would take too much memory.
         let mut expander = own.expander();
         let linear = MultilabelSpec { shape: spec.scoring_shape(), kernel: None, ..spec.clone() };
-        let sets = rows
-            .iter()
-            .flat_map(|(row, _)| predict_sets(&linear, w, &expanded(row, &mut expander)));
+        let sets =
+            rows.iter().flat_map(|(row, _)| predict_sets(&linear, w, &expander.expand_row(row)));
         return sets.collect();
     }
     // The shape was tried out when the model was trained or loaded.

@@ -1,6 +1,6 @@
 //! Training where decoding is hard: through soft constraints, or by DLPW.
 
-use super::{Beside, UseProblem};
+use super::UseProblem;
 use crate::args::{ModelArgs, SoftArgs, TrainingName};
 use anyhow::{Result, bail};
 use maxmargin::Quality;
@@ -81,21 +81,8 @@ pub(super) fn go<U: UseProblem>(
     build: impl FnOnce(f64, f64) -> Result<SoftGraph, SoftError>,
     user: U,
 ) -> Result<U::Result> {
-    match training {
-        FactorTraining::Soft(own) => {
-            let mut problem = build(own.lambda, own.rho)?;
-            if let Some(smoothing) = own.smoothing {
-                problem = problem.smoothed(smoothing)?;
-            }
-            if !own.multipliers.is_empty() {
-                problem = problem.with_multipliers(own.multipliers.clone())?;
-            }
-            user.go_with(&problem, Beside::Soft(&problem))
-        }
-        FactorTraining::Dlpw { lambda, temperature } => {
-            let problem = build(*lambda, 1.0)?; // it has no ρ
-            user.go_with(&problem, Beside::Dlpw(&problem, *temperature))
-        }
-        other => bail!("training by {} is not known here", other.name()),
+    match training.problem(build)? {
+        Some(problem) => user.go_with(&problem, training.beside(&problem)),
+        None => bail!("training by {} is not known here", training.name()),
     }
 }

@@ -1,7 +1,10 @@
 //! How models whose decoding is hard are trained.
 
 use super::{Spec, WeightGroup};
+use crate::beside::Beside;
 use crate::model::ModelError;
+use maxmargin::Problem as _;
+use maxmargin::model::soft::{SoftError, SoftGraph};
 use serde::{Deserialize, Serialize};
 
 /// How the weights of a multi-label model or a factor graph are found: what a model file says of it,
@@ -80,6 +83,25 @@ impl SoftSpec {
             multipliers: Vec::new(),
         }
     }
+
+    /// Takes note of what the weights of a problem have come to.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin::Problem as _;
+    /// use maxmargin_io::SoftSpec;
+    ///
+    /// let soft = soft_pictures(0.05);
+    /// let mut spec = SoftSpec::new(1.0);
+    /// spec.note(&soft, &vec![0.0; soft.dim()]);
+    /// assert_eq!((spec.blocks, spec.violation), (soft.examples(), (0.0, 0.0)));
+    /// ```
+    pub fn note(&mut self, problem: &SoftGraph, weights: &[f64]) {
+        self.blocks = problem.examples();
+        self.messages = weights.len() - problem.weights(weights).len();
+        self.hard_objective = problem.hard_objective(weights);
+        self.violation = problem.violation(weights);
+    }
 }
 
 impl From<SoftSpec> for FactorTraining {
@@ -107,6 +129,57 @@ impl FactorTraining {
     /// Number of weights after those of the model.
     pub fn messages(&self) -> usize {
         if let Self::Soft(soft) = self { soft.messages } else { 0 }
+    }
+
+    /// The problem that it is about, if that is not the one of the decoder; `build` makes it from λ and ρ.
+    ///
+    /// # Errors
+    /// What `build` refuses, or numbers that make no problem.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin_io::{FactorTraining, SoftSpec};
+    ///
+    /// let soft = FactorTraining::from(SoftSpec { lambda: 0.05, ..SoftSpec::new(0.5) });
+    /// let problem = soft.problem(|lambda, rho| soft_pictures(lambda).with_rho(rho))?;
+    /// assert_eq!(problem.map(|problem| problem.rho()), Some(0.5));
+    /// # Ok::<(), maxmargin::model::soft::SoftError>(())
+    /// ```
+    pub fn problem(
+        &self,
+        build: impl FnOnce(f64, f64) -> Result<SoftGraph, SoftError>,
+    ) -> Result<Option<SoftGraph>, SoftError> {
+        match self {
+            Self::Decoding => Ok(None),
+            Self::Soft(own) => {
+                let mut problem = build(own.lambda, own.rho)?;
+                if let Some(smoothing) = own.smoothing {
+                    problem = problem.smoothed(smoothing)?;
+                }
+                if !own.multipliers.is_empty() {
+                    problem = problem.with_multipliers(own.multipliers.clone())?;
+                }
+                Ok(Some(problem))
+            }
+            Self::Dlpw { lambda, .. } => build(*lambda, 1.0).map(Some), // it has no ρ
+        }
+    }
+
+    /// What [`problem`](Self::problem) is besides a problem.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin_io::{Beside, FactorTraining};
+    ///
+    /// let dlpw = FactorTraining::Dlpw { lambda: 0.05, temperature: None };
+    /// assert!(matches!(dlpw.beside(&soft_pictures(0.05)), Beside::Dlpw(_, None)));
+    /// ```
+    pub fn beside<'p>(&self, problem: &'p SoftGraph) -> Beside<'p> {
+        match self {
+            Self::Decoding => Beside::Nothing,
+            Self::Soft(_) => Beside::Soft(problem),
+            Self::Dlpw { temperature, .. } => Beside::Dlpw(problem, *temperature),
+        }
     }
 
     /// Refuses numbers that make no problem.

@@ -3,7 +3,8 @@
 use super::function::Kernel;
 use super::inputs::Inputs;
 use super::model::KernelModelError;
-use crate::model::Row;
+use crate::model::chain::{Sequence, Sequences};
+use crate::model::{LabelledRows, Row};
 use std::sync::Arc;
 
 /// The inputs whose coefficients are not all 0: what is left of the training data in a model with a
@@ -120,6 +121,50 @@ impl Expander {
             *value = if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) };
         }
         Row { attributes: &self.numbers, values: &self.values }
+    }
+
+    /// A sequence as the weights of a model with a kernel see it: the kernel values of each token, and the
+    /// labels as they are. Its example weight is 1.
+    ///
+    /// ```
+    /// use maxmargin::kernel::{Expander, Kernel, Support};
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 3.0)], 1)?;
+    /// data.end_sequence(1.0)?;
+    /// let support = Support::new([vec![(0, 2.0)], vec![(1, 1.0)]])?;
+    /// let seen = Expander::new(Kernel::Linear, &support).expand_sequence(data.sequence(0));
+    /// assert_eq!(seen.sequence(0).labels(), [1]);
+    /// assert_eq!(seen.sequence(0).token(0).values, [6.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn expand_sequence(&mut self, sequence: Sequence<'_>) -> Sequences {
+        let mut one = Sequences::new();
+        for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+            one.push_token(self.expand(token).pairs(), label)
+                .expect("kernel values are made finite");
+        }
+        one.end_sequence(1.0).expect("a sequence has tokens, and 1 is a weight");
+        one
+    }
+
+    /// A row as the weights of a model with a kernel see it, without labels.
+    ///
+    /// ```
+    /// use maxmargin::kernel::{Expander, Kernel, Support};
+    /// use maxmargin::model::Row;
+    ///
+    /// let support = Support::new([vec![(0, 2.0)]])?;
+    /// let input = Row { attributes: &[0], values: &[3.0] };
+    /// let seen = Expander::new(Kernel::Linear, &support).expand_row(input);
+    /// assert_eq!((seen.len(), seen.labels(0).len()), (1, 0));
+    /// # Ok::<(), maxmargin::kernel::KernelModelError>(())
+    /// ```
+    pub fn expand_row(&mut self, row: Row<'_>) -> LabelledRows {
+        let mut one = LabelledRows::new();
+        one.push(self.expand(row).pairs(), &[], 1.0).expect("kernel values are made finite");
+        one
     }
 }
 

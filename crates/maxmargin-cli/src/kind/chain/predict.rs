@@ -33,7 +33,7 @@ pub(super) fn predict(
         mapping.add(reader.file(), &raw, &mut sequences)?;
         match &mut expander {
             None => decoder.fill(sequences.sequence(0)),
-            Some(own) => decoder.fill(super::expanded(sequences.sequence(0), own).sequence(0)),
+            Some(own) => decoder.fill(own.expand_sequence(sequences.sequence(0)).sequence(0)),
         }
         if args.keep_labels {
             keep_labels(&mut decoder, model, reader.file(), &raw)?;

@@ -1,0 +1,74 @@
+//! What a problem is besides a problem, for those who build it from a [`Spec`](crate::Spec) and then work on
+//! problems of any type.
+
+use maxmargin::kernel::{Kernelised, NodeInputs, Support};
+use maxmargin::model::soft::SoftGraph;
+
+/// What a problem with a kernel knows of its weights, which belong to the inputs of its data.
+///
+/// ```
+/// use maxmargin::kernel::{Kernel, Kernelised};
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+/// use maxmargin_io::InputWeights;
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[0], 1.0)?;
+/// data.push([(0, -1.0)], &[1], 1.0)?;
+/// let plain = Multiclass::new(MulticlassShape::new(2, 1), data, ClassLoss::ZeroOne)?;
+/// let problem = Kernelised::new(plain, Kernel::Rbf { gamma: 1.0 }, 1 << 20)?;
+/// let inputs: &dyn InputWeights = &problem;
+///
+/// let weights = [0.5, -0.5, 0.0, 0.0]; // of two inputs and two labels
+/// let (support, kept) = inputs.keep(&weights);
+/// assert_eq!((support.len(), kept.len()), (1, 2));
+/// assert_eq!(inputs.again(&support, &kept).as_deref(), Some(&weights[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait InputWeights {
+    /// The inputs that a model has to keep, and the weights that go with them.
+    fn keep(&self, weights: &[f64]) -> (Support, Vec<f64>);
+
+    /// The weights again; none if they belong to other data.
+    fn again(&self, support: &Support, kept: &[f64]) -> Option<Vec<f64>>;
+}
+
+impl<P: NodeInputs> InputWeights for Kernelised<P> {
+    fn keep(&self, weights: &[f64]) -> (Support, Vec<f64>) {
+        self.support(weights)
+    }
+
+    fn again(&self, support: &Support, kept: &[f64]) -> Option<Vec<f64>> {
+        self.weights_of(support, kept)
+    }
+}
+
+/// What a problem is besides a problem.
+///
+/// ```
+/// assert!(maxmargin_io::Beside::Nothing.inputs().is_none());
+/// ```
+#[derive(Clone, Copy)]
+pub enum Beside<'a> {
+    /// Nothing special: its weights are those of its model.
+    Nothing,
+    /// One with a kernel, which says what its model keeps of its weights.
+    Inputs(&'a dyn InputWeights),
+    /// One with soft constraints.
+    Soft(&'a SoftGraph),
+    /// One for DLPW, with the temperature of its maxima.
+    Dlpw(&'a SoftGraph, Option<f64>),
+}
+
+impl<'a> Beside<'a> {
+    /// What the model keeps of its weights, if that is not all of them.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// let soft = soft_pictures(0.05);
+    /// assert!(maxmargin_io::Beside::Soft(&soft).inputs().is_none());
+    /// ```
+    pub fn inputs(self) -> Option<&'a dyn InputWeights> {
+        if let Self::Inputs(inputs) = self { Some(inputs) } else { None }
+    }
+}

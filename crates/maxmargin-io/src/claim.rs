@@ -1,0 +1,150 @@
+//! What a model claims, held against what was found.
+
+use crate::model::Model;
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::{Audit, Certificate, Settings, Status};
+
+/// A claim about weights: that they are as good as a certificate says.
+///
+/// ```
+/// use maxmargin::{Settings, audit, train};
+/// # use maxmargin::doc::toy;
+/// use maxmargin_io::Claim;
+///
+/// let problem = toy();
+/// let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+/// let solution = train(&problem, &settings)?;
+/// let mut claim = Claim {
+///     certificate: solution.certificate,
+///     settings: &settings,
+///     status: Some(solution.status),
+///     weights: &solution.weights,
+/// };
+/// let found = audit(&problem, 0.1, &solution.weights, &solution.dual, Claim::ROUNDING, 1)?;
+/// assert!(claim.findings(&found).is_empty());
+///
+/// claim.certificate.primal -= 0.25;
+/// assert!(claim.findings(&found)[0].starts_with("the primal is claimed to be"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'a> {
+    /// What is claimed.
+    pub certificate: Certificate,
+    /// The settings of the training.
+    pub settings: &'a Settings,
+    /// Why training ended, if that is known.
+    pub status: Option<Status>,
+    /// The weights.
+    pub weights: &'a [f64],
+}
+
+impl Claim<'_> {
+    /// Numbers that were computed twice in different orders agree to this, relative to their size.
+    ///
+    /// ```
+    /// assert!(maxmargin_io::Claim::ROUNDING < 1e-8);
+    /// ```
+    pub const ROUNDING: f64 = 1e-9;
+
+    /// Everything that speaks against the claim; nothing if it holds. An infeasible dual point is the only
+    /// finding, since its value means nothing.
+    pub fn findings(&self, audit: &Audit) -> Vec<String> {
+        if let Some((example, why)) = &audit.infeasible {
+            return vec![format!("the dual point is not feasible: in example {example}, {why}")];
+        }
+        let mut findings = Vec::new();
+        let scale = self.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
+        // The weights of some methods are not made of the dual point, which is a bound all the same.
+        if self.settings.weights_from_dual() && audit.weight_residual > Self::ROUNDING * scale {
+            let residual = audit.weight_residual;
+            findings
+                .push(format!("the weights differ by {residual:e} from those of the dual point"));
+        }
+        let (claimed, found) = (&self.certificate, &audit.certificate);
+        findings.extend(differences([
+            ("primal", claimed.primal, found.primal),
+            ("dual", claimed.dual, found.dual),
+            ("gap", claimed.gap, found.gap),
+        ]));
+        if claimed.quality != found.quality {
+            let (claimed, found) = (claimed.quality, found.quality);
+            findings.push(format!("decoding is claimed to be {claimed}, but is {found}"));
+        }
+        let (tolerance, gap) = (self.settings.tolerance, found.gap);
+        if self.status == Some(Status::Converged) && gap > tolerance + Self::ROUNDING {
+            findings.push(format!("the gap is claimed to be within {tolerance}, but is {gap}"));
+        }
+        findings
+    }
+}
+
+impl Model {
+    /// What the model claims.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// assert_eq!(model.claim().certificate, model.meta.certificate);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn claim(&self) -> Claim<'_> {
+        Claim {
+            certificate: self.meta.certificate,
+            settings: &self.meta.settings,
+            status: Some(self.meta.status),
+            weights: &self.weights,
+        }
+    }
+
+    /// What the model claims of its soft constraints, and does not hold.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// // A model that was not trained so claims nothing.
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// assert!(model.soft_findings(&soft_pictures(0.05)).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn soft_findings(&self, problem: &SoftGraph) -> Vec<String> {
+        let Some(claimed) = self.meta.spec.soft() else { return Vec::new() };
+        let (lambda, weights) = (self.meta.certificate.lambda, &self.weights);
+        differences([
+            ("lambda of the soft problem", claimed.lambda, lambda),
+            ("hard objective", claimed.hard_objective, problem.hard_objective(weights)),
+            ("largest violation", claimed.violation.0, problem.violation(weights).0),
+        ])
+    }
+}
+
+/// Which of some numbers are not what was claimed, which NaN never is.
+fn differences(all: [(&str, f64, f64); 3]) -> Vec<String> {
+    let agree = |claimed: f64, found: f64| {
+        (claimed - found).abs() <= Claim::ROUNDING * (1.0 + claimed.abs() + found.abs())
+    };
+    let wrong = all.into_iter().filter(|(_, claimed, found)| !agree(*claimed, *found));
+    wrong
+        .map(|(what, claimed, found)| {
+            format!("the {what} is claimed to be {claimed}, but is {found}")
+        })
+        .collect()
+}

@@ -1,0 +1,125 @@
+"""Training where decoding is hard: over a relaxation, through soft constraints, or without a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: Ways to find weights.
+TRAININGS = ("exact", "lp", "soft", "dlpw", "dlpw-smooth")
+
+#: The temperature of smoothed DLPW, unless told otherwise.
+TEMPERATURE = 0.1
+
+
+@dataclass
+class HardTraining:
+    """What is asked for: the fields of a model file, and what else training has to know."""
+
+    fields: dict[str, Any]
+    rounds: tuple[list[float], int] | None = None
+    exact: bool = False
+
+
+def hard_training(estimator: Any) -> HardTraining:
+    """How the weights of an estimator are to be found, and how its outputs."""
+    name = estimator.training
+    if name is not None and name not in TRAININGS:
+        raise ValueError(
+            f"training is {name!r}; known are {list(TRAININGS)}, and None for the decoder that "
+            "inference names"
+        )
+    check_options(estimator, name)
+    fields: dict[str, Any] = {"inference": estimator.inference}
+    if name in (None, "exact"):
+        return HardTraining(fields, exact=name == "exact")
+    if name == "lp":
+        if estimator.inference not in ("auto", "lp", "roof-duality"):
+            raise ValueError(
+                f"training='lp' is training with inference='lp', not {estimator.inference!r}"
+            )
+        fields["inference"] = "lp" if estimator.inference == "auto" else estimator.inference
+        return HardTraining(fields)
+    for option in ("bounds", "kernel"):
+        if getattr(estimator, option, None) is not None:
+            raise ValueError(f"{option} does not go with training={name!r}; leave it out")
+    if name != "soft":
+        check_dlpw(estimator)
+        own = {"lambda": 0.0}
+        if name == "dlpw-smooth":
+            own["temperature"] = (
+                TEMPERATURE if estimator.smooth is None else float(estimator.smooth)
+            )
+        return HardTraining({**fields, "training": {"dlpw": own}})
+    rhos = [float(rho) for rho in estimator.rho_schedule or ()]
+    rho = rhos[0] if rhos else float(1.0 if estimator.rho is None else estimator.rho)
+    soft: dict[str, Any] = {
+        "rho": rho,
+        "lambda": 0.0,
+        "blocks": 0,
+        "messages": 0,
+        "hard_objective": 0.0,
+    }
+    soft |= {"violation": [0.0, 0.0], "smoothing": estimator.smooth}
+    rounds = (rhos, int(estimator.multipliers or 0))
+    return HardTraining({**fields, "training": {"soft": soft}}, rounds)
+
+
+def check_options(estimator: Any, name: str | None) -> None:
+    """Refuses options that a training does not have."""
+    for option, needed in (
+        ("rho", ("soft",)),
+        ("rho_schedule", ("soft",)),
+        ("multipliers", ("soft",)),
+        ("smooth", ("soft", "dlpw-smooth")),
+    ):
+        value = getattr(estimator, option)
+        if value is None:
+            continue
+        if name not in needed:
+            hint = " or ".join(f"training={one!r}" for one in needed)
+            raise ValueError(f"{option} has no meaning without {hint}")
+        numbers = list(value) if option == "rho_schedule" else [value]
+        if not numbers or not all(number > 0 for number in numbers):
+            raise ValueError(f"{option} is {value}; positive numbers are needed")
+    if estimator.rho_schedule is not None:
+        for other in ("rho", "multipliers"):
+            if getattr(estimator, other) is not None:
+                raise ValueError(f"rho_schedule and {other} do not go together; give one of them")
+
+
+def check_dlpw(estimator: Any) -> None:
+    """Refuses what means nothing to DLPW, which has a loop of its own."""
+    plain = {"solver": "auto", "warm_start": False, "options": None}
+    plain |= dict.fromkeys(("order", "direction", "cache", "validation", "patience"))
+    for option, default in plain.items():
+        if getattr(estimator, option) != default:
+            raise ValueError(f"{option} has no meaning with DLPW, which has a loop of its own")
+
+
+def restore_training(estimator: Any, spec: dict[str, Any]) -> None:
+    """Takes over how the weights of a model that was loaded were found."""
+    own = spec.get("training", "decoding")
+    if own == "decoding":
+        return
+    name, fields = next(iter(own.items()))
+    if name == "soft":
+        smooth = fields.get("smoothing")
+        estimator.set_params(training="soft", rho=fields["rho"], smooth=smooth)
+    else:
+        smooth = fields.get("temperature")
+        estimator.set_params(training="dlpw" if smooth is None else "dlpw-smooth", smooth=smooth)
+
+
+def soft_result(spec: dict[str, Any]) -> dict[str, Any] | None:
+    """What soft training has come to."""
+    own = spec.get("training")
+    if not isinstance(own, dict) or "soft" not in own:
+        return None
+    soft = own["soft"]
+    largest, rms = soft["violation"]
+    return {
+        "rho": soft["rho"],
+        "hard_objective": soft["hard_objective"],
+        "violation": {"largest": largest, "rms": rms},
+    }
