@@ -213,6 +213,8 @@ fn options_of_other_kinds_are_refused() {
          train pets.crf --model factor-graph
          train pets.crf --rescaling slack
          train regions.txt --rescaling slack
+         train links.tsv --rescaling slack
+         train people.tsv --rescaling slack
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1
