@@ -9,7 +9,9 @@ ratios are those of processor times in this run. `solve` is the search alone, wi
 the network there: PyMaxflow's is built anew, outside the clock, since it cannot take a flow back.
 `build` is building and solving. `again` sets all capacities of a network that is there to those of a
 later w, the w of the row, and solves it: cold from nothing, warm going on from the flow of the row
-above. PyMaxflow's interface cannot do either; they are held against its `solve` and its `build`.
+above. PyMaxflow's interface cannot change edges; these are held against its `solve` and its `build`.
+It can change ties and reuse its search trees: in `ties` the edges are those of the row, and only ties
+change from those of the row above, in both with everything that takes.
 """
 
 import subprocess
@@ -33,6 +35,8 @@ def read(program, repeats):
         elif kind == "W":
             rounds[-1]["warm"] = float(fields[0])
             rounds[-1]["cold"] = float(fields[1])
+        elif kind == "U":
+            rounds[-1]["ties"] = float(fields[0])
         elif kind == "G":
             rounds[-1]["graphs"].append({"flow": float(fields[2]), "ties": [], "edges": []})
         elif kind == "T":
@@ -59,12 +63,37 @@ def build(graph):
     return network
 
 
+def ties_again(graphs, before, repeats):
+    """Seconds to go on from the ties of an earlier w to those of the graphs."""
+    changes = []
+    for graph, old in zip(graphs, before):
+        ties, old = graph["ties"], old["ties"]
+        source = np.maximum(ties, 0) - np.maximum(old, 0)
+        sink = np.maximum(-ties, 0) - np.maximum(-old, 0)
+        changes.append((np.arange(len(ties)), source, sink))
+    seconds = 0.0
+    for _ in range(repeats):
+        networks = [build({**graph, "ties": old["ties"]}) for graph, old in zip(graphs, before)]
+        for network in networks:
+            network.maxflow()
+        begin = time.process_time()
+        flows = []
+        for network, (nodes, source, sink) in zip(networks, changes):
+            network.add_grid_tedges(nodes, source, sink)
+            network.mark_grid_nodes(nodes)
+            flows.append(network.maxflow(reuse_trees=True))
+        seconds += (time.process_time() - begin) / repeats
+    for graph, flow in zip(graphs, flows):
+        assert abs(flow - graph["flow"]) < 1e-9 * max(1.0, abs(flow)), (flow, graph["flow"])
+    return seconds
+
+
 def main():
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     rounds = read(sys.argv[1], repeats)
-    print("| passes | ours: solve | build | again, cold | again, warm | theirs: solve | build | ratio solve | build | warm / their solve | warm / their build |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for found in rounds:
+    print("| passes | ours: solve | build | again, cold | again, warm | theirs: solve | build | ratio solve | build | warm / their solve | warm / their build | ties, ours | theirs | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for at, found in enumerate(rounds):
         graphs = found["graphs"]
         solve, both, worst = 0.0, 0.0, 0.0
         for _ in range(repeats):
@@ -88,9 +117,14 @@ def main():
         ratios = [found["solve"] / solve, found["build"] / both]
         ratios = " | ".join(f"{ratio:.2f}" for ratio in ratios)
         warm_ratio = f"{warm / solve:.2f} | {warm / both:.2f}" if warm else "– | –"
+        ties = "– | – | –"
+        if warm:
+            theirs = ties_again(graphs, rounds[at - 1]["graphs"], repeats)
+            times = [1e6 * value / n for value in (found["ties"], theirs)]
+            ties = f"{times[0]:.1f} µs | {times[1]:.1f} µs | {times[0] / times[1]:.2f}"
         print(
             f"| {found['passes']} | {text} | {warm_text} | {1e6 * solve / n:.1f} µs | "
-            f"{1e6 * both / n:.1f} µs | {ratios} | {warm_ratio} |"
+            f"{1e6 * both / n:.1f} µs | {ratios} | {warm_ratio} | {ties} |"
         )
     print(f"\n{len(rounds[0]['graphs'])} graphs; flows agree to 1e-12.")
 

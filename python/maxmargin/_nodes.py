@@ -33,11 +33,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``unary`` and ``pairwise``.
     attractive : bool, default=True
         Whether neighbours may only attract each other: p is kept ≥ 0, and features of edges have to be.
-        Otherwise they may repel each other as well, and labels are found by a heuristic.
-    inference : {"auto", "max-flow", "expansion", "icm", "max-product"}, default="auto"
+        Otherwise they may repel each other as well, and labels are found by a heuristic or a relaxation.
+    inference : {"auto", "max-flow", "expansion", "roof-duality", "lp", "icm", "max-product"}, \
+default="auto"
         How labels are found. ``"auto"`` is max-flow (exact) for two labels that attract each other,
-        expansion for more of them, max-product otherwise; ``certificate_.quality`` says what the gap is
-        worth.
+        expansion for more of them, max-product otherwise. ``"roof-duality"`` (two labels) and ``"lp"``
+        are relaxations, which give upper bounds; ``certificate_.quality`` says what the gap is worth.
     loss : {"balanced", "normalised"}, default="balanced"
         The share of nodes that are wrong, by their weights; balanced, all labels of a graph count the
         same, so that a small object counts as much as the background around it.

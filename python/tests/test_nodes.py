@@ -147,6 +147,20 @@ def test_scikit_learns_tools(rng, tmp_path):
     assert path.best(X, y).score(X, y) > 0.7
 
 
+def test_relaxations_give_upper_bounds(rng):
+    X, y = rings(rng, 10)
+    fits = {}
+    ways = (("roof-duality", False), ("lp", False), ("lp", True), ("max-flow", True))
+    for inference, attractive in ways:
+        how = {"solver": "bcfw", "direction": "corrective", "tol": 1e-4}
+        model = GraphSVM(lam=0.05, attractive=attractive, inference=inference, **how)
+        fits[inference, attractive] = model.fit(X, y)
+        assert model.certificate_.quality == ("exact" if inference == "max-flow" else "upper-bound")
+        assert [len(own) for own in model.predict(X)] == [4] * 10
+    for a, b in ((("roof-duality", False), ("lp", False)), (("lp", True), ("max-flow", True))):
+        assert fits[a].certificate_.primal == pytest.approx(fits[b].certificate_.primal, abs=2e-4)
+
+
 def test_files_are_those_of_the_command_line(rng, tmp_path):
     X, y = rings(rng, 10)
     model = GraphSVM(lam=0.05, solver="bcfw").fit(X, y)

@@ -191,6 +191,24 @@ fn flows(horses: &Horses, repeats: usize) -> Result<()> {
             let warm = mean_of(repeats, &mut flows, go_back, go_on(true));
             let cold = mean_of(repeats, &mut flows, go_back, go_on(false));
             println!("W {warm:e} {cold:e}");
+            // The edges of this w, and only ties change.
+            let tied: Vec<Network> =
+                before.iter().zip(&now).map(|(a, b)| a.with_edges(b)).collect();
+            let mut flows: Vec<MaxFlow> = tied.iter().map(Network::build).collect();
+            let go_back = |flows: &mut Vec<MaxFlow>| {
+                flows.iter_mut().zip(&tied).for_each(|(flow, network)| {
+                    network.update_ties(flow);
+                    flow.forget_flow();
+                    flow.solve();
+                });
+            };
+            let go_on = |flows: &mut Vec<MaxFlow>| {
+                flows.iter_mut().zip(&now).for_each(|(flow, network)| {
+                    network.update_ties(flow);
+                    flow.solve();
+                });
+            };
+            println!("U {:e}", mean_of(repeats, &mut flows, go_back, go_on));
         }
         for (network, value) in now.iter().zip(&values) {
             println!("G {} {} {value:e}", network.ties.len(), network.edges.len());
@@ -247,8 +265,17 @@ impl Network {
         flow
     }
 
-    fn update(&self, flow: &mut MaxFlow) {
+    /// The same ties, with the edges of another.
+    fn with_edges(&self, other: &Self) -> Self {
+        Self { ties: self.ties.clone(), edges: other.edges.clone() }
+    }
+
+    fn update_ties(&self, flow: &mut MaxFlow) {
         self.ties.iter().enumerate().for_each(|(v, t)| flow.set_tie(v, t.max(0.0), (-t).max(0.0)));
+    }
+
+    fn update(&self, flow: &mut MaxFlow) {
+        self.update_ties(flow);
         self.edges.iter().enumerate().for_each(|(e, &(_, _, cost))| flow.set_edge(e, cost, cost));
     }
 }

@@ -1,27 +1,24 @@
 //! What kind of model a file holds, and where its weights lie.
 
+mod groups;
 mod kernel;
 mod soft;
+mod structures;
+mod template_names;
 
+pub use groups::WeightGroup;
 pub use kernel::KernelSpec;
 pub use soft::{FactorTraining, SoftSpec};
+pub use structures::{GraphSpec, MatchingSpec, TreeSpec};
 
-use crate::alignment::AlignmentFeatures;
-use crate::graph::GraphNames;
 use crate::model::ModelError;
-use crate::names::Names;
-use crate::pose::{PoseKinds, PoseSimulation};
 use maxmargin::inference::Inference;
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::model::factor_graph::{GraphShape, Hamming as GraphHamming};
-use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
-use maxmargin::model::matching::{LinkLoss, MatchingShape};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
-use maxmargin::model::tree::{TreeLoss, TreeShape};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
 /// it was trained with. Enough to build the problem again, given the data.
@@ -207,127 +204,6 @@ specs! {
     }
 }
 
-/// Labels of the nodes of graphs: see [`maxmargin::model::graph`].
-///
-/// ```
-/// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
-/// use maxmargin_io::{GraphSpec, Spec};
-///
-/// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
-/// let inference = GraphInference::Auto;
-/// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
-/// let spec = Spec::from(GraphSpec { shape, loss, inference, widths });
-/// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GraphSpec {
-    /// The shape of the weights.
-    pub shape: PottsShape,
-    /// The loss it was trained for.
-    pub loss: NodeLoss,
-    /// How labels are found.
-    pub inference: GraphInference,
-    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
-    /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
-    pub widths: Option<Vec<Option<f64>>>,
-}
-
-/// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].
-///
-/// ```
-/// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, Spec, TreeSpec, read_poses};
-///
-/// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
-/// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
-/// let simulation = PoseSimulation::default();
-/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
-/// let (shape, loss) = (kinds.shape(4.0), Default::default());
-/// let (kinds, simulation) = (Some(kinds), Some(simulation));
-/// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation });
-/// assert_eq!(spec.kind(), "tree");
-/// # Ok::<(), maxmargin_io::DataError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TreeSpec {
-    /// The shape of the weights.
-    pub shape: TreeShape,
-    /// The loss it was trained for.
-    pub loss: TreeLoss,
-    /// The kinds of each joint, of trees of joints.
-    pub kinds: Option<PoseKinds>,
-    /// How score maps are simulated; nothing if they were made elsewhere, so that no file of ours can
-    /// give them.
-    pub simulation: Option<PoseSimulation>,
-}
-
-/// Links between words: see [`maxmargin::model::matching`].
-///
-/// ```
-/// use maxmargin::model::matching::{LinkLoss, MatchingShape};
-/// use maxmargin_io::{AlignmentFeatures, MatchingSpec, Spec};
-///
-/// let features = AlignmentFeatures::default();
-/// let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
-/// let features = Some(features);
-/// let spec = Spec::from(MatchingSpec { shape, loss, features });
-/// assert_eq!((spec.kind(), spec.dim()), ("matching", 27));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MatchingSpec {
-    /// The shape of the weights.
-    pub shape: MatchingShape,
-    /// The loss it was trained for.
-    pub loss: LinkLoss,
-    /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
-    /// can give them.
-    pub features: Option<AlignmentFeatures>,
-}
-
-impl From<GraphSpec> for Spec {
-    fn from(spec: GraphSpec) -> Self {
-        Self::Graph(spec)
-    }
-}
-
-impl From<TreeSpec> for Spec {
-    fn from(spec: TreeSpec) -> Self {
-        Self::Tree(Box::new(spec))
-    }
-}
-
-impl From<MatchingSpec> for Spec {
-    fn from(spec: MatchingSpec) -> Self {
-        Self::Matching(Box::new(spec))
-    }
-}
-
-impl TryFrom<Spec> for GraphSpec {
-    type Error = Spec;
-
-    fn try_from(spec: Spec) -> Result<Self, Spec> {
-        if let Spec::Graph(own) = spec { Ok(own) } else { Err(spec) }
-    }
-}
-
-impl TryFrom<Spec> for TreeSpec {
-    type Error = Spec;
-
-    fn try_from(spec: Spec) -> Result<Self, Spec> {
-        if let Spec::Tree(own) = spec { Ok(*own) } else { Err(spec) }
-    }
-}
-
-impl TryFrom<Spec> for MatchingSpec {
-    type Error = Spec;
-
-    fn try_from(spec: Spec) -> Result<Self, Spec> {
-        if let Spec::Matching(own) = spec { Ok(*own) } else { Err(spec) }
-    }
-}
-
 /// How the loss enters the structured hinge.
 ///
 /// ```
@@ -342,32 +218,6 @@ pub enum Rescaling {
     Margin,
     /// max L(y)·(1 − ⟨w, ψ(y)⟩): see [`maxmargin::SlackRescaled`].
     Slack,
-}
-
-/// A group of weights: a tensor of its own in a model file, and a group that bounds can be put on.
-///
-/// ```
-/// use maxmargin::model::binary::BinaryShape;
-/// use maxmargin_io::{BinarySpec, Rescaling, Spec};
-///
-/// let shape = BinaryShape { attributes: 4, bias: Some(1.0) };
-/// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin });
-/// let groups = spec.groups();
-/// assert_eq!((groups[0].name.as_str(), groups[0].range.clone()), ("weights", 0..4));
-/// assert_eq!((groups[1].name.as_str(), groups[1].range.clone()), ("bias", 4..5));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WeightGroup {
-    /// Its name.
-    pub name: String,
-    /// Its place among the weights.
-    pub range: Range<usize>,
-    /// Its shape as a tensor.
-    pub shape: Vec<usize>,
-}
-
-fn group(name: &str, range: Range<usize>, shape: Vec<usize>) -> WeightGroup {
-    WeightGroup { name: name.to_owned(), range, shape }
 }
 
 impl Spec {
@@ -427,66 +277,6 @@ impl Spec {
         }
     }
 
-    /// The groups of weights, in their order. Some may be empty.
-    pub fn groups(&self) -> Vec<WeightGroup> {
-        let mut groups = self.linear_groups();
-        if let (Some(_), Some(first)) = (self.kernel(), groups.first_mut()) {
-            // Of inputs and labels, in place of weights of attributes and labels.
-            first.name = "coefficients".to_owned();
-        }
-        let dim = groups.last().map_or(0, |group| group.range.end);
-        groups.extend(self.training().and_then(|training| training.group(dim)));
-        groups
-    }
-
-    fn linear_groups(&self) -> Vec<WeightGroup> {
-        match self {
-            Self::Chain(spec) => {
-                let shape = spec.scoring_shape();
-                let k = shape.labels;
-                let sizes = [vec![shape.attributes, k], vec![k, k], vec![k], vec![k], vec![k]];
-                let named = shape.named_groups().into_iter().zip(sizes);
-                named.map(|((name, range), size)| group(name, range, size)).collect()
-            }
-            Self::Binary(BinarySpec { shape, .. }) => {
-                let (d, all) = (shape.attributes, shape.dim());
-                vec![group("weights", 0..d, vec![d]), group("bias", d..all, vec![all - d])]
-            }
-            Self::Multiclass(spec) => {
-                let shape = spec.scoring_shape();
-                let (k, bias) = (shape.classes, shape.bias_weights());
-                let size = vec![bias.len()];
-                let weights = group("weights", 0..bias.start, vec![shape.attributes, k]);
-                vec![weights, group("bias", bias, size)]
-            }
-            Self::Multilabel(spec) => {
-                let shape = spec.scoring_shape();
-                let single = vec![shape.attributes, shape.labels];
-                let pairs = vec![shape.pairs.len()];
-                vec![
-                    group("single", shape.single(), single),
-                    group("pairs", shape.pair_weights(), pairs),
-                ]
-            }
-            Self::FactorGraph(FactorGraphSpec { shape, .. }) => {
-                let template =
-                    |(t, template): (usize, &maxmargin::model::factor_graph::Template)| {
-                        let mut size = vec![template.attributes];
-                        size.extend(&template.states);
-                        group(&format!("template.{t}"), shape.block(t), size)
-                    };
-                shape.templates.iter().enumerate().map(template).collect()
-            }
-            Self::Graph(GraphSpec { shape, .. }) => {
-                let named = shape.named_groups().into_iter();
-                named.map(|(name, range)| group(name, range.clone(), vec![range.len()])).collect()
-            }
-            Self::Tree(_) | Self::Matching(_) => {
-                vec![group("weights", 0..self.dim(), vec![self.dim()])]
-            }
-        }
-    }
-
     /// Refuses what cannot be a model, such as a label that does not exist.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         if let Some(own) = self.kernel() {
@@ -522,54 +312,5 @@ impl Spec {
             },
             _ => Ok(()),
         }
-    }
-}
-
-impl FactorGraphSpec {
-    /// The names of templates and of their attributes, from those that a model file keeps.
-    ///
-    /// ```
-    /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::Hamming;
-    /// use maxmargin_io::{FactorGraphSpec, GraphReader, Lines, Origin, read_graphs};
-    ///
-    /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "unary", "variables": [0], "attributes": {"x": 2}}]}"#;
-    /// let lines = Lines::from_reader("pets.jsonl", text.as_bytes())?;
-    /// let data = read_graphs(GraphReader::new(lines))?;
-    /// let spec = FactorGraphSpec {
-    ///     shape: data.names.shape(),
-    ///     loss: Hamming::default(),
-    ///     inference: Inference::Auto,
-    ///     training: Default::default(),
-    ///     rescaling: Default::default(),
-    /// };
-    /// let origin = Origin::from(&data);
-    /// assert_eq!(origin.attributes.name(0), "unary:x");
-    /// assert_eq!(spec.names(&origin.labels, &origin.attributes), Some(data.names));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn names(&self, templates: &Names, attributes: &Names) -> Option<GraphNames> {
-        let mut all = attributes.iter();
-        let mut own = Vec::new();
-        for (name, template) in templates.iter().zip(&self.shape.templates) {
-            let strip =
-                |full: &str| Some(full.strip_prefix(name)?.strip_prefix(SEPARATOR)?.to_owned());
-            let names: Option<Vec<String>> =
-                all.by_ref().take(template.attributes).map(strip).collect();
-            own.push(Names::from_iter(names?));
-        }
-        let states = self.shape.templates.iter().map(|template| template.states.clone()).collect();
-        Some(GraphNames { templates: templates.clone(), attributes: own, states })
-    }
-}
-
-/// Between the name of a template and that of its attribute.
-const SEPARATOR: char = ':';
-
-impl GraphNames {
-    /// The names of all attributes, each with its template's before it.
-    pub(crate) fn full_names(&self) -> Names {
-        let own = self.templates.iter().zip(&self.attributes);
-        own.flat_map(|(t, names)| names.iter().map(move |a| format!("{t}{SEPARATOR}{a}"))).collect()
     }
 }

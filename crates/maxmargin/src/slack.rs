@@ -6,6 +6,11 @@ use crate::sparse::{Sink, SparseVec};
 
 /// A problem whose outputs are so few that they can be tried out one by one.
 ///
+/// Classes, sets of few labels and small factor graphs are. Chains, labelled graphs, trees and matchings
+/// are not: their outputs are found by dynamic programming, cuts and flows, which maximise sums over
+/// parts, and a loss that multiplies a score is no such sum. Slack rescaling refuses them at compile
+/// time.
+///
 /// ```
 /// use maxmargin::Enumerable;
 /// use maxmargin::model::LabelledRows;
@@ -19,6 +24,12 @@ use crate::sparse::{Sink, SparseVec};
 /// assert_eq!(classes, [0, 1, 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the outputs of `{Self}` cannot be tried out one by one",
+    label = "its decoder maximises sums over parts",
+    note = "slack rescaling multiplies scores by losses, which only enumeration can maximise; train \
+            with margin rescaling, that is, without `SlackRescaled`"
+)]
 pub trait Enumerable: Problem {
     /// Calls `visit` with every output of example `i`, the truth included, in a fixed order.
     fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Self::Output));
@@ -87,9 +98,17 @@ pub struct SlackWorkspace<W> {
     parts: SparseVec,
 }
 
-impl<P: Enumerable> SlackRescaled<P> {
-    /// `problem` under slack rescaling.
-    pub fn new(problem: P) -> Self {
+impl<P> SlackRescaled<P> {
+    /// `problem` under slack rescaling. One whose outputs cannot be tried out is refused:
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::patches;
+    /// let problem = maxmargin::SlackRescaled::new(patches()); // minimum cuts know sums alone
+    /// ```
+    pub fn new(problem: P) -> Self
+    where
+        P: Enumerable,
+    {
         let truth = |i| {
             let mut parts = SparseVec::new();
             problem.truth_parts(i, &mut parts);

@@ -71,7 +71,7 @@ pub(crate) struct ModelArgs {
     /// [default: 0.05,0.1,0.2,0.4,inf]
     #[arg(long, value_delimiter = ',', value_parser = width, value_name = "NUMBER,…")]
     pub(crate) widths: Option<Vec<f64>>,
-    /// Let the weights of edges be negative: labels are then found by a heuristic
+    /// Let the weights of edges be negative: labels are then found by a heuristic or a relaxation
     #[arg(long)]
     pub(crate) free_pairs: bool,
     /// Links that a word may have in a matching [default: 1]

@@ -176,6 +176,24 @@ fn graphs_matchings_and_trees_have_parts() {
     ));
 }
 
+/// Relaxations say that what they prove is an upper bound, and predict labels all the same.
+#[test]
+fn graphs_are_relaxed() {
+    let desk = desk();
+    let how = "--solver bcfw --order gap --direction corrective --lambda 0.01";
+    insta::assert_snapshot!(desk.session(&format!(
+        "train regions.txt:train {how} --free-pairs --graph-inference roof-duality -o roof.model
+         evaluate roof.model regions.txt:test
+         predict roof.model regions.txt
+         verify roof.model regions.txt:train
+         train regions.txt:train {how} --free-pairs --graph-inference lp -q -o lp.model
+         predict lp.model regions.txt
+         verify lp.model regions.txt:train
+         train regions.txt:train {how} --graph-inference lp -q -o whole.model
+         verify whole.model regions.txt:train"
+    )));
+}
+
 #[test]
 fn options_of_other_kinds_are_refused() {
     let desk = desk();
@@ -195,6 +213,8 @@ fn options_of_other_kinds_are_refused() {
          train pets.crf --model factor-graph
          train pets.crf --rescaling slack
          train regions.txt --rescaling slack
+         train links.tsv --rescaling slack
+         train people.tsv --rescaling slack
          train sets.svm --inference max-sum
          train sets.svm --frequent-labels 0
          train graphs.jsonl --label-weight a=1

@@ -138,9 +138,7 @@ impl LocalPolytope {
             let most = scores[range.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
             lp.objective.extend(scores[range].iter().map(|score| score - most));
         }
-        let largest = lp.objective.iter().fold(0.0f64, |most, score| most.max(score.abs()));
-        let scale = if largest > 0.0 { largest / LARGEST_COST } else { 1.0 };
-        lp.objective.iter_mut().for_each(|score| *score /= scale);
+        let scale = scale_costs(&mut lp.objective);
 
         for v in 0..graph.variables() {
             lp.push_row(graph.node(v).map(|at| (at as u32, 1.0)), 1.0);
@@ -164,9 +162,7 @@ impl LocalPolytope {
     /// Corners have masses with a common denominator, mostly a small one: if there is one, the masses
     /// are made exact. Whether they are then consistent is checked in whole numbers.
     fn snap(&mut self, graph: &Topology) -> bool {
-        let near = |mass: f64, d: f64| (mass * d - (mass * d).round()).abs() <= d * SOLVER_ERROR;
-        let fits = |d: &u32| self.masses.iter().all(|&mass| near(mass, f64::from(*d)));
-        let Some(denominator) = (2..=MOST_DENOMINATOR).find(fits) else { return false };
+        let Some(denominator) = common_denominator(&self.masses) else { return false };
         let d = f64::from(denominator);
         self.counts.clear();
         self.counts.extend(self.masses.iter().map(|mass| (mass * d).round().max(0.0) as u32));
@@ -190,6 +186,22 @@ impl LocalPolytope {
         self.masses.iter_mut().zip(exact).for_each(|(mass, exact)| *mass = exact);
         true
     }
+}
+
+/// Divides costs so that their largest is of the size that solvers like; by what, is returned.
+pub(crate) fn scale_costs(costs: &mut [f64]) -> f64 {
+    let largest = costs.iter().fold(0.0f64, |most, cost| most.max(cost.abs()));
+    let scale = if largest > 0.0 { largest / LARGEST_COST } else { 1.0 };
+    costs.iter_mut().for_each(|cost| *cost /= scale);
+    scale
+}
+
+/// The least number, from 2 on, of whose inverse all masses are multiples, but for errors of a solver;
+/// if there is a small one.
+pub(crate) fn common_denominator(masses: &[f64]) -> Option<u32> {
+    let near = |mass: f64, d: f64| (mass * d - (mass * d).round()).abs() <= d * SOLVER_ERROR;
+    let fits = |d: &u32| masses.iter().all(|&mass| near(mass, f64::from(*d)));
+    (2..=MOST_DENOMINATOR).find(fits)
 }
 
 /// Makes masses consistent that nearly are.

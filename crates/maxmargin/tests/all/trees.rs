@@ -63,19 +63,19 @@ fn rng_kind(seed: u64) -> u64 {
 
 /// A small tree with its examples, and everything about them written down densely.
 #[derive(Debug, Clone)]
-struct Case {
-    shape: TreeShape,
-    data: TreeExamples,
+pub(crate) struct Case {
+    pub(crate) shape: TreeShape,
+    pub(crate) data: TreeExamples,
     loss: TreeLoss,
 }
 
 impl Case {
-    fn build(&self) -> Tree {
+    pub(crate) fn build(&self) -> Tree {
         Tree::new(self.data.clone(), self.loss).unwrap()
     }
 
     /// All states of all nodes.
-    fn outputs(&self, i: usize) -> Vec<Vec<State>> {
+    pub(crate) fn outputs(&self, i: usize) -> Vec<Vec<State>> {
         let (width, height) = self.data.grid(i);
         let mut all = vec![Vec::new()];
         for node in self.shape.nodes() {
@@ -152,7 +152,7 @@ impl Case {
 }
 
 /// Trees of up to three nodes on small grids.
-fn any_tree(most_nodes: usize, most_side: usize) -> impl Strategy<Value = Case> {
+pub(crate) fn any_tree(most_nodes: usize, most_side: usize) -> impl Strategy<Value = Case> {
     any::<u64>().prop_map(move |seed| {
         let mut rng = Rng::new(seed);
         let n = 1 + rng.below(most_nodes);

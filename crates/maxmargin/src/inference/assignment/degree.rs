@@ -8,7 +8,8 @@ use super::{AssignmentError, Nulls, check};
 /// What has no link counts nothing. This is a flow of minimum cost from rows to columns, each link
 /// with room for one unit, found by successive shortest paths: each path adds one link more in the
 /// best way, and the paths get longer, so it ends with the first that does not pay. With L links in
-/// the answer that takes O(L(R + C)²) steps.
+/// the answer that takes O(L(R + C)²) steps. Only links with positive scores are looked at, and those
+/// between a row and a column that can have all of theirs need no path.
 ///
 /// ```
 /// use maxmargin::inference::assignment::DegreeBounded;
@@ -25,7 +26,9 @@ use super::{AssignmentError, Nulls, check};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct DegreeBounded {
-    used: Vec<bool>,
+    links: Vec<Link>,
+    /// How many links with positive scores each row has, then each column.
+    wanted: Vec<usize>,
     /// How many links each row has, then each column.
     degrees: Vec<usize>,
     /// Distances from the source as they were before the last path, for rows, then columns.
@@ -34,6 +37,16 @@ pub struct DegreeBounded {
     distances: Vec<f64>,
     before: Vec<u32>,
     done: Vec<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// Not worth it.
+    Out,
+    Open,
+    Used,
+    /// In the answer, whatever else is.
+    Settled,
 }
 
 /// In place of a node: the path begins here.
@@ -79,14 +92,13 @@ impl DegreeBounded {
     ) -> Result<f64, AssignmentError> {
         check(scores, rows, columns, Nulls::Free)?;
         links.clear();
-        self.used.clear();
-        self.used.resize(rows * columns, false);
         self.degrees.clear();
         self.degrees.resize(rows + columns, 0);
         for &(row, column) in taken {
             self.degrees[row as usize] += 1;
             self.degrees[rows + column as usize] += 1;
         }
+        self.settle(scores, rows, columns, most);
         self.begin(scores, rows, columns);
         // The potential of the sink; a path is worth taking while it is below that of the source, 0.
         let mut cost = self.potentials[rows..].iter().copied().fold(f64::INFINITY, f64::min);
@@ -104,23 +116,45 @@ impl DegreeBounded {
             self.take(end, rows, columns);
         }
         let mut total = 0.0;
-        for (at, _) in self.used.iter().enumerate().filter(|(_, used)| **used) {
+        let is_in = |link: &Link| matches!(link, Link::Used | Link::Settled);
+        for (at, _) in self.links.iter().enumerate().filter(|(_, link)| is_in(link)) {
             links.push(((at / columns) as u32, (at % columns) as u32));
             total += scores[at];
         }
         Ok(total)
     }
 
+    /// Finds out which links are worth it, and takes those that are in nobody's way.
+    fn settle(&mut self, scores: &[f64], rows: usize, columns: usize, most: [usize; 2]) {
+        let Self { links, wanted, degrees, .. } = self;
+        wanted.clear();
+        wanted.extend_from_slice(degrees);
+        for (at, _) in scores.iter().enumerate().filter(|(_, score)| **score > 0.0) {
+            wanted[at / columns] += 1;
+            wanted[rows + at % columns] += 1;
+        }
+        links.clear();
+        links.extend(scores.iter().enumerate().map(|(at, &score)| {
+            let has_room =
+                wanted[at / columns] <= most[0] && wanted[rows + at % columns] <= most[1];
+            match score > 0.0 {
+                false => Link::Out,
+                true if has_room => Link::Settled,
+                true => Link::Open,
+            }
+        }));
+    }
+
     /// Distances where no link is used: every row is at the source.
     fn begin(&mut self, scores: &[f64], rows: usize, columns: usize) {
-        let potentials = &mut self.potentials;
+        let Self { links, potentials, .. } = self;
         potentials.clear();
         potentials.resize(rows, 0.0);
         potentials.resize(rows + columns, f64::INFINITY);
-        for row in scores.chunks_exact(columns.max(1)) {
-            for (potential, score) in potentials[rows..].iter_mut().zip(row) {
-                *potential = potential.min(-score);
-            }
+        let open = links.iter().enumerate().filter(|(_, link)| **link == Link::Open);
+        for (at, _) in open {
+            let potential = &mut potentials[rows + at % columns];
+            *potential = potential.min(-scores[at]);
         }
     }
 
@@ -134,7 +168,7 @@ impl DegreeBounded {
         most: [usize; 2],
         sink: f64,
     ) -> Option<(usize, f64)> {
-        let Self { used, degrees, potentials, distances, before, done } = self;
+        let Self { links, degrees, potentials, distances, before, done, .. } = self;
         let nodes = rows + columns;
         distances.clear();
         distances.resize(nodes, f64::INFINITY);
@@ -149,7 +183,9 @@ impl DegreeBounded {
         loop {
             let open = (0..nodes).filter(|&node| !done[node]);
             let shorter = |a: usize, b: usize| if distances[b] < distances[a] { b } else { a };
-            let node = open.reduce(shorter)?;
+            let Some(node) = open.reduce(shorter) else {
+                return end.map(|end| (end, nearest_end));
+            };
             let distance = distances[node];
             if distance >= nearest_end || distance == f64::INFINITY {
                 return end.map(|end| (end, nearest_end));
@@ -158,7 +194,7 @@ impl DegreeBounded {
             if node < rows {
                 for c in 0..columns {
                     let at = node * columns + c;
-                    if used[at] || done[rows + c] || scores[at] == f64::NEG_INFINITY {
+                    if links[at] != Link::Open || done[rows + c] {
                         continue;
                     }
                     let reduced = (potentials[node] - potentials[rows + c] - scores[at]).max(0.0);
@@ -175,7 +211,8 @@ impl DegreeBounded {
                         (end, nearest_end) = (Some(node), to_sink);
                     }
                 }
-                for row in (0..rows).filter(|row| used[row * columns + c] && !done[*row]) {
+                let is_used = |row: usize| links[row * columns + c] == Link::Used;
+                for row in (0..rows).filter(|&row| is_used(row) && !done[row]) {
                     let score = scores[row * columns + c];
                     let reduced = (potentials[node] - potentials[row] + score).max(0.0);
                     if distance + reduced < distances[row] {
@@ -183,9 +220,6 @@ impl DegreeBounded {
                         before[row] = node as u32;
                     }
                 }
-            }
-            if done.iter().all(|done| *done) {
-                return end.map(|end| (end, nearest_end));
             }
         }
     }
@@ -201,8 +235,8 @@ impl DegreeBounded {
                 return;
             }
             let (row, column) = (node.min(from as usize), node.max(from as usize) - rows);
-            let link = &mut self.used[row * columns + column];
-            *link = !*link;
+            let link = &mut self.links[row * columns + column];
+            *link = if *link == Link::Used { Link::Open } else { Link::Used };
             node = from as usize;
         }
     }

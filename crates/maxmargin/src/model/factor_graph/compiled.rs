@@ -1,7 +1,7 @@
 //! A graph made ready for decoding: which factors go into which table of scores.
 
+use super::error::FactorGraphError;
 use super::graphs::{Graph, Graphs};
-use super::problem::FactorGraphError;
 use super::shape::GraphShape;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;

@@ -20,16 +20,19 @@
 //! together they make a [`FactorGraph`], the problem to train.
 
 mod compiled;
+mod error;
 mod expectations;
 mod gram;
 mod graphs;
 mod loss;
 mod problem;
+mod ranking;
 mod shape;
 
 pub use crate::inference::labelling::Labelling;
 pub(crate) use compiled::check_fit;
+pub use error::FactorGraphError;
 pub use graphs::{Factor, Graph, GraphError, Graphs};
 pub use loss::Hamming;
-pub use problem::{FactorGraph, FactorGraphError, FactorGraphWorkspace};
+pub use problem::{FactorGraph, FactorGraphWorkspace};
 pub use shape::{GraphShape, Template};

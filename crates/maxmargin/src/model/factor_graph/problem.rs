@@ -1,107 +1,25 @@
 //! Factor graphs as a structured problem.
 
 use super::compiled::Compiled;
+use super::error::FactorGraphError;
 use super::gram::{Grams, NormScratch};
 use super::graphs::Graphs;
 use super::loss::Hamming;
 use super::shape::GraphShape;
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
-use crate::inference::enumerate::Enumerate;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::sum_product::SumProduct;
-use crate::inference::topology::{Topology, TopologyError};
-use crate::inference::{Decoder, Inference, Unsuitable};
+use crate::inference::topology::Topology;
+use crate::inference::{Decoder, Inference};
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
 use crate::quality::Quality;
-use crate::slack::Enumerable;
 use crate::sparse::{Sink, SparseVec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use thiserror::Error;
-
-/// Data that do not fit a shape or a way of decoding.
-///
-/// ```
-/// use maxmargin::inference::Inference;
-/// use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, Hamming};
-///
-/// let mut data = Graphs::new();
-/// data.push_variable(2, 0)?;
-/// data.push_factor(3, &[0], [])?;
-/// data.end_graph(1.0)?;
-/// let (shape, loss) = (GraphShape::default(), Hamming::default());
-/// let error = FactorGraph::new(shape, data, loss, Inference::Auto).unwrap_err();
-/// assert_eq!(error.to_string(), "factor 0 of graph 0 has the template 3, but there are only 0");
-/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-pub enum FactorGraphError {
-    /// A template that the shape does not have.
-    #[error(
-        "factor {factor} of graph {graph} has the template {template}, but there are only \
-         {templates}"
-    )]
-    Template {
-        /// Index of the graph.
-        graph: usize,
-        /// Index of the factor in it.
-        factor: usize,
-        /// The template.
-        template: u32,
-        /// How many there are.
-        templates: usize,
-    },
-    /// A factor over variables with other numbers of states than its template.
-    #[error(
-        "factor {factor} of graph {graph} is over variables with {found:?} states, but its template \
-         is for {expected:?}"
-    )]
-    States {
-        /// Index of the graph.
-        graph: usize,
-        /// Index of the factor in it.
-        factor: usize,
-        /// The numbers of states of its variables.
-        found: Vec<usize>,
-        /// Those of its template.
-        expected: Vec<usize>,
-    },
-    /// An attribute that the template does not have.
-    #[error(
-        "factor {factor} of graph {graph} has the attribute {attribute}, but its template has only \
-         {attributes}"
-    )]
-    Attribute {
-        /// Index of the graph.
-        graph: usize,
-        /// Index of the factor in it.
-        factor: usize,
-        /// The attribute.
-        attribute: u32,
-        /// How many there are.
-        attributes: usize,
-    },
-    /// A structure that cannot be decoded at all.
-    #[error("graph {graph}: {error}")]
-    Topology {
-        /// Index of the graph.
-        graph: usize,
-        /// What is wrong; factors over one variable do not count.
-        error: TopologyError,
-    },
-    /// A structure that cannot be decoded as was asked for.
-    #[error("graph {graph}: {error}")]
-    Inference {
-        /// Index of the graph.
-        graph: usize,
-        /// What was asked for, and why it cannot be.
-        error: Unsuitable,
-    },
-}
 
 /// Factor graphs to train on, under a Hamming loss.
 ///
@@ -318,54 +236,6 @@ impl FactorGraph {
         (0..self.examples()).map(&mut predict).collect()
     }
 
-    /// The `n` best labellings of graph `i` with their scores, best first, by trying all of them; none
-    /// if there are more than [`MOST_RANKED`](Self::MOST_RANKED).
-    ///
-    /// ```
-    /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
-    ///
-    /// let mut data = Graphs::new();
-    /// data.push_variable(3, 0)?;
-    /// data.push_factor(0, &[0], [(0, 1.0)])?;
-    /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
-    /// let best = graphs.n_best(0, &[0.5, 0.0, 2.0], 2).expect("there are three");
-    /// assert_eq!(best, [(2.0, vec![2]), (0.5, vec![0])]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If there are too few weights.
-    pub fn n_best(&self, i: usize, w: &[f64], n: usize) -> Option<Vec<(f64, Vec<u32>)>> {
-        let topology = &self.graphs[i].topology;
-        topology.labellings(Self::MOST_RANKED)?;
-        let mut workspace = self.workspace();
-        self.prepare(i, w, &mut workspace);
-        Some(Enumerate::default().n_best(topology, &workspace.scores, n))
-    }
-
-    /// Graphs with more labellings are not ranked.
-    pub const MOST_RANKED: usize = 1 << 20;
-
-    /// A graph whose labellings are too many to be tried out one by one, if there is one.
-    ///
-    /// ```
-    /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
-    ///
-    /// let mut data = Graphs::new();
-    /// (0..30).try_for_each(|_| data.push_variable(2, 0).map(|_| ()))?;
-    /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
-    /// assert_eq!(graphs.too_large_to_rank(), Some(0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn too_large_to_rank(&self) -> Option<usize> {
-        let too_large = |graph: &Compiled| graph.topology.labellings(Self::MOST_RANKED).is_none();
-        self.graphs.iter().position(too_large)
-    }
-
     pub(super) fn costs(&self, i: usize) -> &[f64] {
         &self.costs[self.data.graph(i).variable_range()]
     }
@@ -538,13 +408,13 @@ impl Problem for FactorGraph {
         });
     }
 
-    /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
-    /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
-    /// proven to be one of the relaxed problem.
     fn expectations(&self) -> Option<&dyn Expectations<FactorGraphWorkspace>> {
         self.graphs.iter().all(|graph| graph.topology.is_forest()).then_some(self)
     }
 
+    /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
+    /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
+    /// proven to be one of the relaxed problem.
     fn check_point(
         &self,
         i: usize,
@@ -558,27 +428,5 @@ impl Problem for FactorGraph {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
         Ok(())
-    }
-}
-
-/// For slack rescaling. All labellings are tried, so there must be few.
-impl Enumerable for FactorGraph {
-    /// # Panics
-    /// If there are more than [`MOST_RANKED`](Self::MOST_RANKED).
-    fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Labelling)) {
-        let topology = &self.graphs[i].topology;
-        let count = topology.labellings(Self::MOST_RANKED).expect("so many cannot be tried out");
-        let mut y = Labelling::from(vec![0; topology.variables()]);
-        for _ in 0..count {
-            visit(&y);
-            // The last variable changes fastest.
-            for v in (0..topology.variables()).rev() {
-                y.states[v] += 1;
-                if (y.states[v] as usize) < topology.states(v) {
-                    break;
-                }
-                y.states[v] = 0;
-            }
-        }
     }
 }

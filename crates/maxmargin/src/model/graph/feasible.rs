@@ -1,6 +1,7 @@
 //! Are these masses of labels and disagreements that graphs can have?
 
 use super::graphs::LabelledGraph;
+use super::labels::disagreement;
 use super::shape::PottsShape;
 use crate::sparse::SparseVec;
 
@@ -46,10 +47,7 @@ pub(super) fn check(
     }
     for (&(a, b), &mass) in edges.iter().zip(&disagreements) {
         let row = |v: u32| &masses[v as usize * k..][..k];
-        // The ends must disagree where their masses differ, and must agree where both are large.
-        let pairs = || row(a).iter().zip(row(b));
-        let least = 0.5 * pairs().map(|(x, y)| (x - y).abs()).sum::<f64>();
-        let most = 1.0 - pairs().map(|(x, y)| (x + y - 1.0).max(0.0)).sum::<f64>();
+        let (least, most) = disagreement(row(a), row(b));
         let slack = slack * k as f64;
         if mass < least - slack || mass > most + slack {
             return Err(format!(

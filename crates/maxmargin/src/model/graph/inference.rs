@@ -16,6 +16,9 @@ named_enum! {
     /// assert_eq!(auto(PottsShape::new(5, 45, 6)), Ok(GraphInference::Expansion));
     /// assert_eq!(auto(PottsShape::new(2, 45, 6).free()), Ok(GraphInference::MaxProduct));
     /// assert!(GraphInference::MaxFlow.resolve(&PottsShape::new(5, 45, 6)).is_err());
+    ///
+    /// let relaxed = GraphInference::RoofDuality.quality(&PottsShape::new(2, 45, 6).free());
+    /// assert_eq!(relaxed, Quality::UpperBound);
     /// ```
     #[derive(Default)]
     GraphInference("graph inference") {
@@ -29,6 +32,13 @@ named_enum! {
         /// minimum cut, until none gains. A heuristic (at most twice as much disagreement is paid as
         /// need be), for pairwise weights ≥ 0.
         Expansion = "expansion",
+        /// The relaxation over the local polytope, for two labels and pairwise weights of either sign,
+        /// by one minimum cut in a network of twice the size. An upper bound: nodes may be half of one
+        /// label and half of the other.
+        RoofDuality = "roof-duality",
+        /// The same relaxation for any number of labels, by linear programs. With pairwise weights ≥ 0,
+        /// minimum cuts settle most nodes first; weights of either sign need small graphs.
+        Lp = "lp",
         /// Iterated conditional modes: nodes take turns to take the best label given all others.
         Icm = "icm",
         /// Max-product with damped messages: a heuristic.
@@ -49,7 +59,7 @@ impl GraphInference {
             Self::MaxFlow | Self::Expansion if !shape.attractive => {
                 Err("it needs pairwise weights that are not negative")
             }
-            Self::MaxFlow if shape.labels > 2 => Err("it needs two labels"),
+            Self::MaxFlow | Self::RoofDuality if shape.labels > 2 => Err("it needs two labels"),
             _ => Ok(self),
         }
     }
@@ -68,6 +78,7 @@ impl GraphInference {
         match self.resolve(shape) {
             _ if shape.edge_attributes == 0 => Quality::Exact,
             Ok(Self::MaxFlow) => Quality::Exact,
+            Ok(Self::RoofDuality | Self::Lp) => Quality::UpperBound,
             _ => Quality::Heuristic,
         }
     }

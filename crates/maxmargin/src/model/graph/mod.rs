@@ -10,7 +10,8 @@
 //! the pairwise weights say what it costs neighbours to disagree (Potts' model). With two labels and
 //! w_pairwise ≥ 0, which the model has as [bounds](crate::Problem::bounds), the best labelling is a
 //! minimum cut and is found [exactly](GraphInference::MaxFlow). More labels, or weights of either sign,
-//! need a heuristic, and the [certificate](crate::Certificate) then says so.
+//! need a heuristic or a [relaxation](GraphInference::Lp), whose answers may be
+//! [fractional](NodeLabels), and the [certificate](crate::Certificate) then says so.
 //!
 //! Its parts are nodes with labels and edges that disagree, written down as what differs from the
 //! truth: of a labelling that is almost right, almost nothing.
@@ -19,18 +20,23 @@
 //! the loss; together they make [`Potts`], the problem to train, which also predicts.
 //! [`grid_edges`] makes a graph of the pixels of an image.
 
+mod error;
 mod feasible;
 mod graphs;
 mod grid;
 mod inference;
+mod labels;
 mod loss;
 mod problem;
+mod relaxation;
 mod search;
 mod shape;
 
+pub use error::PottsError;
 pub use graphs::{LabelledGraph, LabelledGraphError, LabelledGraphs};
 pub use grid::{contrasts, grid_edges};
 pub use inference::GraphInference;
+pub use labels::NodeLabels;
 pub use loss::NodeLoss;
-pub use problem::{Potts, PottsError, PottsWorkspace};
+pub use problem::{Potts, PottsWorkspace};
 pub use shape::PottsShape;

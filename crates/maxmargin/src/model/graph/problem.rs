@@ -1,11 +1,14 @@
 //! Labelled graphs as a structured problem.
 
+use super::error::{PottsError, check};
 use super::graphs::{LabelledGraph, LabelledGraphs};
 use super::inference::GraphInference;
+use super::labels::NodeLabels;
 use super::loss::NodeLoss;
-use super::search::{Network, Search, Task, topology};
+use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::bounds::{Bounds, BoundsError};
+use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::topology::Topology;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
@@ -13,68 +16,7 @@ use crate::quality::Quality;
 use crate::sparse::{Sink, SparseVec};
 use crate::way::Way;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use thiserror::Error;
-
-/// Data, a shape or a way of decoding that do not fit together.
-///
-/// ```
-/// use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
-///
-/// let shape = PottsShape::new(3, 1, 1);
-/// let data = LabelledGraphs::new();
-/// let error = Potts::new(shape, data, NodeLoss::default(), GraphInference::MaxFlow).unwrap_err();
-/// assert_eq!(error.to_string(), "max-flow cannot decode these graphs: it needs two labels");
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-pub enum PottsError {
-    /// No labels at all.
-    #[error("a graph model needs at least one label")]
-    NoLabels,
-    /// A label that the shape does not have.
-    #[error("graph {graph} has the label {label}, but there are only {labels} labels")]
-    Label {
-        /// Index of the graph.
-        graph: usize,
-        /// The label.
-        label: u32,
-        /// Number of labels.
-        labels: usize,
-    },
-    /// An attribute that the shape does not have.
-    #[error("graph {graph} has the {of} attribute {attribute}, but there are only {attributes}")]
-    Attribute {
-        /// Index of the graph.
-        graph: usize,
-        /// What has the attribute: `node` or `edge`.
-        of: &'static str,
-        /// The attribute.
-        attribute: u32,
-        /// How many there are.
-        attributes: usize,
-    },
-    /// An edge attribute that is negative where neighbours may only attract each other.
-    #[error(
-        "edge {edge} of graph {graph} has an attribute with the value {value}; pairwise weights ≥ 0 \
-         need attributes ≥ 0"
-    )]
-    Negative {
-        /// Index of the graph.
-        graph: usize,
-        /// Index of the edge.
-        edge: usize,
-        /// The value.
-        value: f64,
-    },
-    /// A way of decoding that the shape does not allow.
-    #[error("{inference} cannot decode these graphs: {why}")]
-    Inference {
-        /// What was asked for.
-        inference: GraphInference,
-        /// Why it cannot be.
-        why: &'static str,
-    },
-}
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Labelled graphs to train on, or to predict.
 ///
@@ -111,8 +53,9 @@ pub struct Potts {
     bounds: Option<Bounds>,
     /// The cost of a wrong label at each node of each graph.
     costs: Vec<Vec<f64>>,
-    /// Where heuristics need it, the structure of each graph.
+    /// Where heuristics and rounding need it, the structure of each graph.
     structures: Vec<Topology>,
+    solver: Arc<dyn SolveLp>,
     networks: Vec<Mutex<Network>>,
     is_warm: bool,
     total_weight: f64,
@@ -125,10 +68,11 @@ pub struct Potts {
 /// ```
 /// # use maxmargin::doc::patches;
 /// use maxmargin::Problem;
+/// use maxmargin::model::graph::NodeLabels;
 ///
 /// let problem = patches();
 /// let w = vec![0.0; problem.dim()];
-/// let (mut workspace, mut y) = (problem.workspace(), Vec::new());
+/// let (mut workspace, mut y) = (problem.workspace(), NodeLabels::default());
 /// problem.prepare(0, &w, &mut workspace);
 /// problem.oracle(0, &w, &mut workspace, &mut y);
 /// assert!(problem.loss(0, &y) > 0.99); // at w = 0 nothing speaks against the largest loss
@@ -158,15 +102,16 @@ impl Potts {
         let unsuitable = |why| PottsError::Inference { inference, why };
         let inference = inference.resolve(&shape).map_err(unsuitable)?;
         check(&shape, &data)?;
-        let heuristic = matches!(inference, GraphInference::Icm | GraphInference::MaxProduct);
+        let by_cuts = matches!(inference, GraphInference::MaxFlow | GraphInference::Expansion);
         let structure =
             |graph: LabelledGraph<'_>| topology(graph.nodes(), shape.labels, graph.edges());
-        let graphs = data.iter().filter(|_| heuristic && shape.edge_attributes > 0);
+        let graphs = data.iter().filter(|_| !by_cuts && shape.edge_attributes > 0);
         Ok(Self {
             bounds: shape.bounds(None).unwrap_or_default(),
             costs: data.iter().map(|graph| loss.costs(graph)).collect(),
             structures: graphs.filter_map(structure).collect(),
             networks: data.iter().map(|_| Mutex::default()).collect(),
+            solver: Arc::new(Simplex),
             is_warm: true,
             total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
             failed: AtomicBool::new(false),
@@ -202,6 +147,19 @@ impl Potts {
         Self { is_warm, ..self }
     }
 
+    /// Has the linear programs of [`Lp`](GraphInference::Lp) solved by `solver` from now on.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::inference::lp::Simplex;
+    /// let problem = patches().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
+    /// # let _ = problem;
+    /// ```
+    #[must_use]
+    pub fn with_solver(self, solver: Arc<dyn SolveLp>) -> Self {
+        Self { solver, ..self }
+    }
+
     /// The shape of the weights.
     pub fn shape(&self) -> &PottsShape {
         &self.shape
@@ -232,24 +190,24 @@ impl Potts {
     /// # Panics
     /// If there are too few weights.
     pub fn predict(&self, w: &[f64]) -> Vec<Vec<u32>> {
-        let mut workspace = self.workspace();
+        let (mut workspace, mut y) = (self.workspace(), NodeLabels::default());
         let mut predict = |i| {
-            let mut y = Vec::new();
             self.prepare(i, w, &mut workspace);
             self.decode(i, w, &mut workspace, &mut y);
-            y
+            y.labels.clone()
         };
         (0..self.examples()).map(&mut predict).collect()
     }
 
-    /// Writes the best labelling found to `y`, for scores of labels that are given by `scores`.
+    /// Writes the best labelling or corner found to `y`, for scores of labels that are given by
+    /// `scores`; a corner's labels are rounded as well as can be if `is_rounded`.
     fn search(
         &self,
         i: usize,
-        scores: &[f64],
-        edge_costs: &[f64],
+        (scores, edge_costs): (&[f64], &[f64]),
         search: &mut Search,
-        y: &mut Vec<u32>,
+        is_rounded: bool,
+        y: &mut NodeLabels,
     ) {
         let edges = if edge_costs.is_empty() { &[] } else { self.data.graph(i).edges() };
         let task = Task { labels: self.shape.labels, scores, edges, costs: edge_costs };
@@ -259,9 +217,17 @@ impl Potts {
             *network = Network::default();
             network
         });
-        let structure = self.structures.get(i);
-        if !search.run(self.inference, task, &mut network, structure, self.is_warm, y) {
+        let means = Means {
+            way: self.inference,
+            structure: self.structures.get(i),
+            is_warm: self.is_warm,
+            solver: &*self.solver,
+        };
+        if !search.run(means, task, &mut network, y) {
             self.failed.store(true, Ordering::Relaxed);
+        }
+        if is_rounded && y.is_fractional() {
+            search.round(means, task, &mut network, y);
         }
     }
 
@@ -271,60 +237,45 @@ impl Potts {
     }
 
     /// The parts of a labelling: 1 for each node whose label is not the true one, and for each edge
-    /// by how much it disagrees more than the truth.
-    fn push_parts(&self, graph: LabelledGraph<'_>, y: &[u32], parts: &mut SparseVec) {
+    /// by how much it disagrees more than the truth. Of a fractional corner, the same with masses.
+    fn push_parts(&self, graph: LabelledGraph<'_>, y: &NodeLabels, parts: &mut SparseVec) {
         let (k, truth) = (self.shape.labels as u64, graph.labels());
-        for (v, (&label, &own)) in y.iter().zip(truth).enumerate() {
-            if label != own {
-                parts.push(v as u64 * k + u64::from(label), 1.0);
+        let first = graph.nodes() as u64 * k;
+        let mut masses = y.masses.entries().iter().peekable();
+        if y.is_fractional() {
+            while let Some(&(id, mass)) = masses.next_if(|(id, _)| *id < first) {
+                if u64::from(truth[(id / k) as usize]) != id % k {
+                    parts.push(id, mass);
+                }
+            }
+        } else {
+            for (v, (&label, &own)) in y.labels.iter().zip(truth).enumerate() {
+                if label != own {
+                    parts.push(v as u64 * k + u64::from(label), 1.0);
+                }
             }
         }
         if self.shape.edge_attributes == 0 {
             return;
         }
-        let first = graph.nodes() as u64 * k;
         for (e, &(a, b)) in graph.edges().iter().enumerate() {
-            let disagree = |y: &[u32]| y[a as usize] != y[b as usize];
-            let change = f64::from(disagree(y)) - f64::from(disagree(truth));
+            let id = first + e as u64;
+            let disagree = |y: &[u32]| f64::from(y[a as usize] != y[b as usize]);
+            let now = if y.is_fractional() {
+                masses.next_if(|(at, _)| *at == id).map_or(0.0, |(_, mass)| *mass)
+            } else {
+                disagree(&y.labels)
+            };
+            let change = now - disagree(truth);
             if change != 0.0 {
-                parts.push(first + e as u64, change);
+                parts.push(id, change);
             }
         }
     }
-}
-
-fn check(shape: &PottsShape, data: &LabelledGraphs) -> Result<(), PottsError> {
-    let labels = shape.labels;
-    if labels == 0 {
-        return Err(PottsError::NoLabels);
-    }
-    for (at, graph) in data.iter().enumerate() {
-        if let Some(&label) = graph.labels().iter().find(|&&label| label as usize >= labels) {
-            return Err(PottsError::Label { graph: at, label, labels });
-        }
-        let refuse = |of, attribute: Option<&u32>, attributes| match attribute {
-            Some(&attribute) => Err(PottsError::Attribute { graph: at, of, attribute, attributes }),
-            None => Ok(()),
-        };
-        for v in 0..graph.nodes() {
-            let beyond = |attribute: &&u32| **attribute as usize >= shape.node_attributes;
-            refuse("node", graph.node(v).attributes.iter().find(beyond), shape.node_attributes)?;
-        }
-        // Without edge attributes in the shape, edges are as good as not there.
-        for edge in (0..graph.edges().len()).filter(|_| shape.edge_attributes > 0) {
-            let row = graph.edge(edge);
-            let beyond = |attribute: &&u32| **attribute as usize >= shape.edge_attributes;
-            refuse("edge", row.attributes.iter().find(beyond), shape.edge_attributes)?;
-            if let Some((_, value)) = row.pairs().find(|(_, v)| shape.attractive && *v < 0.0) {
-                return Err(PottsError::Negative { graph: at, edge, value });
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Problem for Potts {
-    type Output = Vec<u32>;
+    type Output = NodeLabels;
     type Workspace = PottsWorkspace;
 
     fn examples(&self) -> usize {
@@ -360,7 +311,7 @@ impl Problem for Potts {
         self.data.graph(i).prefetch();
     }
 
-    fn oracle(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut Vec<u32>) {
+    fn oracle(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
         let PottsWorkspace { scores, edge_costs, augmented, search, .. } = workspace;
         augmented.clear();
         augmented.extend_from_slice(scores);
@@ -369,28 +320,37 @@ impl Problem for Potts {
         for ((row, &label), cost) in rows.zip(self.data.graph(i).labels()).zip(&self.costs[i]) {
             row[label as usize] -= cost;
         }
-        self.search(i, augmented, edge_costs, search, y);
+        self.search(i, (augmented, edge_costs), search, false, y);
     }
 
-    fn decode(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut Vec<u32>) {
+    /// The best labelling found, or the best corner of the relaxation: its
+    /// [`labels`](NodeLabels::labels) are a labelling in any case, rounded and improved by cuts or by
+    /// local search.
+    fn decode(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
         let PottsWorkspace { scores, edge_costs, search, .. } = workspace;
-        self.search(i, scores, edge_costs, search, y);
+        self.search(i, (scores, edge_costs), search, true, y);
     }
 
-    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
-        let truth = self.data.graph(i).labels();
-        let wrong = truth.iter().zip(y).zip(&self.costs[i]).filter(|((a, b), _)| a != b);
+    fn loss(&self, i: usize, y: &NodeLabels) -> f64 {
+        let (k, truth) = (self.shape.labels, self.data.graph(i).labels());
+        if y.is_fractional() {
+            let masses = y.masses.entries().iter().map(|&(id, mass)| (id as usize, mass));
+            let labels = masses.take_while(|(id, _)| *id < truth.len() * k);
+            let wrong = labels.filter(|(id, _)| truth[id / k] as usize != id % k);
+            return wrong.map(|(id, mass)| self.costs[i][id / k] * mass).sum();
+        }
+        let wrong = truth.iter().zip(&y.labels).zip(&self.costs[i]).filter(|((a, b), _)| a != b);
         wrong.map(|(_, cost)| cost).sum()
     }
 
-    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
+    fn psi(&self, i: usize, y: &NodeLabels, psi: &mut SparseVec) {
         let mut parts = SparseVec::new();
         self.parts(i, y, &mut parts);
         self.scatter(i, -1.0, &parts, psi);
     }
 
-    fn truth(&self, i: usize) -> Option<Vec<u32>> {
-        Some(self.data.graph(i).labels().to_vec())
+    fn truth(&self, i: usize) -> Option<NodeLabels> {
+        Some(self.data.graph(i).labels().to_vec().into())
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -412,7 +372,7 @@ impl Problem for Potts {
         self.bounds.as_ref()
     }
 
-    fn parts(&self, i: usize, y: &Vec<u32>, parts: &mut SparseVec) {
+    fn parts(&self, i: usize, y: &NodeLabels, parts: &mut SparseVec) {
         self.push_parts(self.data.graph(i), y, parts);
     }
 
@@ -456,7 +416,7 @@ impl Problem for Potts {
 
     /// Checks that the masses of labels are those of a distribution at every node, that the mass with
     /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs. On a
-    /// graph with cycles that is necessary, but not sufficient.
+    /// graph with cycles that is necessary, but not sufficient; for the relaxation it is both.
     fn check_point(
         &self,
         i: usize,

@@ -1,9 +1,13 @@
 //! Finding good labellings: what all ways work on, and in.
 
 use super::inference::GraphInference;
+use super::labels::NodeLabels;
+use super::relaxation::Relaxation;
 use crate::inference::local_search::LocalSearch;
+use crate::inference::lp::SolveLp;
 use crate::inference::max_flow::{MaxFlow, Quantum};
 use crate::inference::max_product::MaxProduct;
+use crate::inference::roof_duality::RoofDuality;
 use crate::inference::topology::{Topology, argmax};
 
 /// Labels take turns at most this often.
@@ -22,7 +26,7 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn nodes(&self) -> usize {
+    pub(super) fn nodes(&self) -> usize {
         self.scores.len() / self.labels
     }
 
@@ -68,7 +72,7 @@ pub(super) struct Network {
 impl Network {
     /// Finds the minimum cut of a network with these ties (to the source if positive, else to the
     /// sink) and capacities; whether numbers allow it.
-    fn cut(
+    pub(super) fn cut(
         &mut self,
         ties: &[f64],
         edges: &[(u32, u32)],
@@ -101,6 +105,20 @@ impl Network {
         self.flow.solve();
         true
     }
+
+    pub(super) fn is_on_source_side(&self, node: usize) -> bool {
+        self.flow.is_on_source_side(node)
+    }
+}
+
+/// How to search, and with what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) way: GraphInference,
+    /// Of the graph, but for ways that need cuts alone.
+    pub(super) structure: Option<&'a Topology>,
+    pub(super) is_warm: bool,
+    pub(super) solver: &'a dyn SolveLp,
 }
 
 /// Memory for one search after the other.
@@ -112,40 +130,107 @@ pub(super) struct Search {
     tables: Vec<f64>,
     local: LocalSearch,
     max_product: MaxProduct,
+    relaxation: Relaxation,
+    roof: RoofDuality,
+    products: Vec<f64>,
+    on: Vec<f64>,
+    masses: Vec<f64>,
 }
 
 impl Search {
-    /// Writes a labelling to `y`; whether it is what the way promises. `structure` is for max-product
-    /// and local search.
+    /// Writes a labelling or a fractional corner to `y`; whether it is what the way promises.
     pub(super) fn run(
         &mut self,
-        way: GraphInference,
+        means: Means<'_>,
         task: Task<'_>,
         network: &mut Network,
-        structure: Option<&Topology>,
-        is_warm: bool,
-        y: &mut Vec<u32>,
+        y: &mut NodeLabels,
     ) -> bool {
-        task.start(y);
+        y.masses.clear();
+        task.start(&mut y.labels);
         if task.labels < 2 || task.edges.is_empty() {
             return true;
         }
-        match way {
-            GraphInference::Icm | GraphInference::MaxProduct => {
-                let Some(structure) = structure else { return false };
-                task.tables(&mut self.tables);
-                if way == GraphInference::Icm {
-                    self.local.improve(structure, &self.tables, y);
-                } else {
-                    self.max_product.maximise(structure, &self.tables, y);
-                }
-                true
+        match means.way {
+            GraphInference::Icm => self.improve(means, task, &mut y.labels),
+            GraphInference::MaxProduct => self.pass_messages(means, task, &mut y.labels),
+            GraphInference::RoofDuality => self.relax_two(task, y),
+            GraphInference::Lp => {
+                self.relaxation.maximise(means.solver, task, network, y)
+                    || self.replace(means, task, network, y)
             }
             GraphInference::MaxFlow if task.labels == 2 => {
-                self.two_labels(task, network, is_warm, y) && self.repair(task, y)
+                self.two_labels(task, network, means.is_warm, &mut y.labels)
+                    && self.repair(task, &mut y.labels)
             }
-            _ => self.expand(task, network, y) && self.repair(task, y),
+            _ => self.expand(task, network, &mut y.labels) && self.repair(task, &mut y.labels),
         }
+    }
+
+    /// Makes the labels of a fractional corner as good a labelling as can be: by expansion where
+    /// neighbours attract each other, else node by node.
+    pub(super) fn round(
+        &mut self,
+        means: Means<'_>,
+        task: Task<'_>,
+        network: &mut Network,
+        y: &mut NodeLabels,
+    ) {
+        if task.costs.iter().all(|cost| *cost >= 0.0) {
+            self.expand(task, network, &mut y.labels);
+        } else {
+            self.improve(means, task, &mut y.labels);
+        }
+    }
+
+    /// Where the solver has failed, a heuristic takes its place, and is not what was promised.
+    fn replace(
+        &mut self,
+        means: Means<'_>,
+        task: Task<'_>,
+        network: &mut Network,
+        y: &mut NodeLabels,
+    ) -> bool {
+        if !self.pass_messages(means, task, &mut y.labels) {
+            self.expand(task, network, &mut y.labels);
+        }
+        false
+    }
+
+    fn improve(&mut self, means: Means<'_>, task: Task<'_>, y: &mut [u32]) -> bool {
+        let Some(structure) = means.structure else { return false };
+        task.tables(&mut self.tables);
+        self.local.improve(structure, &self.tables, y);
+        true
+    }
+
+    fn pass_messages(&mut self, means: Means<'_>, task: Task<'_>, y: &mut Vec<u32>) -> bool {
+        let Some(structure) = means.structure else { return false };
+        task.tables(&mut self.tables);
+        self.max_product.maximise(structure, &self.tables, y);
+        true
+    }
+
+    /// The relaxation for two labels. With x the mass of label 1, an edge costs
+    /// c·(xₐ + x_b − 2·xₐx_b), of which roof duality knows how to relax the product.
+    fn relax_two(&mut self, task: Task<'_>, y: &mut NodeLabels) -> bool {
+        self.ties.clear();
+        self.ties.extend(task.scores.chunks_exact(2).map(|row| row[1] - row[0]));
+        self.products.clear();
+        for (&(a, b), cost) in task.edges.iter().zip(task.costs) {
+            self.ties[a as usize] -= cost;
+            self.ties[b as usize] -= cost;
+            self.products.push(2.0 * cost);
+        }
+        let total: f64 = self.ties.iter().chain(&self.products).map(|number| number.abs()).sum();
+        if !total.is_finite() {
+            return false;
+        }
+        self.roof.maximise(&self.ties, task.edges, &self.products, &mut self.on);
+        self.masses.clear();
+        self.masses.extend(self.on.iter().flat_map(|&x| [1.0 - x, x]));
+        y.assign(task, &self.masses);
+        true
     }
 
     /// The best of two labels for each node: 1 on the source's side.
@@ -164,7 +249,7 @@ impl Search {
             return false;
         }
         for (v, label) in y.iter_mut().enumerate() {
-            *label = u32::from(network.flow.is_on_source_side(v));
+            *label = u32::from(network.is_on_source_side(v));
         }
         true
     }
@@ -179,7 +264,7 @@ impl Search {
             }
             self.candidate.clone_from(y);
             for (v, own) in self.candidate.iter_mut().enumerate() {
-                if network.flow.is_on_source_side(v) {
+                if network.is_on_source_side(v) {
                     *own = label;
                 }
             }

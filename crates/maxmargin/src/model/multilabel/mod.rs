@@ -17,6 +17,7 @@
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.
 
+mod error;
 mod kernel;
 mod labels;
 mod problem;
@@ -25,8 +26,9 @@ mod sets;
 mod shape;
 
 pub use crate::model::chain::Hamming;
+pub use error::MultilabelError;
+pub(crate) use error::check;
 pub use labels::LabelSet;
-pub(crate) use problem::check;
-pub use problem::{Multilabel, MultilabelError, MultilabelWorkspace};
+pub use problem::{Multilabel, MultilabelWorkspace};
 pub use sets::SetScores;
 pub use shape::MultilabelShape;

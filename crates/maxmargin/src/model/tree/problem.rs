@@ -187,7 +187,7 @@ impl Tree {
     }
 
     /// The loss of a node at a place.
-    fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
+    pub(super) fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
         let truth = self.data.truth(i)[node];
         let away = |a: u32, b: u32| (f64::from(a) - f64::from(b)).powi(2);
         let distance_sq = away(state.x, truth.x) + away(state.y, truth.y);
@@ -196,7 +196,7 @@ impl Tree {
     }
 
     /// Adds `scale`·φ(xᵢ, y).
-    fn push_features(&self, i: usize, y: &[State], scale: f64, into: &mut SparseVec) {
+    pub(super) fn push_features(&self, i: usize, y: &[State], scale: f64, into: &mut SparseVec) {
         let shape = self.shape();
         let (width, _) = self.data.grid(i);
         for (node, (own, state)) in shape.nodes().iter().zip(y).enumerate() {
@@ -290,5 +290,22 @@ impl Problem for Tree {
 
     fn bounds(&self) -> Option<&Bounds> {
         Some(&self.bounds)
+    }
+
+    /// Checks all that features and loss say of a distribution over states: that the masses of kinds
+    /// are those of a distribution and agree with the masses of pairs of kinds; that what each kind
+    /// gathers of its maps, and its deformations with their squares, are values that places on the
+    /// grid can have in the mean; and that the loss is one that such kinds can have. For a tree of
+    /// labels, on a grid of a single place, that is all there is to check. With more places it is
+    /// necessary, but not sufficient: masses of places are not features, so it is not checked that one
+    /// distribution of places has all these means at once.
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<(), String> {
+        super::feasible::check(self, i, parts, loss, slack)
     }
 }

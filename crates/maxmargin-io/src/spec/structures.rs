@@ -1,0 +1,130 @@
+//! Graphs, trees and matchings, which know how their features are made.
+
+use super::Spec;
+use crate::alignment::AlignmentFeatures;
+use crate::pose::{PoseKinds, PoseSimulation};
+use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+use maxmargin::model::matching::{LinkLoss, MatchingShape};
+use maxmargin::model::tree::{TreeLoss, TreeShape};
+use serde::{Deserialize, Serialize};
+
+/// Labels of the nodes of graphs: see [`maxmargin::model::graph`].
+///
+/// ```
+/// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+/// use maxmargin_io::{GraphSpec, Spec};
+///
+/// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
+/// let inference = GraphInference::Auto;
+/// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
+/// let spec = Spec::from(GraphSpec { shape, loss, inference, widths });
+/// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphSpec {
+    /// The shape of the weights.
+    pub shape: PottsShape,
+    /// The loss it was trained for.
+    pub loss: NodeLoss,
+    /// How labels are found.
+    pub inference: GraphInference,
+    /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
+    /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
+    pub widths: Option<Vec<Option<f64>>>,
+}
+
+/// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].
+///
+/// ```
+/// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, Spec, TreeSpec, read_poses};
+///
+/// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
+/// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
+/// let simulation = PoseSimulation::default();
+/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
+/// let (shape, loss) = (kinds.shape(4.0), Default::default());
+/// let (kinds, simulation) = (Some(kinds), Some(simulation));
+/// let spec = Spec::from(TreeSpec { shape, loss, kinds, simulation });
+/// assert_eq!(spec.kind(), "tree");
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeSpec {
+    /// The shape of the weights.
+    pub shape: TreeShape,
+    /// The loss it was trained for.
+    pub loss: TreeLoss,
+    /// The kinds of each joint, of trees of joints.
+    pub kinds: Option<PoseKinds>,
+    /// How score maps are simulated; nothing if they were made elsewhere, so that no file of ours can
+    /// give them.
+    pub simulation: Option<PoseSimulation>,
+}
+
+/// Links between words: see [`maxmargin::model::matching`].
+///
+/// ```
+/// use maxmargin::model::matching::{LinkLoss, MatchingShape};
+/// use maxmargin_io::{AlignmentFeatures, MatchingSpec, Spec};
+///
+/// let features = AlignmentFeatures::default();
+/// let (shape, loss) = (MatchingShape::new(features.attributes()), LinkLoss::default());
+/// let features = Some(features);
+/// let spec = Spec::from(MatchingSpec { shape, loss, features });
+/// assert_eq!((spec.kind(), spec.dim()), ("matching", 27));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatchingSpec {
+    /// The shape of the weights.
+    pub shape: MatchingShape,
+    /// The loss it was trained for.
+    pub loss: LinkLoss,
+    /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
+    /// can give them.
+    pub features: Option<AlignmentFeatures>,
+}
+
+impl From<GraphSpec> for Spec {
+    fn from(spec: GraphSpec) -> Self {
+        Self::Graph(spec)
+    }
+}
+
+impl From<TreeSpec> for Spec {
+    fn from(spec: TreeSpec) -> Self {
+        Self::Tree(Box::new(spec))
+    }
+}
+
+impl From<MatchingSpec> for Spec {
+    fn from(spec: MatchingSpec) -> Self {
+        Self::Matching(Box::new(spec))
+    }
+}
+
+impl TryFrom<Spec> for GraphSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Graph(own) = spec { Ok(own) } else { Err(spec) }
+    }
+}
+
+impl TryFrom<Spec> for TreeSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Tree(own) = spec { Ok(*own) } else { Err(spec) }
+    }
+}
+
+impl TryFrom<Spec> for MatchingSpec {
+    type Error = Spec;
+
+    fn try_from(spec: Spec) -> Result<Self, Spec> {
+        if let Spec::Matching(own) = spec { Ok(*own) } else { Err(spec) }
+    }
+}

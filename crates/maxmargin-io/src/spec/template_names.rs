@@ -1,0 +1,54 @@
+//! Names of the templates of factor graphs and of their attributes, as model files keep them.
+
+use super::FactorGraphSpec;
+use crate::graph::GraphNames;
+use crate::names::Names;
+
+impl FactorGraphSpec {
+    /// The names of templates and of their attributes, from those that a model file keeps.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::Hamming;
+    /// use maxmargin_io::{FactorGraphSpec, GraphReader, Lines, Origin, read_graphs};
+    ///
+    /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "unary", "variables": [0], "attributes": {"x": 2}}]}"#;
+    /// let lines = Lines::from_reader("pets.jsonl", text.as_bytes())?;
+    /// let data = read_graphs(GraphReader::new(lines))?;
+    /// let spec = FactorGraphSpec {
+    ///     shape: data.names.shape(),
+    ///     loss: Hamming::default(),
+    ///     inference: Inference::Auto,
+    ///     training: Default::default(),
+    ///     rescaling: Default::default(),
+    /// };
+    /// let origin = Origin::from(&data);
+    /// assert_eq!(origin.attributes.name(0), "unary:x");
+    /// assert_eq!(spec.names(&origin.labels, &origin.attributes), Some(data.names));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn names(&self, templates: &Names, attributes: &Names) -> Option<GraphNames> {
+        let mut all = attributes.iter();
+        let mut own = Vec::new();
+        for (name, template) in templates.iter().zip(&self.shape.templates) {
+            let strip =
+                |full: &str| Some(full.strip_prefix(name)?.strip_prefix(SEPARATOR)?.to_owned());
+            let names: Option<Vec<String>> =
+                all.by_ref().take(template.attributes).map(strip).collect();
+            own.push(Names::from_iter(names?));
+        }
+        let states = self.shape.templates.iter().map(|template| template.states.clone()).collect();
+        Some(GraphNames { templates: templates.clone(), attributes: own, states })
+    }
+}
+
+/// Between the name of a template and that of its attribute.
+const SEPARATOR: char = ':';
+
+impl GraphNames {
+    /// The names of all attributes, each with its template's before it.
+    pub(crate) fn full_names(&self) -> Names {
+        let own = self.templates.iter().zip(&self.attributes);
+        own.flat_map(|(t, names)| names.iter().map(move |a| format!("{t}{SEPARATOR}{a}"))).collect()
+    }
+}

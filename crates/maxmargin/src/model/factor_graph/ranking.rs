@@ -1,0 +1,79 @@
+//! All labellings of small graphs: the best of them, and each in turn.
+
+use super::problem::FactorGraph;
+use crate::inference::enumerate::Enumerate;
+use crate::inference::labelling::Labelling;
+use crate::problem::Problem;
+use crate::slack::Enumerable;
+
+impl FactorGraph {
+    /// The `n` best labellings of graph `i` with their scores, best first, by trying all of them; none
+    /// if there are more than [`MOST_RANKED`](Self::MOST_RANKED).
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    ///
+    /// let mut data = Graphs::new();
+    /// data.push_variable(3, 0)?;
+    /// data.push_factor(0, &[0], [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// let best = graphs.n_best(0, &[0.5, 0.0, 2.0], 2).expect("there are three");
+    /// assert_eq!(best, [(2.0, vec![2]), (0.5, vec![0])]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn n_best(&self, i: usize, w: &[f64], n: usize) -> Option<Vec<(f64, Vec<u32>)>> {
+        let topology = self.topology(i);
+        topology.labellings(Self::MOST_RANKED)?;
+        let mut workspace = self.workspace();
+        self.prepare(i, w, &mut workspace);
+        Some(Enumerate::default().n_best(topology, &workspace.scores, n))
+    }
+
+    /// Graphs with more labellings are not ranked.
+    pub const MOST_RANKED: usize = 1 << 20;
+
+    /// A graph whose labellings are too many to be tried out one by one, if there is one.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    ///
+    /// let mut data = Graphs::new();
+    /// (0..30).try_for_each(|_| data.push_variable(2, 0).map(|_| ()))?;
+    /// data.end_graph(1.0)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// assert_eq!(graphs.too_large_to_rank(), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn too_large_to_rank(&self) -> Option<usize> {
+        let is_too_large = |i: &usize| self.topology(*i).labellings(Self::MOST_RANKED).is_none();
+        (0..self.examples()).find(is_too_large)
+    }
+}
+
+/// For slack rescaling. All labellings are tried, so there must be few.
+impl Enumerable for FactorGraph {
+    /// # Panics
+    /// If there are more than [`MOST_RANKED`](Self::MOST_RANKED).
+    fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Labelling)) {
+        let topology = self.topology(i);
+        let count = topology.labellings(Self::MOST_RANKED).expect("so many cannot be tried out");
+        let mut y = Labelling::from(vec![0; topology.variables()]);
+        for _ in 0..count {
+            visit(&y);
+            // The last variable changes fastest.
+            for v in (0..topology.variables()).rev() {
+                y.states[v] += 1;
+                if (y.states[v] as usize) < topology.states(v) {
+                    break;
+                }
+                y.states[v] = 0;
+            }
+        }
+    }
+}
