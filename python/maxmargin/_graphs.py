@@ -33,20 +33,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         How states are found in training.
     loss : {"normalised", "hamming"}, default="normalised"
         Costs of wrong states, divided by the number of variables, or not.
-    training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
-        How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
-        be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which
-        proves nothing and always makes ``max_passes`` passes.
-    rho : float, optional
-        How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
-    rho_schedule : sequence of float, optional
-        ``"soft"`` with one rho after the other, each from where the last one ended.
-    multipliers : int, optional
-        ``"soft"`` in up to so many rounds, after each of which messages become multipliers: in the limit
-        the constraints hold at any rho.
-    smooth : float, optional
-        Smooths every maximum: by so much in ``"soft"``, at this temperature in ``"dlpw-smooth"`` (there
-        0.1 by default).
+    training, rho, rho_schedule, multipliers, smooth
+        As in :class:`MultilabelSVM`.
 
     Attributes
     ----------

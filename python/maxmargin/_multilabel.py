@@ -36,14 +36,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     fit_intercept : bool, default=True
         Whether labels have a constant weight each: an attribute of the value 1 in all rows, which a
         kernel sees like any other.
-    kernel : {None, "linear", "poly", "rbf"}, default=None
-        A kernel on rows: ⟨a, b⟩, (gamma ⟨a, b⟩ + coef0)^degree, or exp(−gamma ‖a − b‖²).
-    gamma : float, optional
-        By default 1/(d σ²), with the variance σ² of all d attributes.
-    degree, coef0 : int and float, optional
-        Of ``"poly"``; by default 3 and 1.
-    kernel_bytes : int, optional
-        Bytes that kernel values may take; by default a gigabyte.
+    kernel, gamma, degree, coef0, kernel_bytes
+        As in :class:`ChainSVM`, on rows.
     training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
         How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
         be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which

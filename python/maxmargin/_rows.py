@@ -260,14 +260,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
         Its value; larger ones are regularised less.
-    kernel : {None, "linear", "poly", "rbf"}, default=None
-        A kernel on rows: ⟨a, b⟩, (gamma ⟨a, b⟩ + coef0)^degree, or exp(−gamma ‖a − b‖²).
-    gamma : float, optional
-        By default 1/(d σ²), with the variance σ² of all d attributes.
-    degree, coef0 : int and float, optional
-        Of ``"poly"``; by default 3 and 1.
-    kernel_bytes : int, optional
-        Bytes that kernel values may take; by default a gigabyte.
+    kernel, gamma, degree, coef0, kernel_bytes
+        As in :class:`ChainSVM`, on rows.
 
     Attributes
     ----------
