@@ -11,7 +11,7 @@ use maxmargin::{
     GridSettings, GridStart, Path, PathSettings, Problem, Settings, TrainError, lambda_grid_with,
     regularization_path_with,
 };
-use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number};
+use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -175,7 +175,7 @@ fn show(findings: &mut Findings, data: &str, n: f64, followed: &[Followed], epsi
         table = table.row(cells);
     }
     findings.details += &text;
-    findings.add_plot(&super::lab::slug(data), plot);
+    findings.add_plot(&slug(data), plot);
     findings.sections.push(table.into());
 }
 

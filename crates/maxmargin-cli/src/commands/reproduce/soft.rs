@@ -1,7 +1,7 @@
 //! Soft constraints (2015), on sets of labels.
 
 use super::claims::Findings;
-use super::lab::{DataSet, Lab, REUTERS, YEAST, slug};
+use super::lab::{DataSet, Lab, REUTERS, YEAST};
 use crate::kind::{self, AnyTraining, Kind as _, MultilabelKind, Vocabulary};
 use anyhow::{Result, bail};
 use maxmargin::inference::Inference;
@@ -11,7 +11,7 @@ use maxmargin::model::soft::{DlpwSettings, SoftGraph, dlpw};
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Rng, Settings, Trainer};
 use maxmargin_io::{LabelRule, MultilabelSpec};
-use maxmargin_report::{Plot, Series, XAxis, YAxis, format_number};
+use maxmargin_report::{Plot, Series, XAxis, YAxis, format_number, slug};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
