@@ -10,6 +10,9 @@ use crate::raster::Pieces;
 const BASE: f64 = 4.0;
 const STEP: f64 = 0.068;
 
+/// Room after each letter, in steps: lines of a letter and of the next must not run into each other.
+const APART: f64 = 0.3;
+
 /// How superscripts are made of digits: their size, and how far they are raised.
 const RAISED: (f64, f64) = (0.62, 5.0);
 
@@ -172,7 +175,7 @@ fn find(letter: char) -> (&'static (char, u8, &'static str), bool) {
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let width = |letter: char| {
         let (found, raised) = find(letter);
-        f64::from(found.1) * if raised { RAISED.0 } else { 1.0 }
+        (f64::from(found.1) + APART) * if raised { RAISED.0 } else { 1.0 }
     };
     text.chars().map(width).sum::<f64>() * STEP * size
 }
@@ -195,7 +198,7 @@ pub(crate) fn strokes(text: &str, size: f64, x: f64, y: f64) -> Pieces {
                 .collect();
             pieces.push(if smooth { curve(&points) } else { points });
         }
-        across += scale * f64::from(width);
+        across += scale * (f64::from(width) + APART);
     }
     pieces
 }

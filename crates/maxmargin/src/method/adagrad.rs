@@ -55,7 +55,7 @@ struct AdaGrad {
 
 fn clip(bounds: Option<&Bounds>, w: &mut [f64]) {
     if let Some(bounds) = bounds {
-        w.iter_mut().enumerate().for_each(|(j, w)| *w = bounds.clip(j, *w));
+        bounds.clip_all(w);
     }
 }
 

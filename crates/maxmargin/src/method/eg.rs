@@ -9,12 +9,13 @@
 //! All masses are positive, so a block keeps all of its parts: memory is that of the whole tables.
 
 use super::sweep::{Checked, Sweeper, sweep};
-use crate::dual::{Block, DualPoint, Stride};
+use crate::dual::{Block, DualPoint};
 use crate::error::TrainError;
 use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::run::{Finished, Run};
 use crate::sparse::SparseVec;
+use crate::step::Pace;
 
 /// A learning rate is halved at most this often in one visit.
 const MOST_TRIES: usize = 20;
@@ -129,13 +130,14 @@ impl<'p, P: Problem> Sweeper<'p, P> for Gradient<'p, P::Workspace> {
             let score = problem.score(i, &state.w, &scratch.workspace, way);
             let share = state.shares.of(i);
             let slope = share * (next.loss - block.loss + score);
-            let length = problem.norm_sq(i, &mut scratch.workspace, way);
-            let gain = slope - 0.5 * share * share / state.lambda * length;
-            if !gain.is_finite() {
+            let workspace = &mut scratch.workspace;
+            let stride = state
+                .stride(i, way, slope, 1.0, Pace::WHOLE, || problem.norm_sq(i, workspace, way));
+            let Some(stride) = stride.filter(|stride| stride.gain.is_finite()) else {
                 return Err(TrainError::NotFinite { example: i });
-            }
-            if gain > 0.0 {
-                state.follow(i, way, Stride { gamma: 1.0, gain });
+            };
+            if stride.gain > 0.0 {
+                state.follow(i, way, stride);
                 std::mem::swap(&mut state.blocks[i], next);
                 std::mem::swap(theta, trial);
                 run.note_step(*rate, f64::INFINITY);
