@@ -43,8 +43,9 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, Train
         return Err(TrainError::Unsuited { solver, why });
     };
     let (mut thetas, mut blocks, mut pull) = (Vec::new(), Vec::new(), 1.0);
+    let origin = vec![0.0; problem.dim()];
     for i in 0..run.examples() {
-        let (theta, block) = start(&mut run, expectations, i, &mut pull)?;
+        let (theta, block) = start(&mut run, expectations, i, &origin, &mut pull)?;
         thetas.push(theta);
         blocks.push(block);
     }
@@ -62,19 +63,21 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, Train
 }
 
 /// Where example `i` starts: p(y) ∝ exp(−β·L(y)), with the smallest power of two for β that makes the
-/// expected loss small. `pull` is the β of the example before, from where the search begins.
+/// expected loss small, and `origin` is w = 0. `pull` is the β of the example before, from where the search begins.
 fn start<P: Problem>(
     run: &mut Run<'_, '_, P>,
     expectations: &dyn Expectations<P::Workspace>,
     i: usize,
+    origin: &[f64],
     pull: &mut f64,
 ) -> Result<(Vec<f64>, Block), TrainError> {
-    // The run is at the truth, so w = 0, and all that H has is the loss.
-    run.prepare(i);
+    // At w = 0 all that H has is the loss. (Bounds may keep the weights of the truth from 0.)
+    let problem = run.problem;
+    problem.prepare(i, origin, &mut run.state_and_scratch().1.workspace);
     let mut at = |beta: f64| {
         let (mut theta, mut block) = (vec![0.0; expectations.potentials(i)], Block::default());
-        block.loss = run.instead_of_oracle(|state, workspace| {
-            expectations.add_values(i, &state.w, workspace, -beta, &mut theta);
+        block.loss = run.instead_of_oracle(|_, workspace| {
+            expectations.add_values(i, origin, workspace, -beta, &mut theta);
             expectations.expect(i, &theta, workspace, &mut block.parts)
         });
         match block.loss.is_finite() {

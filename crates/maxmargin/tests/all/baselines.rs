@@ -180,7 +180,9 @@ fn cutting_planes_start_from_dual_points() {
 #[test]
 fn attractive_graphs_are_trained_by_all() {
     let problem = patches();
-    let best = train(&problem, &Settings { lambda: Some(0.1), tolerance: 1e-7, ..bcfw() }).unwrap();
+    let settings = Settings { lambda: Some(0.1), tolerance: 1e-7, ..Settings::default() };
+    let best = train(&problem, &settings).unwrap();
+    assert_eq!(best.status, Status::Converged);
     let bounds = problem.bounds().unwrap();
     for solver in ["ssg", "adagrad", "perceptron", "n-slack", "1-slack"] {
         let settings = with(solver.parse().unwrap(), 0.1, 1000);
