@@ -26,8 +26,8 @@ pub(crate) fn check_suited<P: Problem>(problem: &P, solver: Solver) -> Result<()
     }
     if solver == Solver::ExponentiatedGradient && problem.expectations().is_none() {
         return unsuited(
-            "needs expectations over outputs, which this problem does not have; chains, classes and \
-             factor graphs without cycles do",
+            "needs expectations over outputs, which this problem does not have; chains, trees, \
+             classes and factor graphs without cycles do",
         );
     }
     Ok(())
