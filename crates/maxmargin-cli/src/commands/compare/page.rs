@@ -28,7 +28,7 @@ pub(in crate::commands) fn sections(
         let place = format!("{where_}λ = {}", format_number(at.lambda));
         let mut words = Prose::new(format!("Who wins at {place}"));
         for line in told.in_words() {
-            words = words.paragraph(line.replace('`', ""));
+            words = words.paragraph(line);
         }
         sections.push(words.into());
         sections.push(convergence(at, &format!("Convergence at {place}")).into());
