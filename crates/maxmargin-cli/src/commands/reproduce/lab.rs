@@ -113,6 +113,11 @@ impl<'a> Lab<'a> {
         lab
     }
 
+    /// Where results go.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder
+    }
+
     /// The first where there is time, the second where there is not.
     pub(super) fn or_quick<T>(&self, thorough: T, quick: T) -> T {
         if self.quick { quick } else { thorough }

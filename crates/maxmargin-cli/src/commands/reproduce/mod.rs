@@ -3,6 +3,7 @@
 mod bcfw;
 mod claims;
 mod gaps;
+mod kept;
 mod lab;
 mod paths;
 mod soft;
