@@ -59,7 +59,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Folder for the model, the trace and the report
+    /// Folder for the model, the trace, the report and its figures
     #[arg(long, value_name = "FOLDER", default_value = "maxmargin-demo")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -99,6 +99,9 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pictures: Pictures,
     /// Keep the state of the run in a file, for --resume to go on from if it is cut short
@@ -155,6 +158,9 @@ pub(crate) struct PathArgs {
     /// Write a self-contained report with plots against lambda
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) figures: Option<PathBuf>,
     /// Seed of all random choices
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

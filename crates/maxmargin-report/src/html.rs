@@ -84,8 +84,22 @@ pub(crate) fn page(report: &Report) -> String {
 
 fn note(out: &mut String, note: &str) {
     if !note.is_empty() {
-        let _ = writeln!(out, "<p class=\"note\">{}</p>", text(note));
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", with_code(note));
     }
+}
+
+/// Text whose words between backticks are code; a backtick without another is itself.
+fn with_code(raw: &str) -> String {
+    let mut out = String::new();
+    let mut rest = raw;
+    while let Some((before, code, after)) = rest
+        .split_once('`')
+        .and_then(|(before, rest)| rest.split_once('`').map(|(code, after)| (before, code, after)))
+    {
+        let _ = write!(out, "{}<code>{}</code>", text(before), text(code));
+        rest = after;
+    }
+    out + &text(rest)
 }
 
 /// Says that there is nothing, where there is nothing.
@@ -96,7 +110,7 @@ fn nothing(out: &mut String, what: &str) {
 fn prose(out: &mut String, section: &Prose) {
     out.push_str("<div class=\"prose\">\n");
     for paragraph in &section.paragraphs {
-        let _ = writeln!(out, "<p>{}</p>", text(paragraph));
+        let _ = writeln!(out, "<p>{}</p>", with_code(paragraph));
     }
     out.push_str("</div>\n");
 }
@@ -172,4 +186,19 @@ fn table(out: &mut String, section: &Table, heading: &str) {
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table></div>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn words_between_backticks_are_code() {
+        for (raw, expected) in [
+            ("plain <b>", "plain &lt;b&gt;"),
+            ("run `a < b` and `c`.", "run <code>a &lt; b</code> and <code>c</code>."),
+            ("one ` only", "one ` only"),
+            ("`a``b` `", "<code>a</code><code>b</code> `"),
+        ] {
+            assert_eq!(super::with_code(raw), expected);
+        }
+    }
 }

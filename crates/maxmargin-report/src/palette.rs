@@ -1,7 +1,7 @@
 //! Colours, for light and for dark pages. The tests check their contrast.
 
 /// Name of the CSS variable, colour on light pages, colour on dark pages.
-type Colour = (&'static str, &'static str, &'static str);
+pub(crate) type Colour = (&'static str, &'static str, &'static str);
 
 /// The colours of lines and bars, in their order of use; told apart by colour-blind readers too.
 pub(crate) const SERIES: [Colour; 8] = [
@@ -57,6 +57,13 @@ pub enum Theme {
     Dark,
     /// Whatever the reader's system prefers.
     Auto,
+}
+
+/// A colour of a picture without style sheets: where the reader's system would decide, the light one.
+pub(crate) fn rgb(colour: &Colour, theme: Theme) -> [u8; 3] {
+    let hex = if theme == Theme::Dark { colour.2 } else { colour.1 };
+    let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or(0);
+    [part(1), part(3), part(5)]
 }
 
 /// The CSS variables of a page.

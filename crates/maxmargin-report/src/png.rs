@@ -1,7 +1,11 @@
-//! Small pictures as PNG files in `data:` addresses.
+//! PNG files: small pictures in `data:` addresses, and large ones.
 //!
-//! The files have a palette as small as the picture allows and are not compressed, which needs
+//! The small ones have a palette as small as the picture allows and are not compressed, which needs
 //! no library; a letter of 8 × 16 black and white pixels takes some 170 characters.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::Write as _;
 
 use crate::palette::{ABSENT, NEGATIVE, POSITIVE};
 use crate::sections::Shade;
@@ -66,6 +70,30 @@ pub(crate) fn data_address(
     chunk(&mut file, b"IDAT", &stored(&lines));
     chunk(&mut file, b"IEND", &[]);
     format!("data:image/png;base64,{}", base64(&file))
+}
+
+/// A file with the pixels of a picture, row by row, compressed.
+pub(crate) fn file(width: usize, pixels: &[[u8; 3]]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(3 * pixels.len() + pixels.len() / width.max(1));
+    for row in pixels.chunks(width.max(1)) {
+        lines.push(0);
+        lines.extend(row.iter().flatten());
+    }
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    let mut header = Vec::new();
+    header.extend_from_slice(&(width as u32).to_be_bytes());
+    header.extend_from_slice(&((pixels.len() / width.max(1)) as u32).to_be_bytes());
+    header.extend_from_slice(&[8, 2, 0, 0, 0]);
+    chunk(&mut file, b"IHDR", &header);
+    chunk(&mut file, b"IDAT", &compressed(&lines));
+    chunk(&mut file, b"IEND", &[]);
+    file
+}
+
+/// A zlib stream; nothing can go wrong in memory, but should it, the stream is not compressed.
+fn compressed(data: &[u8]) -> Vec<u8> {
+    let mut to = ZlibEncoder::new(Vec::new(), Compression::default());
+    to.write_all(data).and_then(|()| to.finish()).unwrap_or_else(|_| stored(data))
 }
 
 /// At most 126 levels on each side of zero, so that a palette always suffices.

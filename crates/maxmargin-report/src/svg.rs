@@ -1,13 +1,17 @@
-//! Line plots as still pictures. `assets/report.js` draws the same way.
+//! Line plots in the language of SVG.
 
 use std::fmt::Write as _;
 
 use crate::escape;
-use crate::palette::{SERIES, Theme, figure_style};
-use crate::plot::{Plot, Point, View, line_name, summary};
-use crate::scale::{Domain, Scale};
+use crate::palette::{Theme, figure_style};
+use crate::picture::{Anchor, Picture, Shape, at, picture};
+use crate::plot::{Plot, View};
+use crate::scale::Scale;
 
-/// How [`plot_svg`] draws.
+/// The margins of a picture of its own, left and right, and at the top and at the bottom.
+pub(crate) const MARGINS: [f64; 2] = [12.0, 10.0];
+
+/// How [`plot_svg`] and [`plot_png`](crate::plot_png) draw.
 ///
 /// ```
 /// use maxmargin_report::{Scale, SvgOptions, Theme};
@@ -86,6 +90,14 @@ impl SvgOptions {
         self
     }
 
+    /// The size, if it makes sense, or one that does.
+    pub(crate) fn space(&self) -> [f64; 2] {
+        let sane = |length: f64, least: f64, usual: f64| {
+            if length.is_finite() { length.clamp(least, 10_000.0) } else { usual }
+        };
+        [sane(self.width, 200.0, 720.0), sane(self.height, 140.0, 400.0)]
+    }
+
     /// Sets the colours.
     ///
     /// ```
@@ -112,7 +124,24 @@ impl SvgOptions {
 /// assert!(svg.starts_with("<svg") && svg.contains("n²"));
 /// ```
 pub fn plot_svg(plot: &Plot, options: &SvgOptions) -> String {
-    draw(&crate::thin::plot(plot), options, true)
+    let [width, height] = options.space();
+    let [right, down] = MARGINS;
+    let picture =
+        picture(&crate::thin::plot(plot), options, width - 2.0 * right, height - 2.0 * down);
+    let (width, height) = (at(width), at(height));
+    let mut out = format!(
+        "<svg viewBox=\"-{right} -{down} {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" \
+         width=\"{width}\" height=\"{height}\""
+    );
+    let label = open(&mut out, &picture);
+    let _ = write!(
+        out,
+        "<title>{label}</title><style>{}</style>\
+         <rect class=\"paper\" x=\"-{right}\" y=\"-{down}\" width=\"100%\" height=\"100%\"/>",
+        figure_style(options.theme)
+    );
+    close(&mut out, &picture);
+    out
 }
 
 /// The picture inside a page, whose style sheet has the colours. The plot is thinned already.
@@ -123,302 +152,59 @@ pub(crate) fn inline(plot: &Plot) -> String {
         .first()
         .zip(plot.y.first())
         .is_some_and(|(x, y)| View::new(plot, x, y, x.scale, y.scale).domains.is_some());
-    let height = if found { options.height } else { 160.0 };
-    draw(plot, &SvgOptions { height, ..options }, false)
-}
-
-/// A number for coordinates: one decimal, no needless digits.
-fn at(value: f64) -> String {
-    let text = format!("{value:.1}");
-    let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" { "0".into() } else { text.into() }
-}
-
-/// The width of a text in pixels, roughly.
-fn width_of(text: &str) -> f64 {
-    7.2 * text.chars().count() as f64
-}
-
-const DASHES: [&str; 4] = ["", "7 4", "2 3", "9 3 2 3"];
-
-struct Style {
-    colour: usize,
-    dash: &'static str,
-    shape: usize,
-}
-
-/// Several runs have a colour each; a single run has a colour for each curve.
-fn style(plot: &Plot, series: usize, curve: usize) -> Style {
-    let many = plot.series.len() > 1;
-    let main = if many { series } else { curve };
-    let round = if many { curve + series / SERIES.len() } else { curve };
-    Style { colour: main % SERIES.len(), dash: DASHES[round % DASHES.len()], shape: main % 4 }
-}
-
-fn dashes(dash: &str) -> String {
-    if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") }
-}
-
-fn marker(x: f64, y: f64, shape: usize) -> String {
-    match shape {
-        0 => format!("M{} {}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0", at(x - 3.5), at(y)),
-        1 => format!("M{} {}h6v6h-6z", at(x - 3.0), at(y - 3.0)),
-        2 => format!("M{} {}l4 7h-8z", at(x), at(y - 4.5)),
-        _ => format!("M{} {}l4.5 4.5l-4.5 4.5l-4.5 -4.5z", at(x), at(y - 4.5)),
-    }
-}
-
-/// A line with at most this many points has its points marked.
-const MARKED: usize = 40;
-
-fn draw(plot: &Plot, options: &SvgOptions, alone: bool) -> String {
-    let width =
-        if options.width.is_finite() { options.width.clamp(200.0, 10_000.0) } else { 720.0 };
-    let height =
-        if options.height.is_finite() { options.height.clamp(140.0, 10_000.0) } else { 400.0 };
-    let mut out = String::new();
-    let (w, h) = (at(width), at(height));
-    // A picture of its own has a margin.
-    let (width, height) = if alone {
-        let _ = write!(
-            out,
-            "<svg viewBox=\"-12 -10 {w} {h}\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\""
-        );
-        (width - 24.0, height - 20.0)
-    } else {
-        let _ = write!(out, "<svg viewBox=\"0 0 {w} {h}\"");
-        (width, height)
-    };
-    let (Some(x), Some(y)) = (plot.x.get(options.x), plot.y.get(options.y)) else {
-        let label = format!("{}: no such axes to show.", plot.heading);
-        open(&mut out, &label, options, alone);
-        empty(&mut out, width, height, "No axes to show");
-        out.push_str("</svg>");
-        return out;
-    };
-    let x_scale = options.x_scale.unwrap_or(x.scale);
-    let y_scale = options.y_scale.unwrap_or(y.scale);
-    let view = View::new(plot, x, y, x_scale, y_scale);
-    open(&mut out, &summary(plot, x, y, &view), options, alone);
-    let Some((across, up)) = view.domains else {
-        let text = if view.dropped > 0 {
-            "No positive values to show on a log axis"
-        } else {
-            "No points to show"
-        };
-        empty(&mut out, width, height, text);
-        out.push_str("</svg>");
-        return out;
-    };
-
-    let up_ticks = up.ticks(((height / 60.0) as usize).clamp(4, 7));
-    let widest = up_ticks.iter().map(|tick| width_of(&tick.label)).fold(0.0, f64::max);
-    let left = widest.max(20.0) + 12.0;
-    let right = width - 18.0;
-    let legend = legend_places(plot, &view, options.y, width);
-    let legend_rows = legend.last().map_or(0.0, |place| place.2 + 1.0);
-    let top = 30.0 + 20.0 * legend_rows;
-    let bottom = height - 44.0;
-    let px = |value: f64| left + (right - left) * across.place(value);
-    let py = |value: f64| bottom - (bottom - top) * up.place(value);
-
-    let _ = write!(out, "<text class=\"name\" x=\"0\" y=\"14\">{}</text>", escape::text(&y.label));
-    for (series, curve, row, from) in legend
-        .iter()
-        .map(|&(index, from, row)| (view.lines[index].series, view.lines[index].curve, row, from))
-    {
-        let Style { colour, dash, shape } = style(plot, series, curve);
-        let middle = 36.0 + 20.0 * row;
-        let _ = write!(
-            out,
-            "<path class=\"line c{colour}\"{} d=\"M{} {m}h24\"/>\
-             <path class=\"mark c{colour}\" d=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>",
-            dashes(dash),
-            at(from),
-            marker(from + 12.0, middle, shape),
-            at(from + 30.0),
-            at(middle + 4.5),
-            escape::text(&line_name(plot, y, series, curve)),
-            m = at(middle),
-        );
-    }
-
-    // Grid and ticks.
-    let mut grid = String::new();
-    for tick in &up_ticks {
-        let _ = write!(grid, "M{} {}H{}", at(left), at(py(tick.value)), at(right));
-        let _ = write!(
-            out,
-            "<text class=\"tick\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>",
-            at(left - 8.0),
-            at(py(tick.value) + 4.5),
-            tick.label
-        );
-    }
-    for tick in across.ticks(((width / 100.0) as usize).clamp(4, 8)) {
-        let place = px(tick.value);
-        let _ = write!(grid, "M{} {}V{}", at(place), at(top), at(bottom));
-        // Labels at the ends stay inside the picture.
-        let half = width_of(&tick.label) / 2.0;
-        let middle = place.min(width - half);
-        let _ = write!(
-            out,
-            "<text class=\"tick\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>",
-            at(middle),
-            at(bottom + 19.0),
-            tick.label
-        );
-    }
-    let _ = write!(out, "<path class=\"grid\" d=\"{grid}\"/>");
-    let _ = write!(
-        out,
-        "<path class=\"axis\" d=\"{}\"/>",
-        axes(&across, &up, [left, right, top, bottom])
-    );
-    let _ = write!(
-        out,
-        "<text class=\"name\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>",
-        at(right),
-        at(height - 6.0),
-        escape::text(&x.label)
-    );
-    for guide in &y.guides {
-        let place = py(guide.value);
-        if !place.is_finite() || place < top - 0.5 || place > bottom + 0.5 {
-            continue;
-        }
-        let _ = write!(
-            out,
-            "<path class=\"guide\" d=\"M{} {}H{}\"/>\
-             <text class=\"dim\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>",
-            at(left),
-            at(place),
-            at(right),
-            at(right - 4.0),
-            at(if place < top + 16.0 { place + 14.0 } else { place - 5.0 }),
-            escape::text(&guide.label)
-        );
-    }
-
-    // Bands behind all lines.
-    for line in &view.lines {
-        let colour = style(plot, line.series, line.curve).colour;
-        let mut path = String::new();
-        for piece in &line.pieces {
-            band(&mut path, piece, px, py);
-        }
-        if !path.is_empty() {
-            let _ = write!(out, "<path class=\"band c{colour}\" d=\"{path}\"/>");
-        }
-    }
-    for line in &view.lines {
-        let Style { colour, dash, shape } = style(plot, line.series, line.curve);
-        let few = line.points().count() <= MARKED;
-        let (mut path, mut marks) = (String::new(), String::new());
-        for piece in &line.pieces {
-            let mut pen = 'M';
-            let mut last = (String::new(), String::new());
-            for point in piece {
-                let place = (at(px(point.x)), at(py(point.y)));
-                if place != last {
-                    let _ = write!(path, "{pen}{} {}", place.0, place.1);
-                    pen = 'L';
-                    last = place;
-                }
-                if few || piece.len() == 1 {
-                    marks.push_str(&marker(px(point.x), py(point.y), shape));
-                }
-            }
-        }
-        let _ = write!(out, "<path class=\"line c{colour}\"{} d=\"{path}\"/>", dashes(dash));
-        if !marks.is_empty() {
-            let _ = write!(out, "<path class=\"mark c{colour}\" d=\"{marks}\"/>");
-        }
-    }
-    out.push_str("</svg>");
+    let (width, height) = (options.width, if found { options.height } else { 160.0 });
+    let picture = picture(plot, &options, width, height);
+    let mut out = format!("<svg viewBox=\"0 0 {} {}\"", at(width), at(height));
+    open(&mut out, &picture);
+    close(&mut out, &picture);
     out
 }
 
-fn open(out: &mut String, label: &str, options: &SvgOptions, alone: bool) {
-    let label = escape::text(label);
+/// Ends the first tag; gives the label as it stands there.
+fn open(out: &mut String, picture: &Picture) -> String {
+    let label = escape::text(&picture.label);
     let _ = write!(out, " role=\"img\" aria-label=\"{label}\">");
-    if alone {
-        let _ = write!(
-            out,
-            "<title>{label}</title><style>{}</style><rect class=\"paper\" x=\"-12\" y=\"-10\" width=\"100%\" height=\"100%\"/>",
-            figure_style(options.theme)
-        );
-    }
+    label
 }
 
-fn empty(out: &mut String, width: f64, height: f64, text: &str) {
-    let _ = write!(
-        out,
-        "<text class=\"dim\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{text}</text>",
-        at(width / 2.0),
-        at(height / 2.0)
-    );
+fn close(out: &mut String, picture: &Picture) {
+    picture.shapes.iter().for_each(|shape| write_shape(out, shape));
+    out.push_str("</svg>");
 }
 
-/// The axis lines with their small ticks.
-fn axes(across: &Domain, up: &Domain, [left, right, top, bottom]: [f64; 4]) -> String {
-    let mut path = format!("M{} {}V{}H{}", at(left), at(top), at(bottom), at(right));
-    for value in across.minor_ticks() {
-        let place = left + (right - left) * across.place(value);
-        let _ = write!(path, "M{} {}v4", at(place), at(bottom));
-    }
-    for value in up.minor_ticks() {
-        let place = bottom - (bottom - top) * up.place(value);
-        let _ = write!(path, "M{} {}h-4", at(left), at(place));
-    }
-    path
-}
-
-fn band(path: &mut String, piece: &[Point], px: impl Fn(f64) -> f64, py: impl Fn(f64) -> f64) {
-    for run in piece.split(|point| point.band.is_none()) {
-        let mut pen = 'M';
-        let edges: Vec<(f64, (f64, f64))> =
-            run.iter().filter_map(|point| Some((point.x, point.band?))).collect();
-        for (x, (_, high)) in &edges {
-            let _ = write!(path, "{pen}{} {}", at(px(*x)), at(py(*high)));
-            pen = 'L';
+fn write_shape(out: &mut String, shape: &Shape) {
+    match shape {
+        Shape::Path { class, colour, dash, path } => {
+            let _ = write!(out, "<path class=\"{class}");
+            if let Some(colour) = colour {
+                let _ = write!(out, " c{colour}");
+            }
+            out.push('"');
+            if !dash.is_empty() {
+                let _ = write!(out, " stroke-dasharray=\"{dash}\"");
+            }
+            let _ = write!(out, " d=\"{path}\"/>");
         }
-        for (x, (low, _)) in edges.iter().rev() {
-            let _ = write!(path, "L{} {}", at(px(*x)), at(py(*low)));
-        }
-        if !edges.is_empty() {
-            path.push('Z');
+        Shape::Text { class, anchor, place: [x, y], text } => {
+            out.push_str("<text");
+            if !class.is_empty() {
+                let _ = write!(out, " class=\"{class}\"");
+            }
+            match anchor {
+                Anchor::Start => {}
+                Anchor::Middle => out.push_str(" text-anchor=\"middle\""),
+                Anchor::End => out.push_str(" text-anchor=\"end\""),
+            }
+            let text = escape::text(text);
+            let _ = write!(out, " x=\"{}\" y=\"{}\">{text}</text>", at(*x), at(*y));
         }
     }
-}
-
-/// Where the legend's entries go: line, left end, row. Nothing for a single line.
-fn legend_places(plot: &Plot, view: &View, y: usize, width: f64) -> Vec<(usize, f64, f64)> {
-    if view.lines.len() < 2 {
-        return Vec::new();
-    }
-    let (mut from, mut row) = (0.0, 0.0);
-    let mut places = Vec::new();
-    for (index, line) in view.lines.iter().enumerate() {
-        let room = 48.0 + width_of(&line_name(plot, &plot.y[y], line.series, line.curve));
-        if from > 0.0 && from + room > width {
-            (from, row) = (0.0, row + 1.0);
-        }
-        places.push((index, from, row));
-        from += room;
-    }
-    places
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plot::{Series, XAxis, YAxis};
-
-    #[test]
-    fn coordinates_are_short() {
-        assert_eq!([at(1.0), at(-0.04), at(2.25), at(1.26)], ["1", "0", "2.2", "1.3"]);
-    }
 
     #[test]
     fn empty_plots_say_so() {

@@ -1,6 +1,7 @@
 //! Bounds on the weights of any problem.
 
 use crate::bounds::Bounds;
+use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::quality::Quality;
 use crate::sparse::{Sink, SparseVec};
@@ -67,6 +68,21 @@ impl<P: Problem> Problem for Bounded<P> {
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
         self.inner.oracle(i, w, workspace, y);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut Self::Workspace,
+        y: &mut P::Output,
+    ) -> bool {
+        self.inner.oracle_with_loss(i, w, factor, workspace, y)
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<Self::Workspace>> {
+        self.inner.expectations()
     }
 
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {

@@ -171,6 +171,11 @@ impl Bounds {
     }
 
     /// Refuses bounds that are not those of `dim` weights.
+    /// Clips all weights.
+    pub(crate) fn clip_all(&self, weights: &mut [f64]) {
+        weights.iter_mut().enumerate().for_each(|(feature, w)| *w = self.clip(feature, *w));
+    }
+
     pub(crate) fn check_size(&self, dim: usize) -> Result<(), BoundsError> {
         let (lower, upper) = (self.lower.len(), self.upper.len());
         if lower == dim { Ok(()) } else { Err(BoundsError::Size { lower, upper, expected: dim }) }

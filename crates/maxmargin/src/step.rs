@@ -38,6 +38,9 @@ impl Pace {
     /// Exact line searches, which do not depend on the moment.
     pub(crate) const EXACT: Self = Self { rule: Step::LineSearch, k: 0, blocks: 1 };
 
+    /// All the way, whether that is best or not.
+    pub(crate) const WHOLE: Self = Self { rule: Step::Fixed, k: 0, blocks: 1 };
+
     /// The step size of a schedule, if the rule is one.
     pub(crate) fn fixed(self) -> Option<f64> {
         let n = self.blocks as f64;

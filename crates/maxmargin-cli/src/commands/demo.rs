@@ -1,6 +1,7 @@
 //! `maxmargin demo`
 
 use super::conclusion::conclude;
+use super::figures::{make_folder, write_figures};
 use super::lambda;
 use super::session::{Company, Task};
 use super::train::{Test, on_ctrl_c, write_file};
@@ -9,7 +10,7 @@ use crate::kind::chain::Predictor;
 use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};
 use crate::report::{self, Trace};
 use crate::screen::Screen;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin::{Average, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
@@ -36,8 +37,7 @@ fn settings() -> Settings {
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let folder = &args.out;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+    make_folder(folder)?;
 
     let data = read_training(Source::resolve(DATA)?.open(None)?)?;
     screen.say(format!(
@@ -65,16 +65,16 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let test: Test<ChainKind> = Test { errors, data: test };
 
     model.save(folder.join("model.safetensors"))?;
-    let page =
-        report::page(&model, &spec, &trace, Some(&test), &Pictures::default(), DATA).to_html();
-    write_file(&folder.join("report.html"), page.as_bytes())?;
+    let page = report::page(&model, &spec, &trace, Some(&test), &Pictures::default(), DATA);
+    write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
+    write_figures(&folder.join("figures"), &page.figures())?;
 
     conclude(&model, Some(&test), args.talk)?;
     if !args.talk.json && !args.talk.quiet {
         super::print(&drawings(&model, &spec, &test.data))?;
     }
     screen.say(format!(
-        "In {}: model.safetensors, trace.jsonl, and report.html to look at.",
+        "In {}: model.safetensors, trace.jsonl, report.html to look at, and its figures.",
         folder.display()
     ));
     let model = folder.join("model.safetensors");

@@ -6,6 +6,7 @@ mod data;
 mod demo;
 mod dump;
 mod evaluate;
+mod figures;
 mod lambda;
 mod path;
 mod pick;

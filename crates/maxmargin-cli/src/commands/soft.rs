@@ -1,11 +1,12 @@
 //! Rounds of soft training, and DLPW, which is no Frank-Wolfe method.
 
+use super::train::on_ctrl_c;
 use crate::args::{SettingsArgs, SoftArgs, TrainArgs, TrainingName};
 use crate::report::Trace;
 use crate::screen::Screen;
 use anyhow::{Result, bail};
-use maxmargin::model::soft::{DlpwRow, DlpwSettings, SoftGraph, dlpw};
-use maxmargin::observe::{Record, StepSizes, Totals};
+use maxmargin::model::soft::{DlpwRow, DlpwSettings, SoftGraph, dlpw_watched};
+use maxmargin::observe::{Control, Record, StepSizes, Totals};
 use maxmargin::{Certificate, DualPoint, Problem as _, Quality, Settings, Solution, Status};
 use maxmargin_io::SoftSpec;
 
@@ -171,17 +172,23 @@ pub(super) fn train_dlpw(
 ) -> Result<Solution> {
     let (epochs, max_seconds) = (settings.max_passes, settings.max_seconds);
     let own = DlpwSettings { epochs, max_seconds, temperature, seed: settings.seed };
-    let found = dlpw(problem, &own)?;
+    let interrupt = on_ctrl_c(screen)?;
     screen.say(format!("{:>7} {:>14} {:>9}", "pass", "hard objective", "seconds"));
-    let mut next = 1.0;
-    for row in &found.history {
+    let say = |row: &DlpwRow| {
+        let DlpwRow { epoch, seconds, hard_objective } = row;
+        screen.say(format!("{epoch:>7} {hard_objective:>14.6} {seconds:>8.2}s"));
+    };
+    let (mut next, mut said) = (1.0, 0);
+    let found = dlpw_watched(problem, &own, |row| {
         trace.push(record(row));
-        if row.epoch as f64 >= next || row.epoch == found.history.len() as u64 {
-            let DlpwRow { epoch, seconds, hard_objective } = row;
-            screen.say(format!("{epoch:>7} {hard_objective:>14.6} {seconds:>8.2}s"));
+        if row.epoch as f64 >= next {
+            say(row);
             next = (row.epoch as f64 * GROWTH).max(row.epoch as f64 + 1.0);
+            said = row.epoch;
         }
-    }
+        if interrupt.is_raised() { Control::Stop } else { Control::Continue }
+    })?;
+    found.history.last().filter(|last| last.epoch != said).iter().for_each(|last| say(last));
     let Some(last) = found.history.last() else { bail!("DLPW has not made a single pass") };
     let primal = last.hard_objective;
     let lambda = problem.lambda();
@@ -196,7 +203,11 @@ pub(super) fn train_dlpw(
             gap: primal,
             quality: Quality::UpperBound,
         },
-        status: if last.epoch < epochs { Status::MaxSeconds } else { Status::MaxPasses },
+        status: match last.epoch < epochs {
+            false => Status::MaxPasses,
+            true if interrupt.is_raised() => Status::Interrupted,
+            true => Status::MaxSeconds,
+        },
         totals: Totals { passes: last.epoch, seconds: last.seconds, ..Totals::default() },
         choice: None,
         validation: None,

@@ -1,6 +1,7 @@
 //! `maxmargin train`
 
 use super::conclusion::conclude;
+use super::figures::{make_folder, write_figures};
 use super::resume::{Note, Resumed, Saver};
 use super::session::{Company, ErrorOf, Task, errors_of, fix_lambda, spec_of};
 use super::soft::Rounds;
@@ -69,7 +70,8 @@ fn run_on<K: Kind>(
     fix_lambda(&mut data, &mut settings)?;
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
-    let mut trace = Trace::of(&earlier).with_blocks(args.report.is_some());
+    let mut trace =
+        Trace::of(&earlier).with_blocks(args.report.is_some() || args.figures.is_some());
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
@@ -102,10 +104,15 @@ fn run_on<K: Kind>(
     if let Some(path) = &args.output {
         model.save(path)?;
     }
-    if let Some(path) = &args.report {
+    if args.report.is_some() || args.figures.is_some() {
         let (test, pictures) = (test.as_ref(), &args.pictures);
-        let page = report::page(&model, &spec, &trace, test, pictures, &args.data).to_html();
-        write_file(path, page.as_bytes())?;
+        let page = report::page(&model, &spec, &trace, test, pictures, &args.data);
+        if let Some(path) = &args.report {
+            write_file(path, page.to_html().as_bytes())?;
+        }
+        if let Some(folder) = &args.figures {
+            write_figures(folder, &page.figures())?;
+        }
     }
     conclude(&model, test.as_ref(), args.talk)?;
     match &args.output {
@@ -133,6 +140,7 @@ fn check_files(args: &TrainArgs) -> Result<Option<&Path>> {
         .chain(args.settings.settings.as_deref());
     let outputs = [&args.output, &args.trace, &args.report].into_iter().flatten();
     output::check(inputs, outputs.map(PathBuf::as_path).chain(checkpoint))?;
+    args.figures.as_deref().map(make_folder).transpose()?;
     if data().filter(|name| *name == "-").count() > 1 {
         bail!("only one of training, test and validation data can come from standard input");
     }

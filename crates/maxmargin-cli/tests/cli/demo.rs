@@ -9,7 +9,7 @@ fn shows_and_keeps_everything() {
     let run = desk.run("demo").ok();
     assert_eq!(
         desk.files("maxmargin-demo"),
-        ["model.safetensors", "report.html", "trace.jsonl"],
+        ["figures", "model.safetensors", "report.html", "trace.jsonl"],
         "no more and no less"
     );
     let trace = desk.read("maxmargin-demo/trace.jsonl");
@@ -44,7 +44,7 @@ fn prints_one_json_object() {
     let result = run.json();
     assert_eq!(result["status"], "converged");
     assert_eq!(keys(&result["test"]), ["hamming", "zero_one"]);
-    assert_eq!(desk.files("here/and/there").len(), 3);
+    assert_eq!(desk.files("here/and/there").len(), 4);
 }
 
 #[test]
@@ -52,5 +52,5 @@ fn is_silent_when_told() {
     let desk = Desk::new();
     let run = desk.run("demo --quiet").ok();
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
-    assert_eq!(desk.files("maxmargin-demo").len(), 3);
+    assert_eq!(desk.files("maxmargin-demo").len(), 4);
 }

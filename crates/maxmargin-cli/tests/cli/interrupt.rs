@@ -36,6 +36,41 @@ fn ctrl_c_ends_with_a_certified_model() {
     assert_eq!(verified["claimed"]["gap"], result["gap"]);
 }
 
+/// In the second round of soft training, and in DLPW, which is no run like others.
+#[test]
+fn ctrl_c_ends_rounds_and_dlpw() {
+    let rows: String = (0..60)
+        .map(|i| format!("{},{} {}:1 {}:0.5 9:1\n", 1 + i % 3, 4 + i % 2, 1 + i % 5, 6 + i % 3))
+        .collect();
+    // Hardly soft, the second round of the first comes to no end; nor does any run without tolerance.
+    for (training, wanted) in [
+        ("soft --rho-schedule 1,1e-10 --tolerance 1e-3 --solver bcfw", "round 2 of 2"),
+        ("soft --multipliers 5 --tolerance 0 --solver bcfw", "oracle calls"),
+        ("dlpw", "hard objective"),
+    ] {
+        let desk = Desk::new();
+        desk.write("sets.svm", &rows);
+        let limits = "--max-passes 1000000000000 --lambda 0.01";
+        let mut child = desk
+            .command(&format!("train sets.svm --training {training} {limits} --json -o s.model"))
+            .spawn()
+            .unwrap();
+        let mut talk = until(&mut child, wanted);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let mut rest = String::new();
+        talk.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("model written to s.model"), "{training}: {rest}");
+        assert!(!rest.contains("round 2 of 5"), "{training}: {rest}");
+        let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+        assert_eq!(result["status"], "interrupted", "{training}");
+        if training != "dlpw" {
+            assert!(result["gap"].as_f64().unwrap() > 0.0);
+            desk.run("verify s.model sets.svm").ok();
+        }
+    }
+}
+
 #[test]
 fn ctrl_c_ends_a_path_with_what_it_has() {
     let desk = Desk::new();

@@ -29,7 +29,10 @@ fn points(result: &Value) -> &Vec<Value> {
 fn follows_the_path_and_keeps_the_best_model() {
     let desk = Desk::new();
     let run = desk
-        .run("path pets.crf --validation pets.crf --epsilon 0.05 -o best.model --report p.html --json -q")
+        .run(
+            "path pets.crf --validation pets.crf --epsilon 0.05 -o best.model --report p.html \
+              --figures plots --json -q",
+        )
         .ok();
     let result = run.json();
     assert_eq!(keys(&result), KEYS);
@@ -48,6 +51,9 @@ fn follows_the_path_and_keeps_the_best_model() {
     for heading in ["Validation error", "Duality gap", "Oracle calls so far", "Breakpoints"] {
         assert!(page.contains(heading), "{heading}");
     }
+    let figures = desk.files("plots");
+    assert!(figures.contains(&"duality-gap_gap-lambda.svg".to_owned()), "{figures:?}");
+    assert!(figures.contains(&"validation-error_error-lambda.png".to_owned()), "{figures:?}");
     let best = desk.model("best.model");
     assert_eq!(best.meta.certificate.lambda, number(&result["best"], "lambda"));
     desk.run("verify best.model pets.crf").ok();

@@ -109,6 +109,26 @@ fn writes_a_trace_and_a_report() {
 }
 
 #[test]
+fn writes_the_figures_of_its_report() {
+    let desk = Desk::new();
+    // With a report and without, once more over what is there.
+    for options in ["--report r.html", "--solver bcfw"] {
+        desk.run(&format!("train pets.crf -q --max-passes 25 --figures some/where {options}")).ok();
+        let files = desk.files("some/where");
+        let expected = ["convergence_gap-passes.png", "convergence_gap-passes.svg"];
+        assert_eq!(files[..2], expected, "{files:?}");
+        for file in files {
+            match file.ends_with(".svg") {
+                true => assert!(desk.read(&format!("some/where/{file}")).ends_with("</svg>")),
+                false => assert!(desk.bytes(&format!("some/where/{file}")).starts_with(b"\x89PNG")),
+            }
+        }
+    }
+    let run = desk.run("train pets.crf -q --tolerance 0 --figures pets.crf/plots");
+    assert!(run.stderr.contains("pets.crf/plots: the folder cannot be made"), "{}", run.stderr);
+}
+
+#[test]
 fn reads_standard_input_and_other_layouts() {
     let desk = Desk::new();
     let stdin = desk.read("pets.crf");

@@ -13,7 +13,7 @@
 pub struct Prose {
     /// The heading of the section.
     pub heading: String,
-    /// The paragraphs, without markup.
+    /// The paragraphs, without markup, but that words between backticks are code.
     pub paragraphs: Vec<String>,
 }
 

@@ -55,7 +55,7 @@ struct AdaGrad {
 
 fn clip(bounds: Option<&Bounds>, w: &mut [f64]) {
     if let Some(bounds) = bounds {
-        w.iter_mut().enumerate().for_each(|(j, w)| *w = bounds.clip(j, *w));
+        bounds.clip_all(w);
     }
 }
 
@@ -115,7 +115,9 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
     }
 
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
-        let weights = self.average.weights().unwrap_or_else(|| self.w.clone());
+        let mut weights = self.average.weights().unwrap_or_else(|| self.w.clone());
+        // A mean of what is within bounds is within them, but for rounding.
+        clip(run.problem.bounds(), &mut weights);
         let point = self.means.bound(run);
         let (check, other) = run.check_other(point, Some(weights))?;
         // The bound stays good until there is a newer one.

@@ -9,12 +9,13 @@
 //! All masses are positive, so a block keeps all of its parts: memory is that of the whole tables.
 
 use super::sweep::{Checked, Sweeper, sweep};
-use crate::dual::{Block, DualPoint, Stride};
+use crate::dual::{Block, DualPoint};
 use crate::error::TrainError;
 use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::run::{Finished, Run};
 use crate::sparse::SparseVec;
+use crate::step::Pace;
 
 /// A learning rate is halved at most this often in one visit.
 const MOST_TRIES: usize = 20;
@@ -42,8 +43,9 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, Train
         return Err(TrainError::Unsuited { solver, why });
     };
     let (mut thetas, mut blocks, mut pull) = (Vec::new(), Vec::new(), 1.0);
+    let origin = vec![0.0; problem.dim()];
     for i in 0..run.examples() {
-        let (theta, block) = start(&mut run, expectations, i, &mut pull)?;
+        let (theta, block) = start(&mut run, expectations, i, &origin, &mut pull)?;
         thetas.push(theta);
         blocks.push(block);
     }
@@ -61,19 +63,21 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, Train
 }
 
 /// Where example `i` starts: p(y) ∝ exp(−β·L(y)), with the smallest power of two for β that makes the
-/// expected loss small. `pull` is the β of the example before, from where the search begins.
+/// expected loss small, and `origin` is w = 0. `pull` is the β of the example before, from where the search begins.
 fn start<P: Problem>(
     run: &mut Run<'_, '_, P>,
     expectations: &dyn Expectations<P::Workspace>,
     i: usize,
+    origin: &[f64],
     pull: &mut f64,
 ) -> Result<(Vec<f64>, Block), TrainError> {
-    // The run is at the truth, so w = 0, and all that H has is the loss.
-    run.prepare(i);
+    // At w = 0 all that H has is the loss. (Bounds may keep the weights of the truth from 0.)
+    let problem = run.problem;
+    problem.prepare(i, origin, &mut run.state_and_scratch().1.workspace);
     let mut at = |beta: f64| {
         let (mut theta, mut block) = (vec![0.0; expectations.potentials(i)], Block::default());
-        block.loss = run.instead_of_oracle(|state, workspace| {
-            expectations.add_values(i, &state.w, workspace, -beta, &mut theta);
+        block.loss = run.instead_of_oracle(|_, workspace| {
+            expectations.add_values(i, origin, workspace, -beta, &mut theta);
             expectations.expect(i, &theta, workspace, &mut block.parts)
         });
         match block.loss.is_finite() {
@@ -129,13 +133,14 @@ impl<'p, P: Problem> Sweeper<'p, P> for Gradient<'p, P::Workspace> {
             let score = problem.score(i, &state.w, &scratch.workspace, way);
             let share = state.shares.of(i);
             let slope = share * (next.loss - block.loss + score);
-            let length = problem.norm_sq(i, &mut scratch.workspace, way);
-            let gain = slope - 0.5 * share * share / state.lambda * length;
-            if !gain.is_finite() {
+            let workspace = &mut scratch.workspace;
+            let stride = state
+                .stride(i, way, slope, 1.0, Pace::WHOLE, || problem.norm_sq(i, workspace, way));
+            let Some(stride) = stride.filter(|stride| stride.gain.is_finite()) else {
                 return Err(TrainError::NotFinite { example: i });
-            }
-            if gain > 0.0 {
-                state.follow(i, way, Stride { gamma: 1.0, gain });
+            };
+            if stride.gain > 0.0 {
+                state.follow(i, way, stride);
                 std::mem::swap(&mut state.blocks[i], next);
                 std::mem::swap(theta, trial);
                 run.note_step(*rate, f64::INFINITY);

@@ -21,18 +21,13 @@ use crate::solver::Solver;
 /// Refuses problems that a solver can do nothing with.
 pub(crate) fn check_suited<P: Problem>(problem: &P, solver: Solver) -> Result<(), TrainError> {
     let unsuited = |why| Err(TrainError::Unsuited { solver, why });
-    let keeps_bounds =
-        solver.keeps_checkpoints() || matches!(solver, Solver::AdaGrad | Solver::NSlack);
-    if problem.bounds().is_some() && !keeps_bounds {
-        return unsuited("cannot keep bounds on weights; fw, bcfw, adagrad and n-slack can");
-    }
     if solver == Solver::AdaGrad && problem.weights_norm_sq(&vec![0.0; problem.dim()]).is_some() {
         return unsuited("needs weights of features, and with a kernel there are none");
     }
     if solver == Solver::ExponentiatedGradient && problem.expectations().is_none() {
         return unsuited(
-            "needs expectations over outputs, which this problem does not have; chains, classes and \
-             factor graphs without cycles do",
+            "needs expectations over outputs, which this problem does not have; chains, trees, \
+             classes and factor graphs without cycles do",
         );
     }
     Ok(())

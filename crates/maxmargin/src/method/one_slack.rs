@@ -2,7 +2,7 @@
 //!
 //! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP
 //! over the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass
-//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere.
+//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere. With bounds, w = clip(Aα).
 
 use super::batch::{Part, run_with};
 use super::corner_store::CornerStore;
@@ -11,6 +11,7 @@ use super::simplex_qp::SimplexQp;
 use crate::cache::CacheStats;
 use crate::certificate::Certificate;
 use crate::checkpoint::Stage;
+use crate::clipped::Clipped;
 use crate::dual::Block;
 use crate::error::TrainError;
 use crate::problem::Problem;
@@ -32,6 +33,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
         stores: run.state.blocks.iter().map(|_| CornerStore::default()).collect(),
         planes: Vec::new(),
         qp: SimplexQp::new(run.state.lambda),
+        clipped: run.problem.bounds().map(Clipped::new),
         dense: vec![0.0; run.problem.dim()],
         picks: vec![Pick::default(); run.examples()],
         stats: CacheStats::default(),
@@ -58,17 +60,19 @@ struct Pick {
     gap: f64,
 }
 
-struct OneSlack {
+struct OneSlack<'p> {
     stores: Vec<CornerStore>,
     planes: Vec<Plane>,
     qp: SimplexQp,
+    /// Where weights have bounds, the QP is solved along them.
+    clipped: Option<Clipped<'p>>,
     /// For weights of a new plane.
     dense: Vec<f64>,
     picks: Vec<Pick>,
     stats: CacheStats,
 }
 
-impl OneSlack {
+impl OneSlack<'_> {
     /// Adds the plane that oracles have found, and others while remembered corners make good ones.
     fn round<P: Problem>(
         &mut self,
@@ -170,7 +174,14 @@ impl OneSlack {
         gap: f64,
     ) -> Result<(), TrainError> {
         let target = (ENOUGH * gap).max(ROUNDING * (1.0 + proof.primal.abs()));
-        self.qp.solve(target).ok_or(TrainError::Overflow)?;
+        let solved = match &mut self.clipped {
+            None => self.qp.solve(target),
+            Some(clipped) => {
+                let weights: Vec<&SparseVec> = self.planes.iter().map(|plane| &plane.w).collect();
+                self.qp.solve_within(target, &weights, clipped)
+            }
+        };
+        solved.ok_or(TrainError::Overflow)?;
         let mut blocks = std::mem::take(&mut run.state.blocks);
         let (planes, masses, stores) = (&self.planes, &self.qp.masses, &self.stores);
         run.for_each_block(&mut blocks, |_, _, i, _, block| {

@@ -1,23 +1,32 @@
-//! The averaged structured perceptron: the floor everyone knows.
+//! The averaged structured perceptron: the floor everyone knows. With bounds, each step is clipped.
 
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::run::{Finished, Run};
+use crate::way::Way;
 
 /// Trains a perceptron.
 pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
     let d = run.problem.dim();
-    sweep(run, Perceptron { w: vec![0.0; d], late: vec![0.0; d], t: 0 })
+    let mut w = vec![0.0; d];
+    let mut way = None;
+    if let Some(bounds) = run.problem.bounds() {
+        bounds.clip_all(&mut w);
+        way = Some(Way::new(d));
+    }
+    sweep(run, Perceptron { late: w.clone(), w, way, t: 0 })
 }
 
-/// With g the steps, w = Σ g; and the mean over t visits is w + (w − Σ s·g)/t, s the visit of a step,
-/// so that averaging costs what a step does.
+/// With g the steps, w = w₀ + Σ g; and the mean over t visits is w + (w − w₀ − Σ s·g)/t, s the visit of a
+/// step, so that averaging costs what a step does.
 struct Perceptron {
     w: Vec<f64>,
-    /// Σ s·g.
+    /// w₀ + Σ s·g.
     late: Vec<f64>,
+    /// Where a step is gathered before it is clipped, if there are bounds.
+    way: Option<Way>,
     t: u64,
 }
 
@@ -28,10 +37,23 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
         let (problem, n) = (run.problem, run.examples() as f64);
         let (state, scratch) = run.state_and_scratch();
         self.t += 1;
-        let (way, pull) = (&scratch.step.parts, -n * state.shares.of(i));
-        problem.scatter(i, pull, way, self.w.as_mut_slice());
-        problem.scatter(i, self.t as f64 * pull, way, self.late.as_mut_slice());
-        let is_mistake = !way.is_empty();
+        let (parts, pull, t) = (&scratch.step.parts, -n * state.shares.of(i), self.t as f64);
+        match (&mut self.way, problem.bounds()) {
+            (Some(way), Some(bounds)) => {
+                way.clear();
+                problem.scatter(i, pull, parts, way);
+                for &j in &way.touched {
+                    let moved = bounds.clip(j, self.w[j] + way.change[j]);
+                    self.late[j] += t * (moved - self.w[j]);
+                    self.w[j] = moved;
+                }
+            }
+            _ => {
+                problem.scatter(i, pull, parts, self.w.as_mut_slice());
+                problem.scatter(i, t * pull, parts, self.late.as_mut_slice());
+            }
+        }
+        let is_mistake = !parts.is_empty();
         run.note_step(f64::from(u8::from(is_mistake)), 1.0);
         Ok(())
     }
@@ -43,7 +65,11 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
         let t = self.t.max(1) as f64;
         let mean = |(w, late): (&f64, &f64)| w + (w - late) / t;
-        let weights = self.w.iter().zip(&self.late).map(mean).collect();
+        let mut weights: Vec<f64> = self.w.iter().zip(&self.late).map(mean).collect();
+        // A mean of what is within bounds is within them, but for rounding.
+        if let Some(bounds) = run.problem.bounds() {
+            bounds.clip_all(&mut weights);
+        }
         let truth = DualPoint::at_truth(run.problem);
         let (check, other) = run.check_other(truth, Some(weights))?;
         Ok((check, Some(other)))

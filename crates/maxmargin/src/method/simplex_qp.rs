@@ -1,5 +1,9 @@
 //! A small quadratic program over one simplex, by sequential minimal optimisation.
 
+use crate::clipped::Clipped;
+use crate::sparse::{Sink as _, SparseVec};
+use crate::step::Pace;
+
 /// Maximises Σ bₚβₚ − λ/2 Σ βₚβ_q⟨wₚ, w_q⟩ over β ≥ 0 with Σ βₚ = 1, where variables come and go and
 /// every solution starts from the one before.
 #[derive(Debug)]
@@ -71,8 +75,60 @@ impl SimplexQp {
             }
             self.shift(to, from);
         }
+        self.normalise();
+        Some(())
+    }
+
+    fn normalise(&mut self) {
         let sum: f64 = self.masses.iter().sum();
         self.masses.iter_mut().for_each(|mass| *mass /= sum);
+    }
+
+    fn move_mass(&mut self, to: usize, from: usize, gamma: f64) {
+        let longest = self.masses[from];
+        self.masses[to] += gamma;
+        self.masses[from] = if gamma == longest { 0.0 } else { longest - gamma };
+    }
+
+    /// As [`solve`](Self::solve) where weights have bounds: the largest Σ bₚβₚ + λ/2 ‖w‖² − λ⟨v, w⟩ with
+    /// v = Σ βₚwₚ and w = clip(v). That is no quadratic, and products tell nothing: every shift goes along
+    /// the weights of its two variables.
+    pub(super) fn solve_within(
+        &mut self,
+        target: f64,
+        weights: &[&SparseVec],
+        clipped: &mut Clipped<'_>,
+    ) -> Option<()> {
+        clipped.v.fill(0.0);
+        for (w, &mass) in weights.iter().zip(&self.masses).filter(|(_, mass)| **mass > 0.0) {
+            w.entries().iter().for_each(|&(at, value)| clipped.v[at as usize] += mass * value);
+        }
+        let mut w = vec![0.0; clipped.v.len()];
+        clipped.clip(&mut w);
+        for _ in 0..MOST_STEPS * self.masses.len() {
+            self.values.clear();
+            let value =
+                |(linear, own): (&f64, &&SparseVec)| linear - self.lambda * own.dot_dense(&w);
+            self.values.extend(self.linear.iter().zip(weights).map(value));
+            if self.values.iter().any(|value| !value.is_finite()) {
+                return None;
+            }
+            let (to, from, own) = self.extremes();
+            if self.values[to] - own <= target || to == from {
+                break;
+            }
+            let way = clipped.new_way();
+            weights[to].entries().iter().for_each(|&(at, value)| way.add(at as usize, value));
+            weights[from].entries().iter().for_each(|&(at, value)| way.add(at as usize, -value));
+            let (slope, longest) = (self.values[to] - self.values[from], self.masses[from]);
+            let stride = clipped.stride(self.lambda, slope, longest, Pace::EXACT)?;
+            clipped.go(stride.gamma, &mut w);
+            self.move_mass(to, from, stride.gamma);
+            if stride.gamma == 0.0 {
+                break; // what is left to gain is rounding
+            }
+        }
+        self.normalise();
         Some(())
     }
 
@@ -98,14 +154,12 @@ impl SimplexQp {
         let (near, away) = (&self.products[to], &self.products[from]);
         let curvature = self.lambda * (near[to] - 2.0 * near[from] + away[from]);
         let violation = self.values[to] - self.values[from];
-        let longest = self.masses[from];
         let best = if curvature > 0.0 { violation / curvature } else { f64::INFINITY };
-        let gamma = best.min(longest);
-        self.masses[to] += gamma;
-        self.masses[from] = if gamma == longest { 0.0 } else { longest - gamma };
+        let gamma = best.min(self.masses[from]);
         for ((value, near), away) in self.values.iter_mut().zip(near).zip(away) {
             *value -= self.lambda * gamma * (near - away);
         }
+        self.move_mass(to, from, gamma);
     }
 }
 

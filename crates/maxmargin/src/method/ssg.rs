@@ -2,15 +2,20 @@
 //!
 //! w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) is w = v/t, where every step adds n·cᵢ/C·ψᵢ(y*)/λ to v: w is
 //! never touched as a whole. The oracle at v/t is the oracle at v with t times the loss.
+//!
+//! With bounds, w = clip(v/t): what is projected is the mean of all steps, not one iterate after the other
+//! (dual averaging), so that w still is that of a dual point, the mean of all corners, and its gap is true.
 
 use super::lazy_average::LazyAverage;
 use super::means::{Means, best_share};
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
+use crate::bounds::Bounds;
 use crate::dual::Drift;
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::run::{Check, Finished, Run};
-use crate::sums::length_sq;
+use crate::sums::{Squares, length_sq};
+use crate::way::Way;
 
 /// Trains by stochastic subgradients.
 pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
@@ -20,42 +25,79 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
         t: 0,
         means: Means::new(n),
         average: LazyAverage::new(run.settings.average, d),
+        clipped: run.problem.bounds().map(Clipped::new),
         plain: None,
         risk: 0.0,
     };
     sweep(run, method)
 }
 
-struct Subgradient {
+struct Subgradient<'p> {
     v: Vec<f64>,
     /// Steps so far.
     t: u64,
     means: Means,
     average: LazyAverage,
+    clipped: Option<Clipped<'p>>,
     /// w itself, for problems whose losses cannot be scaled.
     plain: Option<Vec<f64>>,
     /// Σ cᵢ/C·hinge in this pass, each at its time.
     risk: f64,
 }
 
-impl Subgradient {
+/// t·w where weights have bounds, kept in step with v.
+struct Clipped<'p> {
+    bounds: &'p Bounds,
+    tw: Vec<f64>,
+    /// Features whose bounds move away from 0 as t grows, so that every step may change them.
+    moving: Vec<usize>,
+    /// What a step adds to v.
+    way: Way,
+}
+
+impl<'p> Clipped<'p> {
+    fn new(bounds: &'p Bounds) -> Self {
+        let d = bounds.lower().len();
+        let moves = |bound: f64| bound.is_finite() && bound != 0.0;
+        let moving = |j: &usize| moves(bounds.lower()[*j]) || moves(bounds.upper()[*j]);
+        let tw = (0..d).map(|j| bounds.clip(j, 0.0)).collect();
+        Self { bounds, tw, moving: (0..d).filter(moving).collect(), way: Way::new(d) }
+    }
+
+    /// Lets t·w = clip(v) within t times the bounds follow the way that v has gone.
+    fn follow(&mut self, v: &[f64], t: f64) {
+        for &j in self.way.touched.iter().chain(&self.moving) {
+            let (lower, upper) = (self.bounds.lower()[j], self.bounds.upper()[j]);
+            self.tw[j] = v[j].max(t * lower).min(t * upper);
+        }
+    }
+}
+
+impl Subgradient<'_> {
+    /// t·w.
+    fn scaled(&self) -> &[f64] {
+        self.clipped.as_ref().map_or(&self.v, |clipped| &clipped.tw)
+    }
+
     /// Finds the corner of example `i` at the current w; its hinge.
     fn look<P: Problem>(&mut self, run: &mut Run<'_, '_, P>, i: usize) -> Result<f64, TrainError> {
         let t = self.t.max(1) as f64;
         if self.plain.is_none() {
-            if run.oracle_at(i, &self.v, t) {
-                return read_corner(run, i, &self.v, 1.0 / t);
+            if run.oracle_at(i, self.scaled(), t) {
+                return read_corner(run, i, self.scaled(), 1.0 / t);
             }
             self.plain = Some(vec![0.0; self.v.len()]);
         }
-        let plain = self.plain.get_or_insert_default();
-        plain.iter_mut().zip(&self.v).for_each(|(w, v)| *w = v / t);
-        run.oracle_at(i, plain, 1.0);
-        read_corner(run, i, plain, 1.0)
+        let mut plain = self.plain.take().unwrap_or_default();
+        plain.iter_mut().zip(self.scaled()).for_each(|(w, tw)| *w = tw / t);
+        run.oracle_at(i, &plain, 1.0);
+        let hinge = read_corner(run, i, &plain, 1.0);
+        self.plain = Some(plain);
+        hinge
     }
 }
 
-impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
+impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
     fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
         let hinge = self.look(run, i)?;
         let (problem, n) = (run.problem, run.examples() as f64);
@@ -66,18 +108,33 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
         self.t += 1;
         let (way, pull) = (&scratch.step.parts, -n * share / state.lambda);
         self.average.step(self.t, |factor, sum| problem.scatter(i, factor * pull, way, sum));
-        problem.scatter(i, pull, way, self.v.as_mut_slice());
+        match &mut self.clipped {
+            None => problem.scatter(i, pull, way, self.v.as_mut_slice()),
+            Some(clipped) => {
+                clipped.way.clear();
+                problem.scatter(i, pull, way, &mut clipped.way);
+                for &j in &clipped.way.touched {
+                    self.v[j] += clipped.way.change[j];
+                }
+                clipped.follow(&self.v, self.t as f64);
+            }
+        }
         run.note_step(1.0 / self.t as f64, 1.0);
         Ok(())
     }
 
     fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
         let t = self.t as f64;
-        let length = 0.5 * run.state.lambda * length_sq(run.problem, &self.v) / (t * t);
+        let half = 0.5 * run.state.lambda / (t * t);
+        let length = half * length_sq(run.problem, self.scaled());
         let loss = self.means.loss(&run.state.shares);
-        run.state.dual = match self.average {
-            LazyAverage::None => loss - length,
-            _ => best_share(loss, length).1,
+        run.state.dual = match (&self.clipped, &self.average) {
+            (Some(clipped), _) => {
+                let squares = Squares::of(run.problem, &clipped.tw, Some(&self.v));
+                loss + length - 2.0 * half * squares.product
+            }
+            (None, LazyAverage::None) => loss - length,
+            (None, _) => best_share(loss, length).1,
         };
         run.estimate = Some(std::mem::take(&mut self.risk) + length);
         match run.state.dual.is_finite() {
@@ -87,7 +144,10 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
     }
 
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
-        let average = self.average.weights(self.t.max(1), &self.v);
+        let mut average = self.average.weights(self.t.max(1), &self.v);
+        if let (Some(average), Some(bounds)) = (&mut average, run.problem.bounds()) {
+            bounds.clip_all(average);
+        }
         let is_last = average.is_none();
         let point = if is_last { self.means.point(run.problem) } else { self.means.bound(run) };
         let (check, other) = run.check_other(point, average)?;
@@ -95,7 +155,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient {
         let whole = self.t > 0 && self.t.is_multiple_of(run.examples() as u64);
         let drift = (whole && is_last).then(|| {
             let t = self.t as f64;
-            let off = other.w.iter().zip(&self.v).map(|(w, v)| (w - v / t).abs());
+            let off = other.w.iter().zip(self.scaled()).map(|(w, tw)| (w - tw / t).abs());
             let dual = (other.dual - run.state.dual).abs();
             Drift { weights: off.fold(0.0, f64::max), dual }
         });

@@ -2,8 +2,13 @@
 
 use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, EnumeratedBlock, any_multiclass, any_polytope, bounded};
+use crate::common::reference::visits;
 use crate::common::rows::any_rows;
-use crate::common::{assert_certified, assert_close, bcfw, cases, norm_sq, qp, watch};
+use crate::common::subgradients::{average, dual_averaging};
+use crate::common::{
+    assert_all_close, assert_bounded, assert_certified, assert_close, bcfw, cases, norm_sq, qp,
+    watch,
+};
 use maxmargin::{
     Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver,
     Step, TrainError, train,
@@ -39,6 +44,7 @@ fn methods(lambda: f64) -> Vec<Settings> {
     }
     all.push(Settings { solver: Solver::Auto, ..base.clone() });
     all.push(Settings { solver: Solver::NSlack, ..base.clone() });
+    all.push(Settings { solver: Solver::OneSlack, ..base.clone() });
     for order in Order::NAMES {
         for direction in Direction::NAMES {
             for cache in Caching::NAMES {
@@ -97,8 +103,106 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
     }
 }
 
+/// Trains by the methods that visit example by example, and holds each against the QP solver's optimum.
+fn hold_baselines_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
+    let bounds = problem.bounds().unwrap();
+    let optimum = qp::solve_within(dense, lambda, bounds);
+    let start: Vec<f64> = (0..dense.dim).map(|j| bounds.clip(j, 0.0)).collect();
+    let scale = dense.primal(lambda, &start).max(1.0);
+    let mut all = vec![(Solver::Perceptron, Average::None, f64::INFINITY)];
+    for average in [Average::None, Average::Uniform, Average::Weighted, Average::Half] {
+        all.push((Solver::Subgradient, average, 0.5));
+        all.push((Solver::AdaGrad, average, 0.5));
+    }
+    if problem.expectations().is_some() {
+        all.push((Solver::ExponentiatedGradient, Average::None, 0.3));
+    }
+    for (solver, average, near) in all {
+        let settings = Settings {
+            solver,
+            average,
+            lambda: Some(lambda),
+            max_passes: 400,
+            tolerance: 1e-6,
+            threads: 1,
+            ..Settings::default()
+        };
+        let (solution, rows) = watch(problem, &settings);
+        match settings.weights_from_dual() {
+            true => assert_certified(problem, &solution),
+            false => assert_bounded(problem, &solution),
+        }
+        let (c, name) = (solution.certificate, format!("{solver} {average}"));
+        assert!(within(bounds, &solution.weights), "{name}: {:?}", solution.weights);
+        assert_close(c.primal, dense.primal(lambda, &solution.weights), 1e-10, c.primal);
+        for (row, _) in &rows.0 {
+            assert!(row.dual <= optimum.above + 1e-6, "{name}: {row:?} against {optimum:?}");
+            let primal = row.primal.unwrap_or(f64::INFINITY);
+            assert!(primal >= optimum.below - 1e-6, "{name}: {row:?} against {optimum:?}");
+        }
+        let off = c.primal - optimum.below;
+        assert!(off <= c.gap + 1e-6 && off <= near * scale, "{name}: {c:?}, {optimum:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(24))]
+
+    #[test]
+    fn baselines_keep_bounds_on_polytopes(
+        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        lambda in 0.2..2.0f64
+    ) {
+        let dense = problem.clone();
+        hold_baselines_against_qp(&bounded(problem, bounds), &dense, lambda);
+    }
+
+    /// By oracles with scaled losses, and by expectations.
+    #[test]
+    fn baselines_keep_bounds_on_chains(
+        (case, bounds) in tieless_chain().prop_flat_map(|mut case| {
+            case.sequences.truncate(3);
+            case.sequences.iter_mut().for_each(|s| s.tokens.truncate(2));
+            let d = case.build().dim();
+            (Just(case), any_bounds(d))
+        }),
+        lambda in 0.2..2.0f64
+    ) {
+        hold_baselines_against_qp(&Bounded::new(case.build(), bounds), &case.enumerate(), lambda);
+    }
+
+    /// The lazy weights of subgradient steps are those of dense ones, clipped as a whole every time.
+    #[test]
+    fn subgradient_steps_within_bounds_are_the_dense_ones(
+        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        lambda in 0.2..2.0f64
+    ) {
+        const PASSES: usize = 5;
+        let n = problem.blocks.len();
+        let visits = visits(Order::Cyclic, n, 1, PASSES * n);
+        let means = dual_averaging(&problem, lambda, &bounds, &visits);
+        if means.len() == PASSES * n {
+            let problem = bounded(problem, bounds.clone());
+            for kind in [Average::None, Average::Uniform, Average::Weighted, Average::Half] {
+                let settings = Settings {
+                    solver: Solver::Subgradient,
+                    lambda: Some(lambda),
+                    average: kind,
+                    order: Order::Cyclic,
+                    tolerance: 0.0,
+                    max_passes: PASSES as u64,
+                    threads: 1,
+                    ..Settings::default()
+                };
+                let solution = train(&problem, &settings).unwrap();
+                let mean = average(&means, kind);
+                let clipped: Vec<f64> =
+                    mean.iter().enumerate().map(|(j, &v)| bounds.clip(j, v)).collect();
+                assert_all_close(&solution.weights, &clipped, 1e-9);
+                assert!(solution.totals.drift.weights < 1e-9, "{:?}", solution.totals.drift);
+            }
+        }
+    }
 
     #[test]
     fn bounded_polytopes_have_one_optimum(

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// What `expect` says of potentials that two steps have made, against all outputs with their
 /// probabilities: those ∝ exp(Σ step·(L + score)).
-fn check<P: Problem>(
+pub(crate) fn check<P: Problem>(
     problem: &P,
     outputs: &dyn Fn(usize) -> Vec<P::Output>,
     scale: f64,

@@ -10,7 +10,7 @@ use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
 use maxmargin::model::tree::{
     State, Tree, TreeExampleError, TreeExamples, TreeLoss, TreeNode, TreeShape,
 };
-use maxmargin::{Problem, Quality, Rng, Settings, SparseVec, train};
+use maxmargin::{Problem, Quality, Rng, Settings, Solver, SparseVec, train};
 use proptest::prelude::*;
 
 proptest! {
@@ -234,6 +234,15 @@ proptest! {
         }
     }
 
+    /// What exponentiated gradients ask for, against sums over all states.
+    #[test]
+    fn marginals_are_sums_over_all_states(
+        case in any_tree(3, 3), large in any::<bool>(), seed in any::<u64>()
+    ) {
+        let scale = if large { 200.0 } else { 2.0 };
+        crate::expectations::check(&case.build(), &|i| case.outputs(i), scale, seed);
+    }
+
     #[test]
     fn the_n_best_are_the_best(
         case in any_tree(3, 3), kind in KINDS, n in 0usize..12, seed in any::<u64>()
@@ -274,6 +283,14 @@ proptest! {
             prop_assert!(c.primal <= optimum.above + c.gap + 1e-6, "{:?} {:?}", c, optimum);
             prop_assert!(c.dual >= optimum.below - c.gap - 1e-6, "{:?} {:?}", c, optimum);
         }
+        // Exponentiated gradients come near it, within the same bounds.
+        let solver = Solver::ExponentiatedGradient;
+        let settings = Settings { solver, max_passes: 300, ..Settings::default() };
+        let solution = train(&tree, &Settings { lambda: Some(lambda), ..settings }).unwrap();
+        assert_certified(&tree, &solution);
+        let (c, scale) = (solution.certificate, dense.start_gap().max(1.0));
+        prop_assert!(c.dual <= optimum.above + 1e-6, "{:?} {:?}", c, optimum);
+        prop_assert!(c.primal - optimum.below <= 0.3 * scale, "{:?} {:?}", c, optimum);
     }
 }
 

@@ -6,6 +6,7 @@ pub(super) mod page;
 pub(super) mod runner;
 pub(super) mod summary;
 
+use super::figures::write_figures;
 use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
@@ -16,7 +17,6 @@ use maxmargin::Settings;
 use maxmargin_io::LabelRule;
 use runner::{Race, Results};
 use serde_json::json;
-use std::path::Path;
 use std::process::ExitCode;
 use summary::{Conditions, Summary};
 
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     write_file(&folder.join("summary.json"), &serde_json::to_vec_pretty(summary)?)?;
     let html = page::page(summary, results, &title).to_html();
     write_file(&folder.join("report.html"), html.as_bytes())?;
-    write_figures(folder, page::figures(results))?;
+    write_figures(&folder.join("figures"), &page::figures(results))?;
     match args.talk {
         talk if talk.json => {
             let mut value = serde_json::to_value(summary)?;
@@ -138,15 +138,4 @@ fn compare_on<K: Kind>(
         bail!("none of the methods applies to {}", args.data);
     }
     Ok(Comparison { summary: Summary::new(conditions, &results), results })
-}
-
-/// Writes still pictures into a folder of their own.
-pub(super) fn write_figures(folder: &Path, figures: Vec<(String, String)>) -> Result<()> {
-    let folder = folder.join("figures");
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
-    for (name, svg) in figures {
-        write_file(&folder.join(name), svg.as_bytes())?;
-    }
-    Ok(())
 }

@@ -5,8 +5,7 @@ use super::runner::Results;
 use super::summary::{LambdaSummary, Summary};
 use crate::report::time_bar;
 use maxmargin_report::{
-    Bars, Plot, Prose, Report, Section, Series, SvgOptions, Table, XAxis, YAxis, format_number,
-    plot_svg,
+    Bars, Figure, Plot, Prose, Report, Section, Series, Table, XAxis, YAxis, format_number,
 };
 
 /// The page, with one set of sections for each λ.
@@ -29,7 +28,7 @@ pub(in crate::commands) fn sections(
         let place = format!("{where_}λ = {}", format_number(at.lambda));
         let mut words = Prose::new(format!("Who wins at {place}"));
         for line in told.in_words() {
-            words = words.paragraph(line.replace('`', ""));
+            words = words.paragraph(line);
         }
         sections.push(words.into());
         sections.push(convergence(at, &format!("Convergence at {place}")).into());
@@ -96,15 +95,15 @@ fn time(at: &AtLambda<'_>, heading: &str) -> Bars {
 }
 
 /// Still pictures of the curves, each with a name for its file.
-pub(in crate::commands) fn figures(results: &Results) -> Vec<(String, String)> {
+pub(in crate::commands) fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = Vec::new();
     for at in by_lambda(results) {
         let plot = convergence(&at, &format!("λ = {}", format_number(at.lambda)));
         for (y, axis) in plot.y.iter().enumerate() {
             let Some(curve) = axis.curves.first() else { continue };
             for (x, name) in [(0, "passes"), (2, "seconds")] {
-                let svg = plot_svg(&plot, &SvgOptions::default().axes(x, y).size(720.0, 460.0));
-                figures.push((format!("{}-{name}_lambda-{:e}.svg", curve.column, at.lambda), svg));
+                let name = format!("{}-{name}_lambda-{:e}", curve.column, at.lambda);
+                figures.push(Figure::new(name, &plot, x, y));
             }
         }
     }

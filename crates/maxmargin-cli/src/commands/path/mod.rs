@@ -5,6 +5,7 @@ mod words;
 
 pub(super) use words::Outcome;
 
+use super::figures::{make_folder, write_figures};
 use super::train::{as_option, on_ctrl_c, write_file};
 use crate::args::PathArgs;
 use crate::kind::{self, Beside, Kind, Training, UseProblem, Vocabulary, with_training};
@@ -24,6 +25,7 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     let inputs = [Some(&args.data), args.validation.as_ref()].into_iter().flatten();
     let outputs = [&args.output, &args.path_file, &args.report].into_iter().flatten();
     output::check(inputs.map(Path::new), outputs.map(PathBuf::as_path))?;
+    args.figures.as_deref().map(make_folder).transpose()?;
     if args.data == "-" && args.validation.as_deref() == Some("-") {
         bail!("training and validation data cannot both come from standard input");
     }
@@ -71,6 +73,9 @@ fn run_on<K: Kind>(args: &PathArgs, plan: &Plan, data: Training<K>) -> Result<Ex
     }
     if let Some(file) = &args.report {
         write_file(file, page::page(&outcome, &args.data).to_html().as_bytes())?;
+    }
+    if let Some(folder) = &args.figures {
+        write_figures(folder, &page::page(&outcome, &args.data).figures())?;
     }
     outcome.print(args.talk)?;
     Ok(ExitCode::SUCCESS)

@@ -1,10 +1,9 @@
 //! Claims of papers, judged by races.
 
-use super::lab::slug;
 use crate::commands::compare::Comparison;
 use crate::commands::compare::curves::{AtLambda, Group, by_lambda};
 use crate::commands::compare::page;
-use maxmargin_report::{Plot, Section, SvgOptions, format_number, plot_svg};
+use maxmargin_report::{Figure, Plot, Section, format_number, slug};
 use serde::Serialize;
 use std::fmt;
 
@@ -13,8 +12,7 @@ use std::fmt;
 pub(super) struct Findings {
     pub(super) claims: Vec<Claim>,
     pub(super) sections: Vec<Section>,
-    /// Names of files, and pictures.
-    pub(super) figures: Vec<(String, String)>,
+    pub(super) figures: Vec<Figure>,
     /// Tables in Markdown.
     pub(super) details: String,
 }
@@ -181,7 +179,10 @@ impl Findings {
         let name = &summary.conditions.data;
         self.sections.extend(page::sections(summary, results, &format!("{name}, ")));
         let figures = page::figures(results);
-        self.figures.extend(figures.into_iter().map(|(file, svg)| (slug(name) + "_" + &file, svg)));
+        self.figures.extend(figures.into_iter().map(|mut figure| {
+            figure.name = format!("{}_{}", slug(name), figure.name);
+            figure
+        }));
         // One level down: the document has a heading of its own.
         let tables = summary.to_markdown().replace("\n## ", "\n### ");
         self.details += &format!("\n#{tables}");
@@ -190,9 +191,8 @@ impl Findings {
     /// Takes in a plot, as a section and as pictures of all that can be shown on its y axis.
     pub(super) fn add_plot(&mut self, name: &str, plot: Plot) {
         for y in 0..plot.y.len() {
-            let svg = plot_svg(&plot, &SvgOptions::default().axes(0, y).size(720.0, 460.0));
             let number = if plot.y.len() > 1 { format!("-{}", y + 1) } else { String::new() };
-            self.figures.push((format!("{name}{number}.svg"), svg));
+            self.figures.push(Figure::new(format!("{name}{number}"), &plot, 0, y));
         }
         self.sections.push(plot.into());
     }

@@ -7,6 +7,7 @@ use crate::screen::Screen;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use maxmargin::Settings;
+use maxmargin_report::slug;
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -112,6 +113,11 @@ impl<'a> Lab<'a> {
         lab
     }
 
+    /// Where results go.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder
+    }
+
     /// The first where there is time, the second where there is not.
     pub(super) fn or_quick<T>(&self, thorough: T, quick: T) -> T {
         if self.quick { quick } else { thorough }
@@ -191,19 +197,6 @@ impl<'a> Lab<'a> {
         comparison.summary.conditions.data = set.name.to_owned();
         Ok(Some(comparison))
     }
-}
-
-/// A name for a folder.
-pub(super) fn slug(name: &str) -> String {
-    let mut slug = String::new();
-    for c in name.chars() {
-        match c.is_ascii_alphanumeric() {
-            true => slug.push(c.to_ascii_lowercase()),
-            false if slug.ends_with('-') => {}
-            false => slug.push('-'),
-        }
-    }
-    slug
 }
 
 /// The arguments for data that ship with the program, with all options at their defaults.

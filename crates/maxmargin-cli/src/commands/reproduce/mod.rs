@@ -3,17 +3,18 @@
 mod bcfw;
 mod claims;
 mod gaps;
+mod kept;
 mod lab;
 mod paths;
 mod soft;
 mod variants;
 
-use super::compare::write_figures;
+use super::figures::{make_folder, write_figures};
 use super::train::write_file;
 use super::{print, print_json};
 use crate::args::ReproduceArgs;
 use crate::screen::Screen;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use claims::Findings;
 use lab::Lab;
 use maxmargin_report::{Prose, Report, Table};
@@ -123,8 +124,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     }
     let screen = Screen::new(args.talk.quiet);
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduce").join(name));
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+    make_folder(&folder)?;
     let lab = Lab::new(args.quick, args.data.as_deref(), &folder, &screen);
     let findings = (experiment.run)(&lab)?;
     let notes = lab.into_notes();
@@ -132,7 +132,7 @@ pub(super) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     write_file(&folder.join("table.md"), table.as_bytes())?;
     let page = page(experiment, &findings, &notes);
     write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
-    write_figures(&folder, findings.figures.clone())?;
+    write_figures(&folder.join("figures"), &findings.figures)?;
     match args.talk {
         talk if talk.json => print_json(&json!({
             "experiment": name, "paper": experiment.paper, "quick": args.quick,

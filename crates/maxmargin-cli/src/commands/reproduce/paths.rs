@@ -8,10 +8,13 @@ use crate::kind::{self, Beside, UseProblem, with_training};
 use anyhow::{Result, bail};
 use maxmargin::observe::Control;
 use maxmargin::{
-    GridSettings, GridStart, Path, PathSettings, Problem, Settings, TrainError, lambda_grid_with,
-    regularization_path_with,
+    Breakpoint, GridSettings, GridStart, Path, PathSettings, Problem, Settings, TrainError,
+    lambda_grid_with, regularization_path_with,
 };
-use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number};
+use maxmargin_io::Spec;
+use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -34,11 +37,36 @@ struct Named {
 }
 
 /// What has come of a plan.
+#[derive(Serialize, Deserialize)]
 struct Followed {
     name: String,
-    path: Path,
+    points: Vec<Point>,
+    largest_gap: f64,
     /// Whether it was stopped because it took too long.
     stopped: bool,
+}
+
+/// A breakpoint, or a value of a grid.
+#[derive(Serialize, Deserialize)]
+struct Point {
+    lambda: f64,
+    gap: f64,
+    /// Oracle calls and seconds so far.
+    calls: u64,
+    seconds: f64,
+}
+
+impl Followed {
+    fn new(name: String, path: &Path, stopped: bool) -> Self {
+        let point = |b: &Breakpoint| Point {
+            lambda: b.certificate.lambda,
+            gap: b.certificate.gap,
+            calls: b.oracle_calls,
+            seconds: b.seconds,
+        };
+        let points = path.breakpoints.iter().map(point).collect();
+        Self { name, points, largest_gap: path.largest_gap(), stopped }
+    }
 }
 
 /// Plans about to be followed, on whatever problem.
@@ -48,6 +76,8 @@ struct Follow<'a> {
     /// Seconds for all of them; what one does not take is left to the others.
     seconds: f64,
     lab: &'a Lab<'a>,
+    /// The name of the data, and what tells them from others.
+    data: (&'a str, Value),
 }
 
 impl UseProblem for Follow<'_> {
@@ -58,14 +88,22 @@ impl UseProblem for Follow<'_> {
         let interrupt = on_ctrl_c(self.lab.screen)?;
         let (mut all, start, count) = (Vec::new(), Instant::now(), self.plans.len());
         for Named { name, plan, training } in self.plans {
+            let (lambda_min, epsilon) = (self.lambda_min, epsilon(self.lab));
+            let conditions = json!({
+                "plan": name, "lambda_min": lambda_min, "epsilon": epsilon, "training": training,
+                "data": self.data.1,
+            });
+            if let Some(found) = self.lab.find(self.data.0, &name, &conditions) {
+                all.push(found);
+                continue;
+            }
             let left = self.seconds - start.elapsed().as_secs_f64();
             let (begin, limit) = (Instant::now(), left / (count - all.len()) as f64);
             let mut stopped = false;
-            let watch = |_: &maxmargin::Breakpoint, _: &[f64], _: &maxmargin::DualPoint| {
+            let watch = |_: &Breakpoint, _: &[f64], _: &maxmargin::DualPoint| {
                 stopped = begin.elapsed().as_secs_f64() > limit;
                 if stopped { Control::Stop } else { Control::Continue }
             };
-            let (lambda_min, epsilon) = (self.lambda_min, epsilon(self.lab));
             let path: Result<Path, TrainError> = match plan {
                 Plan::Path { kappa, heuristic } => {
                     let settings = PathSettings { epsilon, kappa, lambda_min, heuristic, training };
@@ -88,7 +126,12 @@ impl UseProblem for Follow<'_> {
                 path.breakpoints.len(),
                 path.breakpoints.last().map_or(f64::NAN, |last| last.certificate.lambda)
             ));
-            all.push(Followed { name, path, stopped });
+            let followed = Followed::new(name, &path, stopped);
+            // One that was cut short depends on how long the others took.
+            if !stopped {
+                self.lab.keep(self.data.0, &followed.name, &conditions, &followed)?;
+            }
+            all.push(followed);
         }
         Ok((problem.examples(), all))
     }
@@ -117,7 +160,7 @@ fn follow(
     }
     let seconds = lab.or_quick(8.0 * 3600.0, 90.0);
     let data = kind::read_training(&args.data, args.format, &args.model)?;
-    let user = Follow { plans, lambda_min, seconds, lab };
+    let user = Follow { plans, lambda_min, seconds, lab, data: (set.name, Value::Null) };
     let (n, followed) = with_training!(data, data => follow_on(data, user))?;
     let n = n as f64;
     show(findings, set.name, n, &followed, epsilon(lab));
@@ -131,6 +174,9 @@ fn follow_on<K: kind::Kind>(
     data: kind::Training<K>,
     user: Follow<'_>,
 ) -> Result<(usize, Vec<Followed>)> {
+    let spec: Spec = data.spec.clone().into();
+    let own = json!({ "fingerprint": data.origin.fingerprint, "model": spec });
+    let user = Follow { data: (user.data.0, own), ..user };
     K::with_problem(&data.spec, data.examples, None, user)
 }
 
@@ -153,42 +199,41 @@ fn show(findings: &mut Findings, data: &str, n: f64, followed: &[Followed], epsi
         "\n## {data}, ε = {epsilon}\n\n| Method | Values of λ | Passes | Time | Largest true gap | \
          Down to λ |\n|---|---|---|---|---|---|\n"
     );
-    for Followed { name, path, .. } in followed {
-        let points = || path.breakpoints.iter();
+    for Followed { name, points, largest_gap, .. } in followed {
+        let rows = || points.iter();
         plot = plot.series(
             Series::new(name.as_str())
-                .column("lambda", points().map(|b| b.certificate.lambda))
-                .column("passes", points().map(|b| b.oracle_calls as f64 / n))
-                .column("seconds", points().map(|b| b.seconds))
-                .column("gap", points().map(|b| b.certificate.gap)),
+                .column("lambda", rows().map(|point| point.lambda))
+                .column("passes", rows().map(|point| point.calls as f64 / n))
+                .column("seconds", rows().map(|point| point.seconds))
+                .column("gap", rows().map(|point| point.gap)),
         );
-        let Some(last) = path.breakpoints.last() else { continue };
+        let Some(last) = points.last() else { continue };
         let cells = [
             name.clone(),
-            path.breakpoints.len().to_string(),
-            format!("{:.0}", last.oracle_calls as f64 / n),
+            points.len().to_string(),
+            format!("{:.0}", last.calls as f64 / n),
             format!("{:.2} s", last.seconds),
-            format_number(path.largest_gap()),
-            format!("{:.1e}", last.certificate.lambda),
+            format_number(*largest_gap),
+            format!("{:.1e}", last.lambda),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
         table = table.row(cells);
     }
     findings.details += &text;
-    findings.add_plot(&super::lab::slug(data), plot);
+    findings.add_plot(&slug(data), plot);
     findings.sections.push(table.into());
 }
 
 /// Effective passes to the last λ that is at least `lambda`.
 fn passes_to(one: &Followed, lambda: f64, n: f64) -> Option<f64> {
-    let reached =
-        one.path.breakpoints.iter().find(|b| b.certificate.lambda <= lambda * (1.0 + 1e-9));
-    reached.map(|b| b.oracle_calls as f64 / n)
+    let reached = one.points.iter().find(|point| point.lambda <= lambda * (1.0 + 1e-9));
+    reached.map(|point| point.calls as f64 / n)
 }
 
 /// A λ that all of them have reached.
 fn common(followed: &[Followed]) -> f64 {
-    let last = |one: &Followed| one.path.breakpoints.last().map(|b| b.certificate.lambda);
+    let last = |one: &Followed| one.points.last().map(|point| point.lambda);
     followed.iter().filter_map(last).fold(0.0, f64::max)
 }
 
@@ -324,7 +369,7 @@ pub(super) fn figure_7(lab: &Lab<'_>) -> Result<Findings> {
         );
         let gaps: Vec<(f64, f64)> = kappas
             .iter()
-            .filter_map(|&kappa| Some((kappa, find("heuristic ", kappa)?.path.largest_gap())))
+            .filter_map(|&kappa| Some((kappa, find("heuristic ", kappa)?.largest_gap)))
             .collect();
         let told: Vec<String> = gaps
             .iter()

@@ -3,6 +3,7 @@
 
 use super::layout::Block;
 use super::problem::{SoftError, SoftGraph};
+use crate::observe::Control;
 use crate::rng::Rng;
 use std::ops::Range;
 use std::time::Instant;
@@ -84,6 +85,30 @@ pub struct Dlpw {
 /// # Errors
 /// A temperature that is not positive.
 pub fn dlpw(problem: &SoftGraph, settings: &DlpwSettings) -> Result<Dlpw, SoftError> {
+    dlpw_watched(problem, settings, |_| Control::Continue)
+}
+
+/// As [`dlpw`], with somebody who sees the row of each pass at once, and may end the training after it.
+///
+/// ```
+/// # use maxmargin::doc::soft_pictures;
+/// use maxmargin::model::soft::{DlpwSettings, dlpw_watched};
+/// use maxmargin::observe::Control;
+///
+/// let found = dlpw_watched(&soft_pictures(0.05), &DlpwSettings::default(), |row| {
+///     if row.epoch == 3 { Control::Stop } else { Control::Continue }
+/// })?;
+/// assert_eq!(found.history.len(), 3);
+/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// ```
+///
+/// # Errors
+/// A temperature that is not positive.
+pub fn dlpw_watched(
+    problem: &SoftGraph,
+    settings: &DlpwSettings,
+    mut watch: impl FnMut(&DlpwRow) -> Control,
+) -> Result<Dlpw, SoftError> {
     if let Some(value) = settings.temperature
         && !(value > 0.0 && value.is_finite())
     {
@@ -111,7 +136,11 @@ pub fn dlpw(problem: &SoftGraph, settings: &DlpwSettings) -> Result<Dlpw, SoftEr
         order.iter().for_each(|&m| state.visit(m));
         seconds += begin.elapsed().as_secs_f64();
         let hard_objective = problem.hard_objective_at(&state.weights(), &state.messages);
-        history.push(DlpwRow { epoch, seconds, hard_objective });
+        let row = DlpwRow { epoch, seconds, hard_objective };
+        history.push(row);
+        if watch(&row) == Control::Stop {
+            break;
+        }
     }
     Ok(Dlpw { weights: state.weights(), messages: state.messages, history })
 }

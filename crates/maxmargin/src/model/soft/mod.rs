@@ -23,6 +23,6 @@ mod layout;
 mod outer;
 mod problem;
 
-pub use dlpw::{Dlpw, DlpwRow, DlpwSettings, dlpw};
+pub use dlpw::{Dlpw, DlpwRow, DlpwSettings, dlpw, dlpw_watched};
 pub use outer::{Augmented, anneal, train_augmented};
 pub use problem::{SoftError, SoftGraph, SoftWorkspace};

@@ -18,6 +18,7 @@
 //! node, and, where kinds are what matters, a cost for wrong ones ([`TreeLoss`]).
 
 mod examples;
+mod expectations;
 mod feasible;
 mod n_best;
 mod problem;

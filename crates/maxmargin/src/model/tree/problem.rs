@@ -1,9 +1,11 @@
 //! Trees of parts as a structured problem.
 
 use super::examples::{State, TreeExamples};
+use super::expectations::Sums;
 use super::search::Search;
 use super::shape::TreeShape;
 use crate::bounds::{Bounds, BoundsError};
+use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
@@ -107,6 +109,7 @@ pub struct TreeWorkspace {
     pub(super) search: Search,
     /// The loss at each place of a node, with the right kind and with a wrong one.
     losses: [Vec<f64>; 2],
+    pub(super) sums: Sums,
 }
 
 impl Tree {
@@ -186,6 +189,25 @@ impl Tree {
         }
     }
 
+    /// Adds `scale` times the losses to the scores of all states.
+    pub(super) fn add_losses(&self, i: usize, scale: f64, workspace: &mut TreeWorkspace) {
+        let TreeWorkspace { search, losses, .. } = workspace;
+        for (node, own) in self.shape().nodes().iter().enumerate() {
+            let right = self.data.truth(i)[node].kind as usize;
+            for (wrong, losses) in losses.iter_mut().enumerate() {
+                let kind = if wrong == 0 { right } else { own.kinds };
+                let state = |place| State::at(kind, place, search.width);
+                losses.clear();
+                losses.extend((0..search.places).map(|at| self.node_loss(i, node, state(at))));
+            }
+            for kind in 0..own.kinds {
+                let losses = &losses[usize::from(kind != right)];
+                let terms = search.row(node, kind).iter_mut().zip(losses);
+                terms.for_each(|(score, loss)| *score += scale * loss);
+            }
+        }
+    }
+
     /// The loss of a node at a place.
     pub(super) fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
         let truth = self.data.truth(i)[node];
@@ -243,23 +265,9 @@ impl Problem for Tree {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
-        let TreeWorkspace { search, losses } = workspace;
-        self.fill(i, w, search);
-        for (node, own) in self.shape().nodes().iter().enumerate() {
-            let right = self.data.truth(i)[node].kind as usize;
-            for (wrong, losses) in losses.iter_mut().enumerate() {
-                let kind = if wrong == 0 { right } else { own.kinds };
-                let state = |place| State::at(kind, place, search.width);
-                losses.clear();
-                losses.extend((0..search.places).map(|at| self.node_loss(i, node, state(at))));
-            }
-            for kind in 0..own.kinds {
-                let losses = &losses[usize::from(kind != right)];
-                let terms = search.row(node, kind).iter_mut().zip(losses);
-                terms.for_each(|(score, loss)| *score += loss);
-            }
-        }
-        search.run(self.shape(), w, y);
+        self.fill(i, w, &mut workspace.search);
+        self.add_losses(i, 1.0, workspace);
+        workspace.search.run(self.shape(), w, y);
     }
 
     fn decode(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
@@ -307,5 +315,9 @@ impl Problem for Tree {
         slack: f64,
     ) -> Result<(), String> {
         super::feasible::check(self, i, parts, loss, slack)
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<TreeWorkspace>> {
+        Some(self)
     }
 }

@@ -42,6 +42,16 @@ impl Search {
         }
     }
 
+    /// Where the scores of a node begin.
+    pub(super) fn start(&self, node: usize) -> usize {
+        self.starts[node]
+    }
+
+    /// The number of kinds of all nodes before this one.
+    pub(super) fn first_kind(&self, node: usize) -> usize {
+        self.kind_starts[node]
+    }
+
     /// The scores of one kind of a node, place by place.
     pub(super) fn row(&mut self, node: usize, kind: usize) -> &mut [f64] {
         let start = self.starts[node] + kind * self.places;

@@ -3,7 +3,7 @@
 use super::problems::Enumerated;
 use super::reference::{best_corner, touch};
 use super::{add_scaled, dot};
-use maxmargin::Average;
+use maxmargin::{Average, Bounds};
 
 /// All iterates after the start, until the visits are over or an oracle has a choice.
 pub fn pegasos(problem: &Enumerated, lambda: f64, visits: &[usize]) -> Vec<Vec<f64>> {
@@ -16,6 +16,30 @@ pub fn pegasos(problem: &Enumerated, lambda: f64, visits: &[usize]) -> Vec<Vec<f
         w.iter_mut().for_each(|w| *w *= 1.0 - 1.0 / t);
         add_scaled(&mut w, n * problem.share(i) / (lambda * t), psi);
         all.push(w.clone());
+    }
+    all
+}
+
+/// The means v of all steps so far, of subgradient steps within bounds, whose weights are clip(v).
+pub fn dual_averaging(
+    problem: &Enumerated,
+    lambda: f64,
+    bounds: &Bounds,
+    visits: &[usize],
+) -> Vec<Vec<f64>> {
+    let (d, n) = (problem.dim, problem.blocks.len() as f64);
+    let clip =
+        |v: &[f64]| -> Vec<f64> { v.iter().enumerate().map(|(j, &v)| bounds.clip(j, v)).collect() };
+    let (mut sum, mut w, mut all) = (vec![0.0; d], clip(&vec![0.0; d]), vec![]);
+    let mut touched: Vec<bool> = w.iter().map(|w| *w != 0.0).collect();
+    for (t, &i) in (1..).map(f64::from).zip(visits) {
+        let Some(y) = best_corner(problem, i, &w, &touched) else { break };
+        let psi = &problem.blocks[i].corners[y].0;
+        touch(&mut touched, psi);
+        add_scaled(&mut sum, n * problem.share(i) / lambda, psi);
+        let mean: Vec<f64> = sum.iter().map(|v| v / t).collect();
+        w = clip(&mean);
+        all.push(mean);
     }
     all
 }
