@@ -149,6 +149,31 @@ def test_the_command_line_and_python_train_the_same_model(tmp_path):
 
 
 @needs_command
+@needs_command
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_constants_of_sets_cross_over(rng, tmp_path, fit_intercept):
+    X = np.abs(rng.normal(size=(40, 3)))
+    y = [{f"k{k}" for k in range(3) if row[k] > 1.0} for row in X]
+    rows = [" ".join(f"{k}:{v!r}" for k, v in enumerate(row.tolist(), 1)) for row in X]
+    data, model = tmp_path / "rows.svm", tmp_path / "model"
+    lines = (f"{','.join(sorted(own))} {row}" for own, row in zip(y, rows, strict=True))
+    data.write_text("".join(line.lstrip() + "\n" for line in lines))
+
+    ours = MultilabelSVM(lam=0.01, pairs="none", tol=1e-6, fit_intercept=fit_intercept).fit(X, y)
+    ours.save(model)
+    predicted = run("predict", model, data, "--format", "multilabel").splitlines()
+    assert predicted == [",".join(own) for own in ours.predict(X)]
+
+    options = ["--lambda", "0.01", "--pairs", "none", "--tolerance", "1e-6"]
+    options += [] if fit_intercept else ["--bias", "0"]
+    run("train", data, "--format", "multilabel", *options, "-o", model, "-q")
+    theirs = maxmargin.load(model)
+    assert theirs.certificate_.primal == pytest.approx(ours.certificate_.primal, abs=2e-6)
+    predicted = run("predict", model, data, "--format", "multilabel").splitlines()
+    assert predicted == [",".join(own) for own in theirs.predict(X)]
+    run("verify", model, data, "--format", "multilabel")
+
+
 def test_matrices_are_the_rows_of_libsvm_files(rng, tmp_path):
     X, y = rng.normal(size=(40, 6)), rng.integers(3, size=40)
     X[np.abs(X) < 0.7] = 0.0

@@ -16,7 +16,8 @@ use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
-    Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData, Unknown,
+    CONSTANT, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData,
+    Unknown, with_constant,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
@@ -25,8 +26,9 @@ use std::io::Write;
 
 pub(crate) struct MultilabelKind;
 
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "--pairs",
+    "--bias",
     "--inference",
     "--loss",
     "--label-weight",
@@ -42,6 +44,10 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
     check(args, "multilabel", &KNOWN)?;
     if let Some(count) = args.frequent_labels {
         data = data.with_most_frequent_labels(count);
+    }
+    if has_constant(args)? {
+        data.attributes.intern(CONSTANT);
+        data.rows = with_constant(data.rows, &data.attributes);
     }
     let (labels, attributes) = (data.labels.len(), data.attributes.len());
     let shape = match args.pairs.unwrap_or(Pairs::Complete) {
@@ -63,6 +69,17 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
     let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
     soft::check_exact(args, problem(&spec, LabelledRows::new())?.quality())?;
     Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
+}
+
+/// Whether labels have constant weights. Where all pairs of labels have weights these make up for it, and
+/// without them the model is that of the literature.
+fn has_constant(args: &ModelArgs) -> Result<bool> {
+    let all_pairs = args.pairs.is_none_or(|pairs| pairs == Pairs::Complete);
+    match args.bias {
+        None => Ok(!all_pairs),
+        Some(bias) if bias == 0.0 || bias == 1.0 => Ok(bias == 1.0),
+        Some(bias) => bail!("--bias of a multi-label model is 0 or 1, not {bias}"),
+    }
 }
 
 /// The problem of predicting rows, whose own labels are not asked.
@@ -112,6 +129,7 @@ impl Kind for MultilabelKind {
         problem(spec, LabelledRows::new())?;
         let rule = if spec.partial { LabelRule::Count } else { rule };
         let mut data = names.read_rows(data, format, rule)?;
+        data.examples = with_constant(data.examples, names.attributes);
         if spec.partial {
             data.examples = with_labels(&data.examples, |l| (l as usize) < spec.shape.labels);
             data.unknown.labels = 0;
@@ -185,7 +203,11 @@ impl Kind for MultilabelKind {
             let names = |set: &[u32]| -> String {
                 set.iter().map(|&label| model.labels.name(label)).collect::<Vec<_>>().join(",")
             };
+            let mut one = LabelledRows::new();
+            one.push(row.pairs(), &[], 1.0)?;
+            let one = with_constant(one, &model.attributes);
             if ranked {
+                let row = one.row(0);
                 let seen = expander.as_mut().map_or(row, |own| own.expand(row));
                 let Some(scores) = SetScores::new(&shape, &model.weights, seen) else {
                     bail!("there are too many labels");
@@ -201,8 +223,6 @@ impl Kind for MultilabelKind {
                 }
                 return Ok(());
             }
-            let mut one = LabelledRows::new();
-            one.push(row.pairs(), &[], 1.0)?;
             let sets = predict_sets(spec, &model.weights, &one);
             sets.iter().try_for_each(|set| Ok(writeln!(out, "{}", names(set))?))
         })

@@ -329,3 +329,22 @@ fn checkpoints_and_paths_know_all_kinds() {
     desk.run("pick sets.path --lambda 0.5 -q -o picked.model").ok();
     assert_eq!(desk.model("picked.model").meta.spec.kind(), "multilabel");
 }
+
+#[test]
+fn labels_have_constant_weights_where_pairs_do_not_make_up_for_them() {
+    let desk = desk();
+    let attributes = |options: &str| {
+        desk.run(&format!("train sets.svm -q -o x.model {options}")).ok();
+        desk.run("verify x.model sets.svm").ok();
+        desk.run("predict x.model sets.svm").ok();
+        let model = desk.model("x.model");
+        model.attributes.iter().any(|name| name == "(constant)")
+    };
+    assert!(!attributes(""));
+    assert!(attributes("--bias 1"));
+    assert!(attributes("--pairs none"));
+    assert!(!attributes("--pairs none --bias 0"));
+    let refused = desk.run("train sets.svm --bias 2 -o y.model");
+    assert!(refused.transcript().contains("--bias of a multi-label model is 0 or 1, not 2"));
+    assert_ne!(refused.code, 0);
+}

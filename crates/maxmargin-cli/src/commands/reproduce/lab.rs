@@ -75,6 +75,13 @@ pub(super) const YEAST: DataSet = DataSet {
     file: Some("yeast_train.svm.gz"),
     instead: None,
 };
+pub(super) const YEAST_CONSTANT: DataSet = DataSet {
+    name: "Yeast with constants",
+    words: "{data}/yeast_train.svm.gz --format multilabel --bias 1",
+    test: "--test {data}/yeast_test.svm.gz",
+    file: Some("yeast_train.svm.gz"),
+    instead: None,
+};
 pub(super) const REUTERS: DataSet = DataSet {
     name: "Reuters-21578",
     words: "{data}/reuters21578_train.svm.gz --format multilabel --frequent-labels 30",
