@@ -1,21 +1,58 @@
 //! Fetching memory ahead of its use.
 //!
-//! In random order every block comes from far memory. Knowing the next one a visit ahead, we read
-//! its memory before working on the current one: the reads overlap with each other, and nothing has
-//! to wait for them. In profiles this is as good as the processor's own prefetch instructions,
-//! which would need `unsafe`, and saves about a tenth of a pass over OCR-large.
+//! In random order every block comes from far memory. Knowing the next one a visit ahead, we ask for its
+//! memory before working on the current one, so that nothing has to wait for it.
 
 /// Bytes of a cache line on the machines we know; only speed depends on it.
 const CACHE_LINE: usize = 64;
 
-/// Lines read of one slice; the processor sees where that leads, and fetches the rest by itself.
-const LINES: usize = 8;
+/// Lines fetched of one slice; the processor sees where that leads, and fetches the rest by itself.
+const LINES: usize = 20;
 
-/// Brings a slice near by reading one item of each of its first cache lines.
+/// Brings the first cache lines of a slice near.
 #[inline]
-pub(crate) fn prefetch<T: Copy>(slice: &[T]) {
+pub(crate) fn prefetch<T>(slice: &[T]) {
     let step = (CACHE_LINE / size_of::<T>().max(1)).max(1);
     for item in slice.iter().step_by(step).take(LINES) {
-        std::hint::black_box(*item);
+        prefetch_line(item);
+    }
+}
+
+/// Asks for the cache line of an item, without waiting for it.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[allow(unsafe_code)]
+fn prefetch_line<T>(item: &T) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: every x86-64 processor has this instruction (it came with SSE), and it is a mere hint: it
+    // reads and writes nothing that a program could see, and never faults, whatever the address; and
+    // here the address is even that of a live item. To read the item instead would be safe as
+    // well, but the processor would have to wait for it: a quarter of the time on sparse text.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
+}
+
+/// Reads from the cache line of an item, as far as there is one.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn prefetch_line<T>(item: &T) {
+    std::hint::black_box(std::ptr::from_ref(item));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefetch;
+
+    #[test]
+    fn it_takes_any_slice_and_changes_nothing() {
+        let empty: &[u64] = &[];
+        prefetch(empty);
+        prefetch(&[(); 3]);
+        prefetch(&[1u8]);
+        let long: Vec<f64> = (0..1000).map(f64::from).collect();
+        prefetch(&long);
+        prefetch(&long[999..]);
+        let large = [[7u64; 100]; 20];
+        prefetch(&large);
+        assert_eq!((long[999], large[19][99]), (999.0, 7));
     }
 }

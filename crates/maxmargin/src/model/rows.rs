@@ -91,12 +91,11 @@ impl Rows {
         self.prefetch(rows, entries);
     }
 
-    /// Asks for a row to be brought near: its first entries, from which the processor sees where that
-    /// leads. (Reading more of them ahead takes longer than it saves, unlike with sequences.)
+    /// Asks for a row to be brought near.
     pub(crate) fn prefetch_row(&self, i: usize) {
-        let start = self.starts[i];
-        prefetch(self.attributes.get(start..start + 1).unwrap_or_default());
-        prefetch(self.values.get(start..start + 1).unwrap_or_default());
+        let entries = self.starts[i]..self.starts[i + 1];
+        prefetch(&self.attributes[entries.clone()]);
+        prefetch(self.values.get(entries).unwrap_or_default());
     }
 }
 
