@@ -53,7 +53,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
     /// A constant attribute of each row, for binary, multiclass and multi-label models, 0 for none
-    /// [default: 1; 0 for multi-label models with all pairs]
+    /// [default: 1; 0 for multi-label models with all pairs, unless training is soft]
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
     /// Pairs of labels that have a weight, in multi-label models [default: complete]

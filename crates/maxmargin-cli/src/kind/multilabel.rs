@@ -7,7 +7,7 @@ use super::{
     Vocabulary, largest,
 };
 use super::{rows, soft};
-use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs, TrainingName};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
@@ -72,11 +72,13 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
 }
 
 /// Whether labels have constant weights. Where all pairs of labels have weights these make up for it, and
-/// without them the model is that of the literature.
+/// without them the model is that of the literature; but soft training trains labels nearly on their
+/// own, and then they need a threshold of their own.
 fn has_constant(args: &ModelArgs) -> Result<bool> {
     let all_pairs = args.pairs.is_none_or(|pairs| pairs == Pairs::Complete);
+    let is_soft = args.soft.training == Some(TrainingName::Soft);
     match args.bias {
-        None => Ok(!all_pairs),
+        None => Ok(is_soft || !all_pairs),
         Some(bias) if bias == 0.0 || bias == 1.0 => Ok(bias == 1.0),
         Some(bias) => bail!("--bias of a multi-label model is 0 or 1, not {bias}"),
     }

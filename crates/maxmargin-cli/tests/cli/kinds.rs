@@ -344,6 +344,7 @@ fn labels_have_constant_weights_where_pairs_do_not_make_up_for_them() {
     assert!(attributes("--bias 1"));
     assert!(attributes("--pairs none"));
     assert!(!attributes("--pairs none --bias 0"));
+    assert!(attributes("--training soft"));
     let refused = desk.run("train sets.svm --bias 2 -o y.model");
     assert!(refused.transcript().contains("--bias of a multi-label model is 0 or 1, not 2"));
     assert_ne!(refused.code, 0);
