@@ -225,12 +225,13 @@ class BaseSVM(BaseEstimator):
     def _warn(self) -> None:
         if self.status_ in ("converged", "patience", "stopped"):
             return
+        text = f"training ended with the status {self.status_!r}"
         if str(getattr(self, "training", None)).startswith("dlpw"):
-            return  # it has no gap that could be within the tolerance
-        text = (
-            f"training ended with the status {self.status_!r} at the gap "
-            f"{self.certificate_.gap:.4g}, above tol={self.tol}"
-        )
+            # It has no gap that could be within the tolerance.
+            if self.status_ == "interrupted":
+                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            return
+        text += f" at the gap {self.certificate_.gap:.4g}, above tol={self.tol}"
         if self.status_ == "max-passes":
             text += "; raise max_passes or tol, or scale the features"
         warnings.warn(text, ConvergenceWarning, stacklevel=4)

@@ -41,7 +41,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
         How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
         be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which
-        proves nothing and always makes ``max_passes`` passes.
+        proves nothing and makes ``max_passes`` passes unless it is stopped.
     rho : float, optional
         How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
     rho_schedule : sequence of float, optional

@@ -1,6 +1,7 @@
 """Data for tests. The package under test is the installed wheel, never the sources."""
 
 import pathlib
+import signal
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -53,3 +54,11 @@ def same_optimum(a, b):
         and max(c.dual, d.dual) <= min(c.primal, d.primal) + 1e-9
         and np.linalg.norm(a.coef_ - b.coef_) <= away + 1e-9
     )
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as on a terminal: a process that runs in the background ignores it from the start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -1,7 +1,10 @@
 """Training where decoding is hard: soft constraints, the LP relaxation, DLPW."""
 
 import json
+import os
 import pickle
+import signal
+import threading
 import warnings
 
 import numpy as np
@@ -112,6 +115,21 @@ def test_dlpw_proves_nothing(graphs, sets, training):
         assert model.soft_ is None
         with pytest.raises(ValueError, match="DLPW proves nothing"):
             model.verify(X, y)
+
+
+def test_dlpw_can_be_stopped(graphs, sets):
+    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw", max_passes=10**9):
+        model.set_params(callback=lambda row: row["passes"] < 3).fit(X, y)
+        assert model.status_ == "stopped" and model.n_iter_ == len(model.history_) == 3
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_dlpw_with_its_model(graphs, sets):
+    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw", max_passes=10**9):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model.fit(X, y)
+        assert model.status_ == "interrupted" and len(model.predict(X)) == len(y)
 
 
 def test_exact_training_is_refused_where_decoding_is_not(graphs, sets):

@@ -126,14 +126,6 @@ def test_progress_and_logging(sequences, capsys, caplog):
     assert "converged" in caplog.text and "pass 1" in caplog.text
 
 
-@pytest.fixture
-def ctrl_c():
-    """Ctrl-C as on a terminal: a process that runs in the background ignores it from the start."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_returns_the_model_so_far(rng):
     X = [rng.normal(size=(20, 30)) for _ in range(300)]

@@ -4,7 +4,7 @@ use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
 use crate::supervise::Reporter;
 use maxmargin::kernel::Support;
-use maxmargin::model::soft::{DlpwSettings, SoftGraph, dlpw};
+use maxmargin::model::soft::{DlpwRow, DlpwSettings, SoftGraph, dlpw_watched};
 use maxmargin::observe::{Control, Event, Record, StepSizes, Totals};
 use maxmargin::{
     Certificate, DualPoint, GroupBounds, Interrupt, Problem, Quality, Settings, Solution, Status,
@@ -71,7 +71,13 @@ impl UseProblem for &mut Session<'_> {
             ));
         }
         if let Beside::Dlpw(problem, temperature) = beside {
-            return train_dlpw(problem, temperature, &self.settings);
+            return train_dlpw(
+                problem,
+                temperature,
+                &self.settings,
+                &self.interrupt,
+                self.reporter,
+            );
         }
         let mut rows = Vec::new();
         let reporter = self.reporter;
@@ -122,10 +128,19 @@ fn train_dlpw(
     problem: &SoftGraph,
     temperature: Option<f64>,
     settings: &Settings,
+    interrupt: &Interrupt,
+    reporter: &Reporter,
 ) -> Result<Outcome, String> {
     let (epochs, max_seconds) = (settings.max_passes, settings.max_seconds);
     let own = DlpwSettings { epochs, max_seconds, temperature, seed: settings.seed };
-    let found = dlpw(problem, &own).map_err(text)?;
+    let (mut rows, mut stopped) = (Vec::new(), false);
+    let found = dlpw_watched(problem, &own, |row| {
+        let row = record(row);
+        stopped = reporter.tell(&row) == Control::Stop;
+        rows.push(row);
+        if stopped || interrupt.is_raised() { Control::Stop } else { Control::Continue }
+    });
+    let found = found.map_err(text)?;
     let last = found.history.last().ok_or("DLPW has not made a single pass")?;
     let (lambda, primal) = (problem.lambda(), last.hard_objective);
     let certificate =
@@ -135,12 +150,22 @@ fn train_dlpw(
         dual: DualPoint { blocks: Vec::new() },
         lambda,
         certificate,
-        status: if last.epoch < epochs { Status::MaxSeconds } else { Status::MaxPasses },
+        status: match last.epoch < epochs {
+            false => Status::MaxPasses,
+            true if interrupt.is_raised() => Status::Interrupted,
+            true if stopped => Status::Stopped,
+            true => Status::MaxSeconds,
+        },
         totals: Totals { passes: last.epoch, seconds: last.seconds, ..Totals::default() },
         choice: None,
         validation: None,
     };
-    let rows = found.history.iter().map(|row| Record {
+    Ok(Outcome { solution, rows, support: None, soft: None })
+}
+
+/// A pass of DLPW as a row of the history.
+fn record(row: &DlpwRow) -> Record {
+    Record {
         pass: row.epoch,
         visits: 0,
         oracle_calls: 0,
@@ -157,8 +182,7 @@ fn train_dlpw(
         steps: StepSizes::default(),
         drift: None,
         cache: None,
-    });
-    Ok(Outcome { solution, rows: rows.collect(), support: None, soft: None })
+    }
 }
 
 /// Rounds of soft training, each from where the last one ended.
