@@ -32,6 +32,14 @@ fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
     })
 }
 
+/// A problem with bounds that fit it.
+fn polytope_in_a_box() -> impl Strategy<Value = (Enumerated, Bounds)> {
+    any_polytope().prop_flat_map(|problem| {
+        let dim = problem.dim;
+        (Just(problem), any_bounds(dim))
+    })
+}
+
 fn methods(lambda: f64) -> Vec<Settings> {
     let base =
         Settings { lambda: Some(lambda), max_passes: 100, tolerance: 1e-9, threads: 1, ..bcfw() };
@@ -150,7 +158,7 @@ proptest! {
 
     #[test]
     fn baselines_keep_bounds_on_polytopes(
-        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        (problem, bounds) in polytope_in_a_box(),
         lambda in 0.2..2.0f64
     ) {
         let dense = problem.clone();
@@ -174,7 +182,7 @@ proptest! {
     /// The lazy weights of subgradient steps are those of dense ones, clipped as a whole every time.
     #[test]
     fn subgradient_steps_within_bounds_are_the_dense_ones(
-        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        (problem, bounds) in polytope_in_a_box(),
         lambda in 0.2..2.0f64
     ) {
         const PASSES: usize = 5;
@@ -206,7 +214,7 @@ proptest! {
 
     #[test]
     fn bounded_polytopes_have_one_optimum(
-        (problem, bounds) in any_polytope().prop_flat_map(|p| { let d = p.dim; (Just(p), any_bounds(d)) }),
+        (problem, bounds) in polytope_in_a_box(),
         lambda in 0.2..2.0f64
     ) {
         let dense = problem.clone();

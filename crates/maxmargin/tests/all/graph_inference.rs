@@ -1,14 +1,15 @@
 //! Every way to decode a factor graph, against trying out all labellings and an interior point method.
 
 use crate::common::graphs::{
-    KINDS, Structure, any_binary_pairwise, any_forest, any_structure, magnitude, numbers,
+    KINDS, NeverSolves, Structure, any_binary_pairwise, any_forest, any_structure, magnitude,
+    numbers,
 };
 use crate::common::{assert_close, cases};
 use maxmargin::inference::enumerate::Enumerate;
 use maxmargin::inference::labelling::Labelling;
 use maxmargin::inference::local_polytope::{LocalPolytope, check_consistency, dual_bound};
 use maxmargin::inference::local_search::LocalSearch;
-use maxmargin::inference::lp::Simplex;
+use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
 use maxmargin::inference::max_product::MaxProduct;
 use maxmargin::inference::max_sum::MaxSum;
 use maxmargin::inference::roof_duality::RoofDuality;
@@ -261,8 +262,6 @@ proptest! {
 /// A corner whose masses have no small denominator in common is made consistent all the same.
 #[test]
 fn answers_of_imprecise_solvers_are_made_consistent() {
-    use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
-
     /// A point of the polytope, and noise.
     #[derive(Debug)]
     struct Noisy(f64);
@@ -310,23 +309,10 @@ fn answers_of_imprecise_solvers_are_made_consistent() {
 /// Where the solver gives up, a heuristic takes its place and says so.
 #[test]
 fn a_solver_that_fails_is_replaced_and_reported() {
-    use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
-
-    #[derive(Debug)]
-    struct Lazy;
-
-    impl SolveLp for Lazy {
-        fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
-            Err(LpError { solver: "lazy", why: "no".into() })
-        }
-        fn solve_dual(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
-            Err(LpError { solver: "lazy", why: "no".into() })
-        }
-    }
-
     let structure = Structure { states: vec![3; 3], factors: vec![vec![0, 1], vec![0, 1, 2]] };
     let (graph, scores) = (structure.topology(), scores(&structure, 0, 3));
-    let (mut decoder, mut y) = (Decoder::new(std::sync::Arc::new(Lazy)), Labelling::default());
+    let (mut decoder, mut y) =
+        (Decoder::new(std::sync::Arc::new(NeverSolves)), Labelling::default());
     assert_eq!(decoder.decode(Inference::Lp, &graph, &scores, &mut y), Quality::Heuristic);
     assert!(structure.value(&scores, &y.states) <= structure.best(&scores));
     assert_eq!(decoder.decode(Inference::Enumerate, &graph, &scores, &mut y), Quality::Exact);

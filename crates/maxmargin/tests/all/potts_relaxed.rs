@@ -1,12 +1,12 @@
 //! Relaxations of labelled graphs: against trying out all labellings, against the local polytope
 //! written out, and against an interior point method.
 
-use crate::common::graphs::{KINDS, Structure, magnitude, numbers};
+use crate::common::graphs::{KINDS, NeverSolves, Structure, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::labelling::Labelling;
 use maxmargin::inference::local_polytope::LocalPolytope;
-use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+use maxmargin::inference::lp::Simplex;
 use maxmargin::model::graph::{
     GraphInference, NodeLabels, NodeLoss, Potts, PottsShape, grid_edges,
 };
@@ -257,22 +257,10 @@ fn cuts_settle_nodes_as_the_linear_program_would() {
 /// Where the solver gives up, a heuristic takes its place and the certificate says so.
 #[test]
 fn a_solver_that_fails_is_replaced_and_reported() {
-    #[derive(Debug)]
-    struct Lazy;
-
-    impl SolveLp for Lazy {
-        fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
-            Err(LpError { solver: "lazy", why: "it is late".into() })
-        }
-        fn solve_dual(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
-            Err(LpError { solver: "lazy", why: "it is late".into() })
-        }
-    }
-
     let (case, w) = grid(3, &mut Rng::new(2), 0.5);
     let case = PottsCase { shape: case.shape.free(), ..case };
     let w: Vec<f64> = w.iter().map(|w| w - 0.4).collect();
-    let problem = case.build(GraphInference::Lp).with_solver(Arc::new(Lazy));
+    let problem = case.build(GraphInference::Lp).with_solver(Arc::new(NeverSolves));
     assert_eq!(problem.quality(), Quality::UpperBound);
     let (y, found) = oracle(&problem, 0, &w);
     assert!(!y.is_fractional());

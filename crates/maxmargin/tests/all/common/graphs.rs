@@ -3,6 +3,7 @@
 use super::qp;
 use clarabel::algebra::CscMatrix;
 use maxmargin::Rng;
+use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
 use maxmargin::inference::topology::Topology;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -174,4 +175,18 @@ pub const KINDS: std::ops::Range<usize> = 0..5;
 /// The size of the terms whose sum is a score.
 pub fn magnitude(scores: &[f64]) -> f64 {
     1.0 + scores.iter().map(|x| x.abs()).sum::<f64>()
+}
+
+/// A solver of linear programs that always gives up.
+#[derive(Debug)]
+pub struct NeverSolves;
+
+impl SolveLp for NeverSolves {
+    fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
+        Err(LpError { solver: "lazy", why: "it is late".into() })
+    }
+
+    fn solve_dual(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
+        Err(LpError { solver: "lazy", why: "it is late".into() })
+    }
 }
