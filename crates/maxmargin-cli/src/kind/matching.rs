@@ -55,8 +55,8 @@ pub(super) fn training(
         );
     }
     let pairs = read(data, format)?;
-    let least = if args.min_count == 1 { LEXICON } else { args.min_count };
-    let least = u32::try_from(least).unwrap_or(u32::MAX);
+    need_links(data, &pairs)?;
+    let least = u32::try_from(args.min_count.unwrap_or(LEXICON)).unwrap_or(u32::MAX);
     let features = AlignmentFeatures::new(WordCounts::of(&pairs)).with_lexicon(&pairs, least);
     let (most, attributes) = (args.links.unwrap_or(1), features.attributes());
     let shape = MatchingShape { attributes, most_per_row: most, most_per_column: most };
@@ -77,14 +77,25 @@ fn read(data: &str, format: Option<Format>) -> Result<Vec<RawAlignment>> {
     refuse_format(format, format == Some(Format::Alignment), "matching")?;
     let (source, part) = Source::resolve_part(data)?;
     let mut pairs = read_alignments(source.open_lines("aligned sentences")?)?;
+    let mut what = "pairs of sentences".to_owned();
     if let Some(part) = part {
         pairs.retain(|pair| pair.part.as_deref() == Some(part.as_str()));
-        if pairs.is_empty() {
-            let what = format!("pairs of the part `{part}`");
-            return Err(DataError::Nothing { file: source.to_string(), what }.into());
-        }
+        what = format!("pairs of the part `{part}`");
+    }
+    if pairs.is_empty() {
+        return Err(DataError::Nothing { file: source.to_string(), what }.into());
     }
     Ok(pairs)
+}
+
+/// Refuses pairs without a single link: they are there to be predicted, not to be learned from.
+fn need_links(data: &str, pairs: &[RawAlignment]) -> Result<()> {
+    if pairs.iter().all(|pair| pair.links.is_empty()) {
+        bail!(
+            "{data}: expected links such as `1-1`, which training and evaluation need, found none"
+        );
+    }
+    Ok(())
 }
 
 /// The predicted links of every pair.
@@ -121,10 +132,13 @@ impl Kind for MatchingKind {
         spec: &MatchingSpec,
         data: &str,
         format: Option<Format>,
-        _: LabelRule,
+        rule: LabelRule,
     ) -> Result<Labelled<Aligned>> {
         let features = spec.features.as_ref().ok_or_else(features_from_elsewhere)?;
         let pairs = read(data, format)?;
+        if rule != LabelRule::Ignore {
+            need_links(data, &pairs)?;
+        }
         let fingerprint = alignment_fingerprint(&pairs);
         let examples = Aligned::new(pairs, features)?;
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
@@ -245,10 +259,11 @@ impl Kind for MatchingKind {
             for i in 0..pair.source.len() as u32 {
                 for j in 0..pair.target.len() as u32 {
                     grid.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
-                        (true, Gold::Wrong) => -1.0,
-                        (true, _) => 1.0,
-                        (false, Gold::Sure) => -0.5,
-                        (false, _) => 0.0,
+                        (true, Gold::Wrong) => WRONG,
+                        (true, _) => RIGHT,
+                        (false, Gold::Sure) => MISSED,
+                        (false, Gold::Possible) => POSSIBLE,
+                        (false, Gold::Wrong) => NOTHING,
                     });
                 }
             }
@@ -256,7 +271,11 @@ impl Kind for MatchingKind {
             report.push(
                 Heatmap::new(title, pair.source.clone(), pair.target.clone(), grid)
                     .axes("source", "target")
-                    .note("1: a right link; −1: a wrong one; −0.5: a sure one that is missing."),
+                    .meaning(RIGHT, "a right link")
+                    .meaning(WRONG, "a wrong link")
+                    .meaning(MISSED, "a sure link that was missed")
+                    .meaning(POSSIBLE, "a possible link that was left out")
+                    .meaning(NOTHING, "no link"),
             );
         }
         report
@@ -265,3 +284,10 @@ impl Kind for MatchingKind {
 
 /// Alignment grids in a report.
 const GRIDS: usize = 4;
+
+/// What is in the cell of an alignment grid, as a shade of its colour.
+const RIGHT: f64 = 1.0;
+const WRONG: f64 = -1.0;
+const MISSED: f64 = -0.5;
+const POSSIBLE: f64 = 0.25;
+const NOTHING: f64 = 0.0;

@@ -3,7 +3,7 @@
 use super::predict_labels;
 use crate::args::Pictures;
 use maxmargin_io::{GraphSpec, Model, SuperpixelImage, Superpixels};
-use maxmargin_report::{Drawing, Drawings};
+use maxmargin_report::{Drawing, Drawings, Prose};
 use std::path::Path;
 
 /// Images that are drawn.
@@ -17,7 +17,15 @@ const RIGHT: usize = 2;
 const MISSED: usize = 0;
 const WRONG: usize = 1;
 
-/// The first images of the test with their foreground, if nodes say where they lie.
+/// Where the nodes of an image lie.
+enum Layout {
+    /// Every pixel is a node, row by row.
+    Pixels,
+    /// Centres in shares of width and height.
+    Centres(Vec<(f64, f64)>),
+}
+
+/// The first images of the test with their foreground, if it is known where nodes lie.
 pub(super) fn images(
     model: &Model,
     spec: &GraphSpec,
@@ -25,38 +33,87 @@ pub(super) fn images(
     pictures: &Pictures,
 ) -> Option<Drawings> {
     let few = test.select(|i| i < SHOWN);
+    let layouts: Option<Vec<Layout>> =
+        (0..few.images.len()).map(|i| Layout::of(&few, i, pictures.centres)).collect();
+    let layouts = layouts?;
     let mut drawings = Drawings::new("Images of the test")
-        .note(
-            "Superpixels are drawn around their centres, as large as they are: where exactly their \
-             boundaries run, the data do not say.",
-        )
         .colour("foreground that was found", RIGHT)
         .colour("missed", MISSED)
         .colour("background taken for foreground", WRONG);
-    let predicted = predict_labels(spec, &model.weights, &few);
-    for (i, (image, labels)) in few.images.iter().zip(&predicted).enumerate() {
-        let centres = centres(&few, i, pictures.centres)?;
-        drawings = drawings.drawing(draw(&few, i, labels, &centres, find(image, pictures)));
+    let mut notes = Vec::new();
+    if layouts.iter().any(|layout| matches!(layout, Layout::Centres(_))) {
+        notes.push(
+            "Superpixels are drawn around their centres, as large as they are: where exactly their \
+             boundaries run, the data do not say.",
+        );
     }
-    Some(drawings)
+    let predicted = predict_labels(spec, &model.weights, &few);
+    let mut missing = false;
+    for (i, (labels, layout)) in predicted.iter().zip(&layouts).enumerate() {
+        let picture = find(&few.images[i], pictures);
+        missing |= pictures.images.is_some() && picture.is_none();
+        drawings = drawings.drawing(draw(&few, i, labels, layout, picture));
+    }
+    if missing {
+        notes.push("Some images are not in the folder of --images; these are drawn on paper.");
+    }
+    Some(if notes.is_empty() { drawings } else { drawings.note(notes.join(" ")) })
 }
 
-/// Where the nodes of an image lie, in shares of width and height, if two features can say so.
-fn centres(images: &Superpixels, i: usize, (x, y): (usize, usize)) -> Option<Vec<(f64, f64)>> {
-    let graph = images.graphs.graph(i);
-    let value = |node: usize, feature: usize| {
-        let mut pairs = graph.node(node).pairs();
-        let found = pairs.find(|(attribute, _)| *attribute as usize + 1 == feature)?.1;
-        (0.0..=1.0).contains(&found).then_some(found)
-    };
-    (0..graph.nodes()).map(|node| Some((value(node, x)?, value(node, y)?))).collect()
+/// Why there are no drawings.
+pub(super) fn nowhere(pictures: &Pictures) -> Prose {
+    let (x, y) = pictures.centres;
+    Prose::new("Images of the test").paragraph(format!(
+        "There are no drawings, since it is not known where superpixels lie: the features {x} and {y} of \
+         some of them are not there, or not between 0 and 1. The option --centres names the two features \
+         that are the centre of a superpixel, as shares of width and height."
+    ))
+}
+
+impl Layout {
+    fn of(images: &Superpixels, i: usize, features: (usize, usize)) -> Option<Self> {
+        let (image, graph) = (&images.images[i], images.graphs.graph(i));
+        let single = image.pixels.iter().all(|&(size, _)| size == 1);
+        if single && graph.nodes() as u64 == image.width * image.height {
+            return Some(Self::Pixels);
+        }
+        let value = |node: usize, feature: usize| {
+            let mut pairs = graph.node(node).pairs();
+            let found = pairs.find(|(attribute, _)| *attribute as usize + 1 == feature)?.1;
+            (0.0..=1.0).contains(&found).then_some(found)
+        };
+        let (x, y) = features;
+        let centre = |node: usize| Some((value(node, x)?, value(node, y)?));
+        (0..graph.nodes()).map(centre).collect::<Option<_>>().map(Self::Centres)
+    }
+
+    /// The node that a place most likely belongs to.
+    fn owner(&self, image: &SuperpixelImage, (x, y): (f64, f64)) -> usize {
+        let centres = match self {
+            Self::Pixels => {
+                let within = |at: f64, size: u64| (at as u64).min(size - 1);
+                return (within(y, image.height) * image.width + within(x, image.width)) as usize;
+            }
+            Self::Centres(centres) => centres,
+        };
+        // The nearest, where larger ones reach further.
+        let away = |node: usize| {
+            let (u, v) =
+                (centres[node].0 * image.width as f64, centres[node].1 * image.height as f64);
+            // The square of the distance less that of the radius of a disc of the same size.
+            let area = image.pixels[node].0 as f64;
+            (x - u) * (x - u) + (y - v) * (y - v) - area / std::f64::consts::PI
+        };
+        let nearer = |best: usize, node: usize| if away(node) < away(best) { node } else { best };
+        (1..centres.len()).fold(0, nearer)
+    }
 }
 
 fn draw(
     images: &Superpixels,
     i: usize,
     labels: &[u32],
-    centres: &[(f64, f64)],
+    layout: &Layout,
     picture: Option<Vec<u8>>,
 ) -> Drawing {
     let (image, truth) = (&images.images[i], images.graphs.graph(i).labels());
@@ -66,7 +123,7 @@ fn draw(
     for row in 0..(height / side).ceil() as u32 {
         for column in 0..(width / side).ceil() as u32 {
             let place = ((f64::from(column) + 0.5) * side, (f64::from(row) + 0.5) * side);
-            let node = owner(image, centres, place);
+            let node = layout.owner(image, place);
             match (truth[node], labels[node]) {
                 (1, 1) => cells[0].push((row, column)),
                 (1, _) => cells[1].push((row, column)),
@@ -95,18 +152,6 @@ fn draw(
         drawing = drawing.cells(side, cells, colour);
     }
     drawing
-}
-
-/// The superpixel that a place most likely belongs to: the nearest, where larger ones reach further.
-fn owner(image: &SuperpixelImage, centres: &[(f64, f64)], (x, y): (f64, f64)) -> usize {
-    let away = |node: usize| {
-        let (u, v) = (centres[node].0 * image.width as f64, centres[node].1 * image.height as f64);
-        // The square of the distance less that of the radius of a disc of the same size.
-        let area = image.pixels[node].0 as f64;
-        (x - u) * (x - u) + (y - v) * (y - v) - area / std::f64::consts::PI
-    };
-    let nearer = |best: usize, node: usize| if away(node) < away(best) { node } else { best };
-    (1..centres.len()).fold(0, nearer)
 }
 
 /// The picture of an image: `NAME.jpg`, `.jpeg` or `.png` in the folder, or in that of its split.
