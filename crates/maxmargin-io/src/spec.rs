@@ -302,6 +302,26 @@ impl Spec {
         }
     }
 
+    /// How its outputs are found, to be changed, of models that can find them in several ways.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin_io::{FactorGraphSpec, Spec};
+    ///
+    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
+    /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
+    /// *spec.inference_mut().unwrap() = Inference::MaxProduct;
+    /// ```
+    pub fn inference_mut(&mut self) -> Option<&mut Inference> {
+        match self {
+            Self::Multilabel(spec) => Some(&mut spec.inference),
+            Self::FactorGraph(spec) => Some(&mut spec.inference),
+            _ => None,
+        }
+    }
+
     /// Refuses what cannot be a model, such as a label that does not exist.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         if let Some(own) = self.kernel() {

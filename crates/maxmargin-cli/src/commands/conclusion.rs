@@ -40,7 +40,10 @@ pub(super) fn conclude<K: Kind>(
         }
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
-            json["soft"] = json!({"rho": soft.rho, "hard_objective": hard, "violation": {"largest": most, "rms": rms}});
+            json["soft"] = json!({
+                "rho": soft.rho, "messages": soft.messages, "hard_objective": hard,
+                "violation": {"largest": most, "rms": rms},
+            });
         }
         if let Some(size) = support_size(model) {
             json["support"] = json!({"inputs": size.inputs, "parts": size.parts});

@@ -234,8 +234,8 @@ impl Kind for GraphKind {
             Heatmap::new("Pixels of the test", labels(), labels(), counts)
                 .axes("label", "predicted"),
         );
-        match draw::images(model, spec, test, pictures) {
-            Some(drawings) => report.push(drawings),
+        match draw::images(test, &predicted, pictures) {
+            Some(sections) => sections.into_iter().for_each(|section| report.push(section)),
             None => report.push(draw::nowhere(pictures)),
         }
         report

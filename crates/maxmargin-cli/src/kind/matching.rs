@@ -1,5 +1,6 @@
 //! Matchings: words of two sentences linked to each other.
 
+use super::draw::first_and_worst;
 use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
 use super::{
@@ -168,12 +169,8 @@ impl Kind for MatchingKind {
         let s = scores(spec, w, examples);
         let tokens = s.predicted + s.sure;
         let predicted = predict_links(spec, w, examples);
-        let is_wrong = |(pair, links): (&RawAlignment, &Vec<(u32, u32)>)| {
-            let sure = pair.of_kind(Gold::Sure);
-            sure.iter().any(|link| !links.contains(link))
-                || links.iter().any(|&(i, j)| pair.gold(i, j) == Gold::Wrong)
-        };
-        let wrong = examples.pairs.iter().zip(&predicted).filter(|pair| is_wrong(*pair)).count();
+        let pairs = examples.pairs.iter().zip(&predicted);
+        let wrong = pairs.filter(|(pair, links)| mistakes(pair, links) > 0).count();
         SequenceErrors {
             tokens,
             wrong_tokens: tokens - s.sure_hits - s.possible_hits,
@@ -251,38 +248,58 @@ impl Kind for MatchingKind {
         let Some(test) = test else { return report };
         let predicted = predict_links(spec, &model.weights, test);
         let sizes = 4..=24;
-        let shown = test.pairs.iter().zip(&predicted).enumerate().filter(|(_, (pair, _))| {
+        let fits = |pair: &RawAlignment| {
             sizes.contains(&pair.source.len()) && sizes.contains(&pair.target.len())
-        });
-        for (at, (pair, links)) in shown.take(GRIDS) {
-            let mut grid = Vec::new();
-            for i in 0..pair.source.len() as u32 {
-                for j in 0..pair.target.len() as u32 {
-                    grid.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
-                        (true, Gold::Wrong) => WRONG,
-                        (true, _) => RIGHT,
-                        (false, Gold::Sure) => MISSED,
-                        (false, Gold::Possible) => POSSIBLE,
-                        (false, Gold::Wrong) => NOTHING,
-                    });
-                }
-            }
-            let title = format!("Test pair {}", at + 1);
-            report.push(
-                Heatmap::new(title, pair.source.clone(), pair.target.clone(), grid)
-                    .axes("source", "target")
-                    .meaning(RIGHT, "a right link")
-                    .meaning(WRONG, "a wrong link")
-                    .meaning(MISSED, "a sure link that was missed")
-                    .meaning(POSSIBLE, "a possible link that was left out")
-                    .meaning(NOTHING, "no link"),
-            );
+        };
+        let shown: Vec<usize> = (0..test.pairs.len()).filter(|i| fits(&test.pairs[*i])).collect();
+        let errors: Vec<f64> =
+            shown.iter().map(|&i| mistakes(&test.pairs[i], &predicted[i]) as f64).collect();
+        let (first, worst) = first_and_worst(&errors, GRIDS, GRIDS);
+        for at in first {
+            let i = shown[at];
+            let title = format!("Test pair {}", i + 1);
+            report.push(grid(title, &test.pairs[i], &predicted[i]));
+        }
+        for at in worst {
+            let i = shown[at];
+            let title = format!("Test pair {}, mistakes: {}", i + 1, errors[at]);
+            report.push(grid(title, &test.pairs[i], &predicted[i]));
         }
         report
     }
 }
 
-/// Alignment grids in a report.
+/// Sure links that are missing, and links that are wrong.
+fn mistakes(pair: &RawAlignment, links: &[(u32, u32)]) -> usize {
+    let sure = pair.of_kind(Gold::Sure);
+    let missing = sure.iter().filter(|link| !links.contains(link)).count();
+    missing + links.iter().filter(|&&(i, j)| pair.gold(i, j) == Gold::Wrong).count()
+}
+
+/// The links of a pair of sentences, true and predicted.
+fn grid(title: String, pair: &RawAlignment, links: &[(u32, u32)]) -> Heatmap {
+    let mut cells = Vec::new();
+    for i in 0..pair.source.len() as u32 {
+        for j in 0..pair.target.len() as u32 {
+            cells.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
+                (true, Gold::Wrong) => WRONG,
+                (true, _) => RIGHT,
+                (false, Gold::Sure) => MISSED,
+                (false, Gold::Possible) => POSSIBLE,
+                (false, Gold::Wrong) => NOTHING,
+            });
+        }
+    }
+    Heatmap::new(title, pair.source.clone(), pair.target.clone(), cells)
+        .axes("source", "target")
+        .meaning(RIGHT, "a right link")
+        .meaning(WRONG, "a wrong link")
+        .meaning(MISSED, "a sure link that was missed")
+        .meaning(POSSIBLE, "a possible link that was left out")
+        .meaning(NOTHING, "no link")
+}
+
+/// Alignment grids in a report: the first ones, and as many of those with most mistakes.
 const GRIDS: usize = 4;
 
 /// What is in the cell of an alignment grid, as a shade of its colour.

@@ -310,7 +310,8 @@ impl Kind for TreeKind {
         mut report: Report,
     ) -> Report {
         if let Some(people) = test {
-            report.push(draw::people(model, spec, people));
+            let sections = draw::people(model, spec, people).into_iter();
+            sections.for_each(|section| report.push(section));
         }
         report
     }

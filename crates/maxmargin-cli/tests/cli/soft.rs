@@ -177,6 +177,25 @@ fn methods_are_compared_on_soft_problems() {
     assert!(run.stderr.contains("single runs"), "{}", run.stderr);
 }
 
+/// Predictions may be made in another way than training was.
+#[test]
+fn predictions_are_made_as_asked() {
+    let desk = desk();
+    desk.run("train graphs.jsonl -q --training soft --lambda 0.01 --solver bcfw -o g.model").ok();
+    desk.run("train pets.crf -q -o c.model").ok();
+    let exact = desk.run("predict g.model graphs.jsonl --inference enumerate").ok().stdout;
+    for name in ["auto", "lp", "max-product"] {
+        let found = desk.run(&format!("predict g.model graphs.jsonl --inference {name}")).ok();
+        assert_eq!(found.stdout, exact, "{name}");
+        desk.run(&format!("evaluate g.model graphs.jsonl --inference {name}")).ok();
+    }
+    insta::assert_snapshot!(desk.session(
+        "predict g.model graphs.jsonl --inference max-sum
+         evaluate g.model graphs.jsonl --inference best
+         predict c.model pets.crf --inference lp"
+    ));
+}
+
 /// DLPW proves nothing, but its objective can be followed like those of the others.
 #[test]
 fn what_dlpw_knows_is_shown() {

@@ -173,3 +173,28 @@ fn errors_are_told_in_the_words_of_the_model() {
     let page = desk.read("r.html");
     assert!(page.contains("a sure link that was missed") && page.contains("Test pair 3"));
 }
+
+/// Beyond the first examples of a test, those with the largest errors are shown.
+#[test]
+fn the_worst_are_shown_besides_the_first() {
+    let desk = desk();
+    let mut text = String::new();
+    for at in 0..9 {
+        let links = ["1-4", "1-4 2-3", "1-4 2-3 3-2 4-1"][at % 3];
+        text.push_str(&format!("a b c d\tw x y z\t{links}\n"));
+    }
+    desk.write("straight.tsv", "a b c d\tw x y z\t1-1 2-2 3-3 4-4\n");
+    desk.write("crossed.tsv", text);
+    // Four links that are all wrong, besides those that are missing.
+    let train = "train straight.tsv --test crossed.tsv --lambda 0.01 -q";
+    desk.run(&format!("{train} --report r.html")).ok();
+    let page = desk.read("r.html");
+    for title in ["Test pair 4<", "Test pair 6, mistakes: 8<", "Test pair 5, mistakes: 6<"] {
+        assert!(page.contains(title), "{title}");
+    }
+    assert!(!page.contains("Test pair 7, mistakes"), "four of them have more");
+    desk.write("many.tsv", people(40));
+    let train = "train people.tsv --test many.tsv -q --max-passes 1";
+    desk.run(&format!("{train} --report p.html")).ok();
+    assert!(desk.read("p.html").contains("People with fewest joints found"));
+}

@@ -144,7 +144,7 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
     let (row_name, column_name) = (!map.row_title.is_empty(), !map.column_title.is_empty());
     let titles = size + 6.0;
     if row_name {
-        left += titles;
+        left += titles + 4.0; // wide letters need more room than reckoned
     }
     if column_name {
         top += titles;

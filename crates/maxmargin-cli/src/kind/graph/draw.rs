@@ -1,13 +1,19 @@
 //! Labelled images.
 
-use super::predict_labels;
 use crate::args::Pictures;
-use maxmargin_io::{GraphSpec, Model, SuperpixelImage, Superpixels};
+use crate::kind::draw::first_and_worst;
+use maxmargin_io::{SuperpixelImage, Superpixels};
 use maxmargin_report::{Drawing, Drawings, Prose};
 use std::path::Path;
 
 /// Images that are drawn.
 const SHOWN: usize = 12;
+
+/// Those with most wrong pixels.
+const WORST: usize = 6;
+
+/// The features that are the centre, unless told otherwise: those of the horses.
+const CENTRES: (usize, usize) = (40, 41);
 
 /// Squares along the longer side.
 const SQUARES: f64 = 80.0;
@@ -25,44 +31,69 @@ enum Layout {
     Centres(Vec<(f64, f64)>),
 }
 
-/// The first images of the test with their foreground, if it is known where nodes lie.
+/// Images of the test with their foreground, given what was predicted for each: the first ones, and those
+/// with the largest share of wrong pixels; nothing if it is not known where nodes lie.
 pub(super) fn images(
-    model: &Model,
-    spec: &GraphSpec,
     test: &Superpixels,
+    predicted: &[Vec<u32>],
+    pictures: &Pictures,
+) -> Option<Vec<Drawings>> {
+    let errors =
+        test.images.iter().zip(predicted).map(|(image, labels)| wrong_share(image, labels));
+    let (first, worst) = first_and_worst(&errors.collect::<Vec<_>>(), SHOWN, WORST);
+    let mut sections = vec![section("Images of the test", &first, test, predicted, pictures)?];
+    if !worst.is_empty() {
+        let heading = "Images with most wrong pixels";
+        sections.push(section(heading, &worst, test, predicted, pictures)?);
+    }
+    Some(sections)
+}
+
+fn section(
+    heading: &str,
+    shown: &[usize],
+    test: &Superpixels,
+    predicted: &[Vec<u32>],
     pictures: &Pictures,
 ) -> Option<Drawings> {
-    let few = test.select(|i| i < SHOWN);
-    let layouts: Option<Vec<Layout>> =
-        (0..few.images.len()).map(|i| Layout::of(&few, i, pictures.centres)).collect();
-    let layouts = layouts?;
-    let mut drawings = Drawings::new("Images of the test")
+    let mut drawings = Drawings::new(heading)
         .colour("foreground that was found", RIGHT)
         .colour("missed", MISSED)
         .colour("background taken for foreground", WRONG);
+    let (mut around_centres, mut on_paper) = (false, false);
+    for &i in shown {
+        let layout = Layout::of(test, i, pictures.centres)?;
+        let picture = find(&test.images[i], pictures);
+        around_centres |= matches!(layout, Layout::Centres(_));
+        on_paper |= pictures.images.is_some() && picture.is_none();
+        drawings = drawings.drawing(draw(test, i, &predicted[i], &layout, picture));
+    }
     let mut notes = Vec::new();
-    if layouts.iter().any(|layout| matches!(layout, Layout::Centres(_))) {
+    if around_centres {
         notes.push(
             "Superpixels are drawn around their centres, as large as they are: where exactly their \
              boundaries run, the data do not say.",
         );
     }
-    let predicted = predict_labels(spec, &model.weights, &few);
-    let mut missing = false;
-    for (i, (labels, layout)) in predicted.iter().zip(&layouts).enumerate() {
-        let picture = find(&few.images[i], pictures);
-        missing |= pictures.images.is_some() && picture.is_none();
-        drawings = drawings.drawing(draw(&few, i, labels, layout, picture));
-    }
-    if missing {
+    if on_paper {
         notes.push("Some images are not in the folder of --images; these are drawn on paper.");
     }
     Some(if notes.is_empty() { drawings } else { drawings.note(notes.join(" ")) })
 }
 
+/// The share of an image's pixels that are wrong.
+fn wrong_share(image: &SuperpixelImage, labels: &[u32]) -> f64 {
+    let wrong = |(&(size, foreground), &label): (&(u64, u64), &u32)| {
+        if label == 1 { size - foreground } else { foreground }
+    };
+    let all: u64 = image.pixels.iter().map(|(size, _)| size).sum();
+    let wrong: u64 = image.pixels.iter().zip(labels).map(wrong).sum();
+    wrong as f64 / all.max(1) as f64
+}
+
 /// Why there are no drawings.
 pub(super) fn nowhere(pictures: &Pictures) -> Prose {
-    let (x, y) = pictures.centres;
+    let (x, y) = pictures.centres.unwrap_or(CENTRES);
     Prose::new("Images of the test").paragraph(format!(
         "There are no drawings, since it is not known where superpixels lie: the features {x} and {y} of \
          some of them are not there, or not between 0 and 1. The option --centres names the two features \
@@ -71,10 +102,10 @@ pub(super) fn nowhere(pictures: &Pictures) -> Prose {
 }
 
 impl Layout {
-    fn of(images: &Superpixels, i: usize, features: (usize, usize)) -> Option<Self> {
+    fn of(images: &Superpixels, i: usize, features: Option<(usize, usize)>) -> Option<Self> {
         let (image, graph) = (&images.images[i], images.graphs.graph(i));
         let single = image.pixels.iter().all(|&(size, _)| size == 1);
-        if single && graph.nodes() as u64 == image.width * image.height {
+        if features.is_none() && single && graph.nodes() as u64 == image.width * image.height {
             return Some(Self::Pixels);
         }
         let value = |node: usize, feature: usize| {
@@ -82,7 +113,7 @@ impl Layout {
             let found = pairs.find(|(attribute, _)| *attribute as usize + 1 == feature)?.1;
             (0.0..=1.0).contains(&found).then_some(found)
         };
-        let (x, y) = features;
+        let (x, y) = features.unwrap_or(CENTRES);
         let centre = |node: usize| Some((value(node, x)?, value(node, y)?));
         (0..graph.nodes()).map(centre).collect::<Option<_>>().map(Self::Centres)
     }
@@ -132,18 +163,7 @@ fn draw(
             }
         }
     }
-    let wrong: u64 = image
-        .pixels
-        .iter()
-        .zip(labels)
-        .map(
-            |(&(size, foreground), &label)| {
-                if label == 1 { size - foreground } else { foreground }
-            },
-        )
-        .sum();
-    let all: u64 = image.pixels.iter().map(|(size, _)| size).sum();
-    let share = 100.0 * (1.0 - wrong as f64 / all.max(1) as f64);
+    let share = 100.0 * (1.0 - wrong_share(image, labels));
     let mut drawing = Drawing::new(format!("{}: {share:.1} % right", image.name), width, height);
     if let Some(file) = picture {
         drawing = drawing.backdrop(file);
