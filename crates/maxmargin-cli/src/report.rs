@@ -3,7 +3,7 @@
 mod blocks;
 
 use crate::args::Pictures;
-use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
+use crate::commands::{Test, certificate_in_words, is_dlpw, support_in_words, validation_in_words};
 use crate::kind::Kind;
 use crate::kind::kernel;
 use maxmargin::Status;
@@ -83,16 +83,20 @@ pub(crate) fn page<K: Kind>(
     let meta = &model.meta;
     let mut report = Report::new(format!("maxmargin on {data}"))
         .subtitle(format!(
-            "{}, {} features; solver {}, λ = {}",
+            "{}, {} features; {}, λ = {}",
             K::describe(spec),
-            format_number(meta.d as f64),
-            meta.settings.solver,
+            format_number(features(model) as f64),
+            if is_dlpw(model) {
+                method(model).to_owned()
+            } else {
+                format!("solver {}", method(model))
+            },
             format_number(meta.certificate.lambda)
         ))
         .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
-        .with(certificate(model))
+        .with(certificate::<K>(model))
         .with(facts(model, test))
-        .with(convergence(model, trace))
+        .with(if is_dlpw(model) { descent(model, trace) } else { convergence(model, trace) })
         .with(time(model));
     if let Some(cache) = cache(trace) {
         report.push(cache);
@@ -103,10 +107,23 @@ pub(crate) fn page<K: Kind>(
     K::draw(model, spec, test.map(|test| &test.data.examples), pictures, report)
 }
 
-fn certificate(model: &Model) -> Prose {
+/// Number of features, messages of soft training left out.
+fn features(model: &Model) -> usize {
+    model.meta.d.saturating_sub(model.meta.spec.soft().map_or(0, |soft| soft.messages))
+}
+
+/// What the method is called.
+fn method(model: &Model) -> &'static str {
+    match model.meta.spec.training().filter(|_| is_dlpw(model)) {
+        Some(training) => training.name(),
+        None => model.meta.settings.solver.name(),
+    }
+}
+
+fn certificate<K: Kind>(model: &Model) -> Prose {
     let mut prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
     if model.meta.validation.is_some() {
-        prose = prose.paragraph(validation_in_words(model));
+        prose = prose.paragraph(validation_in_words::<K>(model));
     }
     if let Some(own) = model.meta.spec.kernel() {
         let kernel = kernel::in_words(&own.kernel);
@@ -123,19 +140,29 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
     let tone = if reached { Tone::Good } else { Tone::Warning };
     let mut facts = Facts::new("Result")
-        .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone))
-        .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone))
-        .fact(("Primal objective", format_number(c.primal).as_str()))
-        .fact(("Dual objective", format_number(c.dual).as_str()))
+        .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone));
+    facts = match is_dlpw(model) {
+        true => facts.fact(
+            Fact::new("Hard objective", format_number(c.primal)).hint("without a certificate"),
+        ),
+        false => facts
+            .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone))
+            .fact(("Primal objective", format_number(c.primal).as_str()))
+            .fact(("Dual objective", format_number(c.dual).as_str())),
+    };
+    facts = facts
         .fact(("λ", format_number(c.lambda).as_str()))
         .fact(("Examples", format_number(meta.n as f64).as_str()))
-        .fact(("Features", format_number(meta.d as f64).as_str()))
-        .fact(("Passes", format_number(t.passes as f64).as_str()))
-        .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
-        .fact(("Time", format_seconds(t.seconds).as_str()));
+        .fact(("Features", format_number(features(model) as f64).as_str()))
+        .fact(("Passes", format_number(t.passes as f64).as_str()));
+    if !is_dlpw(model) {
+        facts = facts.fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()));
+    }
+    facts = facts.fact(("Time", format_seconds(t.seconds).as_str()));
     if let Some(soft) = meta.spec.soft() {
         let violation = format_number(soft.violation.0);
         facts = facts
+            .fact(("Messages", format_number(soft.messages as f64).as_str()))
             .fact(("Hard objective", format_number(soft.hard_objective).as_str()))
             .fact(Fact::new("Largest violation", violation).hint("of variables and factors"));
     }
@@ -155,12 +182,26 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
     facts
 }
 
+/// How the hard objective falls, where nothing else is known.
+fn descent(model: &Model, trace: &Trace) -> Plot {
+    let rows = || trace.rows.iter();
+    let series = Series::new(method(model))
+        .column("passes", rows().map(|r| r.pass as f64))
+        .column("seconds", rows().map(|r| r.seconds))
+        .column("second", rows().map(|r| r.second));
+    Plot::new("Convergence")
+        .x(XAxis::new("passes", "Passes"))
+        .x(XAxis::new("seconds", "Seconds"))
+        .y(YAxis::new("second", "Hard objective"))
+        .series(series)
+}
+
 fn convergence(model: &Model, trace: &Trace) -> Plot {
     let rows = || trace.rows.iter();
     let share = |part: fn(&Record) -> u64| {
         rows().map(move |r| part(r) as f64 / r.steps.count.max(1) as f64)
     };
-    let series = Series::new(model.meta.settings.solver.name())
+    let series = Series::new(method(model))
         .column("passes", rows().map(|r| r.effective_passes))
         .column("calls", rows().map(|r| r.oracle_calls as f64))
         .column("seconds", rows().map(|r| r.seconds))
@@ -179,8 +220,14 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
     if model.meta.settings.tolerance > 0.0 {
         gap = gap.guide("Tolerance", model.meta.settings.tolerance);
     }
+    let note = match model.meta.spec.soft() {
+        None => "An effective pass is as many oracle calls as there are examples.",
+        Some(_) => {
+            "An effective pass is as many oracle calls as there are blocks: variables and factors."
+        }
+    };
     let mut plot = Plot::new("Convergence")
-        .note("An effective pass is as many oracle calls as there are examples.")
+        .note(note)
         .x(XAxis::new("passes", "Effective passes"))
         .x(XAxis::new("calls", "Oracle calls"))
         .x(XAxis::new("seconds", "Seconds"))
@@ -238,17 +285,50 @@ fn cache(trace: &Trace) -> Option<Plot> {
 }
 
 fn time(model: &Model) -> Bars {
-    let bar = time_bar(model.meta.settings.solver.name(), &model.meta.totals);
+    let bar = time_bar(method(model), &model.meta.totals);
     Bars::new("Where the time went").unit("s").bar(bar)
 }
 
 /// Where the time of a run went.
 pub(crate) fn time_bar(name: &str, t: &Totals) -> Bar {
-    // Gap passes are oracle calls too; the bar shows each second once.
-    let oracle = (t.oracle_seconds - t.gap_seconds).max(0.0);
+    // The bar shows each second once. The oracle calls of gap passes count among all oracle calls, while
+    // gap passes do more than that: what visits took is told by their share of the calls.
+    let hits = t.cache.map_or(0, |cache| cache.hits);
+    let share = t.visits.saturating_sub(hits) as f64 / t.oracle_calls.max(1) as f64;
+    let at_least = (t.oracle_seconds - t.gap_seconds).max(0.0);
+    let oracle = (t.oracle_seconds * share.min(1.0)).max(at_least);
+    let oracle = oracle.min((t.seconds - t.gap_seconds).max(0.0));
     let rest = (t.seconds - oracle - t.gap_seconds).max(0.0);
     Bar::new(name)
         .part("Oracle", oracle)
         .part("Steps and the rest", rest)
         .part("Exact gap passes", t.gap_seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_second_is_shown_once() {
+        let parts = |t: &Totals| -> Vec<f64> {
+            time_bar("m", t).parts.iter().map(|(_, seconds)| *seconds).collect()
+        };
+        // 30 visits of 0.1 s; 10 calls in a gap pass, which took as long again to rebuild the weights.
+        let totals = Totals {
+            visits: 30,
+            oracle_calls: 40,
+            seconds: 6.0,
+            oracle_seconds: 4.0,
+            gap_seconds: 2.0,
+            ..Totals::default()
+        };
+        assert_eq!(parts(&totals), [3.0, 1.0, 2.0]);
+        // Batch methods know their gap without a pass of its own.
+        let batch = Totals { visits: 0, gap_seconds: 0.0, ..totals };
+        assert_eq!(parts(&batch), [4.0, 2.0, 0.0]);
+        // Times of short calls are estimates, and may be too large.
+        let noisy = Totals { oracle_seconds: 40.0, ..totals };
+        assert_eq!(parts(&noisy), [4.0, 0.0, 2.0]);
+    }
 }

@@ -96,7 +96,7 @@ pub use names::Names;
 pub use origin::Origin;
 pub use path_file::{PathFile, PathMeta};
 pub use pose::{
-    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso,
+    Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,
     pose_fingerprint, read_poses,
 };
 pub use predictions::write_predictions;

@@ -277,6 +277,51 @@ impl Spec {
         }
     }
 
+    /// Whether the model bounds some of its weights by itself, whatever the user asks for: graphs whose
+    /// neighbours attract each other, and trees that deform.
+    ///
+    /// ```
+    /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+    /// use maxmargin_io::{GraphSpec, Spec};
+    ///
+    /// let bounds_weights = |shape| {
+    ///     let (loss, inference, widths) = (NodeLoss::default(), GraphInference::Auto, None);
+    ///     Spec::from(GraphSpec { shape, loss, inference, widths }).bounds_weights()
+    /// };
+    /// assert!(bounds_weights(PottsShape::new(2, 3, 1)));
+    /// assert!(!bounds_weights(PottsShape::new(2, 3, 1).free()));
+    /// ```
+    pub fn bounds_weights(&self) -> bool {
+        match self {
+            Self::Graph(spec) => spec.shape.bounds(None).is_ok_and(|bounds| bounds.is_some()),
+            Self::Tree(spec) => {
+                let nodes = 0..spec.shape.nodes().len();
+                nodes.into_iter().any(|node| !spec.shape.deformation(node).is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// How its outputs are found, to be changed, of models that can find them in several ways.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin_io::{FactorGraphSpec, Spec};
+    ///
+    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
+    /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
+    /// *spec.inference_mut().unwrap() = Inference::MaxProduct;
+    /// ```
+    pub fn inference_mut(&mut self) -> Option<&mut Inference> {
+        match self {
+            Self::Multilabel(spec) => Some(&mut spec.inference),
+            Self::FactorGraph(spec) => Some(&mut spec.inference),
+            _ => None,
+        }
+    }
+
     /// Refuses what cannot be a model, such as a label that does not exist.
     pub(crate) fn check(&self) -> Result<(), ModelError> {
         if let Some(own) = self.kernel() {

@@ -199,8 +199,8 @@ impl Reader<'_> {
             return Err(lines.unexpected(0, layout, lines.line()));
         };
         let [height, width, nodes, edges] = [
-            count(lines, height, "the height of the image")?,
-            count(lines, width, "the width of the image")?,
+            length(lines, height, "the height of the image")?,
+            length(lines, width, "the width of the image")?,
             count(lines, nodes, "the number of nodes")?,
             count(lines, edges, "the number of edges")?,
         ];
@@ -277,7 +277,7 @@ impl Reader<'_> {
             values.push(1.0);
         }
         if keep {
-            let label = u32::from(2 * foreground > pixels);
+            let label = u32::from(foreground > pixels - foreground);
             let attributes = (0..).zip(values);
             let added = self.data.graphs.push_node(attributes, label, pixels as f64);
             added.map_err(|error| lines.unexpected(0, "a node", &error.to_string()))?;
@@ -319,9 +319,21 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a whole number.
+/// Reads a whole number, so small that sums and products of such numbers are in no danger.
 fn count(lines: &Lines, (at, text): (usize, &str), what: &str) -> Result<u64, DataError> {
-    parse_index(text).ok_or_else(|| lines.unexpected(at, what, text))
+    let number = parse_index(text).ok_or_else(|| lines.unexpected(at, what, text))?;
+    if number > u64::from(u32::MAX) {
+        return Err(lines.unexpected(at, format!("{what}, below 2³²"), text));
+    }
+    Ok(number)
+}
+
+/// Reads how many pixels long a side of an image is.
+fn length(lines: &Lines, field: (usize, &str), what: &str) -> Result<u64, DataError> {
+    match count(lines, field, what)? {
+        0 => Err(lines.unexpected(field.0, format!("{what}, 1 or more"), field.1)),
+        length => Ok(length),
+    }
 }
 
 #[cfg(test)]
@@ -359,6 +371,11 @@ mod tests {
                 "file:1:1: expected `G name split height width nodes edges`, found `N 1 1 1`",
             ),
             ("G a train 2 x 2 1\n", "file:1:13: expected the width of the image, found `x`"),
+            ("G a t 0 2 2 1\n", "file:1:7: expected the height of the image, 1 or more, found `0`"),
+            (
+                "G a t 9 4294967296 2 1\n",
+                "file:1:9: expected the width of the image, below 2³², found `4294967296`",
+            ),
             (
                 "G a train 2 2 0 0\n",
                 "file:1:1: expected an image with nodes, found a graph needs at least one node",

@@ -97,6 +97,12 @@ fn sample() -> Report {
             names(),
             (0..676).map(|at| f64::from(at) - 300.0).collect(),
         ))
+        .with(
+            Heatmap::new("Links", ["one"], ["un", "deux"], vec![1.0, -0.5])
+                .axes("a title that is longer than the matrix", "another such title")
+                .meaning(1.0, "<right>")
+                .meaning(-0.5, "missed"),
+        )
         .with(Bars::new("Time").unit("s").bar(Bar::new("all").part("a", 3.0).part("b", 1.0)))
         .with(
             Table::new("Wide")
@@ -178,6 +184,14 @@ const nan = [...document.querySelectorAll("svg *")].some((node) => [...node.attr
 check("all coordinates are numbers", !nan);
 one(".heat svg").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
 check("matrix reads its cell", /a, a: −300/.test(one(".cell").textContent));
+const links = document.querySelectorAll(".heat")[1];
+links.querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+check("meanings are read: " + links.querySelector(".cell").textContent, /un: <right>$/.test(links.querySelector(".cell").textContent));
+const frame = links.querySelector("svg").getBoundingClientRect();
+check("titles are within the picture", [...links.querySelectorAll("svg text")].every((text) => {
+  const own = text.getBoundingClientRect();
+  return own.right <= frame.right + 1 && own.bottom <= frame.bottom + 1;
+}));
 const saved = [];
 save = (name, kind, content) => saved.push([name, content]);
 document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());

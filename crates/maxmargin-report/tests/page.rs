@@ -95,6 +95,11 @@ fn everything(text: &str) -> Report {
                 .axes(text, text)
                 .note(text),
         )
+        .with(
+            Heatmap::new(text, ["a"], ["c", "d"], vec![-1.0, 2.0])
+                .meaning(-1.0, text)
+                .meaning(2.0, text),
+        )
         .with(Tiles::new(text, Shade::Diverging).note(text).tile(Tile::new(text, bitmap())))
         .with(
             Words::new(text)
@@ -114,7 +119,7 @@ fn nasty_texts_stay_texts() {
         assert!(!tag.contains("onerror=alert") || tag.contains("&lt;img"), "{tag}");
     }
     let scripts = tags.iter().filter(|tag| tag.starts_with("script")).count();
-    assert_eq!(scripts, 3, "one for the plot, one for the matrix, one for the page");
+    assert_eq!(scripts, 4, "one for the plot, one for each matrix, one for the page");
     // The same tags as with harmless texts: no text has become markup.
     let names = |tags: &[String]| -> Vec<String> {
         tags.iter().map(|tag| tag.split(' ').next().unwrap_or("").to_string()).collect()
@@ -129,7 +134,7 @@ fn everything_is_there_and_nothing_is_fetched() {
     let tags = tags(&page);
     assert!(tags.iter().any(|tag| tag == "html lang=\"en\""));
     assert_eq!(tags.iter().filter(|tag| tag.starts_with("h1")).count(), 1);
-    assert_eq!(tags.iter().filter(|tag| tag.starts_with("h2")).count(), 9);
+    assert_eq!(tags.iter().filter(|tag| tag.starts_with("h2")).count(), 10);
     for tag in &tags {
         for name in ["src=\"", "href=\""] {
             for address in tag.split(name).skip(1) {
@@ -144,6 +149,20 @@ fn everything_is_there_and_nothing_is_fetched() {
     assert!(page.contains("prefers-color-scheme:dark") && page.contains("@media print"));
     assert!(page.contains("\"name\":\"Label one\""), "the series is in the data");
     assert!(page.contains("1 point at or below zero"), "a log axis says what it leaves out");
+}
+
+/// Colours are explained as far as they are used, and matrices of words have words in place of numbers.
+#[test]
+fn colours_are_explained() {
+    let page = |map: Heatmap| Report::new("").with(map).to_html();
+    let matrix = |values| Heatmap::new("Counts", ["a"], ["b", "c"], values);
+    let counts = page(matrix(vec![3.0, 0.0]));
+    assert!(counts.contains("paper for zero, blue up to 3") && !counts.contains("−3"));
+    let signed = page(matrix(vec![3.0, -1.0]));
+    assert!(signed.contains("negative values down to −3"));
+    let words = page(matrix(vec![1.0, -1.0]).meaning(1.0, "right").meaning(-1.0, "wrong"));
+    assert!(words.contains("</i>wrong</li>") && words.contains("<td class=\"num\">wrong</td>"));
+    assert!(!words.contains("negative values"));
 }
 
 #[test]

@@ -20,9 +20,10 @@ pub(crate) struct ModelArgs {
     /// CRF++'s syntax
     #[arg(long, value_name = "FILE|chunking")]
     pub(crate) template: Option<String>,
-    /// Leave out attributes that occur less often in the training data
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) min_count: u64,
+    /// Leave out attributes that occur less often in the training data [default: 1]; of matchings,
+    /// pairs of words that are linked less often have no weight of their own [default: 3]
+    #[arg(long, value_name = "N")]
+    pub(crate) min_count: Option<u64>,
     /// Groups of features of a chain to leave out
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,

@@ -4,21 +4,16 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// Pictures of labelled images.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Pictures {
     /// Folder with the images of superpixels (NAME.jpg or NAME.png, or in a folder of their split), to
     /// draw predictions on in the report
     #[arg(long, value_name = "FOLDER", requires = "report")]
     pub(crate) images: Option<PathBuf>,
     /// The two features of a superpixel that say where it lies, as shares of width and height
-    #[arg(long, value_name = "X,Y", value_parser = two, default_value = "40,41")]
-    pub(crate) centres: (usize, usize),
-}
-
-impl Default for Pictures {
-    fn default() -> Self {
-        Self { images: None, centres: (40, 41) }
-    }
+    /// [default: 40,41; none where every pixel is a node, row by row]
+    #[arg(long, value_name = "X,Y", value_parser = two)]
+    pub(crate) centres: Option<(usize, usize)>,
 }
 
 fn two(text: &str) -> Result<(usize, usize), &'static str> {

@@ -1,14 +1,14 @@
 //! What a training has come to, in words and in JSON.
 
-use super::soft;
 use super::train::Test;
+use super::{dlpw, soft};
 use crate::args::TalkArgs;
 use crate::kind::Kind;
 use crate::kind::kernel::{SupportSize, support_size};
 use anyhow::Result;
 use maxmargin::{Quality, Validation};
 use maxmargin_io::{FactorTraining, Model, Unknown};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Prints the result: one JSON object, or the certificate in words.
@@ -32,9 +32,18 @@ pub(super) fn conclude<K: Kind>(
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
         });
+        if is_dlpw(model) {
+            // Nothing is proven: what there is, is an objective.
+            json["hard_objective"] = json["primal"].take();
+            json["dual"] = Value::Null;
+            json["gap"] = Value::Null;
+        }
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
-            json["soft"] = json!({"rho": soft.rho, "hard_objective": hard, "violation": {"largest": most, "rms": rms}});
+            json["soft"] = json!({
+                "rho": soft.rho, "messages": soft.messages, "hard_objective": hard,
+                "violation": {"largest": most, "rms": rms},
+            });
         }
         if let Some(size) = support_size(model) {
             json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
@@ -45,7 +54,7 @@ pub(super) fn conclude<K: Kind>(
         return Ok(());
     }
     let mut text =
-        certificate_in_words(model) + &support_in_words(model) + &validation_in_words(model);
+        certificate_in_words(model) + &support_in_words(model) + &validation_in_words::<K>(model);
     if let Some(test) = test {
         let e = &test.errors;
         let _ = writeln!(
@@ -63,6 +72,11 @@ pub(super) fn conclude<K: Kind>(
     super::print(&text)
 }
 
+/// Whether a model was trained by DLPW, without a certificate.
+pub(crate) fn is_dlpw(model: &Model) -> bool {
+    matches!(model.meta.spec.training(), Some(FactorTraining::Dlpw { .. }))
+}
+
 /// What the certificate says, for people.
 pub(crate) fn certificate_in_words(model: &Model) -> String {
     let why = model.meta.status.explain();
@@ -74,11 +88,12 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
     match model.meta.spec.training() {
         Some(FactorTraining::Soft(own)) => return soft::in_words(c, own),
-        Some(FactorTraining::Dlpw { .. }) => return soft::dlpw_in_words(c),
+        Some(FactorTraining::Dlpw { .. }) => return dlpw::in_words(c),
         _ => {}
     }
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
-    let within = if model.meta.bounds.is_empty() { "whatsoever" } else { "in bounds" };
+    let is_bounded = !model.meta.bounds.is_empty() || model.meta.spec.bounds_weights();
+    let within = if is_bounded { "in bounds" } else { "whatsoever" };
     let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
     match c.quality {
         Quality::Exact => format!(
@@ -109,11 +124,11 @@ pub(crate) fn support_in_words(model: &Model) -> String {
 }
 
 /// How the model has done in validation, for people, if it was validated.
-pub(crate) fn validation_in_words(model: &Model) -> String {
+pub(crate) fn validation_in_words<K: Kind>(model: &Model) -> String {
     let Some(Validation { error, pass, checks }) = model.meta.validation else {
         return String::new();
     };
-    let share = format!("{:.2} % of the labels", 100.0 * error);
+    let share = format!("{:.2} % of the {}", 100.0 * error, K::NOUNS.labels);
     match model.meta.settings.patience {
         None => format!("The validation error is {share}.\n"),
         Some(_) => format!(

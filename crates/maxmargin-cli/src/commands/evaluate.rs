@@ -8,7 +8,7 @@ use maxmargin_io::LabelRule;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
-    let model = kind::load(&args.model)?;
+    let model = kind::load_for(&args.model, args.inference)?;
     let names = Vocabulary::of(&model);
     let (Measures { text, mut json }, unknown) = with_kind!(&model.meta.spec, K, spec => {
         let data = K::read(&names, spec, &args.data, args.format, LabelRule::Count)?;

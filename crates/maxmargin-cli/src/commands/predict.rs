@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     output::check([&args.model, Path::new(&args.data)], args.output.as_deref())?;
-    let model = kind::load(&args.model)?;
+    let model = kind::load_for(&args.model, args.inference)?;
     let unknown = match &args.output {
         Some(path) => atomic_write(path, |to| label(&model, args, to)),
         None => label(&model, args, &mut BufWriter::new(io::stdout().lock())),

@@ -1,5 +1,6 @@
 //! A training: what takes part in it, and its rounds.
 
+use super::dlpw;
 use super::resume::Saver;
 use super::soft::{self, Rounds, SoftOutcome};
 use super::train::on_ctrl_c;
@@ -175,7 +176,8 @@ impl UseProblem for Session<'_, '_> {
     fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Outcome> {
         let Self { start, settings, screen, trace, company } = self;
         if let Beside::Dlpw(problem, temperature) = beside {
-            let solution = soft::train_dlpw(problem, temperature, settings, screen, trace)?;
+            let lines = company.lines;
+            let solution = dlpw::train(problem, temperature, settings, screen, trace, lines)?;
             return Ok(Outcome { solution, support: None, soft: None });
         }
         let Company { lines, error, saver, checkpoint } = company;

@@ -1,13 +1,11 @@
-//! Rounds of soft training, and DLPW, which is no Frank-Wolfe method.
+//! Rounds of soft training.
 
-use super::train::on_ctrl_c;
 use crate::args::{SettingsArgs, SoftArgs, TrainArgs, TrainingName};
-use crate::report::Trace;
 use crate::screen::Screen;
 use anyhow::{Result, bail};
-use maxmargin::model::soft::{DlpwRow, DlpwSettings, SoftGraph, dlpw_watched};
-use maxmargin::observe::{Control, Record, StepSizes, Totals};
-use maxmargin::{Certificate, DualPoint, Problem as _, Quality, Settings, Solution, Status};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::observe::Totals;
+use maxmargin::{Certificate, Problem as _, Settings};
 use maxmargin_io::SoftSpec;
 
 /// Multipliers are done when variables and factors agree so well.
@@ -149,7 +147,6 @@ fn refuse_driver_options(args: &TrainArgs, own: &SettingsArgs) -> Result<()> {
         (args.warm_start.is_some(), "--warm-start"),
         (args.checkpoint.is_some(), "--checkpoint"),
         (args.resume.is_some(), "--resume"),
-        (args.trace.is_some(), "--trace"),
         (args.validation.is_some(), "--validation"),
     ] {
         if given {
@@ -157,83 +154,6 @@ fn refuse_driver_options(args: &TrainArgs, own: &SettingsArgs) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Rows of a table get rarer by this factor.
-const GROWTH: f64 = 1.25;
-
-/// Trains by DLPW. There is no dual point and no proof: all that is known is the objective.
-pub(super) fn train_dlpw(
-    problem: &SoftGraph,
-    temperature: Option<f64>,
-    settings: &Settings,
-    screen: &Screen,
-    trace: &mut Trace,
-) -> Result<Solution> {
-    let (epochs, max_seconds) = (settings.max_passes, settings.max_seconds);
-    let own = DlpwSettings { epochs, max_seconds, temperature, seed: settings.seed };
-    let interrupt = on_ctrl_c(screen)?;
-    screen.say(format!("{:>7} {:>14} {:>9}", "pass", "hard objective", "seconds"));
-    let say = |row: &DlpwRow| {
-        let DlpwRow { epoch, seconds, hard_objective } = row;
-        screen.say(format!("{epoch:>7} {hard_objective:>14.6} {seconds:>8.2}s"));
-    };
-    let (mut next, mut said) = (1.0, 0);
-    let found = dlpw_watched(problem, &own, |row| {
-        trace.push(record(row));
-        if row.epoch as f64 >= next {
-            say(row);
-            next = (row.epoch as f64 * GROWTH).max(row.epoch as f64 + 1.0);
-            said = row.epoch;
-        }
-        if interrupt.is_raised() { Control::Stop } else { Control::Continue }
-    })?;
-    found.history.last().filter(|last| last.epoch != said).iter().for_each(|last| say(last));
-    let Some(last) = found.history.last() else { bail!("DLPW has not made a single pass") };
-    let primal = last.hard_objective;
-    let lambda = problem.lambda();
-    Ok(Solution {
-        weights: found.weights,
-        dual: DualPoint { blocks: Vec::new() },
-        lambda,
-        certificate: Certificate {
-            lambda,
-            primal,
-            dual: 0.0,
-            gap: primal,
-            quality: Quality::UpperBound,
-        },
-        status: match last.epoch < epochs {
-            false => Status::MaxPasses,
-            true if interrupt.is_raised() => Status::Interrupted,
-            true => Status::MaxSeconds,
-        },
-        totals: Totals { passes: last.epoch, seconds: last.seconds, ..Totals::default() },
-        choice: None,
-        validation: None,
-    })
-}
-
-/// A pass of DLPW as a row of a trace.
-fn record(row: &DlpwRow) -> Record {
-    Record {
-        pass: row.epoch,
-        visits: 0,
-        oracle_calls: 0,
-        effective_passes: row.epoch as f64,
-        seconds: row.seconds,
-        oracle_seconds: 0.0,
-        gap_seconds: 0.0,
-        dual: 0.0,
-        primal: None,
-        gap: None,
-        estimate: None,
-        second: Some(row.hard_objective),
-        validation: None,
-        steps: StepSizes::default(),
-        drift: None,
-        cache: None,
-    }
 }
 
 /// What the certificate of a soft problem says, for people.
@@ -245,14 +165,5 @@ pub(super) fn in_words(c: &Certificate, own: &SoftSpec) -> String {
          The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree\n\
          by {:.3e} at most ({:.3e} in the mean of squares).\n",
         own.rho, c.primal, c.dual, c.gap, own.hard_objective, own.violation.0, own.violation.1
-    )
-}
-
-/// What is known after DLPW, for people.
-pub(super) fn dlpw_in_words(c: &Certificate) -> String {
-    format!(
-        "The hard objective, over the LP relaxation, is at most {:.6}. How far that is from the\n\
-         optimum is not known: this training has no certificate.\n",
-        c.primal
     )
 }

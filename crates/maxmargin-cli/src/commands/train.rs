@@ -41,6 +41,9 @@ fn run_on<K: Kind>(
     if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Graph(_)) {
         bail!("--images has no meaning here: only the superpixels of --model graph have images");
     }
+    if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
+        bail!("--images {}: there is no such folder", folder.display());
+    }
     let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
     let mut note = Note::new(&data);
     let test = read_other(args.test.as_ref(), args, &data)?;

@@ -58,7 +58,7 @@ pub(super) fn training(
         Some(CHUNKING) => source.open(Some(Format::Conll)),
         Some(file) => source.open_columns(Template::read(Lines::open(file)?)?),
     };
-    let data = read_training(reader?)?.with_min_count(args.min_count);
+    let data = read_training(reader?)?.with_min_count(args.min_count.unwrap_or(1));
     if data.labels.len() < 2 {
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");

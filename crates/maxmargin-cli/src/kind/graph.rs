@@ -204,7 +204,7 @@ impl Kind for GraphKind {
             })
             .collect();
         let pairs = w[shape.pairwise()].iter().zip(nodes as u32..).map(|(&w, at)| (at, w));
-        labels.push(("of edges between different labels".to_owned(), named(pairs.collect())));
+        labels.push(("(edges between different labels)".to_owned(), named(pairs.collect())));
         LargestWeights { heading: "label", labels, pairs: None }
     }
 
@@ -234,8 +234,9 @@ impl Kind for GraphKind {
             Heatmap::new("Pixels of the test", labels(), labels(), counts)
                 .axes("label", "predicted"),
         );
-        if let Some(drawings) = draw::images(model, spec, test, pictures) {
-            report.push(drawings);
+        match draw::images(test, &predicted, pictures) {
+            Some(sections) => sections.into_iter().for_each(|section| report.push(section)),
+            None => report.push(draw::nowhere(pictures)),
         }
         report
     }

@@ -1,5 +1,6 @@
 //! Matchings: words of two sentences linked to each other.
 
+use super::draw::first_and_worst;
 use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
 use super::{
@@ -55,8 +56,8 @@ pub(super) fn training(
         );
     }
     let pairs = read(data, format)?;
-    let least = if args.min_count == 1 { LEXICON } else { args.min_count };
-    let least = u32::try_from(least).unwrap_or(u32::MAX);
+    need_links(data, &pairs)?;
+    let least = u32::try_from(args.min_count.unwrap_or(LEXICON)).unwrap_or(u32::MAX);
     let features = AlignmentFeatures::new(WordCounts::of(&pairs)).with_lexicon(&pairs, least);
     let (most, attributes) = (args.links.unwrap_or(1), features.attributes());
     let shape = MatchingShape { attributes, most_per_row: most, most_per_column: most };
@@ -77,14 +78,25 @@ fn read(data: &str, format: Option<Format>) -> Result<Vec<RawAlignment>> {
     refuse_format(format, format == Some(Format::Alignment), "matching")?;
     let (source, part) = Source::resolve_part(data)?;
     let mut pairs = read_alignments(source.open_lines("aligned sentences")?)?;
+    let mut what = "pairs of sentences".to_owned();
     if let Some(part) = part {
         pairs.retain(|pair| pair.part.as_deref() == Some(part.as_str()));
-        if pairs.is_empty() {
-            let what = format!("pairs of the part `{part}`");
-            return Err(DataError::Nothing { file: source.to_string(), what }.into());
-        }
+        what = format!("pairs of the part `{part}`");
+    }
+    if pairs.is_empty() {
+        return Err(DataError::Nothing { file: source.to_string(), what }.into());
     }
     Ok(pairs)
+}
+
+/// Refuses pairs without a single link: they are there to be predicted, not to be learned from.
+fn need_links(data: &str, pairs: &[RawAlignment]) -> Result<()> {
+    if pairs.iter().all(|pair| pair.links.is_empty()) {
+        bail!(
+            "{data}: expected links such as `1-1`, which training and evaluation need, found none"
+        );
+    }
+    Ok(())
 }
 
 /// The predicted links of every pair.
@@ -121,10 +133,13 @@ impl Kind for MatchingKind {
         spec: &MatchingSpec,
         data: &str,
         format: Option<Format>,
-        _: LabelRule,
+        rule: LabelRule,
     ) -> Result<Labelled<Aligned>> {
         let features = spec.features.as_ref().ok_or_else(features_from_elsewhere)?;
         let pairs = read(data, format)?;
+        if rule != LabelRule::Ignore {
+            need_links(data, &pairs)?;
+        }
         let fingerprint = alignment_fingerprint(&pairs);
         let examples = Aligned::new(pairs, features)?;
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
@@ -154,12 +169,8 @@ impl Kind for MatchingKind {
         let s = scores(spec, w, examples);
         let tokens = s.predicted + s.sure;
         let predicted = predict_links(spec, w, examples);
-        let is_wrong = |(pair, links): (&RawAlignment, &Vec<(u32, u32)>)| {
-            let sure = pair.of_kind(Gold::Sure);
-            sure.iter().any(|link| !links.contains(link))
-                || links.iter().any(|&(i, j)| pair.gold(i, j) == Gold::Wrong)
-        };
-        let wrong = examples.pairs.iter().zip(&predicted).filter(|pair| is_wrong(*pair)).count();
+        let pairs = examples.pairs.iter().zip(&predicted);
+        let wrong = pairs.filter(|(pair, links)| mistakes(pair, links) > 0).count();
         SequenceErrors {
             tokens,
             wrong_tokens: tokens - s.sure_hits - s.possible_hits,
@@ -237,31 +248,63 @@ impl Kind for MatchingKind {
         let Some(test) = test else { return report };
         let predicted = predict_links(spec, &model.weights, test);
         let sizes = 4..=24;
-        let shown = test.pairs.iter().zip(&predicted).enumerate().filter(|(_, (pair, _))| {
+        let fits = |pair: &RawAlignment| {
             sizes.contains(&pair.source.len()) && sizes.contains(&pair.target.len())
-        });
-        for (at, (pair, links)) in shown.take(GRIDS) {
-            let mut grid = Vec::new();
-            for i in 0..pair.source.len() as u32 {
-                for j in 0..pair.target.len() as u32 {
-                    grid.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
-                        (true, Gold::Wrong) => -1.0,
-                        (true, _) => 1.0,
-                        (false, Gold::Sure) => -0.5,
-                        (false, _) => 0.0,
-                    });
-                }
-            }
-            let title = format!("Test pair {}", at + 1);
-            report.push(
-                Heatmap::new(title, pair.source.clone(), pair.target.clone(), grid)
-                    .axes("source", "target")
-                    .note("1: a right link; −1: a wrong one; −0.5: a sure one that is missing."),
-            );
+        };
+        let shown: Vec<usize> = (0..test.pairs.len()).filter(|i| fits(&test.pairs[*i])).collect();
+        let errors: Vec<f64> =
+            shown.iter().map(|&i| mistakes(&test.pairs[i], &predicted[i]) as f64).collect();
+        let (first, worst) = first_and_worst(&errors, GRIDS, GRIDS);
+        for at in first {
+            let i = shown[at];
+            let title = format!("Test pair {}", i + 1);
+            report.push(grid(title, &test.pairs[i], &predicted[i]));
+        }
+        for at in worst {
+            let i = shown[at];
+            let title = format!("Test pair {}, mistakes: {}", i + 1, errors[at]);
+            report.push(grid(title, &test.pairs[i], &predicted[i]));
         }
         report
     }
 }
 
-/// Alignment grids in a report.
+/// Sure links that are missing, and links that are wrong.
+fn mistakes(pair: &RawAlignment, links: &[(u32, u32)]) -> usize {
+    let sure = pair.of_kind(Gold::Sure);
+    let missing = sure.iter().filter(|link| !links.contains(link)).count();
+    missing + links.iter().filter(|&&(i, j)| pair.gold(i, j) == Gold::Wrong).count()
+}
+
+/// The links of a pair of sentences, true and predicted.
+fn grid(title: String, pair: &RawAlignment, links: &[(u32, u32)]) -> Heatmap {
+    let mut cells = Vec::new();
+    for i in 0..pair.source.len() as u32 {
+        for j in 0..pair.target.len() as u32 {
+            cells.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
+                (true, Gold::Wrong) => WRONG,
+                (true, _) => RIGHT,
+                (false, Gold::Sure) => MISSED,
+                (false, Gold::Possible) => POSSIBLE,
+                (false, Gold::Wrong) => NOTHING,
+            });
+        }
+    }
+    Heatmap::new(title, pair.source.clone(), pair.target.clone(), cells)
+        .axes("source", "target")
+        .meaning(RIGHT, "a right link")
+        .meaning(WRONG, "a wrong link")
+        .meaning(MISSED, "a sure link that was missed")
+        .meaning(POSSIBLE, "a possible link that was left out")
+        .meaning(NOTHING, "no link")
+}
+
+/// Alignment grids in a report: the first ones, and as many of those with most mistakes.
 const GRIDS: usize = 4;
+
+/// What is in the cell of an alignment grid, as a shade of its colour.
+const RIGHT: f64 = 1.0;
+const WRONG: f64 = -1.0;
+const MISSED: f64 = -0.5;
+const POSSIBLE: f64 = 0.25;
+const NOTHING: f64 = 0.0;

@@ -7,6 +7,7 @@ mod draw;
 mod factor_graph;
 mod graph;
 pub(crate) mod kernel;
+mod loading;
 mod matching;
 mod multiclass;
 mod multilabel;
@@ -19,6 +20,7 @@ pub(crate) use binary::BinaryKind;
 pub(crate) use chain::ChainKind;
 pub(crate) use factor_graph::FactorGraphKind;
 pub(crate) use graph::GraphKind;
+pub(crate) use loading::{load, load_for};
 pub(crate) use matching::MatchingKind;
 pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
@@ -27,7 +29,7 @@ pub(crate) use tree::TreeKind;
 pub(crate) use maxmargin_io::Beside;
 
 use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
 use maxmargin_io::{
@@ -36,7 +38,6 @@ use maxmargin_io::{
 use maxmargin_report::Report;
 use serde_json::Value;
 use std::io::Write;
-use std::path::Path;
 
 /// A kind of model.
 pub(crate) trait Kind {
@@ -335,17 +336,6 @@ pub(crate) fn read_training(
                 _ => AnyTraining::Multiclass(multiclass::training(rows, data, args)?),
             }
         }
-    })
-}
-
-/// Reads a model.
-pub(crate) fn load(path: &Path) -> Result<Model> {
-    Model::load(path).map_err(|error| {
-        let hint = match PathFile::load(path) {
-            Ok(_) => "`maxmargin pick PATH --lambda NUMBER -o MODEL` takes a model out of it",
-            Err(_) => "a model is a file that `maxmargin train DATA -o MODEL` has written",
-        };
-        anyhow!("{error}\nhint: {hint}")
     })
 }
 

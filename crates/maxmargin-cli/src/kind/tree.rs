@@ -12,10 +12,11 @@ use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Bounds;
 use maxmargin::evaluate::{DetectedJoints, SequenceErrors};
-use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss};
+use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeShape};
 use maxmargin_io::{
-    Format, LabelRule, Model, Names, Origin, Pose, PoseKinds, PoseSimulation, SimulatedPoses,
-    Source, TreeSpec, Unknown, lsp_parents, lsp_torso, pose_fingerprint, read_poses,
+    Fingerprint, Fingerprinter, Format, LabelRule, Model, Names, Origin, Pose, PoseKinds,
+    PoseSimulation, SimulatedPoses, Source, TreeSpec, Unknown, lsp_joints, lsp_parents, lsp_torso,
+    pose_fingerprint, read_poses,
 };
 use maxmargin_report::Report;
 use serde_json::json;
@@ -47,9 +48,15 @@ pub(super) fn training(
     args: &ModelArgs,
 ) -> Result<Training<TreeKind>> {
     check(args, "tree", &["--joint-kinds", "--lower", "--upper"])?;
-    let people = read(data, format)?;
+    let (first, people) = read(data, format)?;
     let simulation = PoseSimulation::default();
     let kinds = args.joint_kinds.unwrap_or(KINDS);
+    if kinds > people.len() && args.joint_kinds.is_some() {
+        bail!(
+            "--joint-kinds {kinds}: there are only {} people to tell kinds apart by",
+            people.len()
+        );
+    }
     let kinds = PoseKinds::fit(&people, &lsp_parents(), kinds, &simulation);
     let (shape, loss) = (kinds.shape(UNIT), TreeLoss::default());
     let spec = TreeSpec { shape, loss, kinds: Some(kinds), simulation: Some(simulation) };
@@ -57,14 +64,14 @@ pub(super) fn training(
         labels: Names::new(),
         attributes: Names::new(),
         format: Format::Pose,
-        fingerprint: pose_fingerprint(&people),
+        fingerprint: fingerprint(first, &people),
         template: None,
     };
-    Ok(Training { origin, examples: simulate(&spec, &people)?, spec })
+    Ok(Training { origin, examples: simulate(&spec, first, &people)?, spec })
 }
 
-/// Reads people; `FILE:100..200` are those from the 101st to the 200th.
-fn read(data: &str, format: Option<Format>) -> Result<Vec<Pose>> {
+/// Reads people, and the number of the first; `FILE:100..200` are those from the 101st to the 200th.
+fn read(data: &str, format: Option<Format>) -> Result<(usize, Vec<Pose>)> {
     refuse_format(format, format == Some(Format::Pose), "tree")?;
     let (source, part) = Source::resolve_part(data)?;
     let people = read_poses(source.open_lines("poses")?)?;
@@ -73,7 +80,7 @@ fn read(data: &str, format: Option<Format>) -> Result<Vec<Pose>> {
         let found = pose.joints.len();
         bail!("{source}: `{}` has {found} joints, and a pose needs {joints}", pose.name);
     }
-    let Some(part) = part else { return Ok(people) };
+    let Some(part) = part else { return Ok((0, people)) };
     let ends = part.split_once("..").map(|(from, to)| {
         (
             from.parse().ok().or(from.is_empty().then_some(0)),
@@ -82,19 +89,32 @@ fn read(data: &str, format: Option<Format>) -> Result<Vec<Pose>> {
     });
     match ends {
         Some((Some(from), Some(to))) if from < to && to <= people.len() => {
-            Ok(people[from..to].to_vec())
+            Ok((from, people[from..to].to_vec()))
         }
-        _ => bail!("{data}: expected a part such as `0..200` of {} people", people.len()),
+        _ => bail!("{data}: expected a part of `0..{}`, all people of the file", people.len()),
     }
 }
 
-fn simulate(spec: &TreeSpec, people: &[Pose]) -> Result<People> {
+/// Where people stand in their file belongs to the data, since their maps depend on it.
+fn fingerprint(first: usize, people: &[Pose]) -> Fingerprint {
+    match first {
+        0 => pose_fingerprint(people),
+        _ => {
+            let mut fingerprinter = Fingerprinter::for_records("part of poses");
+            let own = pose_fingerprint(people).to_string();
+            fingerprinter.add_record([own.as_str()], [first as f64]);
+            fingerprinter.finish()
+        }
+    }
+}
+
+fn simulate(spec: &TreeSpec, first: usize, people: &[Pose]) -> Result<People> {
     let unit = spec.shape.unit();
     let (Some(simulation), Some(kinds)) = (&spec.simulation, &spec.kinds) else {
         return Err(features_from_elsewhere());
     };
     let SimulatedPoses { examples, torsos, frames } =
-        simulation.simulate(people, kinds, lsp_torso(), unit)?;
+        simulation.simulate_from(first, people, kinds, lsp_torso(), unit)?;
     Ok(People { examples, torsos, frames })
 }
 
@@ -123,6 +143,38 @@ fn detected(spec: &TreeSpec, w: &[f64], people: &People) -> (DetectedJoints, u64
     (found, complete)
 }
 
+/// What a joint is called; of trees that are no people, its number.
+fn joint_name(spec: &TreeSpec, joint: usize) -> String {
+    let names = lsp_joints();
+    match names.get(joint).filter(|_| spec.shape.nodes().len() == names.len()) {
+        Some(name) => (*name).to_owned(),
+        None => (joint + 1).to_string(),
+    }
+}
+
+/// The weights of a node, and what they are called; kinds and maps are counted from 1.
+fn weight_names(shape: &TreeShape, node: usize) -> Vec<(usize, String)> {
+    let own = &shape.nodes()[node];
+    let above = own.parent.map_or(1, |parent| shape.nodes()[parent].kinds);
+    let mut names = Vec::new();
+    for (at, place) in shape.unary(node).enumerate() {
+        let (kind, map) = (at / own.maps + 1, at % own.maps + 1);
+        names.push((place, format!("kind {kind}, map {map}")));
+    }
+    for (at, place) in shape.bias(node).enumerate() {
+        names.push((place, format!("kind {}", at + 1)));
+    }
+    for (at, place) in shape.table(node).enumerate() {
+        let (kind, parent) = (at / above + 1, at % above + 1);
+        names.push((place, format!("kind {kind} below kind {parent}")));
+    }
+    for (at, place) in shape.deformation(node).enumerate() {
+        let way = ["δx²", "δy²", "δx", "δy"][at % 4];
+        names.push((place, format!("kind {}, {way}", at / 4 + 1)));
+    }
+    names
+}
+
 impl Kind for TreeKind {
     type Spec = TreeSpec;
     type Examples = People;
@@ -135,9 +187,9 @@ impl Kind for TreeKind {
         format: Option<Format>,
         _: LabelRule,
     ) -> Result<Labelled<People>> {
-        let people = read(data, format)?;
-        let fingerprint = pose_fingerprint(&people);
-        let examples = simulate(spec, &people).with_context(|| data.to_owned())?;
+        let (first, people) = read(data, format)?;
+        let fingerprint = fingerprint(first, &people);
+        let examples = simulate(spec, first, &people).with_context(|| data.to_owned())?;
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
     }
 
@@ -225,7 +277,7 @@ impl Kind for TreeKind {
             found.share()
         );
         for (joint, share) in joints.iter().enumerate() {
-            let _ = writeln!(text, "joint {:>2}              {share:.4}", joint + 1);
+            let _ = writeln!(text, "{:<14}        {share:.4}", joint_name(spec, joint));
         }
         let json = json!({
             "hamming": e.hamming(), "zero_one": e.zero_one(), "pdj": found.share(),
@@ -236,19 +288,11 @@ impl Kind for TreeKind {
 
     fn largest_weights(model: &Model, spec: &TreeSpec, top: usize) -> LargestWeights {
         let of = |node: usize| {
-            let groups = [
-                ("map", spec.shape.unary(node)),
-                ("bias", spec.shape.bias(node)),
-                ("pair of kinds", spec.shape.table(node)),
-                ("deformation", spec.shape.deformation(node)),
-            ];
-            let named = groups.into_iter().flat_map(|(name, range)| {
-                let weights = model.weights[range].iter().enumerate();
-                weights
-                    .map(move |(at, &weight)| (format!("{name} {at}"), weight))
-                    .collect::<Vec<_>>()
-            });
-            (format!("{}", node + 1), largest(named.collect(), top))
+            let named: Vec<(String, f64)> = weight_names(&spec.shape, node)
+                .into_iter()
+                .map(|(at, name)| (name, model.weights[at]))
+                .collect();
+            (joint_name(spec, node), largest(named, top))
         };
         let labels = (0..spec.shape.nodes().len()).map(of).collect();
         LargestWeights { heading: "joint", labels, pairs: None }
@@ -266,7 +310,8 @@ impl Kind for TreeKind {
         mut report: Report,
     ) -> Report {
         if let Some(people) = test {
-            report.push(draw::people(model, spec, people));
+            let sections = draw::people(model, spec, people).into_iter();
+            sections.for_each(|section| report.push(section));
         }
         report
     }

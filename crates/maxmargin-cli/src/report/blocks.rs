@@ -45,7 +45,7 @@ impl Spread {
             values.map(f64::from).collect(),
         );
         Some(heatmap.axes("gap of a block", "pass").note(
-            "How many blocks (examples) have a gap of each size at the exact passes; all gaps together \
+            "How many blocks (examples, unless constraints are soft) have a gap of each size at the exact passes; all gaps together \
              are the duality gap. A few blocks with large gaps are what orders that follow gaps go for.",
         ))
     }

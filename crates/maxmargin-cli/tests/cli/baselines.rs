@@ -50,7 +50,7 @@ fn tampering_with_weights_shows_in_the_objective() {
 #[test]
 fn what_means_nothing_to_a_method_is_refused() {
     let desk = Desk::new();
-    desk.write("rows.svm", "1 1:1\n2 2:1\n1,2 1:1 2:1\n");
+    desk.write("rows.svm", "1 1:1\n2 2:1\n1,2,3 1:1 2:1\n");
     desk.run("train pets.crf -q -o pets.model").ok();
     insta::assert_snapshot!(desk.session(
         "train pets.crf --solver sgd

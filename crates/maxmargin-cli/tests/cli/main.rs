@@ -24,6 +24,7 @@ mod predict;
 mod refusals;
 mod reproduce;
 mod soft;
+mod structures;
 mod templates;
 mod train;
 mod verify;

@@ -149,6 +149,71 @@ fn every_verb_knows_soft_training() {
     assert_eq!((&json["n"], &json["soft"]["rho"]), (&5.into(), &1.0.into()));
 }
 
+/// Orders and directions can be compared on soft problems too, which are made anew for each lambda.
+#[test]
+fn methods_are_compared_on_soft_problems() {
+    let desk = desk();
+    let compare = "compare graphs.jsonl --training soft --rho 0.5 --budget 300 --out c --json -q \
+                   --methods bcfw,bcfw+gap+pairwise --seeds 2 --tolerance 1e-9";
+    let json = desk.run(&format!("{compare} --lambdas 0.1,0.05,0.1")).ok().json();
+    let primals: Vec<f64> = json["lambdas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|at| at["best_dual"].as_f64().unwrap())
+        .collect();
+    assert_eq!(primals.len(), 2, "a lambda that is named twice is run once: {json}");
+    for (lambda, best) in ["0.1", "0.05"].iter().zip(&primals) {
+        let train = format!("train graphs.jsonl --training soft --rho 0.5 {BY_NAME}");
+        let json =
+            desk.run(&format!("{train} -q --json --tolerance 1e-6 --lambda {lambda}")).ok().json();
+        assert!((json["dual"].as_f64().unwrap() - best).abs() < 1e-5, "{json}, {best}");
+    }
+    let again = desk.run(&format!("{compare} --lambdas 0.05")).ok().json();
+    assert_eq!(again["reused"], 4);
+    let run = desk.run("compare graphs.jsonl --training dlpw");
+    assert!(run.stderr.contains("no dual to compare by"), "{}", run.stderr);
+    let run = desk.run("compare graphs.jsonl --training soft --multipliers 3");
+    assert!(run.stderr.contains("single runs"), "{}", run.stderr);
+}
+
+/// Predictions may be made in another way than training was.
+#[test]
+fn predictions_are_made_as_asked() {
+    let desk = desk();
+    desk.run("train graphs.jsonl -q --training soft --lambda 0.01 --solver bcfw -o g.model").ok();
+    desk.run("train pets.crf -q -o c.model").ok();
+    let exact = desk.run("predict g.model graphs.jsonl --inference enumerate").ok().stdout;
+    for name in ["auto", "lp", "max-product"] {
+        let found = desk.run(&format!("predict g.model graphs.jsonl --inference {name}")).ok();
+        assert_eq!(found.stdout, exact, "{name}");
+        desk.run(&format!("evaluate g.model graphs.jsonl --inference {name}")).ok();
+    }
+    insta::assert_snapshot!(desk.session(
+        "predict g.model graphs.jsonl --inference max-sum
+         evaluate g.model graphs.jsonl --inference best
+         predict c.model pets.crf --inference lp"
+    ));
+}
+
+/// DLPW proves nothing, but its objective can be followed like those of the others.
+#[test]
+fn what_dlpw_knows_is_shown() {
+    let desk = desk();
+    let train = "train graphs.jsonl -q --training dlpw --max-passes 20 --lambda 0.05";
+    desk.run(&format!("{train} --report r.html --trace t.jsonl -o d.model")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("without a certificate") && page.contains("Hard objective"));
+    assert!(!page.contains("Duality gap") && !page.contains("solver auto"));
+    let trace = desk.read("t.jsonl");
+    let lines: Vec<serde_json::Value> =
+        trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["event"], lines.len()), (&"start".into(), 22));
+    let json = desk.run(&format!("{train} --json")).ok().json();
+    assert_eq!(json["hard_objective"], lines[20]["second"]);
+    assert!(json["gap"].is_null() && json["dual"].is_null() && json["primal"].is_null());
+}
+
 #[test]
 fn whatever_is_tampered_with_is_noticed() {
     let desk = desk();

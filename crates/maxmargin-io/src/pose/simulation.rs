@@ -1,114 +1,10 @@
 //! Score maps as a detector might make them: noisy peaks, and peaks where there is nothing.
 
+use super::kinds::PoseKinds;
 use super::reader::{Joint, Pose};
 use maxmargin::Rng;
-use maxmargin::model::tree::{State, TreeExampleError, TreeExamples, TreeNode, TreeShape};
+use maxmargin::model::tree::{State, TreeExampleError, TreeExamples};
 use serde::{Deserialize, Serialize};
-
-/// The parents of the 14 joints of Leeds Sports Pose: a tree with the neck as its root.
-///
-/// ```
-/// let parents = maxmargin_io::lsp_parents();
-/// assert_eq!((parents[12], parents[0]), (None, Some(1))); // the neck; the right ankle at its knee
-/// ```
-pub fn lsp_parents() -> [Option<usize>; 14] {
-    let tree = [1, 2, 8, 9, 3, 4, 7, 8, 12, 12, 9, 10, 12, 12];
-    std::array::from_fn(|joint| (joint != 12).then_some(tree[joint]))
-}
-
-/// The two joints whose distance is the diameter of the torso in Leeds Sports Pose: left shoulder and
-/// right hip.
-///
-/// ```
-/// assert_eq!(maxmargin_io::lsp_torso(), (9, 2));
-/// ```
-pub fn lsp_torso() -> (usize, usize) {
-    (9, 2)
-}
-
-/// Kinds of joints (mixture types), told apart by where a joint is, seen from its parent: the clusters
-/// of these ways in training data, found by Lloyd's algorithm.
-///
-/// ```
-/// use maxmargin_io::{Joint, Pose, PoseKinds, PoseSimulation};
-///
-/// let person = |x: f64| Pose {
-///     name: "someone".to_owned(),
-///     joints: vec![Joint::default(), Joint { x, y: 10.0, flag: 0.0 }],
-/// };
-/// let people = [person(-5.0), person(5.0), person(4.0)];
-/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &PoseSimulation::default());
-/// assert_eq!(kinds.anchors(1).len(), 2); // one cluster to the left, one to the right
-/// assert!(kinds.anchors(1)[0].0 < 0.0 && kinds.anchors(1)[1].0 > 0.0);
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoseKinds {
-    parents: Vec<Option<usize>>,
-    /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
-    anchors: Vec<Vec<(f64, f64)>>,
-}
-
-impl PoseKinds {
-    /// Finds so many kinds of every joint but roots, which have one.
-    ///
-    /// # Panics
-    /// If there are no people, or as many parents as joints are not given.
-    pub fn fit(
-        people: &[Pose],
-        parents: &[Option<usize>],
-        kinds: usize,
-        simulation: &PoseSimulation,
-    ) -> Self {
-        let placed: Vec<Vec<(f64, f64)>> =
-            people.iter().map(|pose| simulation.place(pose).0).collect();
-        let anchors = parents.iter().enumerate().map(|(joint, parent)| match parent {
-            None => vec![(0.0, 0.0)],
-            Some(parent) => {
-                let way = |at: &Vec<(f64, f64)>| {
-                    let (from, to) = (at[*parent], at[joint]);
-                    (to.0 - from.0, to.1 - from.1)
-                };
-                clusters(&placed.iter().map(way).collect::<Vec<_>>(), kinds.max(1))
-            }
-        });
-        let anchors = anchors.collect();
-        Self { parents: parents.to_vec(), anchors }
-    }
-
-    /// The centres of a joint's clusters.
-    pub fn anchors(&self, joint: usize) -> &[(f64, f64)] {
-        &self.anchors[joint]
-    }
-
-    /// The tree of joints, each with one map per kind; `unit` is what deformations are divided by.
-    ///
-    /// # Panics
-    /// If the parents go round in a circle.
-    pub fn shape(&self, unit: f64) -> TreeShape {
-        self.try_shape(unit).expect("a tree of joints")
-    }
-
-    /// The same, or none if this is no tree, as can be if it comes from a file.
-    pub(crate) fn try_shape(&self, unit: f64) -> Option<TreeShape> {
-        if self.parents.len() != self.anchors.len() {
-            return None;
-        }
-        let node = |(parent, anchors): (&Option<usize>, &Vec<(f64, f64)>)| {
-            let node = TreeNode::root(anchors.len(), anchors.len());
-            match parent {
-                None => node,
-                Some(parent) => node.child_of(*parent).with_anchors(anchors.clone()),
-            }
-        };
-        let nodes = self.parents.iter().zip(&self.anchors).map(node).collect();
-        TreeShape::new(nodes, unit).ok()
-    }
-
-    fn kind(&self, joint: usize, way: (f64, f64)) -> usize {
-        nearest(&self.anchors[joint], way)
-    }
-}
 
 /// How score maps are simulated.
 ///
@@ -122,7 +18,7 @@ impl PoseKinds {
 /// * one at the true place of the joint's mirror image (left and right look alike), times `mirror`;
 /// * `distractors` at random places, the same in the maps of all kinds, times `mirror` as well.
 ///
-/// The same seed gives the same maps, person by person.
+/// The same seed gives the same maps, person by person; which person it is, is told by the number.
 ///
 /// ```
 /// use maxmargin_io::PoseSimulation;
@@ -219,12 +115,44 @@ impl PoseSimulation {
         torso: (usize, usize),
         unit: f64,
     ) -> Result<SimulatedPoses, TreeExampleError> {
+        self.simulate_from(0, people, kinds, torso, unit)
+    }
+
+    /// The same for people of whom the first has the number `first`: a part of some people gets the maps
+    /// that it has among all of them, and two parts have no noise in common.
+    ///
+    /// ```
+    /// use maxmargin_io::{Lines, PoseKinds, PoseSimulation, read_poses};
+    ///
+    /// let text = "a\t0,0,0\t10,30,0\nb\t0,0,0\t-10,30,0\n";
+    /// let people = read_poses(Lines::from_reader("people.tsv", text.as_bytes())?)?;
+    /// let simulation = PoseSimulation::default();
+    /// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &simulation);
+    /// let all = simulation.simulate(&people, &kinds, (0, 1), 4.0)?;
+    /// let last = simulation.simulate_from(1, &people[1..], &kinds, (0, 1), 4.0)?;
+    /// assert_eq!(last.examples, all.examples.select(|i| i == 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Numbers that make maps which are not finite.
+    ///
+    /// # Panics
+    /// If people do not have as many joints as the tree.
+    pub fn simulate_from(
+        &self,
+        first: usize,
+        people: &[Pose],
+        kinds: &PoseKinds,
+        torso: (usize, usize),
+        unit: f64,
+    ) -> Result<SimulatedPoses, TreeExampleError> {
         let mut data = SimulatedPoses {
             examples: TreeExamples::new(kinds.shape(unit)),
             torsos: Vec::new(),
             frames: Vec::new(),
         };
-        for (number, pose) in people.iter().enumerate() {
+        for (number, pose) in (first..).zip(people) {
             let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
             let (places, frame) = self.place(pose);
             let truth: Vec<State> = (0..places.len())
@@ -254,7 +182,7 @@ impl PoseSimulation {
     }
 
     /// Where the joints of a person are on the grid; pixels per step, and where the grid begins.
-    fn place(&self, pose: &Pose) -> (Vec<(f64, f64)>, (f64, f64, f64)) {
+    pub(super) fn place(&self, pose: &Pose) -> (Vec<(f64, f64)>, (f64, f64, f64)) {
         let bounds = |of: fn(&Joint) -> f64| {
             let values = pose.joints.iter().map(of);
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -330,47 +258,11 @@ fn gaussian(rng: &mut Rng) -> f64 {
     (0..12).map(|_| rng.unit_f64()).sum::<f64>() - 6.0
 }
 
-fn away((x, y): (f64, f64), (u, v): (f64, f64)) -> f64 {
-    (x - u).powi(2) + (y - v).powi(2)
-}
-
-fn nearest(centres: &[(f64, f64)], point: (f64, f64)) -> usize {
-    let closer = |best: usize, at: usize| {
-        if away(centres[at], point) < away(centres[best], point) { at } else { best }
-    };
-    (0..centres.len()).fold(0, closer)
-}
-
-/// The centres of so many clusters: Lloyd's algorithm, from points that are far from each other.
-fn clusters(points: &[(f64, f64)], count: usize) -> Vec<(f64, f64)> {
-    let mean = |points: &mut dyn Iterator<Item = (f64, f64)>| {
-        let sum = points.fold((0.0, 0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + 1.0));
-        (sum.2 > 0.0).then(|| (sum.0 / sum.2, sum.1 / sum.2))
-    };
-    let mut centres: Vec<_> = mean(&mut points.iter().copied()).into_iter().collect();
-    while centres.len() < count {
-        let gap = |point: &(f64, f64)| away(centres[nearest(&centres, *point)], *point);
-        let furthest = points.iter().copied().max_by(|a, b| gap(a).total_cmp(&gap(b)));
-        centres.extend(furthest);
-    }
-    if count > 1 {
-        centres[0] = centres[1]; // the mean was only there to begin with
-    }
-    for _ in 0..50 {
-        let own: Vec<usize> = points.iter().map(|&point| nearest(&centres, point)).collect();
-        for (at, centre) in centres.iter_mut().enumerate() {
-            let mut members =
-                points.iter().zip(&own).filter(|(_, own)| **own == at).map(|(point, _)| *point);
-            *centre = mean(&mut members).unwrap_or(*centre);
-        }
-    }
-    centres.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    centres
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::lsp::lsp_parents;
     use super::*;
+    use maxmargin::model::tree::{TreeNode, TreeShape};
 
     #[test]
     fn mirrors_are_mutual_and_the_tree_is_one() {

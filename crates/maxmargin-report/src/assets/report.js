@@ -613,7 +613,8 @@ function livePlot(figure) {
 function liveHeat(figure) {
   const script = figure.querySelector("script");
   if (!script) return;
-  const [rowNames, columnNames, values, rowTitle, columnTitle] = JSON.parse(script.textContent);
+  const [[rowNames, rowTitle], [columnNames, columnTitle], values, meanings] = JSON.parse(script.textContent);
+  const inWords = (value) => (meanings.find(([known]) => known === value) || [])[1] || formatNumber(value);
   const svg = figure.querySelector("svg");
   const [left, top, cell, rows, columns] = svg.dataset.grid.split(" ").map(Number);
   const box = svg.appendChild(shape("rect", { class: "here", width: cell, height: cell, visibility: "hidden" }));
@@ -631,7 +632,7 @@ function liveHeat(figure) {
     box.setAttribute("y", top + r * cell);
     const name = (title, label) => (title ? title + " " : "") + label;
     readout.replaceChildren(name(rowTitle, rowNames[r]), ", ", name(columnTitle, columnNames[c]), ": ",
-      make("b", {}, value === false ? "no value" : formatNumber(value)));
+      make("b", {}, value === false ? "no value" : inWords(value)));
   }
 
   function follow(event) {

@@ -81,14 +81,38 @@ pub(super) fn bars(out: &mut String, section: &Bars) {
     out.push_str("</div>\n");
 }
 
-fn colour_key(out: &mut String, extent: f64) {
+/// What colours mean, of values that are negative as well as positive, or of positive ones alone.
+fn colour_key(out: &mut String, extent: f64, any_negative: bool) {
     let end = format_number(extent);
+    if !any_negative {
+        let _ = writeln!(
+            out,
+            "<div class=\"ramp\" role=\"img\" aria-label=\"Colours: paper for zero, blue up to {end}\">\
+             <span>0</span><i class=\"up\"></i><span>{end}</span></div>"
+        );
+        return;
+    }
     let _ = writeln!(
         out,
         "<div class=\"ramp\" role=\"img\" aria-label=\"Colours: orange for negative values down to −{end}, \
          paper for zero, blue for positive values up to {end}\"><span>−{end}</span><i></i><span>0</span>\
          <i class=\"up\"></i><span>{end}</span></div>"
     );
+}
+
+/// What the few values of a matrix mean.
+fn meanings_key(out: &mut String, map: &Heatmap, extent: f64) {
+    out.push_str("<ul class=\"key\">");
+    for (value, meaning) in map.meanings.iter().filter(|(value, _)| *value != 0.0) {
+        let side = if *value < 0.0 { "neg" } else { "pos" };
+        let share = if extent > 0.0 { value.abs() / extent } else { 0.0 };
+        let _ = write!(
+            out,
+            "<li><i class=\"swatch\" style=\"background:rgb(var(--{side})/{share:.3})\"></i>{}</li>",
+            text(meaning)
+        );
+    }
+    out.push_str("</ul>\n");
 }
 
 /// The most cells whose values are embedded for the read-out.
@@ -101,7 +125,10 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         nothing(out, "cells");
         return;
     }
-    let extent = png::extent(map.values.iter().take(rows * columns));
+    let known = map.meanings.iter().map(|(value, _)| value);
+    let values = || map.values.iter().take(rows * columns);
+    let extent = png::extent(values().chain(known));
+    let any_negative = values().any(|value| *value < 0.0);
     // Labels: beside each row, above each column, thinned where they would touch.
     let cell = (640.0 / columns.max(rows) as f64).clamp(1.0, 26.0);
     let size = (0.72 * cell).clamp(11.0, 15.0);
@@ -117,30 +144,37 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
     let (row_name, column_name) = (!map.row_title.is_empty(), !map.column_title.is_empty());
     let titles = size + 6.0;
     if row_name {
-        left += titles;
+        left += titles + 4.0; // wide letters need more room than reckoned
     }
     if column_name {
         top += titles;
     }
     let every = ((size + 1.0) / cell).ceil().max(1.0) as usize;
-    let (width, height) = (left + cell * columns as f64 + 1.0, top + cell * rows as f64 + 1.0);
+    // Titles may be longer than the side they stand at.
+    let long = |title: &str| 0.62 * size * title.chars().count() as f64;
+    let width = left + (cell * columns as f64).max(long(&map.column_title)) + 1.0;
+    let height = top + (cell * rows as f64).max(long(&map.row_title)) + 1.0;
     let image = png::data_address(rows, columns, |r, c| map.value(r, c), Shade::Diverging, extent);
     let largest = largest_cells(map);
-    let mut label = format!(
-        "Matrix of {rows} rows and {columns} columns, values from −{e} to {e}.",
-        e = format_number(extent)
-    );
-    if let Some(&(r, c)) = largest.first() {
-        label.push_str(&format!(
+    let end = format_number(extent);
+    let least = if any_negative { format!("−{end}") } else { "0".to_owned() };
+    let mut label = format!("Matrix of {rows} rows and {columns} columns");
+    if map.meanings.is_empty() {
+        let _ = write!(label, ", values from {least} to {end}");
+    }
+    label.push('.');
+    if let Some(&(r, c)) = largest.first().filter(|_| map.meanings.is_empty()) {
+        let _ = write!(
+            label,
             " Largest in size: {}, {}: {}.",
             map.row_labels[r],
             map.column_labels[c],
-            format_number(map.value(r, c))
-        ));
+            map.in_words(r, c)
+        );
     }
     let _ = write!(
         out,
-        "<figure class=\"heat{}\" style=\"max-width:{:.0}px\">\n<svg viewBox=\"0 0 {width:.1} {height:.1}\" role=\"img\" aria-label=\"{}\" \
+        "<figure class=\"heat{}\" style=\"max-width:{:.0}px\">\n<svg viewBox=\"0 0 {width:.1} {height:.1}\" style=\"max-width:{width:.0}px\" role=\"img\" aria-label=\"{}\" \
          data-grid=\"{left:.1} {top:.1} {cell:.3} {rows} {columns}\" font-size=\"{size:.1}\">",
         if row_chars <= 1 && column_chars <= 1 && cell >= 20.0 { " brief" } else { "" },
         (width + 34.0).max(320.0),
@@ -211,7 +245,10 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         let _ = write!(out, "<path class=\"mesh\" d=\"{grid}\"/>");
     }
     out.push_str("</svg>\n");
-    colour_key(out, extent);
+    match map.meanings.is_empty() {
+        true => colour_key(out, extent, any_negative),
+        false => meanings_key(out, map, extent),
+    }
     if rows * columns <= READ_CELLS {
         let values: Vec<Cell> = (0..rows * columns)
             .map(|at| {
@@ -222,7 +259,12 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         let _ = writeln!(
             out,
             "<script type=\"application/json\">{}</script>",
-            json(&(&map.row_labels, &map.column_labels, values, &map.row_title, &map.column_title))
+            json(&(
+                (&map.row_labels, &map.row_title),
+                (&map.column_labels, &map.column_title),
+                values,
+                &map.meanings
+            ))
         );
     }
     if !largest.is_empty() {
@@ -241,7 +283,7 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
                 "<tr><td>{}</td><td>{}</td><td class=\"num\">{}</td></tr>",
                 text(&map.row_labels[r]),
                 text(&map.column_labels[c]),
-                format_number(map.value(r, c))
+                text(&map.in_words(r, c))
             );
         }
         out.push_str("</tbody></table></div></details>\n");
@@ -293,7 +335,8 @@ pub(super) fn tiles(out: &mut String, section: &Tiles) {
     }
     let extent = png::extent(section.tiles.iter().flat_map(|tile| &tile.bitmap.values));
     if section.shade == Shade::Diverging {
-        colour_key(out, extent);
+        let values = section.tiles.iter().flat_map(|tile| &tile.bitmap.values);
+        colour_key(out, extent, values.into_iter().any(|value| *value < 0.0));
     }
     out.push_str("<div class=\"tiles\">\n");
     for tile in &section.tiles {

@@ -252,6 +252,9 @@ pub struct Heatmap {
     pub column_labels: Vec<String>,
     /// The values, row by row. Absent values and values that are not finite are shown in grey.
     pub values: Vec<f64>,
+    /// Values that stand for something, and what that is. If there are any, these words are shown in
+    /// place of numbers.
+    pub meanings: Vec<(f64, String)>,
 }
 
 impl Heatmap {
@@ -300,6 +303,31 @@ impl Heatmap {
         self.row_title = rows.into();
         self.column_title = columns.into();
         self
+    }
+
+    /// Says what a value stands for, in matrices of a few values that are no amounts.
+    ///
+    /// ```
+    /// # use maxmargin_report::Heatmap;
+    /// let map = Heatmap::new("A", ["x"], ["y"], vec![-1.0]).meaning(-1.0, "wrong");
+    /// assert_eq!((map.in_words(0, 0).as_str(), map.meanings.len()), ("wrong", 1));
+    /// ```
+    #[must_use]
+    pub fn meaning(mut self, value: f64, meaning: impl Into<String>) -> Self {
+        self.meanings.push((value, meaning.into()));
+        self
+    }
+
+    /// What a cell says: what its value stands for, or the value itself.
+    ///
+    /// ```
+    /// # use maxmargin_report::Heatmap;
+    /// assert_eq!(Heatmap::new("A", ["x"], ["y"], vec![0.5]).in_words(0, 0), "0.5");
+    /// ```
+    pub fn in_words(&self, row: usize, column: usize) -> String {
+        let value = self.value(row, column);
+        let known = self.meanings.iter().find(|(known, _)| *known == value);
+        known.map_or_else(|| crate::number::format_number(value), |(_, words)| words.clone())
     }
 
     /// The value of a cell; not a number where there is none.

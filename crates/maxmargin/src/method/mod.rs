@@ -27,7 +27,7 @@ pub(crate) fn check_suited<P: Problem>(problem: &P, solver: Solver) -> Result<()
     if solver == Solver::ExponentiatedGradient && problem.expectations().is_none() {
         return unsuited(
             "needs expectations over outputs, which this problem does not have; chains, trees, \
-             classes and factor graphs without cycles do",
+             classes, and sets of labels and factor graphs without cycles do, but not with a kernel",
         );
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::common::cases;
 use crate::common::chains::any_chain;
 use crate::common::factor_graphs::any_forests;
 use crate::common::graphs::Structure;
+use crate::common::multilabels::any_labels;
 use crate::common::rows::any_rows;
 use maxmargin::inference::Inference;
 use maxmargin::inference::forward_backward::ForwardBackward;
@@ -93,6 +94,20 @@ proptest! {
         };
         check(&problem, &all, 2.0, seed);
         check(&case.binary(), &|_| vec![false, true], 2.0, seed);
+    }
+
+    #[test]
+    fn marginals_of_sets_of_labels(case in any_labels(), large in any::<bool>(), seed in any::<u64>()) {
+        let scale = if large { 500.0 } else { 2.0 };
+        // The pairs of a random tree, or only some of them.
+        let mut case = case;
+        let mut rng = Rng::new(seed);
+        let parents = (1..case.shape.labels as u32).map(|k| (rng.below(k as usize) as u32, k));
+        let mut pairs: Vec<(u32, u32)> = parents.collect();
+        pairs.retain(|_| rng.unit_f64() < 0.8);
+        case.shape.pairs = pairs;
+        let all = |_: usize| case.sets().into_iter().map(Into::into).collect();
+        check(&case.build(Inference::Auto), &all, scale, seed);
     }
 
     /// The sum over all paths, and two ways to the same marginals.

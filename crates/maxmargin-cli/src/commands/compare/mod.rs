@@ -9,7 +9,7 @@ pub(super) mod summary;
 use super::figures::write_figures;
 use super::train::{as_option, write_file};
 use super::{print, print_json};
-use crate::args::{Budget, CompareArgs};
+use crate::args::{Budget, CompareArgs, TrainingName};
 use crate::kind::{self, Kind, Labelled, Training, Vocabulary, with_training};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
@@ -83,11 +83,15 @@ fn race(args: &CompareArgs) -> Result<Race> {
     if args.data == "-" && args.test.as_deref() == Some("-") {
         bail!("training and test data cannot both come from standard input");
     }
-    if matches!(args.model.soft.training, Some(name) if !name.is_by_decoding()) {
+    let soft = &args.model.soft;
+    if matches!(soft.training, Some(name) if !name.is_by_decoding() && name != TrainingName::Soft) {
         bail!(
-            "a problem with this --training is made for one lambda, and has its own methods\n\
-               hint: `maxmargin reproduce soft-fig2` compares them"
+            "DLPW has a loop of its own, and no dual to compare by\n\
+             hint: `maxmargin reproduce soft-fig2` sets its objective beside those of others"
         );
+    }
+    if soft.rho_schedule.is_some() || soft.multipliers.is_some() {
+        bail!("methods are compared in single runs: --rho-schedule and --multipliers have several");
     }
     let (passes, max_seconds) = match args.budget {
         Budget::Passes(passes) => (Some(passes), None),
@@ -106,7 +110,14 @@ fn race(args: &CompareArgs) -> Result<Race> {
         Settings { lambda: Some(lambda), ..base.clone() }.check().context("--lambdas")?;
     }
     let methods = method::methods(&args.methods, &base)?;
-    let (lambdas, seeds) = (args.lambdas.clone(), args.seeds);
+    let mut lambdas: Vec<f64> = Vec::new();
+    for &lambda in &args.lambdas {
+        // One that comes twice is run once: twice the same would count as two seeds.
+        if !lambdas.contains(&lambda) {
+            lambdas.push(lambda);
+        }
+    }
+    let seeds = args.seeds;
     Ok(Race { methods, lambdas, seeds, passes, traces: args.out.join("traces") })
 }
 

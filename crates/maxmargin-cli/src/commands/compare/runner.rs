@@ -1,7 +1,7 @@
 //! Runs methods one after the other on one problem, and keeps their traces.
 
 use super::method::Method;
-use crate::commands::session::errors_of;
+use crate::commands::session::{errors_of, fix_lambda};
 use crate::commands::train::on_ctrl_c;
 use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
 use crate::screen::Screen;
@@ -26,6 +26,7 @@ pub(in crate::commands) struct Race {
 }
 
 /// What has come of it.
+#[derive(Default)]
 pub(in crate::commands) struct Results {
     /// Examples, and features.
     pub(in crate::commands) n: usize,
@@ -102,20 +103,40 @@ pub(in crate::commands) fn run<K: Kind>(
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
     let resolved = kind::resolve(bounds, &spec.clone().into())?;
     let train = examples.clone();
-    let errors = |w: &[f64], beside: Beside<'_>| {
-        let error = |examples| errors_of::<K>(&spec, w, beside, examples).hamming();
-        (error(&train), test.map(|test| error(&test.examples)))
-    };
-    let header = Header {
-        method: String::new(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        data: origin.fingerprint,
-        test: test.map(|test| test.fingerprint),
-        model: spec.clone().into(),
-        bounds: bounds.clone(),
-        settings: Settings::default(),
-    };
-    K::with_problem(&spec, examples, resolved, Runner { race, header, errors: &errors, screen })
+    let own = [1.0 / K::count(&examples).max(1) as f64];
+    let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
+    screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
+    // Problems that are made for one λ are made anew for each.
+    let by_lambda = spec.clone().into().soft().is_some();
+    let parts: Vec<&[f64]> = if by_lambda { lambdas.chunks(1).collect() } else { vec![lambdas] };
+    let (mut results, mut kept) = (Results::default(), Some(examples));
+    for (at, lambdas) in parts.iter().enumerate() {
+        let mut settings = Settings { lambda: lambdas.first().copied(), ..Settings::default() };
+        let examples = if at + 1 < parts.len() { kept.clone() } else { kept.take() };
+        let examples = examples.context("the data are kept for the last problem")?;
+        let mut data: Training<K> =
+            Training { examples, origin: origin.clone(), spec: spec.clone() };
+        fix_lambda(&mut data, &mut settings)?;
+        let Training { examples, spec, .. } = data;
+        let errors = |w: &[f64], beside: Beside<'_>| {
+            let error = |examples| errors_of::<K>(&spec, w, beside, examples).hamming();
+            (error(&train), test.map(|test| error(&test.examples)))
+        };
+        let header = Header {
+            method: String::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            data: origin.fingerprint,
+            test: test.map(|test| test.fingerprint),
+            model: spec.clone().into(),
+            bounds: bounds.clone(),
+            settings: Settings::default(),
+        };
+        let results = &mut results;
+        let runner = Runner { race, lambdas, header, errors: &errors, screen, results };
+        K::with_problem(&spec, examples, resolved.clone(), runner)?;
+    }
+    screen.done();
+    Ok(results)
 }
 
 /// The errors of weights on training and test data.
@@ -124,46 +145,42 @@ type Errors<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> (f64, Option<f64>);
 /// A race about to begin, on whatever problem.
 struct Runner<'a> {
     race: &'a Race,
+    /// Those of the race that this problem is for.
+    lambdas: &'a [f64],
     header: Header,
     errors: Errors<'a>,
     screen: &'a Screen,
+    results: &'a mut Results,
 }
 
 impl UseProblem for Runner<'_> {
-    type Result = Results;
+    type Result = ();
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Results> {
-        let (race, n) = (self.race, problem.examples());
-        let mut results =
-            Results { n, d: problem.dim(), runs: Vec::new(), skipped: Vec::new(), reused: 0 };
-        let own = [1.0 / n as f64];
-        let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
-        self.screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
-        for &lambda in lambdas {
-            for method in &race.methods {
-                for seed in 1..=race.seeds {
-                    let skipped = || results.skipped.iter().any(|(name, _)| *name == method.name);
-                    if !skipped() {
-                        self.one((problem, beside), method, lambda, seed, &mut results)?;
+    fn go_with<P: Problem>(mut self, problem: &P, beside: Beside<'_>) -> Result<()> {
+        (self.results.n, self.results.d) = (problem.examples(), problem.dim());
+        for &lambda in self.lambdas {
+            for method in &self.race.methods {
+                for seed in 1..=self.race.seeds {
+                    let skipped = |(name, _): &(String, String)| *name == method.name;
+                    if !self.results.skipped.iter().any(skipped) {
+                        self.one((problem, beside), method, lambda, seed)?;
                     }
                     self.screen.counted();
                 }
             }
         }
-        self.screen.done();
-        Ok(results)
+        Ok(())
     }
 }
 
 impl Runner<'_> {
     /// Finds a run that was done before, or does it.
     fn one<P: Problem>(
-        &self,
+        &mut self,
         (problem, beside): (&P, Beside<'_>),
         method: &Method,
         lambda: f64,
         seed: u64,
-        results: &mut Results,
     ) -> Result<()> {
         let name = &method.name;
         self.screen.tell(format!("{name}, lambda {lambda:e}, seed {seed}"));
@@ -179,7 +196,7 @@ impl Runner<'_> {
         let path = self.race.traces.join(&trace);
         let (rows, end) = match read(&path, &header) {
             Some(found) => {
-                results.reused += 1;
+                self.results.reused += 1;
                 found
             }
             None => match self.train(problem, beside, &header.settings) {
@@ -189,7 +206,7 @@ impl Runner<'_> {
                         bail!(
                             "interrupted; {} runs are done and kept\n\
                              hint: the same command goes on with the others",
-                            results.runs.len()
+                            self.results.runs.len()
                         );
                     }
                     write(&path, header, &found.0, &found.1)?;
@@ -199,12 +216,12 @@ impl Runner<'_> {
                     return Err(error.context(format!("method {name}")));
                 }
                 Err(error) => {
-                    results.skipped.push((name.clone(), format!("{error:#}")));
+                    self.results.skipped.push((name.clone(), format!("{error:#}")));
                     return Ok(());
                 }
             },
         };
-        results.runs.push(Run { method: name.clone(), lambda, seed, rows, end, trace });
+        self.results.runs.push(Run { method: name.clone(), lambda, seed, rows, end, trace });
         Ok(())
     }
 

@@ -194,11 +194,12 @@ fn page(experiment: &Experiment, findings: &Findings, notes: &[String]) -> Repor
         .note("What the paper says, beside what was measured here.")
         .text_column("The paper says")
         .text_column("On")
-        .text_column("Measured here")
-        .text_column("Holds here");
+        .text_column("Holds here")
+        .text_column("Measured here");
     for claim in &findings.claims {
         let said = format!("{} ({})", claim.claim, claim.source);
-        let cells = [said, claim.on.clone(), claim.measured.clone(), claim.verdict.to_string()];
+        // What is long comes last: on a phone it is there to be scrolled to.
+        let cells = [said, claim.on.clone(), claim.verdict.to_string(), claim.measured.clone()];
         claims = claims.row(cells);
     }
     let mut report = Report::new(format!("{}: {}", experiment.name, experiment.what))

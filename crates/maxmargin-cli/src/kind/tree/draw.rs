@@ -1,12 +1,16 @@
 //! Stick figures.
 
-use super::{Kind as _, NEAR, People, TreeKind, predict_states};
+use super::{NEAR, People, predict_states};
+use crate::kind::draw::first_and_worst;
 use maxmargin::model::tree::State;
 use maxmargin_io::{Model, TreeSpec, lsp_parents};
 use maxmargin_report::{Drawing, Drawings};
 
 /// People who are drawn.
 const SHOWN: usize = 12;
+
+/// Those with fewest joints found.
+const WORST: usize = 6;
 
 /// Room around a figure, in steps of the grid.
 const MARGIN: f64 = 4.0;
@@ -16,21 +20,40 @@ const TRUTH: usize = 6;
 const RIGHT: usize = 2;
 const WRONG: usize = 1;
 
-/// The first people of the test: true and predicted joints.
-pub(super) fn people(model: &Model, spec: &TreeSpec, people: &People) -> Drawings {
-    let few = TreeKind::select(people, &|i| i < SHOWN);
-    let mut drawings = Drawings::new("People of the test")
-        .note(format!(
-            "True joints, and over them what was predicted. A joint is found if it is within {NEAR} \
-             torsos of its place; a line that ends at one that is not found is in the colour of those."
-        ))
-        .colour("true", TRUTH)
-        .colour("found", RIGHT)
-        .colour("not found", WRONG);
-    for (i, predicted) in predict_states(spec, &model.weights, &few).iter().enumerate() {
-        drawings = drawings.drawing(person(&few, i, predicted));
+/// People of the test, true and predicted joints: the first ones, and those with most joints that are
+/// not found.
+pub(super) fn people(model: &Model, spec: &TreeSpec, people: &People) -> Vec<Drawings> {
+    let predicted = predict_states(spec, &model.weights, people);
+    let missed = |(i, states): (usize, &Vec<State>)| {
+        (0..states.len()).filter(|joint| !is_near(people, i, states, *joint)).count() as f64
+    };
+    let errors: Vec<f64> = predicted.iter().enumerate().map(missed).collect();
+    let (first, worst) = first_and_worst(&errors, SHOWN, WORST);
+    let section = |heading: &str, shown: &[usize]| {
+        let drawings = Drawings::new(heading)
+            .note(format!(
+                "True joints, and over them what was predicted. A joint is found if it is within {NEAR} \
+                 torsos of its place; a line that ends at one that is not found is in the colour of those."
+            ))
+            .colour("true", TRUTH)
+            .colour("found", RIGHT)
+            .colour("not found", WRONG);
+        let draw =
+            |drawings: Drawings, i: &usize| drawings.drawing(person(people, *i, &predicted[*i]));
+        shown.iter().fold(drawings, draw)
+    };
+    let mut sections = vec![section("People of the test", &first)];
+    if !worst.is_empty() {
+        sections.push(section("People with fewest joints found", &worst));
     }
-    drawings
+    sections
+}
+
+/// Whether a joint is found.
+fn is_near(people: &People, i: usize, predicted: &[State], joint: usize) -> bool {
+    let (a, b) = (&people.examples.truth(i)[joint], &predicted[joint]);
+    let away = |a: u32, b: u32| f64::from(a) - f64::from(b);
+    away(a.x, b.x).hypot(away(a.y, b.y)) <= NEAR * people.torsos[i]
 }
 
 fn person(people: &People, i: usize, predicted: &[State]) -> Drawing {
@@ -42,10 +65,7 @@ fn person(people: &People, i: usize, predicted: &[State]) -> Drawing {
     let place = |state: &State| {
         (f64::from(state.x) - least.0 + MARGIN, f64::from(state.y) - least.1 + MARGIN)
     };
-    let near = |joint: usize| {
-        let (a, b) = (place(&truth[joint]), place(&predicted[joint]));
-        (a.0 - b.0).hypot(a.1 - b.1) <= NEAR * people.torsos[i]
-    };
+    let near = |joint: usize| is_near(people, i, predicted, joint);
     let found = (0..truth.len()).filter(|joint| near(*joint)).count();
     let (width, height) = (most.0 - least.0 + 2.0 * MARGIN, most.1 - least.1 + 2.0 * MARGIN);
     let mut drawing = Drawing::new(format!("{found} of {} found", truth.len()), width, height);

@@ -18,6 +18,7 @@
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.
 
 mod error;
+mod expectations;
 mod kernel;
 mod labels;
 mod problem;

@@ -5,6 +5,7 @@ use super::labels::LabelSet;
 use super::search::{Plan, Search};
 use super::shape::MultilabelShape;
 use crate::bounds::Bounds;
+use crate::expectations::Expectations;
 use crate::inference::Inference;
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::model::LabelledRows;
@@ -42,10 +43,10 @@ pub struct Multilabel {
     shape: MultilabelShape,
     data: LabelledRows,
     /// The cost of a mistake at each label.
-    costs: Vec<f64>,
+    pub(super) costs: Vec<f64>,
     /// ‖xᵢ‖² of each row.
     norms: Vec<f64>,
-    plan: Plan,
+    pub(super) plan: Plan,
     total_weight: f64,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
@@ -70,10 +71,10 @@ pub struct Multilabel {
 #[derive(Debug, Clone)]
 pub struct MultilabelWorkspace {
     /// The scores of labels.
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// The same with the loss.
     augmented: Vec<f64>,
-    search: Search,
+    pub(super) search: Search,
 }
 
 impl Multilabel {
@@ -201,7 +202,7 @@ impl Multilabel {
     }
 
     /// The loss of masses on labels.
-    fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
+    pub(super) fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
         let missed: f64 = self.data.labels(i).iter().map(|&k| self.costs[k as usize]).sum();
         let labels =
             masses.entries().iter().take_while(|(id, _)| (*id as usize) < self.shape.labels);
@@ -343,6 +344,10 @@ impl Problem for Multilabel {
         for &(id, value) in pairs {
             sink.add(start + (id as usize - labels), scale * value);
         }
+    }
+
+    fn expectations(&self) -> Option<&dyn Expectations<MultilabelWorkspace>> {
+        self.plan.is_forest().then_some(self)
     }
 
     /// Checks that masses of labels and pairs are consistent: 0 ≤ μ_i ≤ 1 and

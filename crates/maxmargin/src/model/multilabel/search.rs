@@ -6,13 +6,27 @@ use crate::inference::labelling::Labelling;
 use crate::inference::lp::SolveLp;
 use crate::inference::roof_duality::{RoofDuality, both_on};
 use crate::inference::subsets::{MOST_VARIABLES, Subsets};
+use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference, Unsuitable};
 use crate::quality::Quality;
+use crate::sparse::SparseVec;
 use std::sync::Arc;
 
 /// Up to so many labels all sets are tried without being asked: a thousandth of a second at most.
 const FEW_LABELS: usize = 20;
+
+/// Appends the masses of what is on, out of those of all states of the factor graph of `n` labels.
+fn push_parts(n: usize, masses: impl Iterator<Item = (usize, f64)>, parts: &mut SparseVec) {
+    for (at, mass) in masses {
+        // The states of a label are off and on; of a pair, the last of four is both on.
+        if at < 2 * n && at % 2 == 1 {
+            parts.push((at / 2) as u64, mass);
+        } else if at >= 2 * n && at % 4 == (2 * n + 3) % 4 {
+            parts.push((n + (at - 2 * n) / 4) as u64, mass);
+        }
+    }
+}
 
 /// How sets of labels are found, settled once for all examples.
 #[derive(Debug, Clone)]
@@ -38,6 +52,11 @@ impl Plan {
         };
         Ok(Self { inference, topology })
     }
+
+    /// Whether the pairs form a forest.
+    pub(super) fn is_forest(&self) -> bool {
+        self.topology.is_forest()
+    }
 }
 
 /// Memory to find one set of labels after the other.
@@ -49,6 +68,7 @@ pub(super) struct Search {
     decoder: Decoder,
     scores: Vec<f64>,
     labelling: Labelling,
+    marginals: SumProduct,
     open: Vec<u32>,
     open_pairs: Vec<(u32, u32)>,
     open_linear: Vec<f64>,
@@ -64,6 +84,7 @@ impl Search {
             decoder: Decoder::new(solver),
             scores: Vec::new(),
             labelling: Labelling::default(),
+            marginals: SumProduct::default(),
             open: Vec::new(),
             open_pairs: Vec::new(),
             open_linear: Vec::new(),
@@ -130,16 +151,26 @@ impl Search {
         let quality = self.decoder.decode(plan.inference, graph, &self.scores, &mut self.labelling);
         let states = &self.labelling.states;
         y.assign(n, |k| states[k] == 1);
-        for &(at, mass) in self.labelling.marginals.entries() {
-            // The states of a label are off and on; of a pair, the last of four is both on.
-            let at = at as usize;
-            if at < 2 * n && at % 2 == 1 {
-                y.marginals.push((at / 2) as u64, mass);
-            } else if at >= 2 * n && at % 4 == (2 * n + 3) % 4 {
-                y.marginals.push((n + (at - 2 * n) / 4) as u64, mass);
-            }
-        }
+        let masses = self.labelling.marginals.entries().iter();
+        push_parts(n, masses.map(|&(at, mass)| (at as usize, mass)), &mut y.marginals);
         quality
+    }
+
+    /// The expected parts, where sets have probabilities ∝ exp of the scores of their labels and pairs.
+    ///
+    /// # Panics
+    /// If the pairs are no forest.
+    pub(super) fn expect(
+        &mut self,
+        plan: &Plan,
+        linear: &[f64],
+        quadratic: &[f64],
+        parts: &mut SparseVec,
+    ) {
+        self.fill(&plan.topology, linear, quadratic);
+        self.marginals.run(&plan.topology, &self.scores);
+        let masses = self.marginals.marginals().iter().copied().enumerate();
+        push_parts(linear.len(), masses.filter(|(_, mass)| *mass > 0.0), parts);
     }
 
     fn fill(&mut self, graph: &Topology, linear: &[f64], quadratic: &[f64]) {

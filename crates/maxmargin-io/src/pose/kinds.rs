@@ -1,0 +1,128 @@
+//! Kinds of joints, told apart by where a joint lies, seen from its parent.
+
+use super::reader::Pose;
+use super::simulation::PoseSimulation;
+use maxmargin::model::tree::{TreeNode, TreeShape};
+use serde::{Deserialize, Serialize};
+
+/// Kinds of joints (mixture types), told apart by where a joint is, seen from its parent: the clusters
+/// of these ways in training data, found by Lloyd's algorithm.
+///
+/// ```
+/// use maxmargin_io::{Joint, Pose, PoseKinds, PoseSimulation};
+///
+/// let person = |x: f64| Pose {
+///     name: "someone".to_owned(),
+///     joints: vec![Joint::default(), Joint { x, y: 10.0, flag: 0.0 }],
+/// };
+/// let people = [person(-5.0), person(5.0), person(4.0)];
+/// let kinds = PoseKinds::fit(&people, &[None, Some(0)], 2, &PoseSimulation::default());
+/// assert_eq!(kinds.anchors(1).len(), 2); // one cluster to the left, one to the right
+/// assert!(kinds.anchors(1)[0].0 < 0.0 && kinds.anchors(1)[1].0 > 0.0);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoseKinds {
+    pub(super) parents: Vec<Option<usize>>,
+    /// For every joint the centres of its clusters, in steps of the grid; the root has (0, 0).
+    pub(super) anchors: Vec<Vec<(f64, f64)>>,
+}
+
+impl PoseKinds {
+    /// Finds so many kinds of every joint but roots, which have one.
+    ///
+    /// # Panics
+    /// If there are no people, or as many parents as joints are not given.
+    pub fn fit(
+        people: &[Pose],
+        parents: &[Option<usize>],
+        kinds: usize,
+        simulation: &PoseSimulation,
+    ) -> Self {
+        let placed: Vec<Vec<(f64, f64)>> =
+            people.iter().map(|pose| simulation.place(pose).0).collect();
+        let anchors = parents.iter().enumerate().map(|(joint, parent)| match parent {
+            None => vec![(0.0, 0.0)],
+            Some(parent) => {
+                let way = |at: &Vec<(f64, f64)>| {
+                    let (from, to) = (at[*parent], at[joint]);
+                    (to.0 - from.0, to.1 - from.1)
+                };
+                clusters(&placed.iter().map(way).collect::<Vec<_>>(), kinds.max(1))
+            }
+        });
+        let anchors = anchors.collect();
+        Self { parents: parents.to_vec(), anchors }
+    }
+
+    /// The centres of a joint's clusters.
+    pub fn anchors(&self, joint: usize) -> &[(f64, f64)] {
+        &self.anchors[joint]
+    }
+
+    /// The tree of joints, each with one map per kind; `unit` is what deformations are divided by.
+    ///
+    /// # Panics
+    /// If the parents go round in a circle.
+    pub fn shape(&self, unit: f64) -> TreeShape {
+        self.try_shape(unit).expect("a tree of joints")
+    }
+
+    /// The same, or none if this is no tree, as can be if it comes from a file.
+    pub(crate) fn try_shape(&self, unit: f64) -> Option<TreeShape> {
+        if self.parents.len() != self.anchors.len() {
+            return None;
+        }
+        let node = |(parent, anchors): (&Option<usize>, &Vec<(f64, f64)>)| {
+            let node = TreeNode::root(anchors.len(), anchors.len());
+            match parent {
+                None => node,
+                Some(parent) => node.child_of(*parent).with_anchors(anchors.clone()),
+            }
+        };
+        let nodes = self.parents.iter().zip(&self.anchors).map(node).collect();
+        TreeShape::new(nodes, unit).ok()
+    }
+
+    pub(super) fn kind(&self, joint: usize, way: (f64, f64)) -> usize {
+        nearest(&self.anchors[joint], way)
+    }
+}
+
+fn away((x, y): (f64, f64), (u, v): (f64, f64)) -> f64 {
+    (x - u).powi(2) + (y - v).powi(2)
+}
+
+fn nearest(centres: &[(f64, f64)], point: (f64, f64)) -> usize {
+    let closer = |best: usize, at: usize| {
+        if away(centres[at], point) < away(centres[best], point) { at } else { best }
+    };
+    (0..centres.len()).fold(0, closer)
+}
+
+/// The centres of so many clusters: Lloyd's algorithm, from points that are far from each other.
+fn clusters(points: &[(f64, f64)], count: usize) -> Vec<(f64, f64)> {
+    let mean = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+        let sum = points.fold((0.0, 0.0, 0.0), |s, p| (s.0 + p.0, s.1 + p.1, s.2 + 1.0));
+        (sum.2 > 0.0).then(|| (sum.0 / sum.2, sum.1 / sum.2))
+    };
+    let mut centres: Vec<_> = mean(&mut points.iter().copied()).into_iter().collect();
+    while centres.len() < count {
+        let gap = |point: &(f64, f64)| away(centres[nearest(&centres, *point)], *point);
+        let furthest = points.iter().copied().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+        centres.extend(furthest);
+    }
+    if count > 1 {
+        centres[0] = centres[1]; // the mean was only there to begin with
+    }
+    for _ in 0..50 {
+        let own: Vec<usize> = points.iter().map(|&point| nearest(&centres, point)).collect();
+        for (at, centre) in centres.iter_mut().enumerate() {
+            let mut members =
+                points.iter().zip(&own).filter(|(_, own)| **own == at).map(|(point, _)| *point);
+            *centre = mean(&mut members).unwrap_or(*centre);
+        }
+    }
+    centres.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    centres
+}

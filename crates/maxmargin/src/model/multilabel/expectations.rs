@@ -1,0 +1,45 @@
+//! Expectations where the pairs of labels form a forest, by sum-product. Potentials are one for every
+//! label and one for every pair, of being on.
+
+use super::problem::{Multilabel, MultilabelWorkspace};
+use crate::expectations::Expectations;
+use crate::sparse::SparseVec;
+
+impl Expectations<MultilabelWorkspace> for Multilabel {
+    fn potentials(&self, _: usize) -> usize {
+        self.shape().labels + self.shape().pairs.len()
+    }
+
+    fn add_values(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &MultilabelWorkspace,
+        scale: f64,
+        theta: &mut [f64],
+    ) {
+        let (labels, pairs) = theta.split_at_mut(self.shape().labels);
+        for ((theta, score), cost) in labels.iter_mut().zip(&workspace.scores).zip(&self.costs) {
+            *theta += scale * (score + cost);
+        }
+        // A label of the truth costs where it is off; but for a constant, it gains where it is on.
+        for &k in self.data().labels(i) {
+            labels[k as usize] -= 2.0 * scale * self.costs[k as usize];
+        }
+        for (theta, weight) in pairs.iter_mut().zip(&w[self.shape().pair_weights()]) {
+            *theta += scale * weight;
+        }
+    }
+
+    fn expect(
+        &self,
+        i: usize,
+        theta: &[f64],
+        workspace: &mut MultilabelWorkspace,
+        parts: &mut SparseVec,
+    ) -> f64 {
+        let (linear, quadratic) = theta.split_at(self.shape().labels);
+        workspace.search.expect(&self.plan, linear, quadratic, parts);
+        self.loss_of(i, parts)
+    }
+}
