@@ -12,6 +12,7 @@ mod bounds;
 mod chain_features;
 mod chain_oracles;
 mod checkpoints;
+mod choosing_lambda;
 mod common;
 mod decoding;
 mod determinism;
