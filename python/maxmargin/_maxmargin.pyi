@@ -16,6 +16,10 @@ _Rated = tuple[_Rows, float]
 _Callback = Callable[[dict[str, float]], Any]
 _Features = tuple[NDArray[np.int64], _Floats]
 _Bounds = tuple[list[float], list[float]]
+_Curve = list[tuple[float, float]]
+
+#: Passes of DLPW, unless told otherwise.
+DLPW_PASSES: int
 
 class Alphabet:
     def __init__(self, names: list[str] = ...) -> None: ...
@@ -197,7 +201,7 @@ class Model:
     def attributes(self) -> Alphabet: ...
     def meta(self) -> str: ...
     def history(self) -> dict[str, _Floats]: ...
-    def report(self, title: str) -> str: ...
+    def write_report(self, path: _Path, title: str, history: dict[str, _Floats]) -> None: ...
     def read_graphs(self, lines: str, labelled: bool) -> GraphData: ...
     def verify(self, data: _Data, threads: int) -> list[str]: ...
     def predict_chain(
@@ -236,6 +240,8 @@ class Model:
 class Path:
     @staticmethod
     def load(path: _Path) -> Path: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Path: ...
     def save(self, path: _Path) -> None: ...
     def columns(self) -> dict[str, _Floats]: ...
     def weights_at(self, lambda_: float) -> _Floats: ...
@@ -266,7 +272,8 @@ def fit(
     callback: _Callback | None = ...,
     rounds: tuple[list[float], int] | None = ...,
     exact: bool = ...,
-) -> tuple[Model, dict[str, _Floats]]: ...
+    choose: bool = ...,
+) -> tuple[Model, dict[str, _Floats], _Curve | None]: ...
 def follow_path(
     spec: str,
     data: _Data,
@@ -288,6 +295,20 @@ def fit_structure(
     validator: Callable[[_Floats], float] | None = ...,
     callback: _Callback | None = ...,
 ) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
+def choose_structure_lambda(
+    adapter: Any,
+    truths: list[_Features],
+    weights: list[float],
+    dim: int,
+    settings: str,
+    lowest: float,
+    validator: Callable[[_Floats], float],
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+) -> tuple[float, _Curve]: ...
+def write_structure_report(
+    path: _Path, title: str, about: str, history: dict[str, _Floats]
+) -> None: ...
 def follow_structure_path(
     adapter: Any,
     truths: list[_Features],

@@ -15,10 +15,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
-from ._base import BaseSVM, Prepared, check_n, group_bounds, total
+from ._base import BaseSVM, Prepared, check_n, total
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
+from ._settings import group_bounds, number
 
 
 def by_name(X: Any) -> bool:
@@ -191,7 +192,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         raise NotImplementedError
 
     def _bias(self) -> float | None:
-        return float(self.intercept_scaling) if self.fit_intercept else None
+        return number("intercept_scaling", self.intercept_scaling) if self.fit_intercept else None
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
         if y is None:
@@ -294,7 +295,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,
@@ -308,7 +309,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         kernel: str | None = None,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
@@ -328,7 +329,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _spec(self, attributes: int) -> dict[str, Any]:
         loss: Any = "zero-one"
         if self.costs is not None:
-            loss = {"costs": np.asarray(self.costs, dtype=np.float64).tolist()}
+            loss = {"costs": cost_matrix(self.costs, len(self.classes_))}
         shape = {"classes": len(self.classes_), "attributes": attributes, "bias": self._bias()}
         return {"kind": "multiclass", "shape": shape, "loss": loss, "rescaling": self.rescaling}
 
@@ -354,6 +355,21 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         self.rescaling = spec["rescaling"]
         self.costs = spec["loss"]["costs"] if isinstance(spec["loss"], dict) else None
         restore_kernel(self, spec)
+
+
+def cost_matrix(costs: Any, classes: int) -> list[list[float]]:
+    """What mistakes cost, one row per true class."""
+    try:
+        matrix = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "costs must be a matrix of numbers with a row and a column per class"
+        ) from None
+    if matrix.shape != (classes, classes):
+        raise ValueError(f"costs has the shape {matrix.shape}, but there are {classes} classes")
+    if not np.isfinite(matrix).all():
+        raise ValueError("costs must be finite numbers")
+    return matrix.tolist()
 
 
 class BinarySVM(OneLabelSVM):
@@ -396,7 +412,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, threads, total
+from ._base import BaseSVM, labelled_pair, total
+from ._settings import as_json, bound_pair, is_auto, seed, threads
 
 
 class OracleError(RuntimeError):
@@ -104,7 +105,7 @@ random_state, warm_start, verbose, callback, options
     def __init__(
         self,
         structure: Any = None,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,
@@ -150,20 +151,26 @@ random_state, warm_start, verbose, callback, options
         OracleError
             If the structure raises an exception; its ``index`` is that of the example.
         """
+        if validation is not None:
+            validation = labelled_pair(validation)
         X, y, weights, own = self._split(list(X), list(y), sample_weight, validation)
         adapter = self._adapter(X, y)
         truths = adapter.truths()
         dim = adapter.dim
         progress = self._progress()
         start = getattr(self, "dual_", None) if self.warm_start else None
-        validator = None if own is None else (lambda w: self._mean_loss(own[0], own[1], w))
+        validator = None if own is None else self._validator(*own)
+        settings = self.settings(float(weights.sum()))
+        curve = None
+        if is_auto(self.lam):
+            settings["lambda"], curve = self._choose_lam(X, y, weights, own, settings)
         try:
             w, dual, columns, about = native.fit_structure(
                 adapter,
                 truths,
                 weights.tolist(),
                 dim,
-                json.dumps(self.settings(float(weights.sum()))),
+                as_json("settings", settings),
                 bounds=self._bound_arrays(dim),
                 quality=getattr(self.structure, "quality", "exact"),
                 start=start,
@@ -175,6 +182,8 @@ random_state, warm_start, verbose, callback, options
             adapter.close()
         self.coef_ = w
         self.dual_ = dual
+        self._about = about
+        self._keep_curve(curve)
         self._note(json.loads(about), columns)
         self._warn()
         return self
@@ -189,33 +198,56 @@ random_state, warm_start, verbose, callback, options
         """Examples to train on, their weights, and data to validate on."""
         if len(X) != len(y):
             raise ValueError(f"X has {len(X)} examples and y has {len(y)}")
+        if not X:
+            raise ValueError("there are no examples")
         weights, _ = total(sample_weight, len(X))
         if weights is None:
             weights = np.ones(len(X))
+        wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+        if len(wrong):
+            raise ValueError(
+                f"the weight of example {wrong[0]} is {weights[wrong[0]]}; a positive finite number is "
+                "needed"
+            )
         held_out = self._held_out(validation is not None)
         if held_out is None:
             return X, y, weights, validation
-        seed, one_in = held_out
-        out = np.zeros(len(X), dtype=bool)
-        out[np.random.RandomState(seed).permutation(len(X))[: -(-len(X) // one_in)]] = True
-        if out.all():
-            raise ValueError("validation needs at least two examples, or data of its own")
-
-        def pick(items: list[Any], on: np.ndarray) -> list[Any]:
-            return [item for item, keep in zip(items, on, strict=True) if keep]
-
-        return pick(X, ~out), pick(y, ~out), weights[~out], (pick(X, out), pick(y, out))
+        return hold_out(X, y, weights, *held_out)
 
     def _bound_arrays(self, dim: int) -> tuple[list[float], list[float]] | None:
         if self.bounds is None:
             return None
-        low, high = self.bounds
-        low = -np.inf if low is None else low
-        high = np.inf if high is None else high
-        return (
-            np.broadcast_to(np.asarray(low, dtype=float), dim).tolist(),
-            np.broadcast_to(np.asarray(high, dtype=float), dim).tolist(),
+        low, high = bound_pair("bounds", self.bounds)
+        sides = []
+        for side, bound, none in (("lower", low, -np.inf), ("upper", high, np.inf)):
+            array = np.asarray(none if bound is None else bound, dtype=float)
+            if array.shape not in ((), (dim,)):
+                raise ValueError(f"the {side} bounds have the shape {array.shape}, not ({dim},)")
+            sides.append(np.broadcast_to(array, dim).tolist())
+        return sides[0], sides[1]
+
+    def _choose_lam(self, X: Any, y: Any, weights: np.ndarray, own: Any, settings: Any) -> Any:
+        """λ by the mean loss on data of their own, or on a tenth of the examples, and what was tried."""
+        lowest = 0.1 / len(X)
+        if own is None:
+            X, y, weights, own = hold_out(X, y, weights, seed(self.random_state), 10)
+        adapter = Adapter(self.structure, X, y)
+        truths = adapter.truths()
+        return native.choose_structure_lambda(
+            adapter,
+            truths,
+            weights.tolist(),
+            adapter.dim,
+            as_json("settings", settings),
+            lowest,
+            self._validator(*own),
+            bounds=self._bound_arrays(adapter.dim),
+            quality=getattr(self.structure, "quality", "exact"),
         )
+
+    def _validator(self, X: Any, y: Any) -> Callable[[np.ndarray], float]:
+        """The mean loss of weights on these data."""
+        return lambda w: self._mean_loss(X, y, w)
 
     def _mean_loss(self, X: Any, y: Any, w: np.ndarray) -> float:
         losses = []
@@ -230,9 +262,12 @@ random_state, warm_start, verbose, callback, options
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − the mean loss."""
+        found, y = self.predict(X), list(y)
+        if len(found) != len(y):
+            raise ValueError(f"X has {len(found)} examples and y has {len(y)}")
         losses = [
             float(self.structure.loss(truth, predicted))
-            for truth, predicted in zip(y, self.predict(X), strict=True)
+            for truth, predicted in zip(y, found, strict=True)
         ]
         weights, _ = total(sample_weight, len(losses))
         return 1.0 - float(np.average(losses, weights=weights))
@@ -245,8 +280,11 @@ random_state, warm_start, verbose, callback, options
         raise NotImplementedError("model files know nothing of your structure; use pickle")
 
     def to_report(self, path: Any, title: str | None = None) -> None:
-        """Not possible yet for a structure of your own; see :meth:`plot_convergence`."""
-        raise NotImplementedError("reports know nothing of your structure; use plot_convergence")
+        """Writes a self-contained HTML page about the training."""
+        check_is_fitted(self, "certificate_")
+        title = title or f"{type(self).__name__} of {type(self.structure).__name__}"
+        columns = self._history_columns()
+        native.write_structure_report(os.fspath(path), title, self._about, columns)
 
     def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
         """Computes the certificate again, from the examples it was trained on.
@@ -272,18 +310,35 @@ random_state, warm_start, verbose, callback, options
             adapter.dim,
             self.coef_.tolist(),
             self.dual_,
-            json.dumps(claim),
-            json.dumps(self.settings()),
+            as_json("certificate", claim),
+            as_json("settings", self.settings()),
             threads(self.n_jobs),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),
         )
 
 
+def hold_out(X: list[Any], y: list[Any], weights: np.ndarray, seed: int, one_in: int) -> Any:
+    """Examples to train on, their weights, and one in so many, taken out to validate on."""
+    out = np.zeros(len(X), dtype=bool)
+    # NumPy takes seeds of 32 bits.
+    order = np.random.RandomState(seed % 2**32).permutation(len(X))
+    out[order[: -(-len(X) // one_in)]] = True
+    if out.all():
+        raise ValueError("validation needs at least two examples, or data of its own")
+
+    def pick(items: list[Any], on: np.ndarray) -> list[Any]:
+        return [item for item, keep in zip(items, on, strict=True) if keep]
+
+    return pick(X, ~out), pick(y, ~out), weights[~out], (pick(X, out), pick(y, out))
+
+
 class Adapter:
     """What the native half asks about a structure."""
 
     def __init__(self, structure: Any, X: list[Any], y: list[Any], processes: int = 0) -> None:
+        if isinstance(structure, type):
+            raise TypeError(f"the structure is a class; give an object, {structure.__name__}()")
         for method in ("decode", "features", "loss"):
             if not callable(getattr(structure, method, None)):
                 raise TypeError(f"the structure has no method {method}; see StructuredSVM")
@@ -333,7 +388,11 @@ class Adapter:
         x, y = self.X[i], self.y[i]
         best = self._call(i, "decode", x, y, w, augmented)
         indices, values = self._sparse(i, self._call(i, "features", x, best))
-        return indices, values, float(self._call(i, "loss", y, best))
+        loss = float(self._call(i, "loss", y, best))
+        if not loss >= 0.0:
+            wrong = ValueError(f"the loss is {loss}; it must be a number ≥ 0")
+            raise OracleError(i, "loss", wrong) from wrong
+        return indices, values, loss
 
     def _is_helper(self) -> bool:
         """Whether this is one of the threads that help out in exact passes: the run itself has asked
@@ -351,7 +410,12 @@ class Adapter:
 
     def _sparse(self, i: int, raw: Any) -> tuple[np.ndarray, np.ndarray]:
         try:
-            return as_sparse(raw)
+            indices, values = as_sparse(raw)
+            # Processes of their own may not know how many there are; the native half looks again.
+            if self.dim and len(indices) and not 0 <= indices.min() <= indices.max() < self.dim:
+                wrong = indices[(indices < 0) | (indices >= self.dim)][0]
+                raise ValueError(f"feature {wrong} does not exist; there are {self.dim}")
+            return indices, values
         except (TypeError, ValueError) as error:
             raise OracleError(i, "features", error) from error
 

@@ -167,8 +167,8 @@ def test_nonsense_is_refused(iris):
 
     for structure, error, message in [
         (Costly(3, 4), ValueError, "true output of example 0 has the loss 1"),
-        (Wide(3, 4), ValueError, "feature 99 does not exist; there are 12"),
-        (Lost(3, 4), ValueError, "not finite"),
+        (Wide(3, 4), OracleError, "example 0: ValueError: feature 99 does not exist; there are 12"),
+        (Lost(3, 4), OracleError, "the loss is nan; it must be a number ≥ 0"),
         (object(), TypeError, "no method decode"),
     ]:
         with pytest.raises(error, match=message):

@@ -3,9 +3,8 @@
 use crate::alphabet::Alphabet;
 use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
 use crate::dicts::Attributes;
-use crate::error::value_error;
+use crate::error::{file_error, value_error};
 use crate::labels::Labels;
-use crate::problem::text;
 use maxmargin::kernel::Kernel;
 use maxmargin::model::chain::Sequences;
 use maxmargin_io::{
@@ -98,9 +97,9 @@ impl SequenceData {
 }
 
 /// Opens a file or a data set that ships inside.
-fn open(source: &str, format: Option<&str>) -> Result<Box<dyn ReadSequences + Send>, String> {
-    let format = format.map(str::parse).transpose().map_err(text)?;
-    Source::resolve(source).map_err(text)?.open(format).map_err(text)
+fn open(source: &str, format: Option<&str>) -> PyResult<Box<dyn ReadSequences + Send>> {
+    let format = format.map(str::parse).transpose().map_err(value_error)?;
+    Source::resolve(source).and_then(|source| source.open(format)).map_err(file_error)
 }
 
 #[pymethods]
@@ -120,8 +119,7 @@ impl SequenceData {
         source: &str,
         format: Option<&str>,
     ) -> PyResult<(Self, Alphabet, Alphabet, &'static str)> {
-        let data = py.detach(|| read_training(open(source, format)?).map_err(text));
-        let data = data.map_err(value_error)?;
+        let data = py.detach(|| read_training(open(source, format)?).map_err(file_error))?;
         let read = Self { data: data.sequences, read: Some(data.fingerprint), ..Self::new() };
         let (labels, attributes) =
             (Alphabet { names: data.labels }, Alphabet { names: data.attributes });
@@ -141,9 +139,9 @@ impl SequenceData {
     ) -> PyResult<Self> {
         let rule = if labelled { LabelRule::Count } else { LabelRule::Ignore };
         let (labels, attributes) = (&labels.names, &attributes.names);
-        let data =
-            py.detach(|| read_with(open(source, format)?, labels, attributes, rule).map_err(text));
-        let data = data.map_err(value_error)?;
+        let data = py.detach(|| {
+            read_with(open(source, format)?, labels, attributes, rule).map_err(file_error)
+        })?;
         let read = Some(data.fingerprint);
         Ok(Self { data: data.sequences, read, unknown: data.unknown.attributes, ..Self::new() })
     }
