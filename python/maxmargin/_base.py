@@ -398,12 +398,13 @@ def load(path: PathLike) -> Any:
 
 def estimator_of(model: native.Model) -> Any:
     """The fitted estimator that a model makes."""
+    from ._binary import BinarySVM
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
     from ._nodes import GraphSVM
-    from ._rows import BinarySVM, MulticlassSVM
+    from ._rows import MulticlassSVM
     from ._tree import TreeSVM
 
     rows = (BinarySVM, MulticlassSVM, MultilabelSVM)

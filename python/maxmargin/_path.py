@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _maxmargin as native
 from ._base import BaseSVM, Certificate, PathLike, estimator_of
+from ._oracle import Adapter
 from ._settings import as_json, group_bounds, number
-from ._structure import Adapter, StructuredSVM
+from ._structure import StructuredSVM
 
 #: What estimators learn from data besides weights.
 LEARNED = (

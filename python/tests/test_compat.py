@@ -129,6 +129,14 @@ def test_the_stubs_are_those_of_the_native_half():
     assert pathlib.Path(maxmargin.__file__).with_name("py.typed").exists()
 
 
+def test_the_reference_is_up_to_date():
+    """Otherwise: python python/tools/reference.py docs/python-reference.md"""
+    written = EXAMPLES[0].parents[2] / "docs" / "python-reference.md"
+    assert runpy.run_path(str(EXAMPLES[0].parents[1] / "tools" / "reference.py"))["page"]() == (
+        written.read_text(encoding="utf-8")
+    )
+
+
 def test_docstrings_run_as_they_are():
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"],

@@ -58,6 +58,10 @@ impl Task {
         format: &str,
         bounds: &str,
     ) -> PyResult<Self> {
+        let template = match &data {
+            AnyData::Sequences(data) => data.template.clone(),
+            _ => None,
+        };
         let graph_names = match &data {
             AnyData::Graphs(data) => Some(data.names.clone()),
             _ => None,
@@ -70,7 +74,7 @@ impl Task {
             }
             None => {
                 let (labels, attributes) = (labels.names.clone(), attributes.names.clone());
-                Origin { labels, attributes, format, fingerprint, template: None }
+                Origin { labels, attributes, format, fingerprint, template }
             }
         };
         Ok(Self { spec: parse("spec", spec)?, examples, origin, bounds: parse("bounds", bounds)? })

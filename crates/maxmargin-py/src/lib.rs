@@ -8,6 +8,7 @@
 
 mod alphabet;
 mod arrays;
+mod columns;
 mod dicts;
 mod dual;
 mod error;

@@ -70,6 +70,7 @@ pub struct LambdaChoice {
 /// let losses = |_: f64, w: &[f64]| {
 ///     let (mut workspace, mut y) = (problem.workspace(), Default::default());
 ///     let loss = |i| {
+///         problem.prepare(i, w, &mut workspace);
 ///         problem.decode(i, w, &mut workspace, &mut y);
 ///         problem.loss(i, &y)
 ///     };
