@@ -218,19 +218,20 @@ class BaseSVM(BaseEstimator):
         c = self.certificate_
         logger.info("%s: primal %.6g, dual %.6g, gap %.4g", self.status_, c.primal, c.dual, c.gap)
 
-    def _warn(self) -> None:
+    def _warn(self, frames: int = 4) -> None:
+        """Warns if the training has not converged, in the name of who has called ``fit``."""
         if self.status_ in ("converged", "patience", "stopped"):
             return
         text = f"training ended with the status {self.status_!r}"
         if str(getattr(self, "training", None)).startswith("dlpw"):
             # It has no gap that could be within the tolerance.
             if self.status_ == "interrupted":
-                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+                warnings.warn(text, ConvergenceWarning, stacklevel=frames)
             return
         text += f" at the gap {self.certificate_.gap:.4g}, above tol={self.tol}"
         if self.status_ == "max-passes":
             text += "; raise max_passes or tol, or scale the features"
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warnings.warn(text, ConvergenceWarning, stacklevel=frames)
 
     def _set_weights(self) -> None:
         raise NotImplementedError

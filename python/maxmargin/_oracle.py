@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,6 +63,9 @@ class Adapter:
             self.pool = loky.ProcessPoolExecutor(
                 processes, initializer=_begin_work, initargs=(structure, X, y)
             )
+            with ctrl_c_ignored():
+                # The processes begin here, and inherit it; their imports take a while.
+                self.pool.submit(_nothing)
 
     def close(self) -> None:
         """Lets the other processes go."""
@@ -129,6 +134,25 @@ class Adapter:
 
 #: What a process of its own works on.
 _adapter_here: Adapter | None = None
+
+
+@contextmanager
+def ctrl_c_ignored() -> Iterator[None]:
+    """Ignores ctrl-C, where that is in the hands of this thread: on a terminal it goes to all processes,
+    and what it means is up to the one that trains."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _begin_work(structure: Any, X: list[Any], y: list[Any]) -> None:

@@ -154,7 +154,7 @@ random_state, warm_start, verbose, callback, options
         self._about = about
         self._keep_curve(curve)
         self._note(json.loads(about), columns)
-        self._warn()
+        self._warn(3)
         return self
 
     def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:

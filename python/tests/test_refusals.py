@@ -307,6 +307,8 @@ def test_paths_can_be_pickled():
     again = pickle.loads(pickle.dumps(path))
     assert (again.lambdas == path.lambdas).all() and (again.coef_at(0.1) == path.coef_at(0.1)).all()
     assert again.best(X, Y).score(X, Y) == path.best(X, Y).score(X, Y)
+    legend = path.plot(scores=path.scores(X, Y)).figure.axes[1].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["primal", "dual", "score"]
     for epsilon in (NAN, -1.0):
         with pytest.raises(ValueError, match="epsilon"):
             regularization_path(ChainSVM(), X, Y, epsilon)

@@ -10,6 +10,7 @@ import sys
 
 import maxmargin
 from maxmargin import io
+from maxmargin._base import BaseSVM
 from maxmargin.compat import sklearn_crfsuite
 
 HEAD = """# The Python package, item by item
@@ -42,7 +43,12 @@ def methods(cls):
     """The public methods of a class that have something to say, in the order of their names."""
     for name, method in inspect.getmembers(cls, callable):
         ours = (getattr(method, "__module__", "") or "").startswith("maxmargin")
-        if not name.startswith("_") and name not in INHERITED and ours and inspect.getdoc(method):
+        told = method.__qualname__.startswith("BaseSVM.") and cls is not BaseSVM
+        if (
+            not (name.startswith("_") or told or name in INHERITED)
+            and ours
+            and inspect.getdoc(method)
+        ):
             yield name, method
 
 
@@ -64,7 +70,9 @@ def describe(name, item, level):
 
 def page():
     """The whole reference."""
-    lines = [HEAD]
+    lines = [HEAD, "## What all estimators have", ""]
+    for name, method in methods(BaseSVM):
+        lines += describe(name, method, 3)
     parts = {
         "maxmargin": (maxmargin, sorted(set(maxmargin.__all__) - {"__version__", "io"})),
         "maxmargin.io": (io, sorted(set(io.__all__) - set(maxmargin.__all__))),
