@@ -175,8 +175,11 @@ class FromColumns:
 
     def _read_file(self, file: SequenceFile, labelled: bool) -> native.SequenceData:
         """Reads a file for the fitted names."""
-        kept = json.loads(self._model.meta()).get("template")
-        columns = kept["columns"] if kept else None
+        columns = None
+        if not labelled:
+            # Whether there are labels in it can only be told by how many columns there were in training.
+            kept = json.loads(self._model.meta()).get("template")
+            columns = kept["columns"] if kept else None
         return self._read(self._input(file.path, file.format, columns=columns), labelled)
 
     def _read(self, given: dict[str, Any], labelled: bool) -> native.SequenceData:
