@@ -21,12 +21,7 @@ IMPORT = "import warnings; import maxmargin; warnings.simplefilter('ignore'); "
 FILE = "X, y = maxmargin.SequenceFile({train!r}, 'conll'), None; "
 DICTIONARIES = "X, y = maxmargin.read_sequences({train!r}, 'conll'); "
 #: Words and parts of speech as Python has them, of which the library makes attributes.
-COLUMNS = (
-    "text = open({train!r}).read().strip(); "
-    "rows = [[line.split() for line in part.split('\\n')] for part in text.split('\\n\\n')]; "
-    "X = [[(word, pos) for word, pos, _ in part] for part in rows]; "
-    "y = [[tag for _, _, tag in part] for part in rows]; "
-)
+COLUMNS = "X, y = maxmargin.read_columns({train!r}); "
 FIT = "maxmargin.ChainSVM(" + SETTINGS + ").fit(X, y).save({model!r})"
 FIT_COLUMNS = FIT.replace("ChainSVM(", "ChainSVM(template='chunking', ")
 #: The parts of the way by dictionaries, without training.

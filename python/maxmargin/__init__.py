@@ -42,6 +42,7 @@ from ._tree import TreeSVM
 from .io import (
     SequenceFile,
     read_alignments,
+    read_columns,
     read_graphs,
     read_rows,
     read_sequences,
@@ -69,6 +70,7 @@ __all__ = [
     "TreeSVM",
     "load",
     "read_alignments",
+    "read_columns",
     "read_graphs",
     "read_rows",
     "read_sequences",

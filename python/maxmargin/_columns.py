@@ -16,7 +16,7 @@ from ._inputs import len_of, sequence_list, split_labels
 from ._kernels import kernel_part
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds
-from .io import SequenceFile
+from .io import SequenceFile, without_collection
 
 #: The template that is built in.
 CHUNKING = "chunking"
@@ -147,7 +147,8 @@ class FromColumns:
             raise ValueError("there are no sequences")
         labels = Labels(as_classes(chain.from_iterable(truth)))
         names = dict(zip(labels.classes.tolist(), labels.names(), strict=True))
-        text = column_text(X, [[names[label] for label in own] for own in truth])
+        with without_collection():
+            text = column_text(X, [[names[label] for label in own] for own in truth])
         given = self._input("X", None, text, self._width(X) + 1)
         weights, whole = total(sample_weight, len(X))
         given["weights"] = None if weights is None else weights.tolist()

@@ -1,5 +1,6 @@
 """Columns of text, of which a template makes attributes: the same as files, and as dictionaries."""
 
+import gzip
 import pickle
 
 import numpy as np
@@ -38,6 +39,27 @@ def file(sentences, tmp_path):
         lines.append("")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def test_files_of_columns_are_read(sentences, file, tmp_path):
+    assert maxmargin.read_columns(file) == sentences
+    packed = tmp_path / "train.txt.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes().replace(b"\n\n", b"\n \n\n\n")))
+    assert maxmargin.read_columns(packed) == sentences
+    X, y = maxmargin.read_columns(file, labelled=False)
+    assert X[0][0] == (*sentences[0][0][0], sentences[1][0][0]) and y[0] == []
+    for text, message in (
+        ("a b\nc\n", "bad.txt:2: expected 2 columns, found 1"),
+        ("a\n", "bad.txt:1: expected 2 columns, found 1"),
+        ("\n \n", "no sequences"),
+        ("", "no sequences"),
+    ):
+        (tmp_path / "bad.txt").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            maxmargin.read_columns(tmp_path / "bad.txt")
+    (tmp_path / "bad.txt").write_bytes(b"a \xff\n")
+    with pytest.raises(ValueError, match="expected UTF-8"):
+        maxmargin.read_columns(tmp_path / "bad.txt")
 
 
 def predictions(model, X):
