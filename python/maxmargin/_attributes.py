@@ -35,7 +35,16 @@ class AttributeNames:
             self.n_features_in_ = width
         self._attribute_cache = alphabet
         self._column_cache: dict[int, np.ndarray | None] = {}
+        self._is_numbered = width is not None and not names
         return alphabet
+
+    def _check_known(self, unknown: int) -> None:
+        """Refuses attributes by names that a model of columns without names cannot have."""
+        if unknown and getattr(self, "_is_numbered", False):
+            raise ValueError(
+                f"the model was trained on a matrix, whose columns have the names 1 to "
+                f"{self.n_features_in_}; X has other attributes"
+            )
 
     def _restore_attributes(self, model: native.Model, meta: dict[str, Any]) -> None:
         alphabet = model.attributes()

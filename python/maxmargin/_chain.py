@@ -299,7 +299,7 @@ default="auto"
         weights: np.ndarray | None = None,
     ) -> native.SequenceData:
         """Sequences for the fitted names."""
-        return sequences.fill(
+        data = sequences.fill(
             labels,
             self._labels.alphabet(),
             self._attributes(),
@@ -307,6 +307,8 @@ default="auto"
             columns=self._columns_of(sequences.width, sequences.names),
             weights=weights,
         )
+        self._check_known(data.unknown)
+        return data
 
     def _ask(self, X: Any, lengths: Any, fixed: Any, open_label: Any, ask: Any, empty: Any) -> Any:
         """What ``ask`` says of each sequence and of what is fixed of it; ``empty`` of one without

@@ -282,7 +282,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
         if not grow:
             self._columns_of(rows.shape[1])
-        return fill_rows(
+        data = fill_rows(
             rows,
             labels,
             ends,
@@ -292,6 +292,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             weights=weights,
             constant=self._attributes().get(CONSTANT),
         )
+        self._check_known(data.unknown)
+        return data
 
     def _columns_of(self, width: int | None, names: list[str] | None = None) -> np.ndarray | None:
         if width is not None and width != getattr(self, "n_features_in_", width):

@@ -73,7 +73,7 @@ class RowSVM(AttributeNames, BaseSVM):
         else:
             X = self._matrix(X, reset=False)
             columns = self._columns_of(X.shape[1])
-        return fill_rows(
+        data = fill_rows(
             X,
             labels,
             ends,
@@ -83,6 +83,8 @@ class RowSVM(AttributeNames, BaseSVM):
             columns=columns,
             weights=weights,
         )
+        self._check_known(data.unknown)
+        return data
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self._labels = Labels(loaded_classes(model.labels().list()))

@@ -140,6 +140,18 @@ def test_columns_go_by_their_names():
         model.predict([frame, frame[["g", "f"]]])
 
 
+def test_names_are_not_for_models_of_columns_without():
+    y = [0, 1, 1, 0]
+    for model, good, bad in (
+        (MulticlassSVM().fit(ROWS, y), [{"1": 1.0}], [{"height": 1.0}]),
+        (MultilabelSVM().fit(ROWS, [{k} for k in y]), [{"2": 1.0}], [{"height": 1.0}]),
+        (ChainSVM().fit([ROWS], [y]), [[{"1": 1.0}]], [[{"height": 1.0}]]),
+    ):
+        assert len(model.predict(good)) == 1
+        with pytest.raises(ValueError, match="columns have the names 1 to 2"):
+            model.predict(bad)
+
+
 def test_sets_as_tokens_have_an_order_of_their_own(tmp_path):
     program = (
         "from maxmargin import ChainSVM; "
