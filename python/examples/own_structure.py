@@ -75,7 +75,7 @@ model = StructuredSVM(Paths(), lam=1e-3, tol=0.02, bounds=(None, 0.0)).fit(X[:30
 print("costs", np.round(-model.coef_ / -model.coef_[-1], 2), "truly", true_costs)
 print(f"loss on new terrain: {1 - model.score(X[30:], y[30:]):.4f}")
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(12, 4.6), layout="constrained")
 for ax, picture, title in zip(
     axes, (X[30], y[30], model.predict(X[30:31])[0]), ("terrain", "taken", "found"), strict=True
 ):

@@ -28,18 +28,21 @@ True
 from importlib.metadata import version
 
 from ._base import Certificate, ConvergenceWarning, load
+from ._binary import BinarySVM
 from ._chain import ChainSVM
 from ._graphs import FactorGraphSVM
 from ._matching import MatchingSVM
 from ._multilabel import MultilabelSVM
 from ._nodes import GraphSVM
+from ._oracle import OracleError, Structure
 from ._path import RegularizationPath, regularization_path
-from ._rows import BinarySVM, MulticlassSVM
-from ._structure import OracleError, Structure, StructuredSVM
+from ._rows import MulticlassSVM
+from ._structure import StructuredSVM
 from ._tree import TreeSVM
 from .io import (
     SequenceFile,
     read_alignments,
+    read_columns,
     read_graphs,
     read_rows,
     read_sequences,
@@ -67,6 +70,7 @@ __all__ = [
     "TreeSVM",
     "load",
     "read_alignments",
+    "read_columns",
     "read_graphs",
     "read_rows",
     "read_sequences",

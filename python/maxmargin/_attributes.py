@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._inputs import numbered_columns
@@ -21,6 +22,7 @@ class AttributeNames:
     @property
     def attribute_names_(self) -> list[str]:
         """The names of the attributes, in the order of their weights."""
+        check_is_fitted(self, "certificate_")
         return self._attributes().list()
 
     def _new_attributes(self, width: int | None, names: list[str] | None) -> native.Alphabet:
@@ -33,7 +35,16 @@ class AttributeNames:
             self.n_features_in_ = width
         self._attribute_cache = alphabet
         self._column_cache: dict[int, np.ndarray | None] = {}
+        self._is_numbered = width is not None and not names
         return alphabet
+
+    def _check_known(self, unknown: int) -> None:
+        """Refuses attributes by names that a model of columns without names cannot have."""
+        if unknown and getattr(self, "_is_numbered", False):
+            raise ValueError(
+                f"the model was trained on a matrix, whose columns have the names 1 to "
+                f"{self.n_features_in_}; X has other attributes"
+            )
 
     def _restore_attributes(self, model: native.Model, meta: dict[str, Any]) -> None:
         alphabet = model.attributes()
@@ -51,9 +62,9 @@ class AttributeNames:
             alphabet = self._attribute_cache = self._model.attributes()
         return alphabet
 
-    def _columns_of(self, width: int | None) -> np.ndarray | None:
+    def _columns_of(self, width: int | None, names: list[str] | None = None) -> np.ndarray | None:
         """Which attributes the columns of a matrix stand for; the number of columns must be that of
-        the training data."""
+        the training data, and where both have names these must be the same, in whatever order."""
         if width is None:
             return None
         expected = getattr(self, "n_features_in_", None)
@@ -64,6 +75,12 @@ class AttributeNames:
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{expected} features as input"
             )
+        known = self._attributes().list() if names else []
+        if names and sorted(names) == sorted(known):
+            return np.array([self._attributes().get(name) for name in names], dtype=np.int64)
+        if names and not all(name.isdigit() for name in known):
+            strange = sorted(set(names) - set(known))
+            raise ValueError(f"the model was not trained on columns with the names {strange}")
         cache = self.__dict__.setdefault("_column_cache", {})
         if width not in cache:
             cache[width] = numbered_columns(self._attributes().list(), width)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.exceptions
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._progress import Progress, logger
+from ._settings import as_json, group_bounds, is_auto, number, seed, strength, threads, whole
+from .io import SequenceFile
 
 PathLike = str | os.PathLike[str]
 
@@ -78,28 +80,13 @@ class Prepared:
 
     def task(self) -> tuple[str, Any, Any, Any, str]:
         """The first arguments of native functions."""
-        return (json.dumps(self.spec), self.data, self.labels, self.attributes, self.format)
-
-
-def group_bounds(bounds: Any) -> dict[str, dict[str, float]]:
-    """Bounds by group as model files state them.
-
-    >>> group_bounds({"transition": (0, None)})
-    {'lower': {'transition': 0.0}, 'upper': {}}
-    """
-    if bounds is None:
-        return {"lower": {}, "upper": {}}
-    if not isinstance(bounds, dict):
-        bounds = {"all": bounds}
-    lower: dict[str, float] = {}
-    upper: dict[str, float] = {}
-    for name, pair in bounds.items():
-        low, high = pair
-        if low is not None and low != -np.inf:
-            lower[name] = float(low)
-        if high is not None and high != np.inf:
-            upper[name] = float(high)
-    return {"lower": lower, "upper": upper}
+        return (
+            as_json("the model", self.spec),
+            self.data,
+            self.labels,
+            self.attributes,
+            self.format,
+        )
 
 
 def history_array(columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -130,23 +117,18 @@ class BaseSVM(BaseEstimator):
         >>> ChainSVM(C=2.0).settings(total_weight=10)["lambda"]
         0.05
         """
-        if self.lam is not None and self.C is not None:
-            raise ValueError("lam and C are two ways to say the same; give one of them")
+        if number("tol", self.tol) < 0:
+            raise ValueError(f"tol is {self.tol}; it must be at least 0")
         settings: dict[str, Any] = {
             "solver": self.solver,
             "tolerance": float(self.tol),
-            "max_passes": int(self.max_passes),
-            "seed": self._seed(),
+            "max_passes": self._most_passes(),
+            "seed": seed(self.random_state),
             "threads": threads(self.n_jobs),
         }
-        if self.lam is not None:
-            settings["lambda"] = float(self.lam)
-        elif self.C is not None:
-            if not self.C > 0:
-                raise ValueError(f"C is {self.C}; it must be a positive number")
-            settings["lambda"] = 1.0 / (float(self.C) * total_weight)
-        else:
-            settings["lambda"] = 1.0 / total_weight
+        lam = strength(self.lam, self.C, total_weight)
+        if lam is not None:
+            settings["lambda"] = lam
         parts = {"order": self.order, "direction": self.direction, "cache": self.cache}
         given = {name: value for name, value in parts.items() if value is not None}
         if given and self.solver == "auto":
@@ -154,18 +136,16 @@ class BaseSVM(BaseEstimator):
             settings["solver"] = "bcfw"
         settings.update(given)
         if self.max_seconds is not None:
-            settings["max_seconds"] = float(self.max_seconds)
+            settings["max_seconds"] = number("max_seconds", self.max_seconds)
         if self.patience is not None:
-            settings["patience"] = int(self.patience)
+            settings["patience"] = whole("patience", self.patience, 1)
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise ValueError(f"options is {self.options!r}; it must be a dictionary of settings")
         settings.update(self.options or {})
         return settings
 
-    def _seed(self) -> int:
-        if self.random_state is None:
-            return 1
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _most_passes(self) -> int:
+        return whole("max_passes", self.max_passes, 1)
 
     def _held_out(self, own_data: bool) -> tuple[int, int] | None:
         """How much of the data is kept back, as a seed and one in so many."""
@@ -176,33 +156,49 @@ class BaseSVM(BaseEstimator):
             share = 0.1 if self.patience is not None else None
         if share is None:
             return None
-        if not 0.0 < float(share) < 1.0:
+        if isinstance(share, (tuple, list)):
+            raise ValueError(
+                "the parameter validation is a share of the data to hold out; give data of your own "
+                "to fit(…, validation=(X, y))"
+            )
+        if not 0.0 < number("validation", share) < 1.0:
             raise ValueError(f"validation is {share}; it must be a share between 0 and 1")
-        return self._seed(), max(2, round(1.0 / float(share)))
+        return seed(self.random_state), max(2, round(1.0 / float(share)))
 
     def _progress(self) -> Progress:
-        return Progress(self.verbose, self.callback, int(self.max_passes))
+        return Progress(self.verbose, self.callback, self._most_passes())
 
     def _run(self, prepared: Prepared, validation: Any = None) -> None:
         """Trains, and takes note of the result."""
         progress = self._progress()
         start = getattr(self, "_model", None) if self.warm_start else None
         try:
-            model, columns = native.fit(
+            model, columns, curve = native.fit(
                 *prepared.task(),
-                json.dumps(self.settings(prepared.total_weight)),
-                json.dumps(prepared.bounds or group_bounds(None)),
+                as_json("settings", self.settings(prepared.total_weight)),
+                as_json("bounds", prepared.bounds or group_bounds(None)),
                 held_out=self._held_out(validation is not None),
                 validation=validation,
                 start=start,
                 callback=progress if progress.wanted else None,
                 rounds=prepared.rounds,
                 exact=prepared.exact,
+                choose=is_auto(self.lam),
             )
         finally:
             progress.close()
+        self._keep_curve(curve)
         self._adopt(model, columns)
         self._warn()
+
+    def _keep_curve(self, curve: list[tuple[float, float]] | None) -> None:
+        """Takes note of how λ was chosen, if it was."""
+        self.lam_curve_: np.ndarray | None = None
+        if curve is None:
+            return
+        self.lam_curve_ = np.array(curve, dtype=[("lam", np.float64), ("error", np.float64)])
+        for lam, error in curve:
+            logger.info("lam %.3e: error %.4f on data held out", lam, error)
 
     def _adopt(self, model: native.Model, columns: dict[str, np.ndarray]) -> None:
         """Takes over a model that was trained or loaded."""
@@ -222,19 +218,20 @@ class BaseSVM(BaseEstimator):
         c = self.certificate_
         logger.info("%s: primal %.6g, dual %.6g, gap %.4g", self.status_, c.primal, c.dual, c.gap)
 
-    def _warn(self) -> None:
+    def _warn(self, frames: int = 4) -> None:
+        """Warns if the training has not converged, in the name of who has called ``fit``."""
         if self.status_ in ("converged", "patience", "stopped"):
             return
         text = f"training ended with the status {self.status_!r}"
         if str(getattr(self, "training", None)).startswith("dlpw"):
             # It has no gap that could be within the tolerance.
             if self.status_ == "interrupted":
-                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+                warnings.warn(text, ConvergenceWarning, stacklevel=frames)
             return
         text += f" at the gap {self.certificate_.gap:.4g}, above tol={self.tol}"
         if self.status_ == "max-passes":
             text += "; raise max_passes or tol, or scale the features"
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warnings.warn(text, ConvergenceWarning, stacklevel=frames)
 
     def _set_weights(self) -> None:
         raise NotImplementedError
@@ -246,9 +243,9 @@ class BaseSVM(BaseEstimator):
         """Labelled data for the fitted names, from ``(X, y)``."""
         if validation is None:
             return None
-        if not isinstance(validation, tuple):
+        if isinstance(validation, SequenceFile):
             return self._examples(validation, labelled=True)
-        return self._examples(*validation)
+        return self._examples(*labelled_pair(validation))
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
         raise NotImplementedError
@@ -300,6 +297,7 @@ class BaseSVM(BaseEstimator):
             random_state=settings["seed"],
         )
         estimator._restore(model, meta)
+        estimator._keep_curve(None)
         estimator._adopt(model, model.history())
         return estimator
 
@@ -361,35 +359,29 @@ class BaseSVM(BaseEstimator):
     def to_report(self, path: PathLike, title: str | None = None) -> None:
         """Writes a self-contained HTML page about the training."""
         check_is_fitted(self, "certificate_")
-        page = self._model.report(title or f"{type(self).__name__}")
-        temporary = f"{os.fspath(path)}.part"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(page)
-        os.replace(temporary, path)
+        title = title or type(self).__name__
+        self._model.write_report(os.fspath(path), title, self._history_columns())
+
+    def _history_columns(self) -> dict[str, np.ndarray]:
+        names = self.history_.dtype.names or ()
+        return {name: self.history_[name].astype(np.float64) for name in names}
+
+
+def labelled_pair(validation: Any) -> tuple[Any, Any]:
+    """Inputs and true outputs to validate on."""
+    if not isinstance(validation, tuple) or len(validation) != 2 or validation[1] is None:
+        raise ValueError("validation must be a tuple (X, y) of data with their true outputs")
+    return validation
 
 
 def check_n(n: int) -> int:
     """The number of outputs to rank."""
-    if n < 1:
-        raise ValueError(f"n is {n}; it must be at least 1")
-    return int(n)
+    return whole("n", n, 1)
 
 
 def lead(ranked: list[tuple[Any, float]]) -> float:
     """By how much the first of ranked outputs is ahead; infinitely far if there is no other."""
     return ranked[0][1] - ranked[1][1] if len(ranked) > 1 else float("inf")
-
-
-def threads(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's ``n_jobs``; 0 means all cores."""
-    if n_jobs is None:
-        return 1
-    n_jobs = int(n_jobs)
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning; use -1 for all cores")
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs) if n_jobs != -1 else 0
-    return n_jobs
 
 
 def load(path: PathLike) -> Any:
@@ -407,12 +399,13 @@ def load(path: PathLike) -> Any:
 
 def estimator_of(model: native.Model) -> Any:
     """The fitted estimator that a model makes."""
+    from ._binary import BinarySVM
     from ._chain import ChainSVM
     from ._graphs import FactorGraphSVM
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
     from ._nodes import GraphSVM
-    from ._rows import BinarySVM, MulticlassSVM
+    from ._rows import MulticlassSVM
     from ._tree import TreeSVM
 
     rows = (BinarySVM, MulticlassSVM, MultilabelSVM)

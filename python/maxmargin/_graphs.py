@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
-from ._hard import hard_training, restore_training, soft_result
+from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
+from ._hard import hard_training, most_passes, restore_training, soft_result
+from ._inputs import located
+from ._settings import group_bounds
 
 
 class FactorGraphSVM(BaseSVM):
@@ -72,11 +74,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,
-        max_passes: int = 1000,
+        max_passes: int | None = None,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
@@ -124,14 +126,20 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         prepared = self._prepare(X, y, sample_weight)
         own = None
         if validation is not None:
-            own = prepared.data.read_more(graph_lines(list(validation[0]), validation[1]))
+            graphs, truth = labelled_pair(validation)
+            own = prepared.data.read_more(graph_lines(list(graphs), truth))
         self._run(prepared, own)
         return self
+
+    def _most_passes(self) -> int:
+        return most_passes(self)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         if self.loss not in ("normalised", "hamming"):
             raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
         X = list(X)
+        if not X:
+            raise ValueError("there are no graphs")
         weights, whole = total(sample_weight, len(X))
         data = native.GraphData(graph_lines(X, y, weights))
         templates = [{"states": s, "attributes": a} for s, a in data.shape()]
@@ -189,7 +197,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         truth = [[v.get("truth") for v in g["variables"]] for g in X] if y is None else list(y)
         weights, _ = total(sample_weight, len(X))
         right = whole = 0.0
+        if len(truth) != len(X):
+            raise ValueError(f"X has {len(X)} graphs and y has {len(truth)}")
         for at, (own, states) in enumerate(zip(truth, self.predict(X), strict=True)):
+            if len(own) != len(states):
+                raise ValueError(f"graph {at} has {len(states)} variables and {len(own)} states")
             weight = 1.0 if weights is None else float(weights[at])
             right += weight * float(np.sum(np.asarray(own) == states))
             whole += weight * len(states)
@@ -202,22 +214,33 @@ def graph_lines(X: list[Any], y: Any = None, weights: Any = None) -> str:
         raise ValueError(f"X has {len(X)} graphs and y has {len(y)}")
     lines = []
     for i, graph in enumerate(X):
-        variables = [
-            dict(variable) if isinstance(variable, Mapping) else {"states": int(variable)}
-            for variable in graph["variables"]
-        ]
-        if y is not None:
-            own = list(y[i])
-            if len(own) != len(variables):
-                raise ValueError(f"graph {i} has {len(variables)} variables and {len(own)} states")
-            for variable, state in zip(variables, own, strict=True):
-                variable["truth"] = int(state)
-        line: dict[str, Any] = {"variables": variables, "factors": factors_of(graph)}
-        weight = graph.get("weight") if weights is None else float(weights[i])
-        if weight is not None:
-            line["weight"] = weight
-        lines.append(json.dumps(line, default=plain))
-    return "\n".join(lines) + "\n"
+        try:
+            line = graph_line(graph, None if y is None else list(y[i]))
+            weight = graph.get("weight") if weights is None else float(weights[i])
+            if weight is not None:
+                line["weight"] = weight
+            lines.append(json.dumps(line, default=plain, allow_nan=False))
+        except KeyError as error:
+            raise ValueError(f"graph {i} has no {error.args[0]!r} where one is needed") from None
+        except (TypeError, ValueError) as error:
+            raise located(f"graph {i}", error) from None
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def graph_line(graph: Any, truth: list[Any] | None) -> dict[str, Any]:
+    """A graph as a line of a file."""
+    if not isinstance(graph, Mapping):
+        raise TypeError(f"a graph is a dictionary, not {type(graph).__name__}")
+    variables = [
+        dict(variable) if isinstance(variable, Mapping) else {"states": int(variable)}
+        for variable in graph["variables"]
+    ]
+    if truth is not None:
+        if len(truth) != len(variables):
+            raise ValueError(f"it has {len(variables)} variables and {len(truth)} states")
+        for variable, state in zip(variables, truth, strict=True):
+            variable["truth"] = int(state)
+    return {"variables": variables, "factors": factors_of(graph)}
 
 
 def factors_of(graph: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from . import _maxmargin as native
+from ._settings import MAX_PASSES, is_auto, number, whole
+
 #: Ways to find weights.
 TRAININGS = ("exact", "lp", "soft", "dlpw", "dlpw-smooth")
 
@@ -40,6 +43,11 @@ def hard_training(estimator: Any) -> HardTraining:
             )
         fields["inference"] = "lp" if estimator.inference == "auto" else estimator.inference
         return HardTraining(fields)
+    if is_auto(estimator.lam):
+        raise ValueError(
+            f"lam='auto' does not go with training={name!r}, whose problem is made for one lam; "
+            "choose it without training, or try several"
+        )
     for option in ("bounds", "kernel"):
         if getattr(estimator, option, None) is not None:
             raise ValueError(f"{option} does not go with training={name!r}; leave it out")
@@ -65,6 +73,13 @@ def hard_training(estimator: Any) -> HardTraining:
     return HardTraining({**fields, "training": {"soft": soft}}, rounds)
 
 
+def most_passes(estimator: Any) -> int:
+    """Passes at most; DLPW, which never knows whether it is done, has a number of its own."""
+    if estimator.max_passes is not None:
+        return whole("max_passes", estimator.max_passes, 1)
+    return native.DLPW_PASSES if str(estimator.training).startswith("dlpw") else MAX_PASSES
+
+
 def check_options(estimator: Any, name: str | None) -> None:
     """Refuses options that a training does not have."""
     for option, needed in (
@@ -79,9 +94,13 @@ def check_options(estimator: Any, name: str | None) -> None:
         if name not in needed:
             hint = " or ".join(f"training={one!r}" for one in needed)
             raise ValueError(f"{option} has no meaning without {hint}")
+        if option == "rho_schedule" and (isinstance(value, str) or not hasattr(value, "__iter__")):
+            raise ValueError(f"rho_schedule is {value!r}; it must be a list of numbers")
         numbers = list(value) if option == "rho_schedule" else [value]
-        if not numbers or not all(number > 0 for number in numbers):
+        if not numbers or not all(number(option, one) > 0 for one in numbers):
             raise ValueError(f"{option} is {value}; positive numbers are needed")
+        if option == "multipliers":
+            whole(option, value, 1)
     if estimator.rho_schedule is not None:
         for other in ("rho", "multipliers"):
             if getattr(estimator, other) is not None:

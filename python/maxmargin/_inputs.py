@@ -12,6 +12,12 @@ from . import _maxmargin as native
 from ._labels import from_arrow
 
 
+def located(where: str, error: Exception) -> Exception:
+    """The same error, saying where."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{where}: {error}")
+
+
 def is_arrow_table(X: Any) -> bool:
     """Whether it is a table or a batch of Arrow."""
     return hasattr(X, "column_names") and hasattr(X, "num_rows")
@@ -42,15 +48,23 @@ def as_matrix(X: Any) -> Any:
     """A 2-D array of float32 or float64, or a CSR matrix of them; copied only if it is neither."""
     if sp.issparse(X):
         X = X.tocsr()
+        refuse_complex(X)
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     if is_frame(X) and not is_arrow_table(X):
         X = X.to_numpy()
     X = np.asarray(X)
+    refuse_complex(X)
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     if X.ndim != 2:
         raise ValueError(f"a matrix with one row per token is needed, not {X.ndim} dimensions")
     return X
+
+
+def refuse_complex(X: Any) -> None:
+    """Refuses numbers of which a conversion would lose half."""
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported")
 
 
 def sparse_parts(X: Any) -> tuple[Any, Any, Any]:
@@ -85,18 +99,21 @@ class Sequences:
 
     def __init__(self, X: Any, lengths: Any = None) -> None:
         self.stops: np.ndarray | None = None
+        self.names: list[str] | None = None
         if lengths is not None:
-            lengths = np.asarray(lengths, dtype=np.int64)
-            if lengths.ndim != 1 or (lengths < 1).any():
-                raise ValueError("lengths must be a list of positive whole numbers")
-            self.stops = np.cumsum(lengths)
-        if self.stops is not None and (sp.issparse(X) or is_frame(X) or hasattr(X, "ndim")):
+            self._take_stacked(X, lengths)
+        else:
+            self._take_list(X)
+
+    def _take_stacked(self, X: Any, lengths: Any) -> None:
+        self.stops = stops_of(lengths)
+        if sp.issparse(X) or is_frame(X) or hasattr(X, "ndim"):
             self.form = "stacked"
             self.names = column_names(X)
             self.X: Any = as_matrix(X)
             rows = self.X.shape[0]
-        elif self.stops is not None:
-            self.form, self.names = "names", None
+        else:
+            self.form = "names"
             flat = list(from_arrow(X))
             rows = len(flat)
             starts = [0, *self.stops[:-1].tolist()]
@@ -104,23 +121,32 @@ class Sequences:
             self.X = [flat[start:stop] for start, stop in pairs]
             if not all(is_tokens(token) for token in flat):
                 raise ValueError("with lengths, X is one matrix or one list of tokens")
-        else:
-            X = from_arrow(X)
-            self.X = [X[at] for at in range(len(X))] if hasattr(X, "ndim") else list(X)
-            rows = None
-            first = next((item for item in self.X if len_of(item) > 0), None)
-            if first is None:
-                raise ValueError("there are no sequences")
-            matrix = sp.issparse(first) or is_frame(first) or hasattr(first, "ndim")
-            tokens = None if matrix else next(iter(first))
-            if not matrix and is_tokens(tokens):
-                self.form, self.names = "names", None
-            else:
-                self.form = "matrices"
-                self.names = column_names(first)
-                self.X = [as_matrix(item) for item in self.X]
-        if rows is not None and self.stops is not None and rows != self.stops[-1]:
+        if rows != self.stops[-1]:
             raise ValueError(f"the lengths sum to {self.stops[-1]}, but X has {rows} rows")
+
+    def _take_list(self, X: Any) -> None:
+        self.X = sequence_list(X)
+        first = next((item for item in self.X if len_of(item) > 0), None)
+        self.form = "names" if first is None or is_token_list(first) else "matrices"
+        if self.form == "names":
+            return
+        self.names = column_names(first)
+        for at, item in enumerate(self.X):
+            names = column_names(item)
+            if names != self.names and len_of(item) > 0:
+                raise ValueError(f"sequence {at} has the columns {names}, others {self.names}")
+            try:
+                self.X[at] = as_matrix(item)
+            except (TypeError, ValueError) as error:
+                raise located(f"sequence {at}", error) from None
+
+    def full(self) -> np.ndarray:
+        """Which sequences have tokens; the others are dropped."""
+        if self.form == "stacked":
+            return np.ones(len(self), dtype=bool)
+        found = np.array([len_of(item) > 0 for item in self.X], dtype=bool)
+        self.X = [item for item, on in zip(self.X, found, strict=True) if on]
+        return found
 
     def __len__(self) -> int:
         return len(self.stops) if self.form == "stacked" else len(self.X)  # type: ignore[arg-type]
@@ -130,7 +156,9 @@ class Sequences:
         """Number of columns, if there are such."""
         if self.form == "names":
             return None
-        return int(self.X.shape[1] if self.form == "stacked" else self.X[0].shape[1])
+        if self.form == "stacked":
+            return int(self.X.shape[1])
+        return int(next(item.shape[1] for item in self.X if len_of(item) > 0))
 
     def fill(
         self,
@@ -159,7 +187,7 @@ class Sequences:
             try:
                 self._add(data, i, own, label_names, attributes, columns, weight)
             except (TypeError, ValueError) as error:
-                raise type(error)(f"sequence {i}: {error}") from None
+                raise located(f"sequence {i}", error) from None
         return data
 
     def _add(
@@ -193,12 +221,64 @@ def len_of(item: Any) -> int:
     return int(item.shape[0]) if hasattr(item, "shape") else len(item)
 
 
+def stops_of(lengths: Any) -> np.ndarray:
+    """Where sequences of these lengths end, one after the other.
+
+    >>> stops_of([2, 1]).tolist()
+    [2, 3]
+    """
+    found = np.asarray(lengths)
+    with np.errstate(invalid="ignore"):
+        exact = found.astype(np.int64) if found.dtype.kind in "iuf" else None
+    if exact is None or found.ndim != 1 or (exact != found).any() or (exact < 1).any():
+        raise ValueError("lengths must be a list of positive whole numbers")
+    if not len(exact):
+        raise ValueError("lengths is empty; there are no sequences")
+    return np.cumsum(exact)
+
+
+def sequence_list(X: Any) -> list[Any]:
+    """A list of sequences, whatever it came as."""
+    X = from_arrow(X)
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        X = X.tolist()
+    if sp.issparse(X) or is_frame(X) or getattr(X, "ndim", 3) == 2:
+        raise ValueError("X is one matrix; say with lengths=… how long its sequences are")
+    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__iter__"):
+        raise TypeError(f"X must be a list of sequences, not {type(X).__name__}")
+    items = list(X)
+    for at, item in enumerate(items):
+        if isinstance(item, Mapping):
+            raise TypeError("X must be a list of sequences; for a single one give [X]")
+        if isinstance(item, (str, bytes)) or not (hasattr(item, "__len__") or sp.issparse(item)):
+            raise TypeError(
+                f"sequence {at} is of the type {type(item).__name__}; it must be a matrix, or a list of "
+                "tokens, each a dictionary or a list of attributes"
+            )
+    return items
+
+
+def is_token_list(item: Any) -> bool:
+    """Whether a sequence is a list of tokens with attributes, rather than a matrix."""
+    if sp.issparse(item) or is_frame(item) or hasattr(item, "ndim"):
+        return False
+    token = next(iter(item))
+    if isinstance(token, (str, bytes)):
+        raise TypeError(
+            f"the token {token!r} is a text; a token is a dictionary or a list of attributes, such as "
+            f"[{token!r}]"
+        )
+    return is_tokens(token)
+
+
 def split_labels(y: Any, lengths: Any = None) -> list[Any]:
     """Labels sequence by sequence."""
+    if y is None:
+        raise ValueError("y is None; the labels of each sequence are needed")
     y = from_arrow(y)
     if lengths is None:
         return [from_arrow(own) for own in y]
-    stops = np.cumsum(np.asarray(lengths, dtype=np.int64))
+    stops = stops_of(lengths)
     if len(y) == len(stops) and (len(stops) != stops[-1]):
         return list(y)
     if len(y) != stops[-1]:

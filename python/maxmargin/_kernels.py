@@ -6,6 +6,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from ._settings import number, whole
+
 #: Kernels and their parameters.
 KERNELS = {"linear": (), "poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",)}
 
@@ -37,12 +39,21 @@ def kernel_part(estimator: Any, data: Any, attributes: int) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     if "gamma" in known:
         gamma = estimator.gamma
-        parameters["gamma"] = data.kernel_scale(attributes) if gamma is None else float(gamma)
+        is_default = gamma is None or (isinstance(gamma, str) and gamma == "scale")
+        parameters["gamma"] = (
+            data.kernel_scale(attributes) if is_default else number("gamma", gamma)
+        )
     if name == "poly":
-        parameters["degree"] = 3 if estimator.degree is None else int(estimator.degree)
-        parameters["constant"] = 1.0 if estimator.coef0 is None else float(estimator.coef0)
+        parameters["degree"] = (
+            3 if estimator.degree is None else whole("degree", estimator.degree, 1)
+        )
+        parameters["constant"] = (
+            1.0 if estimator.coef0 is None else number("coef0", estimator.coef0)
+        )
     long_name = "polynomial" if name == "poly" else name
-    size = BYTES if estimator.kernel_bytes is None else int(estimator.kernel_bytes)
+    size = (
+        BYTES if estimator.kernel_bytes is None else whole("kernel_bytes", estimator.kernel_bytes)
+    )
     return {"kernel": {"kernel": {long_name: parameters} if parameters else name, "bytes": size}}
 
 

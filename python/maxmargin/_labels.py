@@ -36,7 +36,12 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     [('x', 1), None]
     """
     # There may be many labels, but few are distinct.
-    distinct: list[Any] = list(dict.fromkeys(map(_plain, dict.fromkeys(labels))))
+    try:
+        distinct: list[Any] = list(dict.fromkeys(map(_plain, dict.fromkeys(labels))))
+    except TypeError as error:
+        raise TypeError(f"labels must be hashable: {error}") from None
+    if any(isinstance(label, float) and label != label for label in distinct):
+        raise ValueError("a label is NaN")
     with contextlib.suppress(TypeError):
         distinct.sort()
     if all(type(label) is str for label in distinct) or all(

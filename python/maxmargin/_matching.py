@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
+from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
+from ._settings import group_bounds
 
 #: The name of the attribute that all links have.
 CONSTANT = "(constant)"
@@ -70,7 +71,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import Prepared, check_n, group_bounds, total
-from ._hard import hard_training, restore_training, soft_result
-from ._inputs import fill_rows, row_parts
+from ._base import Prepared, check_n, total
+from ._hard import hard_training, most_passes, restore_training, soft_result
+from ._inputs import column_names, fill_rows, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
+from ._settings import group_bounds
 
 
 class MultilabelSVM(RowSVM):
@@ -27,6 +28,7 @@ class MultilabelSVM(RowSVM):
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
 patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
+        ``max_passes`` is 50 by default with ``training="dlpw"``, and 1000 otherwise.
     pairs : {"complete", "tree", "none"}, default="complete"
         Which pairs of labels have a weight: all, those of a tree, or none.
     inference : str, default="auto"
@@ -98,11 +100,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,
-        max_passes: int = 1000,
+        max_passes: int | None = None,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
@@ -112,7 +114,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         loss: str = "normalised",
         fit_intercept: bool = True,
         kernel: str | None = None,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
@@ -158,6 +160,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         self._run(prepared, self._prepare_validation(validation))
         return self
 
+    def _most_passes(self) -> int:
+        return most_passes(self)
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         if by_name(X):
             rows: Any = row_parts(X)
@@ -173,9 +178,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         y = from_arrow(y)
         self._indicator = is_indicator(y)
         if self._indicator:
-            classes = np.arange(y.shape[1])
+            names = column_names(y)
+            classes = np.arange(y.shape[1]) if names is None else np.array(names)
         else:
-            classes = as_classes(label for own in y for label in sorted_if_possible(own))
+            y = label_sets(y)
+            classes = as_classes(label for own in y for label in own)
         self._labels = Labels(classes)
         self.classes_ = classes
         weights, whole = total(sample_weight, count)
@@ -242,13 +249,14 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if self._indicator:
             if y.shape[1] != len(self.classes_):
                 raise ValueError(f"y has {y.shape[1]} columns, not {len(self.classes_)}")
-            matrix = sp.csr_matrix(y)
+            matrix = sp.csr_matrix(y.to_numpy() if hasattr(y, "to_numpy") else y)
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
+            wrong = matrix.data[matrix.data != 1]
+            if len(wrong):
+                raise ValueError(f"y has the value {wrong[0]}; a matrix of labels has 0 and 1 only")
             return matrix.indices.astype(np.uint32), matrix.indptr[1:].astype(np.int64)
-        sets = [
-            self._labels.encode(sorted_if_possible(own), strict=strict) for own in from_arrow(y)
-        ]
+        sets = [self._labels.encode(own, strict=strict) for own in label_sets(from_arrow(y))]
         if not strict:
             sets = [own[own < len(self.classes_)] for own in sets]
         ends = np.cumsum([len(own) for own in sets]).astype(np.int64)
@@ -274,7 +282,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rows: Any = row_parts(X) if grow else self._matrix(X, reset=False)
         if not grow:
             self._columns_of(rows.shape[1])
-        return fill_rows(
+        data = fill_rows(
             rows,
             labels,
             ends,
@@ -284,14 +292,16 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             weights=weights,
             constant=self._attributes().get(CONSTANT),
         )
+        self._check_known(data.unknown)
+        return data
 
-    def _columns_of(self, width: int | None) -> np.ndarray | None:
+    def _columns_of(self, width: int | None, names: list[str] | None = None) -> np.ndarray | None:
         if width is not None and width != getattr(self, "n_features_in_", width):
             raise ValueError(
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        return None if self.fit_intercept else super()._columns_of(width)
+        return None if self.fit_intercept else super()._columns_of(width, names)
 
     def _set_weights(self) -> None:
         groups = self._groups()
@@ -359,17 +369,15 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of single labels (rows × labels), without those of pairs."""
         check_is_fitted(self, "certificate_")
-        if self.kernel is not None:
-            raise NotImplementedError("with a kernel, single labels have no scores of their own")
-        if by_name(X):
-            raise ValueError("decision_function needs a matrix")
-        X = self._matrix(X, reset=False)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        return self._model.scores(self._examples(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows and labels that are right (1 − Hamming loss)."""
+        check_is_fitted(self, "certificate_")
         labels, ends = self._sets(y, strict=False)
         predicted = self._model.predict_sets(self._examples(X))
+        if len(ends) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} rows and y has {len(ends)}")
         weights, whole = total(sample_weight, len(predicted))
         wrong = 0.0
         for at, own in enumerate(predicted):
@@ -407,9 +415,25 @@ def is_indicator(y: Any) -> bool:
     return bool(sp.issparse(y) or (hasattr(y, "ndim") and y.ndim == 2))
 
 
-def sorted_if_possible(labels: Any) -> list[Any]:
-    """A set in a fixed order, where it has one."""
-    try:
-        return sorted(set(labels))
-    except TypeError:
-        return list(dict.fromkeys(labels))
+def label_sets(y: Any) -> list[list[Any]]:
+    """Sets of labels, each in a fixed order where its labels have one."""
+    if y is None:
+        raise ValueError("y is None; the labels of each row are needed")
+    found = []
+    for at, own in enumerate(y):
+        if isinstance(own, (str, bytes)) or not hasattr(own, "__iter__"):
+            raise ValueError(
+                f"row {at} has {own!r} in place of a set of labels; y is a list of sets, or a matrix of "
+                "0 and 1"
+            )
+        labels = list(own)
+        distinct = dict.fromkeys(labels)
+        if len(distinct) < len(labels):
+            raise ValueError(
+                f"row {at} has a label twice; y is a list of sets, or a matrix (an array) of 0 and 1"
+            )
+        try:
+            found.append(sorted(distinct))
+        except TypeError:
+            found.append(labels)
+    return found

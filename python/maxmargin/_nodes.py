@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, group_bounds, total
+from ._base import BaseSVM, Prepared, total
 from ._inputs import as_matrix, native_matrix, one_each
 from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
+from ._settings import group_bounds
 
 #: The name of the attribute that all nodes have; the command line has it too.
 CONSTANT = "bias"
@@ -82,7 +83,7 @@ default="auto"
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,

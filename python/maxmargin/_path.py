@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import numpy as np
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Certificate, PathLike, estimator_of, group_bounds
-from ._structure import Adapter, StructuredSVM
+from ._base import BaseSVM, Certificate, PathLike, estimator_of
+from ._oracle import Adapter
+from ._settings import as_json, group_bounds, number
+from ._structure import StructuredSVM
 
 #: What estimators learn from data besides weights.
 LEARNED = (
@@ -176,9 +177,9 @@ def regularization_path(
     for name in ("lambda", "tolerance", "patience"):
         training.pop(name, None)
     settings = {
-        "epsilon": float(epsilon),
-        "kappa": kappa,
-        "lambda_min": float(lambda_min),
+        "epsilon": number("epsilon", epsilon),
+        "kappa": None if kappa is None else number("kappa", kappa),
+        "lambda_min": number("lambda_min", lambda_min),
         "heuristic": bool(heuristic),
         "training": training,
     }
@@ -191,12 +192,12 @@ def regularization_path(
             truths,
             weights.tolist(),
             adapter.dim,
-            json.dumps(settings),
+            as_json("settings", settings),
             bounds=estimator._bound_arrays(adapter.dim),
             quality=getattr(estimator.structure, "quality", "exact"),
         )
         return RegularizationPath(found, estimator)
     prepared = estimator._prepare(X, y, sample_weight, **extra)
-    bounds = json.dumps(prepared.bounds or group_bounds(None))
-    found = native.follow_path(*prepared.task(), json.dumps(settings), bounds)
+    bounds = as_json("bounds", prepared.bounds or group_bounds(None))
+    found = native.follow_path(*prepared.task(), as_json("settings", settings), bounds)
     return RegularizationPath(found, estimator)

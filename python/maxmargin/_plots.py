@@ -86,5 +86,8 @@ def path(path: Any, ax: Any, scores: Any) -> Any:
         other = ax.twinx()
         other.plot(points["lambda"], scores, color="tab:green", label="score")
         other.set_ylabel("score")
-    ax.legend()
+        lines = [*ax.get_lines(), *other.get_lines()]
+        other.legend(lines, [line.get_label() for line in lines])
+    else:
+        ax.legend()
     return ax

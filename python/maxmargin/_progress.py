@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 logger = logging.getLogger("maxmargin")
 
 Row = dict[str, float]
@@ -43,7 +45,8 @@ class Progress:
             print(describe(row), flush=True)
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s", describe(row))
-        return self.callback is None or self.callback(row) is not False
+        answer = None if self.callback is None else self.callback(row)
+        return not isinstance(answer, (bool, np.bool_)) or bool(answer)
 
     def close(self) -> None:
         """Takes the bar off the screen."""

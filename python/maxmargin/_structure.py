@@ -4,46 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, threads, total
-
-
-class OracleError(RuntimeError):
-    """A structure has raised an exception; ``index`` is the example it was asked about, and
-    ``__cause__`` the exception."""
-
-    def __init__(self, index: int, method: str, cause: BaseException) -> None:
-        kind = type(cause).__name__
-        super().__init__(f"{method} failed for example {index}: {kind}: {cause}")
-        self.index = index
-        self.method = method
-        self.cause = cause
-
-    def __reduce__(self) -> Any:
-        return (OracleError, (self.index, self.method, self.cause))
-
-
-class Structure(Protocol):
-    """What a structure has to know."""
-
-    def decode(self, x: Any, y: Any, w: np.ndarray, loss_augmented: bool) -> Any:
-        """The best output for x at the weights w: with the largest ⟨w, features(x, ŷ)⟩, plus
-        loss(y, ŷ) if ``loss_augmented``; y is None where the truth is not known."""
-
-    def features(self, x: Any, y: Any) -> Any:
-        """φ(x, y): an array, a sparse row, a dictionary of numbers by index, or a pair of indices
-        and values."""
-
-    def loss(self, y: Any, y_hat: Any) -> float:
-        """What it costs to predict ŷ for y; 0 for y itself."""
+from ._base import BaseSVM, labelled_pair, total
+from ._oracle import Adapter
+from ._settings import as_json, bound_pair, is_auto, seed, threads
 
 
 class StructuredSVM(BaseSVM):
@@ -104,7 +74,7 @@ random_state, warm_start, verbose, callback, options
     def __init__(
         self,
         structure: Any = None,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         C: float | None = None,
         tol: float = 0.01,
@@ -150,20 +120,26 @@ random_state, warm_start, verbose, callback, options
         OracleError
             If the structure raises an exception; its ``index`` is that of the example.
         """
+        if validation is not None:
+            validation = labelled_pair(validation)
         X, y, weights, own = self._split(list(X), list(y), sample_weight, validation)
         adapter = self._adapter(X, y)
         truths = adapter.truths()
         dim = adapter.dim
         progress = self._progress()
         start = getattr(self, "dual_", None) if self.warm_start else None
-        validator = None if own is None else (lambda w: self._mean_loss(own[0], own[1], w))
+        validator = None if own is None else self._validator(*own)
+        settings = self.settings(float(weights.sum()))
+        curve = None
+        if is_auto(self.lam):
+            settings["lambda"], curve = self._choose_lam(X, y, weights, own, settings)
         try:
             w, dual, columns, about = native.fit_structure(
                 adapter,
                 truths,
                 weights.tolist(),
                 dim,
-                json.dumps(self.settings(float(weights.sum()))),
+                as_json("settings", settings),
                 bounds=self._bound_arrays(dim),
                 quality=getattr(self.structure, "quality", "exact"),
                 start=start,
@@ -175,8 +151,10 @@ random_state, warm_start, verbose, callback, options
             adapter.close()
         self.coef_ = w
         self.dual_ = dual
+        self._about = about
+        self._keep_curve(curve)
         self._note(json.loads(about), columns)
-        self._warn()
+        self._warn(3)
         return self
 
     def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:
@@ -189,33 +167,56 @@ random_state, warm_start, verbose, callback, options
         """Examples to train on, their weights, and data to validate on."""
         if len(X) != len(y):
             raise ValueError(f"X has {len(X)} examples and y has {len(y)}")
+        if not X:
+            raise ValueError("there are no examples")
         weights, _ = total(sample_weight, len(X))
         if weights is None:
             weights = np.ones(len(X))
+        wrong = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
+        if len(wrong):
+            raise ValueError(
+                f"the weight of example {wrong[0]} is {weights[wrong[0]]}; a positive finite number is "
+                "needed"
+            )
         held_out = self._held_out(validation is not None)
         if held_out is None:
             return X, y, weights, validation
-        seed, one_in = held_out
-        out = np.zeros(len(X), dtype=bool)
-        out[np.random.RandomState(seed).permutation(len(X))[: -(-len(X) // one_in)]] = True
-        if out.all():
-            raise ValueError("validation needs at least two examples, or data of its own")
-
-        def pick(items: list[Any], on: np.ndarray) -> list[Any]:
-            return [item for item, keep in zip(items, on, strict=True) if keep]
-
-        return pick(X, ~out), pick(y, ~out), weights[~out], (pick(X, out), pick(y, out))
+        return hold_out(X, y, weights, *held_out)
 
     def _bound_arrays(self, dim: int) -> tuple[list[float], list[float]] | None:
         if self.bounds is None:
             return None
-        low, high = self.bounds
-        low = -np.inf if low is None else low
-        high = np.inf if high is None else high
-        return (
-            np.broadcast_to(np.asarray(low, dtype=float), dim).tolist(),
-            np.broadcast_to(np.asarray(high, dtype=float), dim).tolist(),
+        low, high = bound_pair("bounds", self.bounds)
+        sides = []
+        for side, bound, none in (("lower", low, -np.inf), ("upper", high, np.inf)):
+            array = np.asarray(none if bound is None else bound, dtype=float)
+            if array.shape not in ((), (dim,)):
+                raise ValueError(f"the {side} bounds have the shape {array.shape}, not ({dim},)")
+            sides.append(np.broadcast_to(array, dim).tolist())
+        return sides[0], sides[1]
+
+    def _choose_lam(self, X: Any, y: Any, weights: np.ndarray, own: Any, settings: Any) -> Any:
+        """λ by the mean loss on data of their own, or on a tenth of the examples, and what was tried."""
+        lowest = 0.1 / len(X)
+        if own is None:
+            X, y, weights, own = hold_out(X, y, weights, seed(self.random_state), 10)
+        adapter = Adapter(self.structure, X, y)
+        truths = adapter.truths()
+        return native.choose_structure_lambda(
+            adapter,
+            truths,
+            weights.tolist(),
+            adapter.dim,
+            as_json("settings", settings),
+            lowest,
+            self._validator(*own),
+            bounds=self._bound_arrays(adapter.dim),
+            quality=getattr(self.structure, "quality", "exact"),
         )
+
+    def _validator(self, X: Any, y: Any) -> Callable[[np.ndarray], float]:
+        """The mean loss of weights on these data."""
+        return lambda w: self._mean_loss(X, y, w)
 
     def _mean_loss(self, X: Any, y: Any, w: np.ndarray) -> float:
         losses = []
@@ -230,9 +231,12 @@ random_state, warm_start, verbose, callback, options
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − the mean loss."""
+        found, y = self.predict(X), list(y)
+        if len(found) != len(y):
+            raise ValueError(f"X has {len(found)} examples and y has {len(y)}")
         losses = [
             float(self.structure.loss(truth, predicted))
-            for truth, predicted in zip(y, self.predict(X), strict=True)
+            for truth, predicted in zip(y, found, strict=True)
         ]
         weights, _ = total(sample_weight, len(losses))
         return 1.0 - float(np.average(losses, weights=weights))
@@ -245,8 +249,11 @@ random_state, warm_start, verbose, callback, options
         raise NotImplementedError("model files know nothing of your structure; use pickle")
 
     def to_report(self, path: Any, title: str | None = None) -> None:
-        """Not possible yet for a structure of your own; see :meth:`plot_convergence`."""
-        raise NotImplementedError("reports know nothing of your structure; use plot_convergence")
+        """Writes a self-contained HTML page about the training."""
+        check_is_fitted(self, "certificate_")
+        title = title or f"{type(self).__name__} of {type(self.structure).__name__}"
+        columns = self._history_columns()
+        native.write_structure_report(os.fspath(path), title, self._about, columns)
 
     def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
         """Computes the certificate again, from the examples it was trained on.
@@ -272,133 +279,24 @@ random_state, warm_start, verbose, callback, options
             adapter.dim,
             self.coef_.tolist(),
             self.dual_,
-            json.dumps(claim),
-            json.dumps(self.settings()),
+            as_json("certificate", claim),
+            as_json("settings", self.settings()),
             threads(self.n_jobs),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),
         )
 
 
-class Adapter:
-    """What the native half asks about a structure."""
+def hold_out(X: list[Any], y: list[Any], weights: np.ndarray, seed: int, one_in: int) -> Any:
+    """Examples to train on, their weights, and one in so many, taken out to validate on."""
+    out = np.zeros(len(X), dtype=bool)
+    # NumPy takes seeds of 32 bits.
+    order = np.random.RandomState(seed % 2**32).permutation(len(X))
+    out[order[: -(-len(X) // one_in)]] = True
+    if out.all():
+        raise ValueError("validation needs at least two examples, or data of its own")
 
-    def __init__(self, structure: Any, X: list[Any], y: list[Any], processes: int = 0) -> None:
-        for method in ("decode", "features", "loss"):
-            if not callable(getattr(structure, method, None)):
-                raise TypeError(f"the structure has no method {method}; see StructuredSVM")
-        self.structure = structure
-        self.X = X
-        self.y = y
-        self.dim = int(getattr(structure, "n_features", 0) or 0)
-        self.pool: Any = None
-        self.own_thread: int | None = None
-        if processes > 0:
-            from joblib.externals import loky
+    def pick(items: list[Any], on: np.ndarray) -> list[Any]:
+        return [item for item, keep in zip(items, on, strict=True) if keep]
 
-            self.pool = loky.ProcessPoolExecutor(
-                processes, initializer=_begin_work, initargs=(structure, X, y)
-            )
-
-    def close(self) -> None:
-        """Lets the other processes go."""
-        if self.pool is not None:
-            self.pool.shutdown(wait=True)
-            self.pool = None
-
-    def truths(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The features of all true outputs; checks that their losses are 0."""
-        found = []
-        for i in range(len(self.X)):
-            raw = self._call(i, "features", self.X[i], self.y[i])
-            if not self.dim:
-                self.dim = length_of(raw)
-            found.append(self._sparse(i, raw))
-            loss = float(self._call(i, "loss", self.y[i], self.y[i]))
-            if loss != 0.0:
-                raise ValueError(
-                    f"the true output of example {i} has the loss {loss}; it must be 0"
-                )
-        return found
-
-    def corner(
-        self, i: int, w: np.ndarray, augmented: bool
-    ) -> tuple[np.ndarray, np.ndarray, float]:
-        """The features of the best output, and its loss."""
-        if self.pool is not None and self._is_helper():
-            try:
-                return self.pool.submit(_work, i, w, augmented).result()
-            except OracleError as error:
-                raise error from error.cause
-        x, y = self.X[i], self.y[i]
-        best = self._call(i, "decode", x, y, w, augmented)
-        indices, values = self._sparse(i, self._call(i, "features", x, best))
-        return indices, values, float(self._call(i, "loss", y, best))
-
-    def _is_helper(self) -> bool:
-        """Whether this is one of the threads that help out in exact passes: the run itself has asked
-        before any of them."""
-        here = threading.get_ident()
-        if self.own_thread is None:
-            self.own_thread = here
-        return here != self.own_thread
-
-    def _call(self, i: int, method: str, *arguments: Any) -> Any:
-        try:
-            return getattr(self.structure, method)(*arguments)
-        except Exception as error:
-            raise OracleError(i, method, error) from error
-
-    def _sparse(self, i: int, raw: Any) -> tuple[np.ndarray, np.ndarray]:
-        try:
-            return as_sparse(raw)
-        except (TypeError, ValueError) as error:
-            raise OracleError(i, "features", error) from error
-
-
-#: What a process of its own works on.
-_adapter_here: Adapter | None = None
-
-
-def _begin_work(structure: Any, X: list[Any], y: list[Any]) -> None:
-    global _adapter_here
-    _adapter_here = Adapter(structure, X, y)
-
-
-def _work(i: int, w: np.ndarray, augmented: bool) -> tuple[np.ndarray, np.ndarray, float]:
-    assert _adapter_here is not None
-    return _adapter_here.corner(i, w, augmented)
-
-
-def length_of(raw: Any) -> int:
-    """The number of features, where an array tells it."""
-    if sp.issparse(raw):
-        return int(np.prod(raw.shape))
-    if isinstance(raw, (Mapping, tuple)):
-        raise TypeError("the structure needs the attribute n_features, the number of weights")
-    return int(np.asarray(raw).size)
-
-
-def as_sparse(raw: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Features in any form as indices and values.
-
-    >>> [part.tolist() for part in as_sparse([0.0, 2.0])]
-    [[1], [2.0]]
-    >>> [part.tolist() for part in as_sparse({3: 1.5})]
-    [[3], [1.5]]
-    """
-    if sp.issparse(raw):
-        row = raw.tocsr().reshape(1, -1).tocsr()
-        return row.indices.astype(np.int64), row.data.astype(np.float64)
-    if isinstance(raw, Mapping):
-        keys = np.fromiter(raw.keys(), dtype=np.int64, count=len(raw))
-        return keys, np.fromiter(raw.values(), dtype=np.float64, count=len(raw))
-    if isinstance(raw, tuple) and len(raw) == 2:
-        indices = np.asarray(raw[0], dtype=np.int64)
-        values = np.asarray(raw[1], dtype=np.float64)
-        if indices.shape != values.shape or indices.ndim != 1:
-            raise ValueError("as many values as indices are needed")
-        return indices, values
-    dense = np.asarray(raw, dtype=np.float64).ravel()
-    indices = np.flatnonzero(dense)
-    return indices, dense[indices]
+    return pick(X, ~out), pick(y, ~out), weights[~out], (pick(X, out), pick(y, out))

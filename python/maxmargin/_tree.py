@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, check_n, group_bounds, lead, total
+from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
+from ._settings import group_bounds
 
 
 class TreeSVM(BaseSVM):
@@ -84,7 +85,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | None = None,
+        lam: float | str | None = None,
         *,
         parents: Sequence[int | None] = (),
         C: float | None = None,

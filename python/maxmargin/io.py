@@ -22,6 +22,7 @@ __all__ = [
     "SequenceFile",
     "chunk_f1",
     "read_alignments",
+    "read_columns",
     "read_graphs",
     "read_rows",
     "read_sequences",
@@ -95,6 +96,64 @@ class SequenceFile:
 
     path: PathLike
     format: str | None = None
+
+
+def read_columns(
+    source: PathLike, *, labelled: bool = True
+) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
+    """Reads sequences of tokens with columns between blanks, as in CoNLL's files, for
+    ``ChainSVM(template=…)``.
+
+    Parameters
+    ----------
+    source : path-like
+        A file, gzipped or not: a line per token, a blank line between sequences.
+    labelled : bool, default=True
+        Whether the last column is the label.
+
+    Returns
+    -------
+    X, y
+        The columns of each token, and the labels (empty lists where there are none).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, maxmargin
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "train.txt"
+    >>> _ = file.write_text("the DT B-NP\\ncat NN I-NP\\n\\npurrs VBZ B-VP\\n")
+    >>> maxmargin.read_columns(file)
+    ([[('the', 'DT'), ('cat', 'NN')], [('purrs', 'VBZ')]], [['B-NP', 'I-NP'], ['B-VP']])
+    """
+    X: list[list[tuple[str, ...]]] = [[]]
+    y: list[list[str]] = [[]]
+    width = None
+    with _open(source) as file, without_collection():
+        try:
+            lines = file.read().split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(source)}: expected UTF-8 text ({error})") from None
+        for number, line in enumerate(lines, 1):
+            cells = line.split()
+            if not cells:
+                if X[-1]:
+                    X.append([])
+                    y.append([])
+                continue
+            width = width or len(cells)
+            if len(cells) != width or width < 1 + labelled:
+                raise ValueError(
+                    f"{os.fspath(source)}:{number}: expected {max(width, 1 + labelled)} columns, "
+                    f"found {len(cells)}"
+                )
+            if labelled:
+                y[-1].append(cells.pop())
+            X[-1].append(tuple(cells))
+    if not X[-1]:
+        X.pop()
+        y.pop()
+    if not X:
+        raise ValueError(f"{os.fspath(source)}: no sequences")
+    return X, y
 
 
 def read_rows(

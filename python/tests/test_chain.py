@@ -184,7 +184,7 @@ def test_what_is_wrong_is_said(sequences):
         (lambda: ChainSVM().fit([[{"a": float("inf")}, {}]], [["a", "b"]]), "finite number"),
         (lambda: ChainSVM().fit(np.vstack(X), y, lengths=[3, 4]), "lengths sum to 7"),
         (lambda: ChainSVM(lam=0.1, C=1).fit(X, y), "lam and C"),
-        (lambda: ChainSVM(lam=-1).fit(X, y), "lambda is -1"),
+        (lambda: ChainSVM(lam=-1).fit(X, y), "lam is -1"),
         (lambda: ChainSVM(solver="sgd").fit(X, y), "solver"),
         (lambda: ChainSVM(options={"tolerence": 1}).fit(X, y), "tolerence"),
         (lambda: ChainSVM().fit(X, y).predict([np.ones((2, 7))]), "7 features"),

@@ -69,7 +69,7 @@ def test_what_is_no_model_is_refused(tmp_path):
     file.write_text("just some text that is nothing like a model")
     with pytest.raises(ValueError, match="notes.txt: not a maxmargin model"):
         maxmargin.load(file)
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="No such file"):
         maxmargin.load(tmp_path / "nothing")
 
 

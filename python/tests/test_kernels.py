@@ -161,6 +161,3 @@ def test_what_kernels_cannot_do_says_so(rows):
         MulticlassSVM(kernel="rbf", rescaling="slack").fit(X, y)
     with pytest.raises(ValueError, match="paths are of weights"):
         regularization_path(MulticlassSVM(kernel="rbf"), X, y)
-    model = MultilabelSVM(kernel="rbf").fit(X, [{int(k)} for k in y])
-    with pytest.raises(NotImplementedError, match="kernel"):
-        model.decision_function(X)

@@ -4,6 +4,7 @@ from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import FactorGraphSVM, GraphSVM, MatchingSVM, MultilabelSVM, TreeSVM
 
@@ -47,6 +48,28 @@ def test_sets_with_a_kernel(rng):
         X, [{"a"} if x > 0 else {"b"} for x in X[:, 0]]
     )
     assert [best[0][0] for best in model.predict_nbest(X, 2)] == model.predict(X)
+
+
+def test_scores_of_single_labels_with_a_kernel_and_without(rng):
+    X, new = rng.normal(size=(20, 2)), rng.normal(size=(7, 2))
+    y = [
+        {name for name, on in zip("abc", row > 0, strict=True) if on} for row in X @ np.ones((2, 3))
+    ]
+    one = np.ones((len(new), 1))
+    for constant in (True, False):
+        own = {"lam": 0.05, "fit_intercept": constant, "pairs": "none"}
+        model = MultilabelSVM(kernel="rbf", gamma=0.5, **own).fit(X, y)
+        seen = np.hstack([new, one]) if constant else new
+        values = rbf_kernel(seen, model.support_vectors_, gamma=0.5)
+        scores = model.decision_function(new)
+        assert np.allclose(scores, values @ model.dual_coef_.T)
+        # Without pairs, a label is on where its score is positive.
+        sets = [tuple(model.classes_[row > 0]) for row in scores]
+        assert sets == model.predict(new)
+        linear = MultilabelSVM(**own).fit(X, y)
+        assert np.allclose(linear.decision_function(new), new @ linear.coef_.T + linear.intercept_)
+        named = [{"1": float(a), "2": float(b)} for a, b in new]
+        assert np.allclose(linear.decision_function(named), linear.decision_function(new))
 
 
 def graph(row):

@@ -117,6 +117,17 @@ def test_dlpw_proves_nothing(graphs, sets, training):
             model.verify(X, y)
 
 
+@needs_command
+def test_dlpw_makes_as_many_passes_as_on_the_command_line(graphs, sets, tmp_path):
+    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw"):
+        assert model.fit(X, y).n_iter_ == maxmargin._maxmargin.DLPW_PASSES == 50
+    (tmp_path / "rows").write_text("a,b 1:1\nb 1:-1\n")
+    model = tmp_path / "model"
+    run("train", tmp_path / "rows", "--format", "multilabel", "--training", "dlpw", "-o", model)
+    assert maxmargin.load(model).n_iter_ == 50
+    assert MultilabelSVM(lam=0.1).settings()["max_passes"] == 1000
+
+
 def test_dlpw_can_be_stopped(graphs, sets):
     for model, X, y in both(graphs, sets, lam=0.1, training="dlpw", max_passes=10**9):
         model.set_params(callback=lambda row: row["passes"] < 3).fit(X, y)

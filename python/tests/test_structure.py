@@ -1,6 +1,9 @@
 """Structures of one's own, and regularization paths."""
 
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -122,6 +125,50 @@ def test_processes_give_the_same_bits(iris):
         StructuredSVM(Classes(3, 4), backend="cluster").fit(X, y)
 
 
+def test_ctrl_c_leaves_the_other_processes_alone(iris, tmp_path):
+    """On a terminal it goes to all processes of the group."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+            import os, signal, warnings
+            from maxmargin import StructuredSVM
+
+            class Sign:
+                n_features = 1
+                calls = 0
+
+                def decode(self, x, y, w, loss_augmented):
+                    self.calls += 1
+                    if self.calls == 100 and os.getpid() == trainer:
+                        os.killpg(os.getpgid(0), signal.SIGINT)
+                    return max((-1, 1), key=lambda s: s * x * w[0] + loss_augmented * (s != y))
+
+                def features(self, x, y):
+                    return {0: x * y}
+
+                def loss(self, y, y_hat):
+                    return float(y != y_hat)
+
+            if __name__ == "__main__":
+                trainer = os.getpid()
+                Sign.decode.__globals__["trainer"] = trainer
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                warnings.simplefilter("ignore")
+                model = StructuredSVM(
+                    Sign(), lam=0.1, tol=0, max_passes=10**6, n_jobs=2, backend="processes", solver="fw"
+                )
+                model.fit([1.0, -1.0, 2.0] * 9, [1, -1, -1] * 9)
+                print(model.status_)
+            else:
+                trainer = None
+        """)
+    )
+    run = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, start_new_session=True
+    )
+    assert run.stdout == "interrupted\n", run.stderr
+
+
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("method", ["decode", "features", "loss"])
 def test_exceptions_come_back_with_the_example(iris, n_jobs, method):
@@ -167,8 +214,8 @@ def test_nonsense_is_refused(iris):
 
     for structure, error, message in [
         (Costly(3, 4), ValueError, "true output of example 0 has the loss 1"),
-        (Wide(3, 4), ValueError, "feature 99 does not exist; there are 12"),
-        (Lost(3, 4), ValueError, "not finite"),
+        (Wide(3, 4), OracleError, "example 0: ValueError: feature 99 does not exist; there are 12"),
+        (Lost(3, 4), OracleError, "the loss is nan; it must be a number ≥ 0"),
         (object(), TypeError, "no method decode"),
     ]:
         with pytest.raises(error, match=message):

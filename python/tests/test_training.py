@@ -109,6 +109,9 @@ def test_callbacks_see_every_pass_and_can_stop(sequences):
     model = ChainSVM(lam=1e-3, tol=0, callback=stop_after_three).fit(X, y)
     assert model.status_ == "stopped" and seen[:3] == [1, 2, 3] and model.n_iter_ == 3
 
+    model.set_params(callback=lambda row: np.bool_(row["passes"] < 2)).fit(X, y)
+    assert model.status_ == "stopped" and model.n_iter_ == 2
+
     def fail(row):
         raise LookupError("enough")
 

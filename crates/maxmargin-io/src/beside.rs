@@ -3,6 +3,7 @@
 
 use maxmargin::kernel::{Kernelised, NodeInputs, Support};
 use maxmargin::model::soft::SoftGraph;
+use maxmargin::{DualPoint, Problem};
 
 /// What a problem with a kernel knows of its weights, which belong to the inputs of its data.
 ///
@@ -70,5 +71,39 @@ impl<'a> Beside<'a> {
     /// ```
     pub fn inputs(self) -> Option<&'a dyn InputWeights> {
         if let Self::Inputs(inputs) = self { Some(inputs) } else { None }
+    }
+
+    /// The dual point to start from, for a problem with this λ (1/n if it is not given): one of the same
+    /// problem at the λ `old`. At a smaller λ the weights are kept, at a larger one the dual variables.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, train};
+    /// use maxmargin_io::Beside;
+    ///
+    /// let problem = toy();
+    /// let found = train(&problem, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// let start = Beside::Nothing.start(&problem, Some(0.05), 0.1, &found.dual);
+    /// let (kept, before) = (start.weights(&problem, 0.05), &found.weights);
+    /// assert!(kept.iter().zip(before).all(|(a, b)| (a - b).abs() < 1e-9));
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    pub fn start<P: Problem>(
+        self,
+        problem: &P,
+        lambda: Option<f64>,
+        old: f64,
+        point: &DualPoint,
+    ) -> DualPoint {
+        let lambda = lambda.unwrap_or(1.0 / problem.examples() as f64);
+        let start = match lambda < old {
+            true => point.rescaled(problem, lambda / old),
+            false => point.clone(),
+        };
+        match self {
+            // Losses of soft problems depend on their multipliers.
+            Self::Soft(soft) if start.blocks.len() == soft.examples() => soft.with_losses(&start),
+            _ => start,
+        }
     }
 }

@@ -54,6 +54,7 @@ mod number;
 mod numbered;
 pub mod ocr;
 mod origin;
+mod outcome;
 mod path_file;
 mod pose;
 mod predictions;
@@ -94,6 +95,7 @@ pub use mapping::{EvalData, LabelRule, Mapping, UNKNOWN_LABEL, Unknown, read_wit
 pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
 pub use origin::Origin;
+pub use outcome::{Outcome, SoftOutcome, SoftRounds};
 pub use path_file::{PathFile, PathMeta};
 pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,

@@ -5,7 +5,7 @@ use crate::recent::Recent;
 use maxmargin_io::Names;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString};
 
 /// Between the parts of a name that was nested.
 const SEPARATOR: char = ':';
@@ -73,7 +73,11 @@ impl<'a, 'py> Attributes<'a, 'py> {
         if attributes.is_instance_of::<PyString>() {
             return Err(wrong("a dictionary or a list of attributes", attributes));
         }
-        let items = attributes.try_iter();
+        let items = match is_set(attributes) {
+            // The order of a set may be another one in every process; results must not be.
+            true => sorted(attributes)?.try_iter(),
+            false => attributes.try_iter(),
+        };
         let items = items.map_err(|_| wrong("a dictionary or a list of attributes", attributes))?;
         for name in items {
             let name = name?
@@ -155,6 +159,20 @@ impl<'a, 'py> Attributes<'a, 'py> {
         }
         Ok(())
     }
+}
+
+fn is_set(items: &Bound<'_, PyAny>) -> bool {
+    items.is_instance_of::<PySet>() || items.is_instance_of::<PyFrozenSet>()
+}
+
+/// The items of a set in the order of their names.
+fn sorted<'py>(items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let list = PyList::empty(items.py());
+    for item in items.try_iter()? {
+        list.append(item?)?;
+    }
+    list.sort()?;
+    Ok(list.into_any())
 }
 
 /// The number of a name, which may be new.

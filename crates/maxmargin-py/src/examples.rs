@@ -86,7 +86,7 @@ impl Examples {
     }
 
     /// The examples that are not held out, and those that are.
-    pub(crate) fn split(self, held_out: HeldOut) -> (Self, Self) {
+    pub(crate) fn split(&self, held_out: HeldOut) -> (Self, Self) {
         let out = held_out.marks(self.len());
         (self.select(|i| !out[i]), self.select(|i| out[i]))
     }

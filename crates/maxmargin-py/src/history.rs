@@ -1,7 +1,8 @@
 //! The rows of a run, in Python's terms.
 
-use maxmargin::observe::Record;
-use numpy::PyArray1;
+use crate::error::value_error;
+use maxmargin::observe::{Record, StepSizes};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -41,4 +42,39 @@ pub(crate) fn columns<'py>(py: Python<'py>, rows: &[Record]) -> PyResult<Bound<'
         columns.set_item(name, PyArray1::from_iter(py, rows.iter().map(value)))?;
     }
     Ok(columns)
+}
+
+/// Rows again, as far as the columns tell of them.
+pub(crate) fn records(columns: &Bound<'_, PyDict>) -> PyResult<Vec<Record>> {
+    let mut values = Vec::with_capacity(COLUMNS.len());
+    for (name, _) in COLUMNS {
+        let column = columns.get_item(name)?;
+        let column = column.ok_or_else(|| value_error(format!("the history has no {name}")))?;
+        values.push(column.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec());
+    }
+    let rows = values.iter().map(Vec::len).min().unwrap_or(0);
+    let at = |name: &str, row: usize| {
+        let column = COLUMNS.iter().position(|(own, _)| *own == name);
+        column.map_or(f64::NAN, |column| values[column][row])
+    };
+    let known = |name: &str, row: usize| Some(at(name, row)).filter(|value| !value.is_nan());
+    let record = |row: usize| Record {
+        pass: at("passes", row) as u64,
+        visits: at("visits", row) as u64,
+        oracle_calls: at("oracle_calls", row) as u64,
+        effective_passes: at("effective_passes", row),
+        seconds: at("seconds", row),
+        oracle_seconds: at("oracle_seconds", row),
+        gap_seconds: at("gap_seconds", row),
+        dual: at("dual", row),
+        primal: known("primal", row),
+        gap: known("gap", row),
+        estimate: None,
+        second: None,
+        validation: known("validation", row),
+        steps: StepSizes::default(),
+        drift: None,
+        cache: None,
+    };
+    Ok((0..rows).map(record).collect())
 }

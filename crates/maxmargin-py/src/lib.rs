@@ -8,6 +8,7 @@
 
 mod alphabet;
 mod arrays;
+mod columns;
 mod dicts;
 mod dual;
 mod error;
@@ -36,6 +37,10 @@ mod verify;
 /// The extension module.
 #[pyo3::pymodule(name = "_maxmargin", gil_used = false)]
 mod native {
+    /// Passes of DLPW, unless told otherwise.
+    #[pymodule_export]
+    const DLPW_PASSES: u64 = maxmargin::model::soft::DlpwSettings::PASSES;
+
     #[pymodule_export]
     use crate::alphabet::Alphabet;
     #[pymodule_export]
@@ -59,7 +64,10 @@ mod native {
     #[pymodule_export]
     use crate::sequences::SequenceData;
     #[pymodule_export]
-    use crate::structure::{fit_structure, follow_structure_path, verify_structure};
+    use crate::structure::{
+        choose_structure_lambda, fit_structure, follow_structure_path, verify_structure,
+        write_structure_report,
+    };
     #[pymodule_export]
     use crate::trees::TreeData;
 }

@@ -1,7 +1,7 @@
 //! Trained models.
 
 use crate::alphabet::Alphabet;
-use crate::error::value_error;
+use crate::error::{file_error, value_error};
 use crate::examples::AnyData;
 use crate::graphs::GraphData;
 use crate::nodes::NodeData;
@@ -58,7 +58,7 @@ impl Model {
 impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        ModelFile::load(path).map(Self::of).map_err(value_error)
+        ModelFile::load(path).map(Self::of).map_err(file_error)
     }
 
     #[staticmethod]
@@ -68,10 +68,10 @@ impl Model {
 
     fn save(&self, path: PathBuf, dual: bool) -> PyResult<()> {
         if dual || self.inner.dual.is_none() {
-            return self.inner.save(path).map_err(value_error);
+            return self.inner.save(path).map_err(file_error);
         }
         let slim = ModelFile { dual: None, ..self.inner.clone() };
-        slim.save(path).map_err(value_error)
+        slim.save(path).map_err(file_error)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -132,9 +132,15 @@ impl Model {
         history::columns(py, &self.rows)
     }
 
-    /// A page about the training.
-    fn report(&self, title: &str) -> String {
-        report::page(&self.inner, &self.rows, title)
+    /// Writes a page about the training, of which `history` has the columns.
+    fn write_report(
+        &self,
+        path: PathBuf,
+        title: &str,
+        history: &Bound<'_, PyDict>,
+    ) -> PyResult<()> {
+        let page = report::page(&self.inner, &history::records(history)?, title);
+        report::write(&path, &page)
     }
 
     /// Reads graphs for this model.

@@ -1,11 +1,11 @@
 //! Labelled graphs on their way into a model.
 
 use crate::arrays::AnyMatrix;
-use crate::error::value_error;
-use crate::problem::text;
+use crate::error::{file_error, value_error};
 use maxmargin::model::graph::LabelledGraphs;
 use maxmargin_io::{
-    Fingerprint, Fingerprinter, Source, SuperpixelFeatures, Superpixels, read_superpixels,
+    DataError, Fingerprint, Fingerprinter, Source, SuperpixelFeatures, Superpixels,
+    read_superpixels,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -123,12 +123,12 @@ pub(crate) fn read_images<'py>(
     widths: Vec<f64>,
 ) -> PyResult<Vec<Image<'py>>> {
     let features = SuperpixelFeatures { widths, bias: false };
-    let read = || -> Result<Superpixels, String> {
-        let (source, part) = Source::resolve_part(source).map_err(text)?;
-        let lines = source.open_lines("superpixels").map_err(text)?;
-        read_superpixels(lines, part.as_deref(), &features).map_err(text)
+    let read = || -> Result<Superpixels, DataError> {
+        let (source, part) = Source::resolve_part(source)?;
+        let lines = source.open_lines("superpixels")?;
+        read_superpixels(lines, part.as_deref(), &features)
     };
-    let data = py.detach(read).map_err(value_error)?;
+    let data = py.detach(read).map_err(file_error)?;
     let graphs = &data.graphs;
     let (node_width, edge_width) = (graphs.node_attribute_bound(), features.widths.len());
     let image = |(i, image): (usize, &maxmargin_io::SuperpixelImage)| {

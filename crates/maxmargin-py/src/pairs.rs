@@ -1,8 +1,7 @@
 //! Pairs of lists with their candidate links, on their way into a matching.
 
 use crate::arrays::AnyMatrix;
-use crate::error::value_error;
-use crate::problem::text;
+use crate::error::{file_error, value_error};
 use maxmargin::model::matching::{Gold, Pairs};
 use maxmargin_io::{Fingerprint, Fingerprinter, Source, read_alignments};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -99,19 +98,20 @@ type Sentences = (Vec<String>, Vec<String>, Links, Links);
 /// Reads aligned sentences; of one part only if the source names one.
 #[pyfunction]
 pub(crate) fn read_sentence_pairs(py: Python<'_>, source: &str) -> PyResult<Vec<Sentences>> {
-    let read = || -> Result<_, String> {
-        let (source, part) = Source::resolve_part(source).map_err(text)?;
-        let lines = source.open_lines("aligned sentences").map_err(text)?;
-        let mut pairs = read_alignments(lines).map_err(text)?;
+    let read = || -> PyResult<_> {
+        let (source, part) = Source::resolve_part(source).map_err(file_error)?;
+        let lines = source.open_lines("aligned sentences").map_err(file_error)?;
+        let mut pairs = read_alignments(lines).map_err(file_error)?;
         if let Some(part) = part {
             pairs.retain(|pair| pair.part.as_deref() == Some(part.as_str()));
             if pairs.is_empty() {
-                return Err(format!("{source}: there are no pairs of the part `{part}`"));
+                let text = format!("{source}: there are no pairs of the part `{part}`");
+                return Err(value_error(text));
             }
         }
         Ok(pairs)
     };
-    let pairs = py.detach(read).map_err(value_error)?.into_iter();
+    let pairs = py.detach(read)?.into_iter();
     let sentences = pairs.map(|pair| {
         let (sure, possible) = (pair.of_kind(Gold::Sure), pair.of_kind(Gold::Possible));
         (pair.source, pair.target, sure, possible)

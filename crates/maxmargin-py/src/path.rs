@@ -1,11 +1,11 @@
 //! Regularization paths.
 
-use crate::error::value_error;
+use crate::error::{file_error, value_error};
 use crate::model::Model;
 use maxmargin_io::PathFile;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 
 /// A path, with its names if it is that of a model of ours.
@@ -19,16 +19,27 @@ pub(crate) struct Path {
 impl Path {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        let file = PathFile::load(path).map_err(value_error)?;
+        let file = PathFile::load(path).map_err(file_error)?;
         Ok(Self { path: file.path.clone(), file: Some(file) })
     }
 
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        let file = self
-            .file
-            .as_ref()
-            .ok_or_else(|| value_error("files know nothing of structures of your own"))?;
-        file.save(path).map_err(value_error)
+        let file = self.file()?;
+        file.save(path).map_err(file_error)
+    }
+
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let file = PathFile::from_bytes(bytes).map_err(value_error)?;
+        Ok(Self { path: file.path.clone(), file: Some(file) })
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().file()?.to_bytes().map_err(value_error)?;
+        let make = slf.get_type().getattr("from_bytes")?;
+        Ok((make, (PyBytes::new(slf.py(), &bytes),)))
     }
 
     /// What is known of the breakpoints, column by column.
@@ -91,6 +102,11 @@ impl Path {
 }
 
 impl Path {
+    fn file(&self) -> PyResult<&PathFile> {
+        let none = || value_error("files and pickles know nothing of structures of your own");
+        self.file.as_ref().ok_or_else(none)
+    }
+
     fn outside(&self, lambda: f64) -> PyErr {
         let lowest = self.path.lowest;
         value_error(format!("the path has no weights at λ = {lambda}; it goes down to {lowest}"))

@@ -8,7 +8,7 @@ use maxmargin::kernel::Expander;
 use maxmargin::model::chain::{Decoder, Rules, Sequence};
 use maxmargin::model::factor_graph::{FactorGraph, Graphs};
 use maxmargin::model::matching::{Gold, Matcher, Pair, Pairs, ScoredLinks};
-use maxmargin::model::multilabel::SetScores;
+use maxmargin::model::multilabel::{MultilabelShape, SetScores};
 use maxmargin::model::tree::{ScoredStates, TreeExamples};
 use maxmargin::model::{LabelledRows, Row};
 use maxmargin_io::{
@@ -113,19 +113,25 @@ fn alignment_error(spec: &MatchingSpec, w: &[f64], data: &Pairs) -> Result<f64, 
     Ok(scores.aer())
 }
 
-/// Weights of a model with one label per row, at work.
+/// Weights of a model of rows, at work.
 pub(crate) struct Scorer<'m> {
     spec: &'m Spec,
     w: &'m [f64],
     expander: Option<Expander>,
+    /// The shape of sets of labels.
+    sets: Option<MultilabelShape>,
 }
 
 impl<'m> Scorer<'m> {
     pub(crate) fn new(spec: &'m Spec, w: &'m [f64]) -> Self {
-        Self { spec, w, expander: spec.kernel().map(KernelSpec::expander) }
+        let sets = match spec {
+            Spec::Multilabel(spec) => Some(spec.scoring_shape()),
+            _ => None,
+        };
+        Self { spec, w, expander: spec.kernel().map(KernelSpec::expander), sets }
     }
 
-    /// The scores of all labels of a row.
+    /// The scores of all labels of a row; of sets, those of single labels.
     pub(crate) fn score(&mut self, row: Row<'_>, scores: &mut Vec<f64>) {
         match self.spec {
             Spec::Binary(spec) => {
@@ -138,7 +144,13 @@ impl<'m> Scorer<'m> {
                 let seen = self.expander.as_mut().map_or(row, |own| own.expand(row));
                 spec.scoring_shape().score(self.w, seen, scores);
             }
-            _ => scores.clear(),
+            _ => {
+                scores.clear();
+                if let Some(shape) = &self.sets {
+                    let seen = self.expander.as_mut().map_or(row, |own| own.expand(row));
+                    shape.score(self.w, seen, scores);
+                }
+            }
         }
     }
 }

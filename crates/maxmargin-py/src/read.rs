@@ -1,6 +1,6 @@
 //! Data files, as Python's own lists and dictionaries.
 
-use crate::error::value_error;
+use crate::error::{file_error, value_error};
 use maxmargin::evaluate::Tally;
 use maxmargin_io::{Format, Names, RawSequence, ReadSequences as _, Source, UnknownFormat};
 use numpy::PyArray1;
@@ -53,14 +53,14 @@ pub(crate) fn read_sequences<'py>(
     format_name: Option<&str>,
 ) -> PyResult<Sequences<'py>> {
     let format = format(format_name).map_err(value_error)?;
-    let source = Source::resolve(source).map_err(value_error)?;
-    let mut reader = source.open(format).map_err(value_error)?;
+    let source = Source::resolve(source).map_err(file_error)?;
+    let mut reader = source.open(format).map_err(file_error)?;
     let (all, all_labels) = (PyList::empty(py), PyList::empty(py));
     let (mut weights, mut raw) = (Vec::new(), RawSequence::new());
     let mut texts = Objects { py, names: Names::new(), texts: Vec::new() };
     let one = PyFloat::new(py, 1.0);
     let mut numbers = Vec::new();
-    while reader.read(&mut raw).map_err(value_error)? {
+    while reader.read(&mut raw).map_err(file_error)? {
         let (tokens, labels) = (PyList::empty(py), PyList::empty(py));
         numbers.clear();
         texts.names.fetch(raw.names());
@@ -104,9 +104,9 @@ pub(crate) fn read_rows<'py>(
     format_name: Option<&str>,
 ) -> PyResult<Rows<'py>> {
     let format = format(format_name).map_err(value_error)?;
-    let source = Source::resolve(source).map_err(value_error)?;
-    let reader = source.open_rows(format).map_err(value_error)?;
-    let data = maxmargin_io::read_rows(reader).map_err(value_error)?;
+    let source = Source::resolve(source).map_err(file_error)?;
+    let reader = source.open_rows(format).map_err(file_error)?;
+    let data = maxmargin_io::read_rows(reader).map_err(file_error)?;
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut labels = Vec::new();
     for (row, own) in data.rows.iter() {

@@ -2,15 +2,14 @@
 
 use crate::alphabet::Alphabet;
 use crate::arrays::{Columns, Dense, Indices, Matrix, Values};
+use crate::columns::Input;
 use crate::dicts::Attributes;
-use crate::error::value_error;
+use crate::error::{file_error, value_error};
 use crate::labels::Labels;
-use crate::problem::text;
 use maxmargin::kernel::Kernel;
 use maxmargin::model::chain::Sequences;
 use maxmargin_io::{
-    Fingerprint, Fingerprinter, LabelRule, RawSequence, ReadSequences, Source, read_training,
-    read_with,
+    Fingerprint, Fingerprinter, LabelRule, RawSequence, Template, read_training, read_with,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -26,6 +25,8 @@ pub(crate) struct SequenceData {
     pub(crate) fingerprinter: Box<Fingerprinter>,
     /// The fingerprint of data that were read from a file as they are.
     pub(crate) read: Option<Fingerprint>,
+    /// The template that has made the attributes of data that were read, if it was not the format's own.
+    pub(crate) template: Option<Template>,
     raw: RawSequence,
     /// Attributes that were left out because their names are not known.
     #[pyo3(get)]
@@ -97,32 +98,25 @@ impl SequenceData {
     }
 }
 
-/// Opens a file or a data set that ships inside.
-fn open(source: &str, format: Option<&str>) -> Result<Box<dyn ReadSequences + Send>, String> {
-    let format = format.map(str::parse).transpose().map_err(text)?;
-    Source::resolve(source).map_err(text)?.open(format).map_err(text)
-}
-
 #[pymethods]
 impl SequenceData {
     #[new]
     fn new() -> Self {
         let (data, raw) = (Sequences::new(), RawSequence::new());
-        Self { data, fingerprinter: Box::default(), read: None, raw, unknown: 0 }
+        let (read, template) = (None, None);
+        Self { data, fingerprinter: Box::default(), read, template, raw, unknown: 0 }
     }
 
-    /// Reads sequences to train on from a file, with the names of labels and attributes and the
-    /// format they were found in.
+    /// Reads sequences to train on, with the names of labels and attributes and the format they were
+    /// found in.
     #[staticmethod]
-    #[pyo3(signature = (source, format=None))]
     fn read_training(
         py: Python<'_>,
-        source: &str,
-        format: Option<&str>,
+        input: Input,
     ) -> PyResult<(Self, Alphabet, Alphabet, &'static str)> {
-        let data = py.detach(|| read_training(open(source, format)?).map_err(text));
-        let data = data.map_err(value_error)?;
-        let read = Self { data: data.sequences, read: Some(data.fingerprint), ..Self::new() };
+        let data = py.detach(|| read_training(input.open()?).map_err(file_error))?;
+        let (read, template) = (Some(data.fingerprint), data.template);
+        let read = Self { data: data.sequences, read, template, ..Self::new() };
         let (labels, attributes) =
             (Alphabet { names: data.labels }, Alphabet { names: data.attributes });
         Ok((read, labels, attributes, data.format.name()))
@@ -130,11 +124,9 @@ impl SequenceData {
 
     /// Reads sequences for a model that has these names; labels that it does not know are marked.
     #[staticmethod]
-    #[pyo3(signature = (source, format, labels, attributes, labelled))]
     fn read_with(
         py: Python<'_>,
-        source: &str,
-        format: Option<&str>,
+        input: Input,
         labels: &Alphabet,
         attributes: &Alphabet,
         labelled: bool,
@@ -142,8 +134,7 @@ impl SequenceData {
         let rule = if labelled { LabelRule::Count } else { LabelRule::Ignore };
         let (labels, attributes) = (&labels.names, &attributes.names);
         let data =
-            py.detach(|| read_with(open(source, format)?, labels, attributes, rule).map_err(text));
-        let data = data.map_err(value_error)?;
+            py.detach(|| read_with(input.open()?, labels, attributes, rule).map_err(file_error))?;
         let read = Some(data.fingerprint);
         Ok(Self { data: data.sequences, read, unknown: data.unknown.attributes, ..Self::new() })
     }

@@ -2,21 +2,22 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{Follow, parse};
-use crate::history;
+use crate::fit::{Curve, Follow, curve, not_interrupted, parse};
 use crate::path::Path;
 use crate::problem::UseProblem;
-use crate::session::{ErrorOf, Outcome, Session};
+use crate::session::{ErrorOf, Search, Session};
 use crate::supervise::supervised;
+use crate::{history, report};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
     audit,
 };
-use maxmargin_io::{Beside, Claim};
+use maxmargin_io::{Beside, Claim, Outcome};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// A problem whose oracle is a Python object.
@@ -183,6 +184,19 @@ impl PyProblem {
         })
     }
 
+    /// The error of weights, as a Python function tells it; its exception ends the run.
+    fn error(&self, validator: Py<PyAny>) -> ErrorOf<'_> {
+        Box::new(move |w: &[f64], _: Beside<'_>| {
+            let error = Python::attach(|py| {
+                validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
+            });
+            error.unwrap_or_else(|error| {
+                self.fail(error);
+                f64::NAN
+            })
+        })
+    }
+
     /// The exception that has ended the run, or its result.
     fn conclude<R>(&self, result: PyResult<R>) -> PyResult<R> {
         match self.failure.lock().ok().and_then(|mut failure| failure.take()) {
@@ -193,8 +207,9 @@ impl PyProblem {
 }
 
 /// What is known of a run, as JSON.
-fn describe(solution: &Solution) -> String {
+fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> String {
     serde_json::json!({
+        "solver": settings.solver, "examples": problem.truths.len(), "features": problem.dim,
         "certificate": solution.certificate, "status": solution.status,
         "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
     })
@@ -224,32 +239,64 @@ pub(crate) fn fit_structure<'py>(
 ) -> PyResult<Fitted<'py>> {
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let given = settings.clone();
     let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
     let start = start.map(|start| (start.lambda, start.point.clone()));
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, callback, &interrupt, |reporter| {
         let problem = &problem;
-        let error = validator.map(|validator| {
-            let error = move |w: &[f64], _: Beside<'_>| {
-                let error = Python::attach(|py| {
-                    validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
-                });
-                error.unwrap_or_else(|error| {
-                    problem.fail(error);
-                    f64::NAN
-                })
-            };
-            Box::new(error) as ErrorOf<'_>
-        });
+        let error = validator.map(|validator| problem.error(validator));
         let interrupt = interrupt.clone();
         let mut session = Session { settings, start, error, interrupt, reporter, exact: false };
         session.go(problem)
     });
-    let Outcome { solution, rows, .. } = problem.conclude(result)?;
-    let about = describe(&solution);
+    let (Outcome { solution, .. }, rows) = problem.conclude(result)?;
+    let about = describe(&solution, &given, &problem);
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
     Ok((weights, dual, history::columns(py, &rows)?, about))
+}
+
+/// Writes a page about the training of a structure that is defined in Python: `about` is what
+/// `fit_structure` says of the run, and `history` has its columns.
+#[pyfunction]
+pub(crate) fn write_structure_report(
+    path: PathBuf,
+    title: &str,
+    about: &str,
+    history: &Bound<'_, PyDict>,
+) -> PyResult<()> {
+    let page = report::structure_page(&parse("about", about)?, &history::records(history)?, title);
+    report::write(&path, &page)
+}
+
+/// Chooses λ for a structure that is defined in Python: the λ, and all that were tried with their errors.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, weights, dim, settings, lowest, validator, bounds=None,
+                    quality="exact"))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn choose_structure_lambda(
+    py: Python<'_>,
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'_>>,
+    weights: Vec<f64>,
+    dim: usize,
+    settings: &str,
+    lowest: f64,
+    validator: Py<PyAny>,
+    bounds: BoundArrays,
+    quality: &str,
+) -> PyResult<(f64, Curve)> {
+    let settings: Settings = parse("settings", settings)?;
+    let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let interrupt = problem.interrupt.clone();
+    let result = supervised(py, None, &interrupt, |_| {
+        let error = problem.error(validator);
+        Search { settings: &settings, lowest, error, interrupt: &interrupt }.go(&problem)
+    });
+    let choice = problem.conclude(result)?;
+    not_interrupted(&interrupt)?;
+    Ok((choice.lambda, curve(&choice)))
 }
 
 /// Follows the regularization path of a structure that is defined in Python.

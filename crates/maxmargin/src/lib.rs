@@ -109,8 +109,8 @@ pub use group_bounds::GroupBounds;
 pub use names::UnknownName;
 pub use order::Order;
 pub use path::{
-    Breakpoint, GridSettings, GridStart, Path, PathKind, PathSettings, lambda_grid,
-    lambda_grid_with, regularization_path, regularization_path_with,
+    Breakpoint, GridSettings, GridStart, LambdaChoice, Path, PathKind, PathSettings, TriedLambda,
+    choose_lambda, lambda_grid, lambda_grid_with, regularization_path, regularization_path_with,
 };
 pub use problem::Problem;
 pub use quality::Quality;

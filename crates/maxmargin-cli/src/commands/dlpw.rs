@@ -3,12 +3,10 @@
 use super::train::on_ctrl_c;
 use crate::report::Trace;
 use crate::screen::Screen;
-use anyhow::{Context as _, Result, bail};
-use maxmargin::model::soft::{DlpwRow, DlpwSettings, SoftGraph, dlpw_watched};
-use maxmargin::observe::{
-    Control, End, Event, JsonLines, Observer as _, Record, Start, StepSizes, Totals,
-};
-use maxmargin::{Certificate, DualPoint, Problem as _, Quality, Settings, Solution, Status};
+use anyhow::{Context as _, Result};
+use maxmargin::model::soft::{SoftGraph, train_dlpw};
+use maxmargin::observe::{Control, End, Event, JsonLines, Observer as _, Record, Start};
+use maxmargin::{Certificate, Problem as _, Quality, Settings, Solution};
 use std::io::Write;
 
 /// Rows of the table get rarer by this factor.
@@ -24,8 +22,6 @@ pub(super) fn train(
     trace: &mut Trace,
     lines: Option<&mut dyn Write>,
 ) -> Result<Solution> {
-    let (epochs, max_seconds) = (settings.max_passes, settings.max_seconds);
-    let own = DlpwSettings { epochs, max_seconds, temperature, seed: settings.seed };
     let interrupt = on_ctrl_c(screen)?;
     let mut lines = lines.map(JsonLines::new);
     let mut write = |event: Event<'_>| {
@@ -35,46 +31,28 @@ pub(super) fn train(
     };
     write(Event::Start(&start(problem, settings)));
     screen.say(format!("{:>7} {:>14} {:>9}", "pass", "hard objective", "seconds"));
-    let say = |row: &DlpwRow| {
-        let DlpwRow { epoch, seconds, hard_objective } = row;
-        screen.say(format!("{epoch:>7} {hard_objective:>14.6} {seconds:>8.2}s"));
+    let say = |row: &Record| {
+        let (pass, seconds, objective) = (row.pass, row.seconds, row.second.unwrap_or(f64::NAN));
+        screen.say(format!("{pass:>7} {objective:>14.6} {seconds:>8.2}s"));
     };
-    let (mut next, mut said) = (1.0, 0);
-    let found = dlpw_watched(problem, &own, |row| {
-        let record = record(row);
-        write(Event::Pass { record: &record, block_gaps: None });
-        trace.push(record);
-        if row.epoch as f64 >= next {
-            say(row);
-            next = (row.epoch as f64 * GROWTH).max(row.epoch as f64 + 1.0);
-            said = row.epoch;
+    let (mut next, mut unsaid) = (1.0, None);
+    let solution = train_dlpw(problem, temperature, settings, &interrupt, |row| {
+        write(Event::Pass { record: row, block_gaps: None });
+        trace.push(row.clone());
+        unsaid = Some(row.clone());
+        if row.pass as f64 >= next {
+            unsaid.take().iter().for_each(say);
+            next = (row.pass as f64 * GROWTH).max(row.pass as f64 + 1.0);
         }
-        if interrupt.is_raised() { Control::Stop } else { Control::Continue }
+        Control::Continue
     })?;
-    found.history.last().filter(|last| last.epoch != said).iter().for_each(|last| say(last));
-    let Some(last) = found.history.last() else { bail!("DLPW has not made a single pass") };
-    let status = match last.epoch < epochs {
-        false => Status::MaxPasses,
-        true if interrupt.is_raised() => Status::Interrupted,
-        true => Status::MaxSeconds,
-    };
-    let (primal, lambda, quality) = (last.hard_objective, problem.lambda(), Quality::UpperBound);
-    let certificate = Certificate { lambda, primal, dual: 0.0, gap: primal, quality };
-    let totals = Totals { passes: last.epoch, seconds: last.seconds, ..Totals::default() };
+    unsaid.iter().for_each(say);
+    let Solution { status, certificate, totals, .. } = solution;
     write(Event::End(&End { status, certificate, totals, validation: None }));
     if let Some(lines) = lines {
         lines.finish().context("the trace could not be written")?;
     }
-    Ok(Solution {
-        weights: found.weights,
-        dual: DualPoint { blocks: Vec::new() },
-        lambda,
-        certificate,
-        status,
-        totals,
-        choice: None,
-        validation: None,
-    })
+    Ok(solution)
 }
 
 fn start(problem: &SoftGraph, settings: &Settings) -> Start {
@@ -86,28 +64,6 @@ fn start(problem: &SoftGraph, settings: &Settings) -> Start {
         settings: settings.clone(),
         validates: false,
         resumed: None,
-    }
-}
-
-/// A pass as a row of a trace.
-fn record(row: &DlpwRow) -> Record {
-    Record {
-        pass: row.epoch,
-        visits: 0,
-        oracle_calls: 0,
-        effective_passes: row.epoch as f64,
-        seconds: row.seconds,
-        oracle_seconds: 0.0,
-        gap_seconds: 0.0,
-        dual: 0.0,
-        primal: None,
-        gap: None,
-        estimate: None,
-        second: Some(row.hard_objective),
-        validation: None,
-        steps: StepSizes::default(),
-        drift: None,
-        cache: None,
     }
 }
 

@@ -2,17 +2,16 @@
 
 use super::dlpw;
 use super::resume::Saver;
-use super::soft::{self, Rounds, SoftOutcome};
+use super::soft;
 use super::train::on_ctrl_c;
 use crate::kind::{self, Beside, Kind, Training, UseProblem};
 use crate::report::Trace;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow};
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::kernel::Support;
 use maxmargin::observe::{Control, Event, JsonLines, Observer, Start, Table, Thinned, Totals};
-use maxmargin::{Checkpoint, DualPoint, GroupBounds, Problem, Settings, Solution, Status, Trainer};
-use maxmargin_io::{FactorTraining, Model, Spec};
+use maxmargin::{Checkpoint, DualPoint, GroupBounds, Problem, Settings, Status, Trainer};
+use maxmargin_io::{Model, Outcome, SoftRounds, Spec};
 use std::borrow::Cow;
 use std::io::Write;
 
@@ -23,10 +22,8 @@ const TABLE_GROWTH: f64 = 1.25;
 pub(super) fn fix_lambda<K: Kind>(data: &mut Training<K>, settings: &mut Settings) -> Result<()> {
     let mut spec: Spec = data.spec.clone().into();
     let lambda = settings.lambda.unwrap_or(1.0 / K::count(&data.examples).max(1) as f64);
-    match spec.training_mut() {
-        Some(FactorTraining::Soft(soft)) => soft.lambda = lambda,
-        Some(FactorTraining::Dlpw { lambda: own, .. }) => *own = lambda,
-        _ => return Ok(()),
+    if !spec.fix_lambda(lambda) {
+        return Ok(());
     }
     settings.lambda = Some(lambda);
     data.spec = K::Spec::try_from(spec).map_err(|_| anyhow!("the model is of another kind"))?;
@@ -37,7 +34,7 @@ pub(super) fn fix_lambda<K: Kind>(data: &mut Training<K>, settings: &mut Setting
 #[derive(Default)]
 pub(super) struct Task {
     /// Where constraints are soft.
-    pub(super) rounds: Rounds,
+    pub(super) rounds: SoftRounds,
     pub(super) bounds: GroupBounds,
     /// The λ and the dual point of a model to start from.
     pub(super) start: Option<(f64, DualPoint)>,
@@ -115,7 +112,7 @@ impl Task {
         for done in 1.. {
             let mut whole: Spec = spec.clone().into();
             if let Some(own) = whole.soft() {
-                self.rounds.announce(done - 1, own, screen);
+                soft::announce(&self.rounds, done - 1, own, screen);
             }
             let start_from = start.as_ref().as_ref();
             let company = company.borrow();
@@ -123,42 +120,26 @@ impl Task {
             let is_last = whole.soft().is_none() || self.rounds.is_last(done);
             let examples = if is_last { kept.take() } else { kept.clone() };
             let examples = examples.context("there is no round after the last one")?;
-            let outcome = K::with_problem(&spec, examples, bounds.clone(), session)?;
-            let Outcome { mut solution, support, soft } = outcome;
-            totals = soft::together(&totals, &solution.totals);
-            let interrupted = solution.status == Status::Interrupted;
-            if let (Some(own), Some(soft)) = (whole.soft_mut(), &soft) {
-                let mut next = own.clone();
-                if !interrupted && self.rounds.prepare(done, &mut next, soft) {
-                    start = Cow::Owned(Some((own.lambda, solution.dual)));
-                    *own = next;
-                    spec = K::Spec::try_from(whole).map_err(|_| anyhow!("another kind"))?;
-                    continue;
-                }
-                soft.note(own);
+            let mut outcome = K::with_problem(&spec, examples, bounds.clone(), session)?;
+            totals = totals.and(&outcome.solution.totals);
+            let interrupted = outcome.solution.status == Status::Interrupted;
+            if let (Some(own), Some(soft)) = (whole.soft_mut(), outcome.soft())
+                && !interrupted
+                && let Some(next) = self.rounds.next(done, own, soft)
+            {
+                start = Cow::Owned(Some((own.lambda, outcome.solution.dual)));
+                *own = next;
+                spec = K::Spec::try_from(whole).map_err(|_| anyhow!("another kind"))?;
+                continue;
             }
-            solution.totals = totals;
-            let is_proven = !solution.dual.blocks.is_empty();
-            let mut model = Model::new(origin, whole, settings.clone(), solution);
+            outcome.solution.totals = totals;
+            let mut model = outcome.into_model(origin, whole, settings.clone());
             model.meta.n = n;
             model.meta.bounds = self.bounds.clone();
-            model.dual = model.dual.filter(|_| is_proven);
-            return Ok(match support {
-                Some(support) => model.with_support(support),
-                None => model,
-            });
+            return Ok(model);
         }
         unreachable!("rounds come to an end")
     }
-}
-
-/// What a training has come to.
-pub(super) struct Outcome {
-    /// With the weights as the model keeps them.
-    solution: Solution,
-    /// The inputs that they belong to, if there is a kernel.
-    support: Option<Support>,
-    soft: Option<SoftOutcome>,
 }
 
 /// A training about to begin, on whatever problem.
@@ -178,7 +159,7 @@ impl UseProblem for Session<'_, '_> {
         if let Beside::Dlpw(problem, temperature) = beside {
             let lines = company.lines;
             let solution = dlpw::train(problem, temperature, settings, screen, trace, lines)?;
-            return Ok(Outcome { solution, support: None, soft: None });
+            return Ok(Outcome::new(solution, beside));
         }
         let Company { lines, error, saver, checkpoint } = company;
         let mut error = error.map(|error| move |w: &[f64]| error(w, beside));
@@ -209,36 +190,15 @@ impl UseProblem for Session<'_, '_> {
             trainer = trainer.resume(checkpoint);
         }
         if let Some((old, point)) = start {
-            // At a smaller λ the weights are kept, at a larger one the dual variables.
-            let lambda = settings.lambda.unwrap_or(1.0 / problem.examples() as f64);
-            let start = match lambda < *old {
-                true => point.rescaled(problem, lambda / old),
-                false => point.clone(),
-            };
-            let start = match beside {
-                Beside::Soft(problem) if start.blocks.len() == problem.examples() => {
-                    problem.with_losses(&start)
-                }
-                _ => start,
-            };
-            trainer = trainer.start_from(start);
+            trainer = trainer.start_from(beside.start(problem, settings.lambda, *old, point));
         }
         let solution = trainer.train(problem);
         screen.done();
-        let mut solution = solution?;
+        let solution = solution?;
         if let Some(lines) = lines {
             lines.observer.finish().context("the trace could not be written")?;
         }
-        let support = beside.inputs().map(|inputs| {
-            let (support, weights) = inputs.keep(&solution.weights);
-            solution.weights = weights;
-            support
-        });
-        let soft = match beside {
-            Beside::Soft(problem) => Some(SoftOutcome::new(problem, &solution.weights)),
-            _ => None,
-        };
-        Ok(Outcome { solution, support, soft })
+        Ok(Outcome::new(solution, beside))
     }
 }
 

@@ -3,106 +3,20 @@
 use crate::args::{SettingsArgs, SoftArgs, TrainArgs, TrainingName};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
-use maxmargin::model::soft::SoftGraph;
-use maxmargin::observe::Totals;
-use maxmargin::{Certificate, Problem as _, Settings};
-use maxmargin_io::SoftSpec;
+use maxmargin::model::soft::DlpwSettings;
+use maxmargin::{Certificate, Settings};
+use maxmargin_io::{SoftRounds, SoftSpec};
 
-/// Multipliers are done when variables and factors agree so well.
-const CLOSE: f64 = 1e-6;
-
-/// Passes of DLPW, unless told otherwise.
-const EPOCHS: u64 = 50;
-
-/// What soft training has come to.
-pub(super) struct SoftOutcome {
-    /// Number of blocks.
-    blocks: usize,
-    /// Number of weights after those of the model.
-    extra: usize,
-    hard_objective: f64,
-    violation: (f64, f64),
-    /// The messages, with the multipliers.
-    messages: Vec<f64>,
+/// The rounds that are asked for.
+pub(super) fn rounds(args: &SoftArgs) -> SoftRounds {
+    let rhos = args.rho_schedule.clone().unwrap_or_default();
+    SoftRounds { rhos, most: args.multipliers.unwrap_or(0) }
 }
 
-impl SoftOutcome {
-    pub(super) fn new(problem: &SoftGraph, weights: &[f64]) -> Self {
-        Self {
-            blocks: problem.examples(),
-            extra: weights.len() - problem.weights(weights).len(),
-            hard_objective: problem.hard_objective(weights),
-            violation: problem.violation(weights),
-            messages: problem.messages(weights),
-        }
-    }
-
-    /// Takes note of it.
-    pub(super) fn note(&self, spec: &mut SoftSpec) {
-        spec.blocks = self.blocks;
-        spec.messages = self.extra;
-        spec.hard_objective = self.hard_objective;
-        spec.violation = self.violation;
-    }
-}
-
-/// Rounds of soft training, each from where the last one ended.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Rounds {
-    /// One ρ after the other.
-    rhos: Vec<f64>,
-    /// How many rounds with multipliers there may be.
-    most: usize,
-}
-
-impl Rounds {
-    pub(super) fn new(args: &SoftArgs) -> Self {
-        let rhos = args.rho_schedule.clone().unwrap_or_default();
-        Self { rhos, most: args.multipliers.unwrap_or(0) }
-    }
-
-    /// How many there may be.
-    fn count(&self) -> usize {
-        self.rhos.len().max(self.most).max(1)
-    }
-
-    /// Whether no round can follow the one with this number, counted from 1.
-    pub(super) fn is_last(&self, number: usize) -> bool {
-        number >= self.count()
-    }
-
-    /// Prepares the round after `done` ones; none follows if that is `false`.
-    pub(super) fn prepare(&self, done: usize, spec: &mut SoftSpec, last: &SoftOutcome) -> bool {
-        if self.is_last(done) || (self.most > 0 && last.violation.0 <= CLOSE) {
-            return false;
-        }
-        if let Some(rho) = self.rhos.get(done) {
-            spec.rho = *rho;
-        }
-        if self.most > 0 {
-            spec.multipliers.clone_from(&last.messages);
-        }
-        true
-    }
-
-    /// What is said before a round, if there are several.
-    pub(super) fn announce(&self, done: usize, spec: &SoftSpec, screen: &Screen) {
-        if self.count() > 1 {
-            screen.say(format!("round {} of {}, rho {}", done + 1, self.count(), spec.rho));
-        }
-    }
-}
-
-/// What two rounds took.
-pub(super) fn together(a: &Totals, b: &Totals) -> Totals {
-    Totals {
-        passes: a.passes + b.passes,
-        visits: a.visits + b.visits,
-        oracle_calls: a.oracle_calls + b.oracle_calls,
-        seconds: a.seconds + b.seconds,
-        oracle_seconds: a.oracle_seconds + b.oracle_seconds,
-        gap_seconds: a.gap_seconds + b.gap_seconds,
-        ..*b
+/// What is said before the round after `done` ones, if there are several.
+pub(super) fn announce(rounds: &SoftRounds, done: usize, spec: &SoftSpec, screen: &Screen) {
+    if rounds.count() > 1 {
+        screen.say(format!("round {} of {}, rho {}", done + 1, rounds.count(), spec.rho));
     }
 }
 
@@ -118,7 +32,7 @@ pub(super) fn check(args: &TrainArgs, settings: &mut Settings) -> Result<()> {
              hint: choose lambda without --training, or try several"
         );
     }
-    if (args.checkpoint.is_some() || args.resume.is_some()) && Rounds::new(soft).count() > 1 {
+    if (args.checkpoint.is_some() || args.resume.is_some()) && rounds(soft).count() > 1 {
         bail!("--checkpoint and --resume know single runs only, not rounds of them");
     }
     if soft.training == Some(TrainingName::Soft) {
@@ -126,7 +40,7 @@ pub(super) fn check(args: &TrainArgs, settings: &mut Settings) -> Result<()> {
     }
     refuse_driver_options(args, own)?;
     if own.max_passes.is_none() && own.settings.is_none() {
-        settings.max_passes = EPOCHS;
+        settings.max_passes = DlpwSettings::PASSES;
     }
     Ok(())
 }

@@ -4,7 +4,6 @@ use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::resume::{Note, Resumed, Saver};
 use super::session::{Company, ErrorOf, Task, errors_of, fix_lambda, spec_of};
-use super::soft::Rounds;
 use super::{lambda, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
 use crate::kind::{self, Beside, Kind, Labelled, Training, Vocabulary, with_training};
@@ -51,7 +50,7 @@ fn run_on<K: Kind>(
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
-    let task = Task { bounds, start, rounds: Rounds::new(&args.model.soft) };
+    let task = Task { bounds, start, rounds: soft::rounds(&args.model.soft) };
     let validation = validation.map(|validation| validation.data);
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(

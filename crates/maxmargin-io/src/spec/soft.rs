@@ -233,6 +233,32 @@ impl Spec {
         }
     }
 
+    /// Tells a model whose problem is made for one λ which one it is; whether it is such a model.
+    ///
+    /// ```
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::chain::Hamming;
+    /// use maxmargin::model::multilabel::MultilabelShape;
+    /// use maxmargin_io::{FactorTraining, MultilabelSpec, Rescaling, Spec};
+    ///
+    /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
+    /// let (inference, rescaling) = (Inference::Auto, Rescaling::Margin);
+    /// let training = FactorTraining::Dlpw { lambda: 0.0, temperature: None };
+    /// let (partial, kernel) = (false, None);
+    /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
+    /// assert!(Spec::Multilabel(spec.clone()).fix_lambda(0.1));
+    /// let decoding = MultilabelSpec { training: FactorTraining::Decoding, ..spec };
+    /// assert!(!Spec::Multilabel(decoding).fix_lambda(0.1)); // the decoder serves any λ
+    /// ```
+    pub fn fix_lambda(&mut self, lambda: f64) -> bool {
+        match self.training_mut() {
+            Some(FactorTraining::Soft(soft)) => soft.lambda = lambda,
+            Some(FactorTraining::Dlpw { lambda: own, .. }) => *own = lambda,
+            _ => return false,
+        }
+        true
+    }
+
     /// Number of dual blocks of `n` examples.
     pub(crate) fn blocks(&self, n: usize) -> usize {
         self.soft().map_or(n, |soft| soft.blocks)

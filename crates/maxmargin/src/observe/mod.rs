@@ -306,6 +306,31 @@ pub struct Totals {
     pub cache: Option<CacheStats>,
 }
 
+impl Totals {
+    /// What this run and the `next` one took together; what was found last of drift and remembered
+    /// corners stands.
+    ///
+    /// ```
+    /// use maxmargin::observe::Totals;
+    ///
+    /// let (a, b) = (Totals { passes: 2, ..Totals::default() }, Totals { passes: 3, ..Totals::default() });
+    /// assert_eq!(a.and(&b).passes, 5);
+    /// ```
+    #[must_use]
+    pub fn and(&self, next: &Self) -> Self {
+        Self {
+            passes: self.passes + next.passes,
+            visits: self.visits + next.visits,
+            oracle_calls: self.oracle_calls + next.oracle_calls,
+            seconds: self.seconds + next.seconds,
+            oracle_seconds: self.oracle_seconds + next.oracle_seconds,
+            gap_seconds: self.gap_seconds + next.gap_seconds,
+            oracle_failures: self.oracle_failures + next.oracle_failures,
+            ..*next
+        }
+    }
+}
+
 /// Whether a run goes on: what an [`Observer`] answers to an event.
 ///
 /// ```

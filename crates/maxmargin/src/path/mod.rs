@@ -9,6 +9,7 @@
 //! needs no exact passes. They follow λ by gᵢ ← gᵢ + (1 − ρ)δᵢ, where Δ = Σ δᵢ.
 
 mod breakpoints;
+mod choose;
 mod follow;
 mod grid;
 mod record;
@@ -16,6 +17,7 @@ mod settings;
 mod start;
 
 pub use breakpoints::{Breakpoint, Path, PathKind};
+pub use choose::{LambdaChoice, TriedLambda, choose_lambda};
 pub use follow::{regularization_path, regularization_path_with};
 pub use grid::{lambda_grid, lambda_grid_with};
 pub use settings::{GridSettings, GridStart, PathSettings};

@@ -13,6 +13,7 @@ mod chain_features;
 mod chain_oracles;
 mod checkpoints;
 mod checkpoints_refused;
+mod choosing_lambda;
 mod common;
 mod decoding;
 mod determinism;

@@ -4,7 +4,6 @@ use super::labels::LabelSet;
 use super::problem::Multilabel;
 use super::shape::MultilabelShape;
 use crate::model::Row;
-use crate::model::rows::add_scores;
 use crate::slack::Enumerable;
 use std::cmp::Ordering;
 
@@ -48,8 +47,8 @@ impl SetScores {
         if k > Self::MOST_LABELS {
             return None;
         }
-        let mut linear = vec![0.0; k];
-        add_scores(&w[shape.single()], row, &mut linear);
+        let mut linear = Vec::new();
+        shape.score(w, row, &mut linear);
         let mut quadratic = vec![0.0; k * k];
         for (&(i, j), &c) in shape.pairs.iter().zip(&w[shape.pair_weights()]) {
             quadratic[j.max(i) as usize * k + j.min(i) as usize] += c;

@@ -1,6 +1,7 @@
 //! Which weights there are, and where they lie.
 
-use crate::model::LabelledRows;
+use crate::model::rows::add_scores;
+use crate::model::{LabelledRows, Row};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -113,6 +114,25 @@ impl MultilabelShape {
     /// Where the weights of single labels lie: attribute `a` with label `k` at `a * labels + k`.
     pub fn single(&self) -> Range<usize> {
         0..self.attributes * self.labels
+    }
+
+    /// The scores of single labels of a row, without those of pairs.
+    ///
+    /// ```
+    /// use maxmargin::model::{Row, multilabel::MultilabelShape};
+    ///
+    /// let (shape, mut scores) = (MultilabelShape::complete(2, 1), Vec::new());
+    /// shape.score(&[-1.0, 1.0, 9.0], Row { attributes: &[0], values: &[3.0] }, &mut scores);
+    /// assert_eq!(scores, [-3.0, 3.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If `w` has fewer than [`dim`](Self::dim) entries, or the row has an attribute beyond those
+    /// of the shape.
+    pub fn score(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(self.labels, 0.0);
+        add_scores(&w[self.single()], row, scores);
     }
 
     /// Where the weights of pairs lie.

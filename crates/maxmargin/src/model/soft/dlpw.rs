@@ -26,9 +26,14 @@ pub struct DlpwSettings {
     pub seed: u64,
 }
 
+impl DlpwSettings {
+    /// Passes, unless told otherwise.
+    pub const PASSES: u64 = 50;
+}
+
 impl Default for DlpwSettings {
     fn default() -> Self {
-        Self { epochs: 50, max_seconds: None, temperature: None, seed: 1 }
+        Self { epochs: Self::PASSES, max_seconds: None, temperature: None, seed: 1 }
     }
 }
 

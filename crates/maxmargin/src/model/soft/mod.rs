@@ -19,10 +19,12 @@
 //! multipliers with which the constraints hold at any ρ, and [`dlpw`] is the older alternative.
 
 mod dlpw;
+mod dlpw_run;
 mod layout;
 mod outer;
 mod problem;
 
 pub use dlpw::{Dlpw, DlpwRow, DlpwSettings, dlpw, dlpw_watched};
+pub use dlpw_run::train_dlpw;
 pub use outer::{Augmented, anneal, train_augmented};
 pub use problem::{SoftError, SoftGraph, SoftWorkspace};

@@ -1,0 +1,133 @@
+//! Choosing λ: the one with the least error on data held out, of a grid from strong to weak
+//! regularization, each trained from the one before.
+//!
+//! The regularization path with its guarantee would do as well, but its ε is absolute: where the
+//! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
+//! on, with an accuracy relative to the objective.
+
+use super::settings::PathSettings;
+use super::start::first;
+use crate::error::{TrainError, check_problem};
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::status::Status;
+use crate::trainer::{Interrupt, Trainer};
+
+/// From each λ to the next.
+const FACTOR: f64 = 0.5;
+
+/// The gap of each solution, as a share of the objective: enough to tell a good λ from a bad one.
+const ACCURACY: f64 = 0.05;
+
+/// The search ends when so many in a row have not been better,
+const PATIENCE: usize = 5;
+
+/// once the objective has fallen below this share of what it is without any learning: before that,
+/// regularization is so strong that errors change by chance only.
+const LEARNING: f64 = 0.9;
+
+/// A λ that [`choose_lambda`] has tried.
+///
+/// ```
+/// let tried = maxmargin::TriedLambda { lambda: 0.5, error: 0.25 };
+/// assert_eq!(tried.lambda, 0.5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TriedLambda {
+    /// λ.
+    pub lambda: f64,
+    /// The error of the weights that were found with it.
+    pub error: f64,
+}
+
+/// What [`choose_lambda`] has come to.
+///
+/// ```
+/// use maxmargin::{LambdaChoice, TriedLambda};
+///
+/// let choice = LambdaChoice { lambda: 0.5, tried: vec![TriedLambda { lambda: 0.5, error: 0.25 }] };
+/// assert_eq!(choice.tried.len(), 1);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LambdaChoice {
+    /// The λ with the least error; of several, the middle one.
+    pub lambda: f64,
+    /// All that were tried, from the largest down.
+    pub tried: Vec<TriedLambda>,
+}
+
+/// Chooses λ by an error that `error` measures, given λ and its weights: usually on data held out.
+///
+/// The search begins where regularization is so strong that hardly anything is learned, halves λ each
+/// time, and ends at `lowest`, or when the last five errors were no better than those before. Of the
+/// settings, the seed and the number of threads are used. An interrupt ends it with the best so far.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Interrupt, Problem as _, Settings, choose_lambda};
+///
+/// let problem = toy();
+/// let losses = |_: f64, w: &[f64]| {
+///     let (mut workspace, mut y) = (problem.workspace(), Default::default());
+///     let loss = |i| {
+///         problem.prepare(i, w, &mut workspace);
+///         problem.decode(i, w, &mut workspace, &mut y);
+///         problem.loss(i, &y)
+///     };
+///     (0..problem.examples()).map(loss).sum::<f64>()
+/// };
+/// let choice = choose_lambda(&problem, &Settings::default(), 1e-3, &Interrupt::new(), losses)?;
+/// assert!(choice.tried.iter().any(|tried| tried.lambda == choice.lambda));
+/// assert!(choice.tried.iter().all(|tried| tried.lambda >= 1e-3));
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+///
+/// # Errors
+/// A problem that makes no sense, or an error that is not a finite number.
+pub fn choose_lambda<P: Problem>(
+    problem: &P,
+    settings: &Settings,
+    lowest: f64,
+    interrupt: &Interrupt,
+    mut error: impl FnMut(f64, &[f64]) -> f64,
+) -> Result<LambdaChoice, TrainError> {
+    let training = Settings {
+        seed: settings.seed,
+        threads: settings.threads,
+        max_passes: u64::MAX,
+        ..Settings::default()
+    };
+    check_problem(problem)?;
+    let path = PathSettings { training: training.clone(), ..PathSettings::default() };
+    let start = first(problem, &path)?.solution;
+    let (mut lambda, mut point) = (start.lambda, start.dual);
+    let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
+    let (mut primal, mut without) = (1.0, None);
+    while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
+        lambda *= FACTOR;
+        let (at, tolerance) = (Some(lambda), ACCURACY * primal);
+        let solution = Trainer::new(Settings { lambda: at, tolerance, ..training.clone() })
+            .start_from(point.rescaled(problem, FACTOR))
+            .interrupt(interrupt.clone())
+            .train(problem)?;
+        if solution.status == Status::Interrupted {
+            break;
+        }
+        let error = error(lambda, &solution.weights);
+        if !error.is_finite() {
+            return Err(TrainError::Validation { error });
+        }
+        tried.push(TriedLambda { lambda, error });
+        (point, primal) = (solution.dual, solution.certificate.primal);
+        let learning = primal < LEARNING * *without.get_or_insert(primal);
+        if error < best {
+            (best, since) = (error, 0);
+        } else if learning {
+            since += 1;
+        }
+    }
+    // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of ties.
+    let ties: Vec<f64> = tried.iter().filter(|t| t.error == best).map(|t| t.lambda).collect();
+    let lambda = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
+    Ok(LambdaChoice { lambda, tried })
+}

@@ -1,0 +1,119 @@
+"""Rows of numbers with one of two labels each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._rows import OneLabelSVM
+
+
+class BinarySVM(OneLabelSVM):
+    """Predicts one of two labels: the linear SVM with hinge loss.
+
+    Parameters
+    ----------
+    lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
+patience, n_jobs, random_state, warm_start, verbose, callback, options
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
+    rescaling : {"margin", "slack"}, default="margin"
+        How the loss enters.
+    fit_intercept : bool, default=True
+        Whether there is a constant attribute.
+    intercept_scaling : float, default=1.0
+        Its value; larger ones are regularised less.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second one has positive scores.
+    coef_ : ndarray of shape (1, features)
+        The weights.
+    intercept_ : ndarray of shape (1,)
+        The constant.
+    certificate_, history_, status_, n_iter_
+        As in :class:`ChainSVM`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import BinarySVM
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [3.0]])
+    >>> model = BinarySVM(lam=0.1).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[2.0], [-3.0]]).tolist()
+    ['yes', 'no']
+    """
+
+    _kind: ClassVar[str] = "binary"
+
+    def __init__(
+        self,
+        lam: float | str | None = None,
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_passes: int = 1000,
+        solver: str = "auto",
+        order: str | None = None,
+        direction: str | None = None,
+        cache: str | None = None,
+        rescaling: str = "margin",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        bounds: Any = None,
+        max_seconds: float | None = None,
+        validation: float | None = None,
+        patience: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Any = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._keep(locals())
+
+    def _check_classes(self, y: np.ndarray) -> None:
+        super()._check_classes(y)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass."
+            )
+
+    def _spec(self, attributes: int) -> dict[str, Any]:
+        shape = {"attributes": attributes, "bias": self._bias()}
+        return {"kind": "binary", "shape": shape, "positive": 1, "rescaling": self.rescaling}
+
+    def _set_weights(self) -> None:
+        groups = self._groups()
+        self.coef_ = groups["weights"].reshape(1, -1).copy()
+        self.intercept_ = np.zeros(1)
+        if self.fit_intercept:
+            self.intercept_ = groups["bias"] * self.intercept_scaling
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of each row; positive ones stand for the second label."""
+        return self._scores(X)[:, 1]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The better label of each row."""
+        best = (self.decision_function(X) > 0).astype(int)
+        return self.classes_[best]
+
+    def _weight_names(self) -> list[str]:
+        return self._attributes().list() + ["(bias)"] * bool(self.fit_intercept)
+
+    def _restore_spec(self, spec: dict[str, Any]) -> None:
+        self._restore_bias(spec["shape"])
+        self.rescaling = spec["rescaling"]
+        if spec["positive"] == 0:
+            raise ValueError(
+                "the model has its first label positive; train it with --positive SECOND"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

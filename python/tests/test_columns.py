@@ -1,0 +1,176 @@
+"""Columns of text, of which a template makes attributes: the same as files, and as dictionaries."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pytest
+from conftest import same_optimum
+from sklearn.model_selection import GridSearchCV
+from test_files import needs_command, run
+
+import maxmargin
+from maxmargin import ChainSVM, SequenceFile
+
+#: Nothing here depends on the clock.
+METHOD = {"lam": 0.05, "order": "gap", "direction": "corrective"}
+TEMPLATE = "# words\nU0:%x[0,0]\nU1:%x[-1,0]/%x[0,1]\nB\n"
+
+
+@pytest.fixture
+def sentences(rng):
+    words = {"the": ("DT", "B-NP"), "cat": ("NN", "I-NP"), "dog": ("NN", "I-NP")}
+    words |= {"sees": ("VBZ", "B-VP"), "ünd": ("CC", "O")}
+    X, y = [], []
+    for _ in range(25):
+        chosen = [str(word) for word in rng.choice(list(words), size=rng.integers(1, 7))]
+        X.append([(word, words[word][0]) for word in chosen])
+        y.append([words[word][1] for word in chosen])
+    return X, y
+
+
+@pytest.fixture
+def file(sentences, tmp_path):
+    """The same in a file."""
+    path = tmp_path / "train.txt"
+    lines = []
+    for tokens, labels in zip(*sentences, strict=True):
+        lines += [" ".join((*token, label)) for token, label in zip(tokens, labels, strict=True)]
+        lines.append("")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_files_of_columns_are_read(sentences, file, tmp_path):
+    assert maxmargin.read_columns(file) == sentences
+    packed = tmp_path / "train.txt.gz"
+    packed.write_bytes(gzip.compress(file.read_bytes().replace(b"\n\n", b"\n \n\n\n")))
+    assert maxmargin.read_columns(packed) == sentences
+    X, y = maxmargin.read_columns(file, labelled=False)
+    assert X[0][0] == (*sentences[0][0][0], sentences[1][0][0]) and y[0] == []
+    for text, message in (
+        ("a b\nc\n", "bad.txt:2: expected 2 columns, found 1"),
+        ("a\n", "bad.txt:1: expected 2 columns, found 1"),
+        ("\n \n", "no sequences"),
+        ("", "no sequences"),
+    ):
+        (tmp_path / "bad.txt").write_text(text)
+        with pytest.raises(ValueError, match=message):
+            maxmargin.read_columns(tmp_path / "bad.txt")
+    (tmp_path / "bad.txt").write_bytes(b"a \xff\n")
+    with pytest.raises(ValueError, match="expected UTF-8"):
+        maxmargin.read_columns(tmp_path / "bad.txt")
+
+
+def predictions(model, X):
+    return [labels.tolist() for labels in model.predict(X)]
+
+
+@pytest.mark.parametrize("template", ["chunking", TEMPLATE])
+def test_columns_are_what_they_are_in_files(sentences, file, template):
+    X, y = sentences
+    model = ChainSVM(template=template, **METHOD).fit(X, y)
+    theirs = ChainSVM(template=template, **METHOD).fit(SequenceFile(file, "conll"))
+    assert model.attribute_names_ == theirs.attribute_names_
+    assert (model.coef_ == theirs.coef_).all() and (model.classes_ == theirs.classes_).all()
+    for one in (model, theirs, pickle.loads(pickle.dumps(model))):
+        assert one.verify(X, y) == [] and one.verify(SequenceFile(file, "conll")) == []
+        assert predictions(one, X) == predictions(model, SequenceFile(file, "conll")) == y
+        assert one.score(X, y) == one.score(SequenceFile(file)) == 1.0
+
+
+def test_columns_are_what_they_are_as_dictionaries(sentences, file):
+    X, y = sentences
+    named, labels = maxmargin.read_sequences(file, "conll")
+    assert labels == y
+    model = ChainSVM(template="chunking", **METHOD).fit(X, y)
+    theirs = ChainSVM(**METHOD).fit(named, labels)
+    c, d = model.certificate_, theirs.certificate_
+    assert max(c.dual, d.dual) <= min(c.primal, d.primal) + 1e-9
+    assert sorted(model.attribute_names_) == sorted(theirs.attribute_names_)
+    # A model does not mind how attributes were made.
+    assert predictions(model, named) == predictions(theirs, named)
+
+
+@needs_command
+@pytest.mark.parametrize("template", ["chunking", TEMPLATE])
+def test_models_go_to_the_command_line_and_back(sentences, file, tmp_path, template):
+    X, y = sentences
+    model = ChainSVM(template=template, **METHOD).fit(X, y)
+    model.save(tmp_path / "ours")
+    assert "dual point is feasible" in run("verify", tmp_path / "ours", file)
+    (tmp_path / "template").write_text(template)
+    name = "chunking" if template == "chunking" else tmp_path / "template"
+    options = ["--lambda", "0.05", "--order", "gap", "--direction", "corrective"]
+    run("train", file, "--template", name, *options, "-o", tmp_path / "theirs")
+    theirs = maxmargin.load(tmp_path / "theirs")
+    assert (theirs.coef_ == model.coef_).all()
+    # One that was loaded knows its template, for files without labels too.
+    bare = tmp_path / "bare.txt"
+    text = "\n".join("\n".join(" ".join(token) for token in tokens) + "\n" for tokens in X)
+    bare.write_text(text + "\n", encoding="utf-8")
+    assert predictions(theirs, SequenceFile(bare, "conll")) == y
+    if template != "chunking":
+        assert predictions(theirs, X) == y
+
+
+def test_a_template_without_b_has_no_transitions(sentences):
+    X, y = sentences
+    model = ChainSVM(template="U0:%x[0,0]", **METHOD).fit(X, y)
+    assert model.weights_["transition"].size == 0
+    single = [[word for word, _ in tokens] for tokens in X]
+    words = ChainSVM(template="U0:%x[0,0]", **METHOD).fit(single, y)
+    assert (words.coef_ == model.coef_).all()
+
+
+def test_weights_are_repetitions_and_labels_of_any_type(sentences):
+    X, y = sentences
+    numbers = {"B-NP": 1, "I-NP": 2, "B-VP": 3, "O": 4}
+    y = [[numbers[label] for label in own] for own in y]
+    weights = np.ones(len(X))
+    weights[:5] = 2.0
+    tight = {**METHOD, "template": "chunking", "tol": 1e-3}
+    model = ChainSVM(**tight).fit(X, y, sample_weight=weights)
+    assert model.verify(X, y, sample_weight=weights) == []
+    assert model.verify(X, y) != []
+    assert same_optimum(model, ChainSVM(**tight).fit(X[:5] + X, y[:5] + y))
+    assert predictions(model, X[:3]) == y[:3] and type(model.predict(X)[0][0]) is np.int64
+
+
+def test_searches_validation_and_empty_sequences(sentences):
+    X, y = sentences
+    search = GridSearchCV(ChainSVM(template="chunking"), {"lam": [0.1, 0.01]}, cv=2).fit(X, y)
+    assert search.best_score_ > 0.7
+    model = ChainSVM(template="chunking").fit(X[:20], y[:20], validation=(X[20:], y[20:]))
+    assert model.validation_error_ is not None
+    found = model.predict([[], X[0]], fixed=[[], [None] * len(X[0])])
+    assert [len(own) for own in found] == [0, len(X[0])]
+    assert model.predict([]) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "X", "y", "error", "message"),
+    [
+        ("chunking", [[("a b", "X"), ("c", "Y")]], [["A", "B"]], ValueError, "no blanks"),
+        ("chunking", [[("", "X"), ("c", "Y")]], [["A", "B"]], ValueError, "no blanks"),
+        (
+            "chunking",
+            [[("a", "X"), ("c",)]],
+            [["A", "B"]],
+            ValueError,
+            "has 2 columns, others have 3",
+        ),
+        ("chunking", [[("a", 1), ("c", 2)]], [["A", "B"]], TypeError, "texts are needed"),
+        ("chunking", [[("a", "X")]], [["A", "B"]], ValueError, "1 tokens and 2 labels"),
+        ("chunking", [[("a", "X")], []], [["A"], []], ValueError, "at least one token"),
+        ("chunking", [["a", "b"]], [["A", "B"]], ValueError, "needs two columns"),
+        ("chunking", [[("a", "X"), ("b", "Y")]], [["A x", "B"]], ValueError, "no blanks"),
+        ("U0:%x[0]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:4"),
+        ("U0:%x[0,7]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "looks at column 7"),
+        ("words", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:1"),
+        (3, [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "template is 3"),
+    ],
+)
+def test_what_is_wrong_is_said(template, X, y, error, message):
+    with pytest.raises(error, match=message):
+        ChainSVM(template=template).fit(X, y)
