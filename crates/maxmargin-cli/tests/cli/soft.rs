@@ -147,6 +147,8 @@ fn every_verb_knows_soft_training() {
     let json = desk.run(&format!("{train} --json")).ok().json();
     assert!(json["soft"]["hard_objective"].as_f64().unwrap() > 0.0);
     assert_eq!((&json["n"], &json["soft"]["rho"]), (&5.into(), &1.0.into()));
+    // Three labels and pairs, in five rows: two messages at each end of a pair.
+    assert_eq!(json["soft"]["messages"], 5 * 3 * 2 * 2);
 }
 
 /// Orders and directions can be compared on soft problems too, which are made anew for each lambda.
