@@ -198,6 +198,20 @@ fn predictions_are_made_as_asked() {
     ));
 }
 
+#[test]
+fn states_are_shown_true_and_predicted() {
+    let desk = desk();
+    desk.write("many.jsonl", GRAPHS.repeat(6).replacen("\"truth\": 1", "\"truth\": 0", 11));
+    let train = format!("train graphs.jsonl -q --lambda 0.01 {BY_NAME} --report r.html");
+    desk.run(&format!("{train} --test graphs.jsonl")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Graphs of the test") && page.contains(">0 1 1<"));
+    assert!(!page.contains("most wrong"));
+    desk.run(&format!("{train} --test many.jsonl")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Graphs with most wrong variables") && page.contains(">0 [1] [1]<"));
+}
+
 /// DLPW proves nothing, but its objective can be followed like those of the others.
 #[test]
 fn what_dlpw_knows_is_shown() {
