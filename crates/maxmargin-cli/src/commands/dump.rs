@@ -31,8 +31,12 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
         "model",
         format!("{} (layout {}, maxmargin {})", meta.spec.kind(), meta.layout, meta.version),
     );
-    row("labels", model.labels.len().to_string());
-    row("attributes", model.attributes.len().to_string());
+    // Trees and matchings have no labels, and trees no attributes, that could be counted.
+    for (what, names) in [("labels", &model.labels), ("attributes", &model.attributes)] {
+        if !names.is_empty() {
+            row(what, names.len().to_string());
+        }
+    }
     row("features", meta.d.to_string());
     if let (Some(own), Some(size)) = (meta.spec.kernel(), support_size(model)) {
         row("kernel", in_words(&own.kernel));

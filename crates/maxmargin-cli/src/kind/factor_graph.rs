@@ -1,5 +1,6 @@
 //! Factor graphs: states of variables.
 
+use super::draw::first_and_worst;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::soft;
@@ -17,7 +18,7 @@ use maxmargin_io::{
     FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Rescaling,
     Source, Unknown, read_graphs, read_graphs_with,
 };
-use maxmargin_report::Report;
+use maxmargin_report::{Report, Table};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -45,7 +46,7 @@ pub(super) fn training(
     let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
     let (training, inference) = soft::training(args)?;
     let spec = FactorGraphSpec { shape, loss, inference, training, rescaling: args.rescaling };
-    let tried = problem(&spec, data.graphs.clone())?;
+    let tried = problem(&spec, data.graphs.clone()).with_context(|| source.to_string())?;
     soft::check_exact(args, tried.quality())?;
     if let (Rescaling::Slack, Some(i)) = (args.rescaling, tried.too_large_to_rank()) {
         bail!(
@@ -89,7 +90,7 @@ impl Kind for FactorGraphKind {
         let GraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
             read_graphs_with(reader, &names, rule)?;
         // Graphs can be too large for the inference of the model.
-        problem(spec, graphs.clone())?;
+        problem(spec, graphs.clone()).with_context(|| data.to_owned())?;
         let variables = graphs.iter().map(|graph| graph.variables() as u64).sum();
         let unknown = Unknown {
             attributes: unknown_attributes,
@@ -186,14 +187,65 @@ impl Kind for FactorGraphKind {
     }
 
     fn draw(
-        _: &Model,
-        _: &FactorGraphSpec,
-        _: Option<&Graphs>,
+        model: &Model,
+        spec: &FactorGraphSpec,
+        test: Option<&Graphs>,
         _: &Pictures,
-        report: Report,
+        mut report: Report,
     ) -> Report {
+        if let Some(test) = test {
+            let predicted = predict_states(spec, &model.weights, test);
+            let tables = tables(test, &predicted).into_iter();
+            tables.for_each(|table| report.push(table));
+        }
         report
     }
+}
+
+/// Graphs in a report: the first ones, and as many of those with most wrong variables.
+const SHOWN: usize = 8;
+
+/// States of a graph in a report; what is beyond is left out.
+const MOST_STATES: usize = 40;
+
+/// True and predicted states.
+fn tables(test: &Graphs, predicted: &[Vec<u32>]) -> Vec<Table> {
+    let wrong = |i: usize| {
+        let pairs = test.graph(i).truth().iter().zip(&predicted[i]);
+        pairs.filter(|(truth, found)| truth != found).count()
+    };
+    let errors: Vec<f64> = (0..test.len()).map(|i| wrong(i) as f64).collect();
+    let (first, worst) = first_and_worst(&errors, SHOWN, SHOWN);
+    let states = |states: &[u32], truth: &[u32]| {
+        let name = |(state, truth): (&u32, &u32)| match state == truth {
+            true => state.to_string(),
+            false => format!("[{state}]"),
+        };
+        let mut names: Vec<String> = states.iter().zip(truth).take(MOST_STATES).map(name).collect();
+        if states.len() > MOST_STATES {
+            names.push("…".to_owned());
+        }
+        names.join(" ")
+    };
+    let table = |heading: &str, shown: &[usize]| {
+        let table = Table::new(heading)
+            .note("States of the variables, in the order of the file; wrong ones are in brackets.")
+            .number_column("Graph")
+            .text_column("Wrong")
+            .text_column("True")
+            .text_column("Predicted");
+        shown.iter().fold(table, |table, &i| {
+            let truth = test.graph(i).truth();
+            let wrong = format!("{} of {}", errors[i], truth.len());
+            let cells = [(i + 1).to_string(), wrong, states(truth, truth)];
+            table.row(cells.into_iter().chain([states(&predicted[i], truth)]))
+        })
+    };
+    let mut tables = vec![table("Graphs of the test", &first)];
+    if !worst.is_empty() {
+        tables.push(table("Graphs with most wrong variables", &worst));
+    }
+    tables
 }
 
 /// Writes the best labellings of every graph, or the best one and how far the next is behind.

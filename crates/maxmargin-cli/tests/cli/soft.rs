@@ -147,6 +147,8 @@ fn every_verb_knows_soft_training() {
     let json = desk.run(&format!("{train} --json")).ok().json();
     assert!(json["soft"]["hard_objective"].as_f64().unwrap() > 0.0);
     assert_eq!((&json["n"], &json["soft"]["rho"]), (&5.into(), &1.0.into()));
+    // Three labels and pairs, in five rows: two messages at each end of a pair.
+    assert_eq!(json["soft"]["messages"], 5 * 3 * 2 * 2);
 }
 
 /// Orders and directions can be compared on soft problems too, which are made anew for each lambda.
@@ -194,6 +196,20 @@ fn predictions_are_made_as_asked() {
          evaluate g.model graphs.jsonl --inference best
          predict c.model pets.crf --inference lp"
     ));
+}
+
+#[test]
+fn states_are_shown_true_and_predicted() {
+    let desk = desk();
+    desk.write("many.jsonl", GRAPHS.repeat(6).replacen("\"truth\": 1", "\"truth\": 0", 11));
+    let train = format!("train graphs.jsonl -q --lambda 0.01 {BY_NAME} --report r.html");
+    desk.run(&format!("{train} --test graphs.jsonl")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Graphs of the test") && page.contains(">0 1 1<"));
+    assert!(!page.contains("most wrong"));
+    desk.run(&format!("{train} --test many.jsonl")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("Graphs with most wrong variables") && page.contains(">0 [1] [1]<"));
 }
 
 /// DLPW proves nothing, but its objective can be followed like those of the others.

@@ -85,6 +85,9 @@ fn pixels_are_drawn_where_they_are() {
     desk.run(train).ok();
     let page = desk.read("r.html");
     assert!(page.contains("<figcaption>right: ") && !page.contains("around their centres"));
+    // Who names centres means it, pixels or not.
+    desk.run(&format!("{train} --centres 1,1")).ok();
+    assert!(desk.read("r.html").contains("around their centres"));
     // Features without places: the report says what is missing.
     let train = "train regions.txt:train --test regions.txt:test -q --report r.html";
     desk.run(train).ok();

@@ -1,6 +1,6 @@
 //! Blocks whose corners have a closed form.
 
-use super::domain::Block;
+use super::domain::{Block, check_size};
 
 /// The scaled simplex: x ≥ 0, Σ xⱼ = s. Its corners are s times the unit vectors.
 ///
@@ -60,6 +60,10 @@ impl Block for Simplex {
             corner[j] = self.scale;
         }
     }
+
+    fn check(&self) -> Result<(), String> {
+        check_size("sum", self.scale)
+    }
 }
 
 /// The ℓ1 ball: Σ |xⱼ| ≤ r. Its corners have one coordinate, so that few steps make a sparse point.
@@ -107,6 +111,10 @@ impl Block for L1Ball {
             corner[j] = -self.radius.copysign(gradient[j]);
         }
     }
+
+    fn check(&self) -> Result<(), String> {
+        check_size("radius", self.radius)
+    }
 }
 
 /// A box: lⱼ ≤ xⱼ ≤ uⱼ.
@@ -151,6 +159,15 @@ impl Block for BoxBlock {
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
         for (j, s) in corner.iter_mut().enumerate() {
             *s = if gradient[j] > 0.0 { self.lower[j] } else { self.upper[j] };
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut bounds = self.lower.iter().zip(&self.upper).enumerate();
+        let is_empty = |(low, high): (&f64, &f64)| low > high || low.is_nan() || high.is_nan();
+        match bounds.find(|(_, bounds)| is_empty(*bounds)) {
+            None => Ok(()),
+            Some((j, (low, high))) => Err(format!("coordinate {j} lies between {low} and {high}")),
         }
     }
 }
@@ -211,5 +228,9 @@ impl Block for L2Ball {
         for ((s, g), a) in corner.iter_mut().zip(gradient).zip(&self.axes) {
             *s = scale * a * a * g;
         }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_size("radius", self.radius)
     }
 }

@@ -41,6 +41,22 @@ pub trait Block {
     /// The point s of the block with the least ⟨s, gradient⟩. All coordinates are to be set. The gap
     /// is as good as this: a point that is not the least makes it too small.
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]);
+
+    /// Whether there are any points in the block.
+    ///
+    /// # Errors
+    /// Why there are none, in words.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Refuses a size of a block that is negative or no number.
+pub(super) fn check_size(what: &str, size: f64) -> Result<(), String> {
+    match size >= 0.0 {
+        true => Ok(()),
+        false => Err(format!("its {what} is {size}, which must be at least 0")),
+    }
 }
 
 /// A block of any kind, so that different kinds can be put together.
@@ -83,6 +99,10 @@ impl Block for Domain {
 
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
         self.0.corner(gradient, corner);
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.0.check()
     }
 }
 

@@ -23,6 +23,31 @@ pub enum ProductError {
         /// Which block.
         block: usize,
     },
+    /// A block without points.
+    #[error("block {block} is empty: {why}")]
+    NoPoints {
+        /// Which block.
+        block: usize,
+        /// Why.
+        why: String,
+    },
+    /// A function of another number of coordinates than the blocks have.
+    #[error("f is a function of {expected} coordinates, and the blocks have {found}")]
+    Size {
+        /// The coordinates of f.
+        expected: usize,
+        /// Those of all blocks.
+        found: usize,
+    },
+    /// A corner that is worse than the point itself, so that no gap can be told.
+    #[error("the corner of block {block} is not the least: the point itself lies below it")]
+    NotLeast {
+        /// Which block.
+        block: usize,
+    },
+    /// f(x) is no number.
+    #[error("the value of f is {0}, where a finite number is needed")]
+    Value(f64),
     /// A setting out of range.
     #[error("{name} is {value}; it must be {expected}")]
     Range {

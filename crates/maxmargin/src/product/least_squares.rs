@@ -102,6 +102,14 @@ impl Smooth for LeastSquares {
         })
     }
 
+    fn dim(&self) -> Option<usize> {
+        match &self.columns {
+            None => Some(self.b.len()),
+            // Columns without rows cannot be counted.
+            Some(columns) => columns.len().checked_div(self.b.len()),
+        }
+    }
+
     fn begin(&mut self, x: &[f64]) {
         for row in 0..self.b.len() {
             self.residual[row] = self.image(&(0..x.len()), x, row) - self.b[row];

@@ -87,8 +87,9 @@ pub struct ProductRecord {
 /// ```
 ///
 /// # Errors
-/// Settings out of range, blocks without coordinates, numbers that are not finite, exact steps for a
-/// function without [curvature](Smooth::curvature).
+/// Settings out of range, blocks without coordinates or points, blocks that do not fit the function,
+/// corners that are not the least, numbers that are not finite, exact steps for a function without
+/// [curvature](Smooth::curvature).
 pub fn minimise(
     f: &mut impl Smooth,
     blocks: &mut [Domain],
@@ -152,6 +153,9 @@ pub fn minimise_with(
         let gap = state.look_at_all()?;
         picker.refresh(state.gaps.iter().copied());
         let (value, oracle_calls) = (state.f.value(&state.x), state.oracle_calls);
+        if !value.is_finite() {
+            return Err(ProductError::Value(value));
+        }
         let record = ProductRecord { pass: passes, oracle_calls, value, gap };
         let control = watch(&record, &state.x);
         let status = match () {
@@ -164,6 +168,9 @@ pub fn minimise_with(
         return Ok(ProductSolution { x, value, gap, block_gaps, status, passes, oracle_calls });
     }
 }
+
+/// A gap may be below 0 by this share of its terms.
+const BELOW: f64 = 1e-6;
 
 /// The point, and scratch of the size of the largest block.
 struct State<'a, F> {
@@ -187,12 +194,16 @@ impl<'a, F: Smooth> State<'a, F> {
             if size == 0 {
                 return Err(ProductError::EmptyBlock { block });
             }
+            domain.check().map_err(|why| ProductError::NoPoints { block, why })?;
             ranges.push(dim..dim + size);
             dim += size;
             largest = largest.max(size);
         }
         if ranges.is_empty() {
             return Err(ProductError::NoBlocks);
+        }
+        if let Some(expected) = f.dim().filter(|expected| *expected != dim) {
+            return Err(ProductError::Size { expected, found: dim });
         }
         let mut x = vec![0.0; dim];
         for (domain, range) in blocks.iter().zip(&ranges) {
@@ -215,12 +226,15 @@ impl<'a, F: Smooth> State<'a, F> {
         }
         self.blocks[i].corner(gradient, corner);
         self.oracle_calls += 1;
-        let mut gap = 0.0;
+        let (mut gap, mut terms) = (0.0, 0.0);
         for ((s, g), x) in corner.iter_mut().zip(&*gradient).zip(&self.x[range]) {
+            terms += (s.abs() + x.abs()) * g.abs();
             *s -= x;
             gap -= *s * g;
         }
         match gap.is_finite() {
+            // By more than rounding explains.
+            true if gap < -BELOW * terms => Err(ProductError::NotLeast { block: i }),
             true => Ok(gap),
             false => Err(ProductError::NotFinite { what: "corner", block: i }),
         }

@@ -86,6 +86,11 @@ pub trait Smooth {
         None
     }
 
+    /// Number of coordinates, where the function knows; blocks of another number are then refused.
+    fn dim(&self) -> Option<usize> {
+        None
+    }
+
     /// The run begins at x.
     fn begin(&mut self, x: &[f64]) {
         let _ = x;

@@ -1,6 +1,6 @@
 //! Blocks of matrices, whose corners are found by powers of matrices.
 
-use super::domain::Block;
+use super::domain::{Block, check_size};
 
 /// The trace-norm ball: matrices whose singular values sum up to at most r, row by row. Its corners
 /// −r·u vᵀ have rank one, u and v being the singular vectors of the gradient with the largest singular
@@ -79,6 +79,10 @@ impl Block for TraceBall {
             }
         }
     }
+
+    fn check(&self) -> Result<(), String> {
+        check_size("radius", self.radius)
+    }
 }
 
 /// The spectrahedron: symmetric positive semidefinite matrices with the trace t, row by row. Its
@@ -142,6 +146,10 @@ impl Block for Spectrahedron {
                 *s = *trace * u * v;
             }
         }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_size("trace", self.trace)
     }
 }
 

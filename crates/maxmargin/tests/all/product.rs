@@ -381,6 +381,23 @@ fn backtracking_needs_no_curvature_and_never_rises() {
     assert_brackets(&solution, f.value(&x));
 }
 
+/// A segment whose corner is the wrong end of it.
+struct Uphill;
+
+impl Block for Uphill {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn start(&self, x: &mut [f64]) {
+        x.fill(0.5);
+    }
+
+    fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
+        corner.fill(if gradient[0] + gradient[1] > 0.0 { 1.0 } else { 0.0 });
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let mut f = LeastSquares::distance_to(vec![1.0, 2.0]);
@@ -393,6 +410,23 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(error, ProductError::NoCurvature);
     let wild = minimise(&mut f, &mut [L1Ball::new(2, f64::INFINITY).into()], &exact());
     assert!(matches!(wild, Err(ProductError::NotFinite { .. })), "{wild:?}");
+    let refusal = |block: Domain| minimise(&mut f.clone(), &mut [block], &exact()).unwrap_err();
+    for (block, why) in [
+        (L2Ball::new(2, -1.0).into(), "block 0 is empty: its radius is -1"),
+        (L1Ball::new(2, f64::NAN).into(), "block 0 is empty: its radius is NaN"),
+        (Simplex::scaled(2, -0.5).into(), "block 0 is empty: its sum is -0.5"),
+        (TraceBall::new(1, 2, -1.0).into(), "block 0 is empty: its radius is -1"),
+        (BoxBlock::new([0.0, 2.0], [1.0, 1.0]).into(), "coordinate 1 lies between 2 and 1"),
+        (BoxBlock::new([0.0, f64::NAN], [1.0, 1.0]).into(), "coordinate 1 lies between NaN and 1"),
+        (Simplex::new(3).into(), "f is a function of 2 coordinates, and the blocks have 3"),
+        (Domain::own(Uphill), "the corner of block 0 is not the least"),
+    ] {
+        let error = refusal(block).to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    // A ball of radius 0 is a point.
+    let point = minimise(&mut f, &mut [L2Ball::new(2, 0.0).into()], &exact()).unwrap();
+    assert_eq!((point.x, point.gap, point.value), (vec![0.0, 0.0], 0.0, 2.5));
     for (change, name) in [
         (ProductSettings { tolerance: f64::NAN, ..exact() }, "tolerance"),
         (ProductSettings { gap_every: 0, ..exact() }, "gap_every"),
