@@ -92,7 +92,9 @@ def test_sets_kernels_and_own_structures(noisy):
 
     X, y = load_iris(return_X_y=True)
     own = StructuredSVM(Classes(), lam="auto").fit(X, y.tolist())
-    assert own.certificate_.lam in own.lam_curve_["lam"] and own.score(X, y.tolist()) > 0.9
+    # Which of them it is may depend on the clock, by which `auto` decides whether to remember corners.
+    chosen = own.lam_curve_[own.lam_curve_["lam"] == own.certificate_.lam]
+    assert chosen["error"] == own.lam_curve_["error"].min()
     parts = StructuredSVM(Classes(), lam="auto").fit(X, y.tolist(), validation=(X, y.tolist()))
     assert parts.lam_curve_["error"].min() <= 0.1
 

@@ -60,7 +60,8 @@ pub struct LambdaChoice {
 ///
 /// The search begins where regularization is so strong that hardly anything is learned, halves λ each
 /// time, and ends at `lowest`, or when the last five errors were no better than those before. Of the
-/// settings, the seed and the number of threads are used. An interrupt ends it with the best so far.
+/// settings, the seed and the number of threads are used; the solver is `auto`, which the clock can steer
+/// where oracles are dear. An interrupt ends it with the best so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
