@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._progress import Progress, logger
-from ._settings import as_json, group_bounds, is_auto, number, seed, strength, threads, whole
+from ._settings import as_json, group_bounds, is_auto, number, seed, strength, threads, whole_number
 from .io import SequenceFile
 
 PathLike = str | os.PathLike[str]
@@ -138,14 +138,14 @@ class BaseSVM(BaseEstimator):
         if self.max_seconds is not None:
             settings["max_seconds"] = number("max_seconds", self.max_seconds)
         if self.patience is not None:
-            settings["patience"] = whole("patience", self.patience, 1)
+            settings["patience"] = whole_number("patience", self.patience, 1)
         if self.options is not None and not isinstance(self.options, Mapping):
             raise ValueError(f"options is {self.options!r}; it must be a dictionary of settings")
         settings.update(self.options or {})
         return settings
 
     def _most_passes(self) -> int:
-        return whole("max_passes", self.max_passes, 1)
+        return whole_number("max_passes", self.max_passes, 1)
 
     def _held_out(self, own_data: bool) -> tuple[int, int] | None:
         """How much of the data is kept back, as a seed and one in so many."""
@@ -376,7 +376,7 @@ def labelled_pair(validation: Any) -> tuple[Any, Any]:
 
 def check_n(n: int) -> int:
     """The number of outputs to rank."""
-    return whole("n", n, 1)
+    return whole_number("n", n, 1)
 
 
 def lead(ranked: list[tuple[Any, float]]) -> float:

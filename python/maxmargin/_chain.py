@@ -55,7 +55,7 @@ default="auto"
     template : str, optional
         Makes attributes of tokens that are columns of text, such as ``("cat", "NN")``: ``"chunking"``
         makes CRFsuite's attributes for chunking of words and parts of speech, anything else is the
-        lines of a template in CRF++'s syntax. Much faster than dictionaries made in Python.
+        lines of a template in CRF++'s syntax. Faster than dictionaries made in Python.
     without : sequence of str, default=()
         Groups of features to leave out: emission, transition, bias, first, last.
     kernel : {None, "linear", "poly", "rbf"}, default=None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _maxmargin as native
-from ._settings import MAX_PASSES, is_auto, number, whole
+from ._settings import MAX_PASSES, is_auto, number, whole_number
 
 #: Ways to find weights.
 TRAININGS = ("exact", "lp", "soft", "dlpw", "dlpw-smooth")
@@ -76,7 +76,7 @@ def hard_training(estimator: Any) -> HardTraining:
 def most_passes(estimator: Any) -> int:
     """Passes at most; DLPW, which never knows whether it is done, has a number of its own."""
     if estimator.max_passes is not None:
-        return whole("max_passes", estimator.max_passes, 1)
+        return whole_number("max_passes", estimator.max_passes, 1)
     return native.DLPW_PASSES if str(estimator.training).startswith("dlpw") else MAX_PASSES
 
 
@@ -100,7 +100,7 @@ def check_options(estimator: Any, name: str | None) -> None:
         if not numbers or not all(number(option, one) > 0 for one in numbers):
             raise ValueError(f"{option} is {value}; positive numbers are needed")
         if option == "multipliers":
-            whole(option, value, 1)
+            whole_number(option, value, 1)
     if estimator.rho_schedule is not None:
         for other in ("rho", "multipliers"):
             if getattr(estimator, other) is not None:

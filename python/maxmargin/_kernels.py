@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ._settings import number, whole
+from ._settings import number, whole_number
 
 #: Kernels and their parameters.
 KERNELS = {"linear": (), "poly": ("gamma", "degree", "coef0"), "rbf": ("gamma",)}
@@ -45,14 +45,16 @@ def kernel_part(estimator: Any, data: Any, attributes: int) -> dict[str, Any]:
         )
     if name == "poly":
         parameters["degree"] = (
-            3 if estimator.degree is None else whole("degree", estimator.degree, 1)
+            3 if estimator.degree is None else whole_number("degree", estimator.degree, 1)
         )
         parameters["constant"] = (
             1.0 if estimator.coef0 is None else number("coef0", estimator.coef0)
         )
     long_name = "polynomial" if name == "poly" else name
     size = (
-        BYTES if estimator.kernel_bytes is None else whole("kernel_bytes", estimator.kernel_bytes)
+        BYTES
+        if estimator.kernel_bytes is None
+        else whole_number("kernel_bytes", estimator.kernel_bytes)
     )
     return {"kernel": {"kernel": {long_name: parameters} if parameters else name, "bytes": size}}
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
-from ._settings import group_bounds
+from ._settings import group_bounds, number, whole_number
 
 #: The name of the attribute that all links have.
 CONSTANT = "(constant)"
@@ -152,12 +152,12 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             "kind": "matching",
             "shape": {
                 "attributes": len(names),
-                "most_per_row": int(self.most_per_row),
-                "most_per_column": int(self.most_per_column),
+                "most_per_row": whole_number("most_per_row", self.most_per_row),
+                "most_per_column": whole_number("most_per_column", self.most_per_column),
             },
             "loss": {
-                "wrong": float(self.wrong),
-                "missing": float(self.missing),
+                "wrong": number("wrong", self.wrong),
+                "missing": number("missing", self.missing),
                 "normalise": bool(self.normalise),
             },
             "features": None,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _maxmargin as native
 from ._base import Prepared, check_n, total
@@ -265,6 +265,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
         if y is None:
             return self._constant_rows(X)
+        check_consistent_length(X, y)
         labels, ends = self._sets(y, strict=False)
         weights, _ = total(extra.get("sample_weight"), len(ends))
         return self._constant_rows(X, labels, ends, weights)

@@ -11,7 +11,12 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
@@ -199,6 +204,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.RowData:
         if y is None:
             return self._rows(X)
+        check_consistent_length(X, y)
         labels = self._labels.encode(np.asarray(y).tolist(), strict=False)
         weights = extra.get("sample_weight")
         if weights is None:

@@ -36,12 +36,12 @@ def number(name: str, value: Any) -> float:
     return found
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
+def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A whole number, for a parameter with this name.
 
-    >>> whole("max_passes", 1e3, 1)
+    >>> whole_number("max_passes", 1e3, 1)
     1000
-    >>> whole("max_passes", 2.5, 1)
+    >>> whole_number("max_passes", 2.5, 1)
     Traceback (most recent call last):
     ...
     ValueError: max_passes is 2.5; it must be a whole number, at least 1

@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
-from ._settings import group_bounds
+from ._settings import group_bounds, number
 
 
 class TreeSVM(BaseSVM):
@@ -261,7 +261,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
                     "anchors": anchors,
                 }
             )
-        return {"nodes": shape, "unit": float(self.unit)}
+        return {"nodes": shape, "unit": number("unit", self.unit)}
 
     def _fill(
         self,
@@ -280,7 +280,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
                     own,
                     None if states is None else states[at],
                     np.ascontiguousarray(shares[at], dtype=np.float64) if shares else None,
-                    float(scales[at]) if scales else float(self.scale),
+                    float(scales[at]) if scales else number("scale", self.scale),
                     1.0 if weights is None else float(weights[at]),
                 )
             except (TypeError, ValueError) as error:

@@ -154,6 +154,8 @@ def test_what_is_wrong_is_said(rng):
         with pytest.raises(ValueError, match=match):
             MatchingSVM(**parameters).fit([X[0], x], [y[0], links], **(extra or {}))
 
+    refused("most_per_row is 1.5; it must be a whole number", most_per_row=1.5)
+    refused("wrong is nan; it must be a finite number", wrong=np.nan)
     refused("pair 1: expected an array", x=np.zeros(3))
     refused("pair 1: a tuple has three parts", x=((2, 2), [[0, 0]]))
     refused("pair 1: links have 1 features", x=X[1][:, :, :1])

@@ -129,6 +129,15 @@ def test_scores_compare_what_belongs_together():
         sets.score(ROWS, [{"a"}])
 
 
+def test_data_to_validate_on_are_looked_at():
+    y = [0, 1, 1, 0]
+    sets = [{k} for k in y]
+    for model, truth in ((MulticlassSVM(), y), (MultilabelSVM(), sets)):
+        for rows in (ROWS, ROWS.tolist(), sp.csr_matrix(ROWS), [{"1": 1.0}] * 4):
+            with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+                model.fit(ROWS, truth, validation=(rows, truth[:3]))
+
+
 def test_columns_go_by_their_names():
     frame = pd.DataFrame({"f": [1.0, 0.0], "g": [0.0, 1.0]})
     model = ChainSVM(without=["transition", "first", "last"]).fit([frame], [["A", "B"]])

@@ -207,6 +207,8 @@ def test_what_is_wrong_is_said(rng):
             TreeSVM(parents=parents, **parameters).fit(X, y, **(extra or {}))
 
     refused("parents is empty", parents=())
+    refused("unit is nan; it must be a finite number", unit=np.nan)
+    refused("scale is 'x'; it must be a finite number", scale="x")
     refused("its own ancestor", parents=[1, 0, 0])
     refused("only 3 nodes", parents=[None, 5, 0])
     refused("maps for 2 nodes", X=[X[0], X[1][:2], X[2]])

@@ -10,6 +10,7 @@ use super::start::first;
 use crate::error::{TrainError, check_problem};
 use crate::problem::Problem;
 use crate::settings::Settings;
+use crate::solver::Solver;
 use crate::status::Status;
 use crate::trainer::{Interrupt, Trainer};
 
@@ -60,7 +61,9 @@ pub struct LambdaChoice {
 ///
 /// The search begins where regularization is so strong that hardly anything is learned, halves λ each
 /// time, and ends at `lowest`, or when the last five errors were no better than those before. Of the
-/// settings, the seed and the number of threads are used. An interrupt ends it with the best so far.
+/// settings, the seed and the number of threads are used, and the parts of the block-coordinate loop if that
+/// is the solver; else it is `auto`, which the clock can steer where oracles are dear. An interrupt ends it
+/// with the best so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -91,12 +94,7 @@ pub fn choose_lambda<P: Problem>(
     interrupt: &Interrupt,
     mut error: impl FnMut(f64, &[f64]) -> f64,
 ) -> Result<LambdaChoice, TrainError> {
-    let training = Settings {
-        seed: settings.seed,
-        threads: settings.threads,
-        max_passes: u64::MAX,
-        ..Settings::default()
-    };
+    let training = training(settings);
     check_problem(problem)?;
     let path = PathSettings { training: training.clone(), ..PathSettings::default() };
     let start = first(problem, &path)?.solution;
@@ -130,4 +128,23 @@ pub fn choose_lambda<P: Problem>(
     let ties: Vec<f64> = tried.iter().filter(|t| t.error == best).map(|t| t.lambda).collect();
     let lambda = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
     Ok(LambdaChoice { lambda, tried })
+}
+
+/// How each λ is trained, but for λ and the tolerance.
+fn training(settings: &Settings) -> Settings {
+    let mut own = Settings {
+        seed: settings.seed,
+        threads: settings.threads,
+        max_passes: u64::MAX,
+        ..Settings::default()
+    };
+    if settings.solver == Solver::BlockCoordinate {
+        own.solver = settings.solver;
+        own.order = settings.order;
+        own.gap_power = settings.gap_power;
+        own.direction = settings.direction;
+        own.cache = settings.cache;
+        own.cache_bytes = settings.cache_bytes;
+    }
+    own
 }

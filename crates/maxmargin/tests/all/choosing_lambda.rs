@@ -1,8 +1,10 @@
 //! Choosing λ: errors that are known in advance, so that the right answer is.
 
+use crate::common::bcfw;
 use crate::common::bits::random_chain;
 use maxmargin::{
-    Interrupt, LambdaChoice, Problem, Settings, TrainError, TriedLambda, choose_lambda,
+    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, TrainError, TriedLambda,
+    choose_lambda,
 };
 use proptest::prelude::*;
 
@@ -67,6 +69,22 @@ fn each_lambda_comes_with_its_own_weights() {
     let errors: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.error).collect();
     assert!(errors.last() < errors.first(), "training errors fall with λ: {errors:?}");
     assert!(norms.first() < norms.last(), "weights grow as λ falls: {norms:?}");
+}
+
+#[test]
+fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
+    let problem = random_chain(20, 3, 7);
+    let (order, direction) = (Order::Gap, Direction::Corrective);
+    let found = [1, 3].map(|threads| {
+        let settings = Settings { order, direction, threads, ..bcfw() };
+        let mut weights: Vec<u64> = Vec::new();
+        let choice = choose_lambda(&problem, &settings, 0.01, &Interrupt::new(), |lambda, w| {
+            weights.extend(w.iter().map(|w| w.to_bits()));
+            (lambda - 0.1).abs()
+        });
+        (choice.unwrap(), weights)
+    });
+    assert_eq!(found[0], found[1]);
 }
 
 #[test]
