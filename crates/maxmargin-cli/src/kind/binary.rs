@@ -1,7 +1,7 @@
 //! Binary models: one of two labels.
 
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels, Scorer};
+use super::rows::{self, ScoreLabels, Scorer, check_one_label};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, go_within,
 };
@@ -30,6 +30,7 @@ pub(super) fn training(
             data.labels.len()
         );
     }
+    check_one_label(&data.rows, name)?;
     let positive = match &args.positive {
         Some(label) => find(&data.labels, label, "--positive")?,
         None => 1,

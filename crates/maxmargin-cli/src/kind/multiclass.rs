@@ -2,7 +2,7 @@
 
 use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels, Scorer};
+use super::rows::{self, ScoreLabels, Scorer, check_one_label};
 use super::{
     Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
     go_within,
@@ -35,6 +35,7 @@ pub(super) fn training(
         let label = data.labels.name(0);
         bail!("{name}: all rows have the label `{label}`; there is nothing to learn");
     }
+    check_one_label(&data.rows, name)?;
     let shape = MulticlassShape { classes, attributes, bias: bias(args) };
     let loss = match &args.costs {
         Some(file) => ClassLoss::Costs(read_costs(file, &data.labels)?),

@@ -22,6 +22,19 @@ pub(super) fn read_training(source: &Source, format: Option<Format>) -> Result<R
     Ok(read_rows(source.open_rows(format)?)?)
 }
 
+/// Refuses rows without a label or with several, in `data`, where a model takes one.
+pub(super) fn check_one_label(rows: &LabelledRows, data: &str) -> Result<()> {
+    match (0..rows.len()).find(|&i| rows.labels(i).len() != 1) {
+        None => Ok(()),
+        Some(i) => bail!(
+            "{data}: row {} has {} labels; this model takes rows with exactly one\n\
+             hint: --model multilabel takes any number of them",
+            i + 1,
+            rows.labels(i).len()
+        ),
+    }
+}
+
 impl Vocabulary<'_> {
     /// Opens rows: in the format given, or in that of the training data if it is one of rows, or
     /// in the one they evidently have.

@@ -220,7 +220,8 @@ fn options_of_other_kinds_are_refused() {
          train graphs.jsonl --label-weight a=1
          train graphs.jsonl --format libsvm
          predict pairs.model pairs.svm --rules bio
-         evaluate pairs.model graphs.jsonl"
+         evaluate pairs.model graphs.jsonl
+         train sets.svm --model multiclass"
     ));
 }
 
