@@ -2,6 +2,7 @@
 
 use crate::atoms::{Atoms, Ruler};
 use crate::cache::{Cache, Size};
+use crate::certificate::ROUNDING;
 use crate::direction::Direction;
 use crate::dual::{Block, DualState, Stride};
 use crate::problem::Problem;
@@ -32,6 +33,11 @@ pub(crate) struct Memory {
     way: SparseVec,
     #[serde(skip)]
     difference: SparseVec,
+    /// The parts of a truth, and a point relative to it.
+    #[serde(skip)]
+    truth: SparseVec,
+    #[serde(skip)]
+    relative: SparseVec,
     #[serde(skip)]
     masses: Vec<f64>,
 }
@@ -44,6 +50,17 @@ pub(crate) struct Place<'a, 'p, P: Problem> {
     pub(crate) workspace: &'a mut P::Workspace,
 }
 
+/// What there is to say of a corner that was added to a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Added {
+    /// How far its value is above that of the block's own point; times the block's share, its gap.
+    pub(crate) ahead: f64,
+    /// Its value, which is 0 for the truth.
+    pub(crate) value: f64,
+    /// How much of these rounding may explain.
+    pub(crate) rounding: f64,
+}
+
 /// What a visit has come to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
@@ -53,8 +70,14 @@ pub(crate) struct Outcome {
 }
 
 impl Memory {
-    pub(crate) fn new(blocks: &[Block], mut cache: Cache) -> Self {
-        let atoms: Vec<Atoms> = blocks.iter().map(Atoms::at).collect();
+    pub(crate) fn new<P: Problem>(problem: &P, blocks: &[Block], mut cache: Cache) -> Self {
+        let relative = blocks.iter().enumerate().map(|(i, block)| {
+            let (mut truth, mut parts) = (SparseVec::new(), SparseVec::new());
+            problem.truth_parts(i, &mut truth);
+            parts.assign_difference(&block.parts, &truth);
+            Atoms::at(parts, block.loss)
+        });
+        let atoms: Vec<Atoms> = relative.collect();
         let sizes: Vec<Size> = atoms.iter().map(Size::of).collect();
         sizes.iter().for_each(|&size| cache.note_size(Size::default(), size));
         Self {
@@ -64,16 +87,39 @@ impl Memory {
             cache,
             way: SparseVec::new(),
             difference: SparseVec::new(),
+            truth: SparseVec::new(),
+            relative: SparseVec::new(),
             masses: Vec::new(),
         }
     }
 
-    /// Brings the atoms of block `i` near, for a visit soon to come.
-    pub(crate) fn prefetch(&self, i: usize) {
+    /// A point of block `i` relative to the truth.
+    fn relate<P: Problem>(&mut self, problem: &P, i: usize, parts: &SparseVec) -> &SparseVec {
+        self.truth.clear();
+        problem.truth_parts(i, &mut self.truth);
+        self.relative.assign_difference(parts, &self.truth);
+        &self.relative
+    }
+
+    /// Brings the atoms of block `i` and its example near, for a visit soon to come.
+    pub(crate) fn prefetch<P: Problem>(&self, problem: &P, i: usize) {
+        problem.prefetch(i);
         self.atoms[i].prefetch();
     }
 
-    /// Looks at block `i`, whose workspace is prepared: the gap of the best remembered corner.
+    /// Prepares the workspace for what is remembered of block `i`, and for nothing else.
+    pub(crate) fn prepare<P: Problem>(
+        &self,
+        i: usize,
+        state: &DualState<'_, P>,
+        problem: &P,
+        workspace: &mut P::Workspace,
+    ) {
+        problem.prepare_scores(i, &state.w, workspace, self.atoms[i].parts());
+    }
+
+    /// Looks at block `i`, whose workspace is [prepared](Self::prepare): the gap of the best remembered
+    /// corner.
     pub(crate) fn look<P: Problem>(
         &mut self,
         i: usize,
@@ -89,31 +135,45 @@ impl Memory {
 
     /// Follows a Frank-Wolfe step of block `i`, of size `gamma` towards a corner. The block itself is up
     /// to date; its atoms will be when they [`settle`](Self::settle).
-    pub(crate) fn follow(&mut self, i: usize, parts: &SparseVec, loss: f64, gamma: f64) {
-        self.atoms[i].follow(parts, loss, gamma);
-    }
-
-    /// Makes atoms of points that blocks have come to by Frank-Wolfe steps.
-    pub(crate) fn settle(&mut self, blocks: &[Block]) {
-        for ((atoms, size), block) in self.atoms.iter_mut().zip(&mut self.sizes).zip(blocks) {
-            atoms.settle(block);
-            self.cache.tidy(atoms, *size);
-            *size = Size::of(atoms);
-        }
-    }
-
-    /// Adds the oracle's corner to those of block `i`, after a [look](Self::look); its gap.
-    pub(crate) fn add(
+    pub(crate) fn follow<P: Problem>(
         &mut self,
+        problem: &P,
         i: usize,
         parts: &SparseVec,
         loss: f64,
-        value: f64,
-        share: f64,
-    ) -> f64 {
-        let gap = share * (value - self.atoms[i].own_value());
-        self.atoms[i].insert(parts, loss, value);
-        gap
+        gamma: f64,
+    ) {
+        let towards_first = loss == self.atoms[i].losses()[0] && {
+            self.relate(problem, i, parts);
+            self.relative == self.atoms[i].parts()[0]
+        };
+        self.atoms[i].follow(gamma, towards_first);
+    }
+
+    /// Makes atoms of points that blocks have come to by Frank-Wolfe steps.
+    pub(crate) fn settle<P: Problem>(&mut self, problem: &P, blocks: &[Block]) {
+        for (i, block) in blocks.iter().enumerate() {
+            let point = self.relate(problem, i, &block.parts).clone();
+            self.atoms[i].settle(point, block.loss);
+            self.tidy(i);
+        }
+    }
+
+    /// Adds a corner to those of block `i`, after a [look](Self::look); `score` tells the score of its
+    /// parts relative to the truth.
+    pub(crate) fn add<P: Problem>(
+        &mut self,
+        problem: &P,
+        i: usize,
+        (parts, loss): (&SparseVec, f64),
+        score: impl FnOnce(&SparseVec) -> f64,
+    ) -> Added {
+        let score = score(self.relate(problem, i, parts));
+        let value = loss + score;
+        let atoms = &mut self.atoms[i];
+        let ahead = value - atoms.own_value();
+        atoms.insert(&self.relative, loss, value);
+        Added { ahead, value, rounding: ROUNDING * (1.0 + loss + score.abs()) }
     }
 
     /// Moves block `i` towards its best corner, and w with it.
@@ -132,7 +192,6 @@ impl Memory {
                 }
             }
             Direction::FrankWolfe | Direction::Away | Direction::Best => {
-                self.refresh(at.i, &mut at.state.blocks[at.i]);
                 self.one_of(at, direction, pace)
             }
         }
@@ -187,7 +246,7 @@ impl Memory {
             self.way.clear();
             for (at, (mass, old)) in atoms.masses.iter().zip(&self.masses).enumerate() {
                 if mass != old {
-                    self.way.add_scaled(mass - old, atoms.parts(at));
+                    self.way.add_scaled(mass - old, &atoms.parts()[at]);
                 }
             }
             let gain = state.shares.of(i) * gain;
@@ -210,7 +269,7 @@ impl Memory {
         let mut outcome = None;
         for round in 0..most {
             if round > 0 {
-                problem.prepare(i, &state.w, workspace);
+                problem.prepare_scores(i, &state.w, workspace, atoms.parts());
                 atoms.evaluate(problem, i, &state.w, workspace);
             }
             let (to, from) = (atoms.best(), atoms.worst_active());
@@ -224,7 +283,7 @@ impl Memory {
             if violation <= enough.max(0.0) {
                 break;
             }
-            self.way.assign_difference(atoms.parts(to), atoms.parts(from));
+            self.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
             let longest = atoms.masses[from];
             let slope = share * violation;
             let length = || problem.norm_sq(i, workspace, &self.way);
@@ -250,6 +309,8 @@ impl Memory {
     ) -> Option<Outcome> {
         let share = state.shares.of(i);
         let atoms = &mut self.atoms[i];
+        atoms.write_relative(&mut self.relative);
+        let point = &self.relative;
         let (to, from, own) = (atoms.best(), atoms.worst_active(), atoms.own_value());
         let (best, worst) = (atoms.values[to], atoms.values[from]);
         let mass = atoms.masses[from];
@@ -265,7 +326,7 @@ impl Memory {
         };
 
         let mut plan = |kind: Kind, state: &mut DualState<'_, P>, way: &mut SparseVec| {
-            kind.write_way(way, atoms, to, from, &state.blocks[i]);
+            kind.write_way(way, atoms, to, from, point);
             let (slope, longest) = match kind {
                 Kind::FrankWolfe => (best - own, 1.0),
                 Kind::Pairwise => (best - worst, mass),
@@ -297,15 +358,18 @@ impl Memory {
     }
 
     /// Brings a block of the state up to date with its atoms.
-    pub(crate) fn refresh(&mut self, i: usize, block: &mut Block) {
+    pub(crate) fn refresh<P: Problem>(&mut self, problem: &P, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
-            self.atoms[i].write_to(block);
+            self.truth.clear();
+            problem.truth_parts(i, &mut self.truth);
+            self.truth.scale(-1.0);
+            self.atoms[i].write_to(block, &self.truth, &mut self.relative);
         }
     }
 
     /// Brings all blocks of the state up to date.
-    pub(crate) fn refresh_all(&mut self, blocks: &mut [Block]) {
-        blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(i, block));
+    pub(crate) fn refresh_all<P: Problem>(&mut self, problem: &P, blocks: &mut [Block]) {
+        blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(problem, i, block));
     }
 
     /// Makes the corners of block `i` without mass one older, and forgets those without mass for more
@@ -338,15 +402,20 @@ enum Kind {
 }
 
 impl Kind {
-    /// Writes the way of a block's point by a step of length 1.
-    fn write_way(self, way: &mut SparseVec, atoms: &Atoms, to: usize, from: usize, block: &Block) {
+    /// Writes the way of a block's point, given relative to the truth, by a step of length 1.
+    fn write_way(
+        self,
+        way: &mut SparseVec,
+        atoms: &Atoms,
+        to: usize,
+        from: usize,
+        point: &SparseVec,
+    ) {
+        let parts = atoms.parts();
         match self {
-            Self::FrankWolfe => way.assign_difference(atoms.parts(to), &block.parts),
-            Self::Pairwise => way.assign_difference(atoms.parts(to), atoms.parts(from)),
-            Self::Away => {
-                way.assign_difference(atoms.parts(from), &block.parts);
-                way.scale(-1.0);
-            }
+            Self::FrankWolfe => way.assign_difference(&parts[to], point),
+            Self::Pairwise => way.assign_difference(&parts[to], &parts[from]),
+            Self::Away => way.assign_difference(point, &parts[from]),
         }
     }
 

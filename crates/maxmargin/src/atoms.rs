@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
 ///
+/// Their parts are kept relative to the truth, pᵢ(y) − pᵢ(yᵢ): corners that are worth remembering have
+/// most of their parts in common with it, so there is little to store, to score and to move.
+///
 /// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
 /// and again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,7 +18,7 @@ pub(crate) struct Atoms {
     parts: Vec<SparseVec>,
     losses: Vec<f64>,
     pub(crate) masses: Vec<f64>,
-    /// L + ⟨w, Bp⟩ at the current w; differences of these are differences of H.
+    /// The loss-augmented score H = L + ⟨w, Bp⟩ at the current w.
     pub(crate) values: Vec<f64>,
     distances: Distances,
 }
@@ -30,11 +33,11 @@ pub(crate) struct Ruler<'a, P: Problem> {
 }
 
 impl Atoms {
-    /// All mass on one point: the truth, or wherever a run starts from.
-    pub(crate) fn at(block: &Block) -> Self {
+    /// All mass on one point, relative to the truth: no parts at all, or wherever a run starts from.
+    pub(crate) fn at(parts: SparseVec, loss: f64) -> Self {
         Self {
-            parts: vec![block.parts.clone()],
-            losses: vec![block.loss],
+            parts: vec![parts],
+            losses: vec![loss],
             masses: vec![1.0],
             values: vec![0.0],
             distances: Distances::default(),
@@ -53,8 +56,14 @@ impl Atoms {
         self.masses.len()
     }
 
-    pub(crate) fn parts(&self, at: usize) -> &SparseVec {
-        &self.parts[at]
+    /// The parts of every atom, relative to the truth.
+    pub(crate) fn parts(&self) -> &[SparseVec] {
+        &self.parts
+    }
+
+    /// The loss of every atom.
+    pub(crate) fn losses(&self) -> &[f64] {
+        &self.losses
     }
 
     /// Memory they take, in bytes.
@@ -64,7 +73,8 @@ impl Atoms {
         parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes()
     }
 
-    /// Computes the values of all atoms at `w`, for which the workspace has been prepared.
+    /// Computes the values of all atoms at `w`, for which the workspace has been prepared, for these
+    /// atoms at least.
     pub(crate) fn evaluate<P: Problem>(
         &mut self,
         problem: &P,
@@ -118,7 +128,8 @@ impl Atoms {
         (worst, count)
     }
 
-    /// The atom with these parts and this loss, which is added without mass if it is new.
+    /// The atom with these parts, relative to the truth, and this loss, which is added without mass if
+    /// it is new.
     pub(crate) fn insert(&mut self, parts: &SparseVec, loss: f64, value: f64) -> usize {
         let mut known = self.parts.iter().zip(&self.losses);
         if let Some(at) = known.position(|(p, l)| *l == loss && p == parts) {
@@ -132,27 +143,27 @@ impl Atoms {
         self.len() - 1
     }
 
-    /// Follows a Frank-Wolfe step of size `gamma`. Of the corners that the block's point is made of, only
-    /// the share of the point it began at is kept track of, as the mass of the only atom, until
-    /// [`settle`](Self::settle).
-    pub(crate) fn follow(&mut self, parts: &SparseVec, loss: f64, gamma: f64) {
+    /// Follows a Frank-Wolfe step of size `gamma` towards the first atom or towards something else. Of
+    /// the corners that the block's point is made of, only the share of the point it began at is kept
+    /// track of, as the mass of the only atom, until [`settle`](Self::settle).
+    pub(crate) fn follow(&mut self, gamma: f64, towards_first: bool) {
         self.masses[0] *= 1.0 - gamma;
-        if loss == self.losses[0] && *parts == self.parts[0] {
+        if towards_first {
             self.masses[0] += gamma;
         }
     }
 
-    /// Makes one more atom of what the block's point has besides its first atom.
-    pub(crate) fn settle(&mut self, block: &Block) {
+    /// Makes one more atom of what the block's point, given relative to the truth, has besides its first
+    /// atom.
+    pub(crate) fn settle(&mut self, mut parts: SparseVec, loss: f64) {
         let mass = self.masses[0];
         if mass == 1.0 {
             return;
         }
         let rest = 1.0 - mass;
-        let mut parts = block.parts.clone();
         parts.add_scaled(-mass, &self.parts[0]);
         parts.scale(1.0 / rest);
-        let loss = (block.loss - mass * self.losses[0]) / rest;
+        let loss = (loss - mass * self.losses[0]) / rest;
         if mass > 0.0 {
             self.parts.push(parts);
             self.losses.push(loss);
@@ -221,15 +232,34 @@ impl Atoms {
         }
     }
 
-    /// The block's point: Σ mass · atom.
-    pub(crate) fn write_to(&self, block: &mut Block) {
+    /// The atoms that carry mass: mass, parts relative to the truth, loss.
+    fn active(&self) -> impl Iterator<Item = (f64, &SparseVec, f64)> {
+        let atoms = self.masses.iter().zip(&self.parts).zip(&self.losses);
+        atoms.map(|((&mass, parts), &loss)| (mass, parts, loss)).filter(|(mass, ..)| *mass > 0.0)
+    }
+
+    /// The block's point relative to the truth: Σ mass · atom.
+    pub(crate) fn write_relative(&self, point: &mut SparseVec) {
+        point.clear();
+        self.active().for_each(|(mass, parts, _)| point.add_scaled(mass, parts));
+    }
+
+    /// The block's point: Σ mass · (truth + atom), given the parts of the truth with the opposite sign.
+    ///
+    /// Atom by atom, so that parts without mass do not get a rounding error for one. `whole` is scratch
+    /// memory.
+    pub(crate) fn write_to(
+        &self,
+        block: &mut Block,
+        minus_truth: &SparseVec,
+        whole: &mut SparseVec,
+    ) {
         block.parts.clear();
         block.loss = 0.0;
-        for ((mass, parts), loss) in self.masses.iter().zip(&self.parts).zip(&self.losses) {
-            if *mass > 0.0 {
-                block.parts.add_scaled(*mass, parts);
-                block.loss += mass * loss;
-            }
+        for (mass, parts, loss) in self.active() {
+            whole.assign_difference(parts, minus_truth);
+            block.parts.add_scaled(mass, whole);
+            block.loss += mass * loss;
         }
     }
 }
@@ -323,7 +353,7 @@ mod tests {
             chain.parts(0, &labels, &mut parts);
             parts
         };
-        let mut atoms = Atoms::at(&Block { parts: labelling(0), loss: 0.0 });
+        let mut atoms = Atoms::at(labelling(0), 0.0);
         let mut ruler =
             Ruler { problem: &chain, i: 0, workspace: &mut workspace, difference: &mut difference };
         let check = |atoms: &mut Atoms, ruler: &mut Ruler<'_, _>| {
@@ -348,7 +378,7 @@ mod tests {
 
     #[test]
     fn an_atom_is_kept_once() {
-        let mut atoms = Atoms::at(&Block { parts: point(1), loss: 0.0 });
+        let mut atoms = Atoms::at(point(1), 0.0);
         assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
         assert_eq!(atoms.insert(&point(1), 0.0, 0.0), 0);
         assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
@@ -356,12 +386,19 @@ mod tests {
 
     #[test]
     fn the_point_is_the_mean_of_the_atoms() {
-        let mut atoms = Atoms::at(&Block { parts: point(1), loss: 0.0 });
-        atoms.insert(&point(2), 0.5, 0.0);
-        atoms.masses.copy_from_slice(&[0.25, 0.75]);
-        let mut block = Block::default();
-        atoms.write_to(&mut block);
-        assert_eq!(block.parts.entries(), [(1, 0.25), (2, 0.75)]);
-        assert_eq!(block.loss, 0.375);
+        // The truth has part 1; one atom is the truth, one has part 2 in its place.
+        let minus_truth: SparseVec = [(1, -1.0)].into_iter().collect();
+        let mut atoms = Atoms::at(SparseVec::new(), 0.0);
+        atoms.insert(&[(1, -1.0), (2, 1.0)].into_iter().collect(), 0.5, 0.0);
+        let (mut block, mut point) = (Block::default(), SparseVec::new());
+        for (masses, parts) in
+            [([0.25, 0.75], &[(1, 0.25), (2, 0.75)][..]), ([0.0, 1.0], &[(2, 1.0)])]
+        {
+            atoms.masses.copy_from_slice(&masses);
+            atoms.write_to(&mut block, &minus_truth, &mut point);
+            assert_eq!((block.parts.entries(), block.loss), (parts, 0.5 * masses[1]));
+            atoms.write_relative(&mut point);
+            assert_eq!(point.entries(), [(1, -masses[1]), (2, masses[1])]);
+        }
     }
 }

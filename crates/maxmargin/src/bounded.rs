@@ -121,6 +121,16 @@ impl<P: Problem> Problem for Bounded<P> {
         self.inner.prepare(i, w, workspace);
     }
 
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut Self::Workspace,
+        points: &[SparseVec],
+    ) {
+        self.inner.prepare_scores(i, w, workspace, points);
+    }
+
     fn prefetch(&self, i: usize) {
         self.inner.prefetch(i);
     }

@@ -34,7 +34,7 @@ const MAGIC: [u8; 8] = *b"mmckpt\r\n";
 
 /// The version of the layout: one more with every change of what a checkpoint holds. The test
 /// `the_layout_is_pinned` tells when that is due.
-const LAYOUT: u32 = 4;
+const LAYOUT: u32 = 5;
 
 /// Magic and version before the content, its length and a check sum after it.
 const HEAD: usize = MAGIC.len() + size_of::<u32>();
@@ -305,7 +305,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x04\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x05\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
@@ -432,7 +432,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(4, 1187, 2_535_799_469_044_940_796), (4, 325, 13_676_260_673_102_113_248)];
+        [(5, 993, 2_854_351_614_276_632_894), (5, 325, 8_557_514_081_852_617_870)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {

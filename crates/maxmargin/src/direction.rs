@@ -33,9 +33,9 @@ named_enum! {
         /// block goes straight to its best point instead, and after each sweep all blocks move
         /// together, by conjugate gradients over the corners that carry mass.
         Corrective = "corrective",
-        /// Steps as `fw` while they are good for coarse work, and `corrective` from then on, with the
-        /// corners that the first steps have found. With a cache, or where blocks are simplices,
-        /// `corrective` from the start.
+        /// Steps as `fw` while they are good for coarse work, and `corrective` from then on, from the
+        /// point that the first steps have come to. Where blocks are simplices, `corrective` from the
+        /// start.
         Staged = "staged",
     }
 }

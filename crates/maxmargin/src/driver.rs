@@ -56,7 +56,7 @@ pub(crate) fn run<P: Problem>(
             }
         };
         if driver.run.settings.solver == Solver::Auto && driver.run.choice.is_none() {
-            driver.choose_cache();
+            driver.choose_direction();
         }
         let last = driver.run.is_last_pass();
         let due = early || driver.run.totals.passes.is_multiple_of(driver.run.settings.gap_every);
@@ -154,11 +154,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let cache = || Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
         // A point that was worth starting from has its coarse work done.
         let from_zero = run.state.norm_sq == 0.0;
-        let begins_coarse =
-            s.direction == Direction::Staged && s.cache == Caching::Off && remembers && from_zero;
+        let begins_coarse = s.direction == Direction::Staged && remembers && from_zero;
         let order = if begins_coarse { Order::Permutation } else { s.order };
         let mut picker = Picker::new(order, n, s.gap_power);
-        let mut memory = remembers.then(|| Memory::new(&run.state.blocks, cache()));
+        let mut memory = remembers.then(|| Memory::new(run.problem, &run.state.blocks, cache()));
         if let Some(gaps) = &run.block_gaps {
             picker.refresh(gaps.iter().copied());
             if let Some(memory) = &mut memory {
@@ -178,22 +177,16 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         }
     }
 
-    /// Decides for `auto`, from what the first pass took, whether to keep corners: looking through
-    /// them pays where oracles take most of the time, and more than a moment.
-    fn choose_cache(&mut self) {
-        let Self { run, memory: Some(memory), .. } = self else { return self.choose_no_memory() };
+    /// Decides for `auto`, from what the first pass took, whether it was the last of plain steps: where
+    /// oracles take most of the time, and more than a moment, every call is to be used to the full.
+    fn choose_direction(&mut self) {
+        let Self { run, memory: Some(_), .. } = self else { return self.choose_no_memory() };
         let (all, oracles) = run.seconds();
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
         let dear = call > DEAR_CALL && share > DEAR_SHARE;
-        if dear {
-            memory.cache.enable();
-        }
-        let order = run.settings.order;
-        let (direction, cache) = match dear {
-            true => (Direction::Corrective, Caching::On),
-            false => (run.settings.direction, Caching::Off),
-        };
+        let (order, cache) = (run.settings.order, run.settings.cache);
+        let direction = if dear { Direction::Corrective } else { run.settings.direction };
         let each =
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
@@ -205,7 +198,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         }
     }
 
-    /// As [`choose_cache`](Self::choose_cache), where there are no corners to keep.
+    /// As [`choose_direction`](Self::choose_direction), where there are no corners to keep.
     fn choose_no_memory(&mut self) {
         let (order, direction) = (self.run.settings.order, self.run.settings.direction);
         let cache = Caching::Off;
@@ -242,9 +235,9 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
             let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
             if let Some(next) = self.picker.peek() {
-                self.run.state.prefetch(next);
-                if let (Some(memory), None) = (&self.memory, &self.coarse) {
-                    memory.prefetch(next);
+                match (&self.memory, &self.coarse) {
+                    (Some(memory), None) => memory.prefetch(self.run.problem, next),
+                    _ => self.run.state.prefetch(next),
                 }
             }
             match (self.simplices, &self.memory) {
@@ -279,7 +272,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn settle(&mut self) {
         let Self { run, picker, memory: Some(memory), coarse, .. } = self else { return };
         let Some(coarse) = coarse.take() else { return };
-        memory.settle(&run.state.blocks);
+        memory.settle(run.problem, &run.state.blocks);
         let gaps = || coarse.gaps().iter().copied();
         memory.cache.note_exact(gaps());
         *picker = Picker::new(run.settings.order, run.examples(), run.settings.gap_power);
@@ -292,6 +285,10 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         run.oracle(i);
         let k = run.totals.visits;
         run.totals.visits += 1;
+        if let Some(memory) = &mut self.memory {
+            memory.cache.stats.misses += 1;
+            run.totals.cache = Some(memory.cache.stats);
+        }
         let slope = self.choose(i)?;
         self.picker.update(i, slope);
         if let Some(coarse) = &mut self.coarse {
@@ -321,7 +318,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             state.move_block(i, step, &scratch.corner, stride.gamma);
             state.follow(i, &step.parts, stride);
             if let Some(memory) = &mut self.memory {
-                memory.follow(i, &scratch.corner.parts, scratch.corner.loss, stride.gamma);
+                let corner = &scratch.corner;
+                memory.follow(problem, i, &corner.parts, corner.loss, stride.gamma);
             }
         }
         let longest = step.longest;
@@ -362,37 +360,45 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let direction = run.settings.direction;
         let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
         run.totals.visits += 1;
-        run.prepare(i);
-        let (state, scratch) = run.state_and_scratch();
-        let remembered = memory.look(i, state, problem, &scratch.workspace);
-        if memory.cache.is_hit(i, remembered) {
+        let mut remembered = None;
+        if memory.cache.may_hit(i) {
+            let (state, scratch) = run.state_and_scratch();
+            memory.prepare(i, state, problem, &mut scratch.workspace);
+            remembered = Some(memory.look(i, state, problem, &scratch.workspace));
+        }
+        if remembered.is_some_and(|gap| memory.cache.is_hit(i, gap)) {
             memory.cache.stats.hits += 1;
         } else {
             memory.cache.stats.misses += 1;
-            run.oracle_of_prepared(i);
+            run.oracle(i);
             let (state, scratch) = run.state_and_scratch();
-            let (parts, loss) = (&scratch.corner.parts, scratch.corner.loss);
+            let remembered =
+                remembered.unwrap_or_else(|| memory.look(i, state, problem, &scratch.workspace));
+            let loss = scratch.corner.loss;
             if loss < 0.0 && !problem.has_signed_losses() {
                 return Err(TrainError::Loss { example: i, loss });
             }
-            let score = problem.score(i, &state.w, &scratch.workspace, parts);
-            let share = state.shares.of(i);
-            let mut gap = memory.add(i, parts, loss, loss + score, share);
-            let mut failed = gap < -ROUNDING * share * (1.0 + loss + score.abs());
-            if !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch) {
+            let mut add = |scratch: &Scratch<P>| {
+                let corner = (&scratch.corner.parts, scratch.corner.loss);
+                memory.add(problem, i, corner, |parts| {
+                    problem.score(i, &state.w, &scratch.workspace, parts)
+                })
+            };
+            let mut added = add(scratch);
+            let mut failed = added.ahead < -added.rounding;
+            if !problem.quality().is_exact() && added.value < -added.rounding {
                 scratch.fall_back_to_truth(problem, i);
-                let truth = &scratch.corner.parts;
-                let score = problem.score(i, &state.w, &scratch.workspace, truth);
-                gap = memory.add(i, truth, 0.0, score, share);
+                added = add(scratch);
                 failed = true;
             }
+            let gap = (state.shares.of(i) * added.ahead).max(remembered);
             run.totals.oracle_failures += u64::from(failed);
-            picker.update(i, gap.max(remembered));
-            memory.cache.note_oracle(i, gap.max(remembered));
+            picker.update(i, gap);
+            memory.cache.note_oracle(i, gap);
         }
         let (state, scratch) = run.state_and_scratch();
         if let Some(averager) = averager {
-            memory.refresh(i, &mut state.blocks[i]);
+            memory.refresh(problem, i, &mut state.blocks[i]);
             averager.before_change(i, k + 1, &state.blocks[i]);
         }
         let at = Place { i, state, problem, workspace: &mut scratch.workspace };
@@ -431,7 +437,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn check_iterate(&mut self) -> Result<Check, TrainError> {
         let Self { run, picker, memory, .. } = self;
         if let Some(memory) = memory {
-            memory.refresh_all(&mut run.state.blocks);
+            memory.refresh_all(run.problem, &mut run.state.blocks);
         }
         run.estimate(picker.known_gap());
         let check = run.check()?;

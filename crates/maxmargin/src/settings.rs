@@ -260,11 +260,13 @@ impl CheckedSettings {
     /// What `auto` starts with; other solvers stay as they are.
     ///
     /// Where blocks are simplices, visits cost so little that drawing lots for them does not pay, and
-    /// corrective steps leave many blocks without a gap.
+    /// corrective steps leave many blocks without a gap. Elsewhere corners are kept: that saves most
+    /// oracle calls, and a visit without one takes no longer.
     pub(crate) fn resolved(mut self, simplices: bool) -> Self {
         if self.solver == Solver::Auto {
             self.0.order = if simplices { Order::Lazy } else { Order::Gap };
             self.0.direction = if simplices { Direction::Corrective } else { Direction::Staged };
+            self.0.cache = if simplices { Caching::Off } else { Caching::On };
         }
         self
     }

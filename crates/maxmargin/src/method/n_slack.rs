@@ -33,7 +33,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
     let n = run.examples();
     let cache = Cache::new(Caching::Off, n, 0.0, 0.0, u64::MAX);
     let mut planes = NSlack {
-        memory: Memory::new(&run.state.blocks, cache),
+        memory: Memory::new(run.problem, &run.state.blocks, cache),
         ages: vec![Vec::new(); n],
         active: Vec::new(),
         gaps: vec![0.0; n],
@@ -60,11 +60,13 @@ impl NSlack {
         proof: &Certificate,
     ) -> Result<(), TrainError> {
         for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.reading.gap > 0.0) {
-            self.memory.add(i, &part.corner.parts, part.corner.loss, 0.0, 1.0);
+            let corner = (&part.corner.parts, part.corner.loss);
+            // The sweep to come evaluates it.
+            self.memory.add(run.problem, i, corner, |_| 0.0);
         }
         run.totals.visits += parts.len() as u64;
         self.solve(run, proof)?;
-        self.memory.refresh_all(&mut run.state.blocks);
+        self.memory.refresh_all(run.problem, &mut run.state.blocks);
         for (i, ages) in self.ages.iter_mut().enumerate() {
             self.memory.age(i, ages, MOST_IDLE);
         }
@@ -102,8 +104,8 @@ impl NSlack {
     fn sweep<P: Problem>(&mut self, run: &mut Run<'_, '_, P>) -> Result<f64, TrainError> {
         let (problem, mut left) = (run.problem, 0.0);
         for &i in &self.active {
-            run.prepare(i);
             let (state, scratch) = run.state_and_scratch();
+            self.memory.prepare(i, state, problem, &mut scratch.workspace);
             let gap = self.memory.look(i, state, problem, &scratch.workspace);
             self.gaps[i] = gap;
             left += gap;

@@ -274,9 +274,10 @@ pub struct End {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Settings, train};
+/// use maxmargin::{Settings, Solver, train};
 ///
-/// let settings = Settings { tolerance: 0.0, max_passes: 20, ..Settings::default() };
+/// let (solver, tolerance) = (Solver::BlockCoordinate, 0.0);
+/// let settings = Settings { solver, tolerance, max_passes: 20, ..Settings::default() };
 /// let totals = train(&toy(), &settings)?.totals;
 /// assert_eq!((totals.passes, totals.visits), (20, 80));
 /// assert_eq!(totals.oracle_calls, 88); // two gap passes over four examples

@@ -33,15 +33,6 @@ impl<'p, P: Problem> Run<'p, '_, P> {
         self.problem.prepare(i, &self.state.w, &mut self.crew.scratch().workspace);
     }
 
-    /// As [`oracle`](Self::oracle), for a block that has been prepared.
-    pub(crate) fn oracle_of_prepared(&mut self, i: usize) {
-        let Scratch { workspace, corner, .. } = self.crew.scratch();
-        let w = &self.state.w;
-        self.oracle_timer.time(|| self.problem.oracle(i, w, workspace, &mut corner.y));
-        self.totals.oracle_calls += 1;
-        self.crew.scratch().describe_corner(self.problem, i);
-    }
-
     /// As [`oracle`](Self::oracle) at other weights, with the loss times `factor`: the corner with the
     /// largest `factor`·L + ⟨w, Bp⟩. False if the problem cannot do that for other factors than 1; then
     /// nothing is counted.

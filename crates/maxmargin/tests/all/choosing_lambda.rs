@@ -54,7 +54,7 @@ fn the_search_ends_when_errors_no_longer_fall_once_something_is_learned() {
 
 #[test]
 fn each_lambda_comes_with_its_own_weights() {
-    let problem = random_chain(20, 3, 7);
+    let problem = random_chain(10, 3, 7);
     let mut norms = Vec::new();
     let choice = choose_lambda(&problem, &Settings::default(), 0.01, &Interrupt::new(), |_, w| {
         norms.push(w.iter().map(|w| w * w).sum::<f64>());
@@ -67,7 +67,8 @@ fn each_lambda_comes_with_its_own_weights() {
         (0..problem.examples()).map(loss).sum()
     });
     let errors: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.error).collect();
-    assert!(errors.last() < errors.first(), "training errors fall with λ: {errors:?}");
+    let (first, last) = (errors[0], errors[errors.len() - 1]);
+    assert!(last < 0.5 * first, "training errors fall with λ: {errors:?}");
     assert!(norms.first() < norms.last(), "weights grow as λ falls: {norms:?}");
 }
 

@@ -13,7 +13,8 @@ use maxmargin::model::graph::{
     grid_edges,
 };
 use maxmargin::{
-    Block, Caching, Direction, Order, Problem, Quality, Rng, Settings, SparseVec, audit, train,
+    Block, Caching, Direction, Order, Problem, Quality, Rng, Settings, SparseVec, Status, audit,
+    train,
 };
 use proptest::prelude::*;
 
@@ -250,8 +251,17 @@ fn neighbours_help() {
             let shape = PottsShape::new(labels as usize, 3, edge_attributes);
             let data = pictures(20, labels, noise);
             let problem = Potts::new(shape, data, NodeLoss::HAMMING, GraphInference::Auto).unwrap();
-            let settings = Settings { lambda: Some(1e-4), tolerance: 5e-3, ..Settings::default() };
+            let settings = Settings {
+                lambda: Some(1e-4),
+                tolerance: 2e-2,
+                max_passes: 10_000,
+                order: Order::Gap,
+                direction: Direction::Corrective,
+                cache: Caching::On,
+                ..bcfw()
+            };
             let solution = train(&problem, &settings).unwrap();
+            assert_eq!(solution.status, Status::Converged);
             let predicted = problem.predict(&solution.weights);
             let right = predicted
                 .iter()

@@ -288,6 +288,21 @@ impl Problem for Chain {
         workspace.scores.fill(&self.shape, w, self.data.sequence(i));
     }
 
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut ChainWorkspace,
+        points: &[SparseVec],
+    ) {
+        let parts = points.iter().flat_map(SparseVec::entries).map(|&(id, _)| decode(id));
+        let positions = parts.filter_map(|part| match part {
+            Part::Node { t, .. } => Some(t),
+            Part::Edge { .. } => None,
+        });
+        workspace.scores.fill_at(&self.shape, w, self.data.sequence(i), positions);
+    }
+
     fn prefetch(&self, i: usize) {
         self.data.sequence(i).prefetch();
         self.grams.prefetch(i);

@@ -220,6 +220,8 @@ pub struct ChainScores {
     /// Node scores, one row of K per token.
     pub(super) nodes: Vec<f64>,
     forward: Vec<f64>,
+    /// Which positions have scores, where not all have.
+    is_filled: Vec<bool>,
 }
 
 impl ChainScores {
@@ -230,6 +232,38 @@ impl ChainScores {
     /// As [`ChainShape::score_nodes`].
     pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
         shape.score_nodes(w, sequence, &mut self.nodes);
+    }
+
+    /// As [`fill`](Self::fill), for some positions only, which may come repeatedly.
+    pub(super) fn fill_at(
+        &mut self,
+        shape: &ChainShape,
+        w: &[f64],
+        sequence: Sequence<'_>,
+        positions: impl Iterator<Item = usize>,
+    ) {
+        let (k, length) = (shape.labels, sequence.len());
+        self.nodes.resize(length * k, 0.0);
+        self.is_filled.clear();
+        self.is_filled.resize(length, false);
+        let (emission, bias) = (&w[shape.emission()], &w[shape.bias()]);
+        for t in positions {
+            if std::mem::replace(&mut self.is_filled[t], true) {
+                continue;
+            }
+            let row = &mut self.nodes[t * k..][..k];
+            row.fill(0.0);
+            add(row, bias);
+            if !emission.is_empty() {
+                add_scores(emission, sequence.token(t), row);
+            }
+            if t == 0 {
+                add(row, &w[shape.first()]);
+            }
+            if t + 1 == length {
+                add(row, &w[shape.last()]);
+            }
+        }
     }
 
     /// As [`fill`](Self::fill), with what `emit` adds for the scores of inputs.
