@@ -271,9 +271,9 @@ impl SparseVec {
     /// difference would make of `from`, if coordinates come in groups; else false, and anything.
     ///
     /// Group g has the coordinates from g·2³² on. Of each, `to` must have exactly one and `from` at least
-    /// one, as the labelling of a chain has beside any point of its block. Other merges have to guess at
-    /// every entry which vector is next, and are wrong again and again. Here the only entry of `to` that
-    /// can come right before an entry of `from`, with it, or right after it is known beforehand.
+    /// one, as the labelling of a chain has beside any point of its block. Other merges have to find
+    /// out at every entry which vector is next. Here the only entry of `to` that can come right before an
+    /// entry of `from`, with it, or right after it is known beforehand.
     pub(crate) fn assign_between(&mut self, from: &Self, to: &Self, share: f64) -> bool {
         let (from, to) = (from.entries.as_slice(), to.entries.as_slice());
         let Some((last, others)) = from.split_last() else { return false };
