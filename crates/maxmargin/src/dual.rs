@@ -237,6 +237,8 @@ pub(crate) struct DualState<'p, P> {
     /// Where `rebuild` sums up the new w, in several parts if that pays; the first is all zeros
     /// between rebuilds.
     spare: Vec<Vec<f64>>,
+    /// Where a block's new point is put together.
+    between: SparseVec,
 }
 
 /// How far a step goes, and what it gains in the dual.
@@ -258,6 +260,7 @@ impl<'p, P: Problem> DualState<'p, P> {
             dual: 0.0,
             norm_sq: 0.0,
             spare: Vec::new(),
+            between: SparseVec::new(),
         };
         state.rebuild(crew);
         state
@@ -332,6 +335,8 @@ impl<'p, P: Problem> DualState<'p, P> {
 
     /// Brings block `i` and its example near, for a visit soon to come.
     pub(crate) fn prefetch(&self, i: usize) {
+        // Where a block's parts are is far away too, and fetched while its example is asked for.
+        prefetch(&self.blocks[i..=i]);
         self.problem.prefetch(i);
         prefetch(self.blocks[i].parts.entries());
     }
@@ -358,7 +363,13 @@ impl<'p, P: Problem> DualState<'p, P> {
             block.parts.assign(&corner.parts);
             block.loss = corner.loss;
         } else {
-            block.parts.add_scaled(gamma, &step.parts);
+            let towards = step.ends_at_corner.then_some(&corner.parts);
+            let merged =
+                towards.is_some_and(|to| self.between.assign_between(&block.parts, to, gamma));
+            match merged {
+                true => block.parts.assign(&self.between),
+                false => block.parts.add_scaled(gamma, &step.parts),
+            }
             block.loss += gamma * step.loss;
         }
     }

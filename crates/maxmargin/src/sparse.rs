@@ -32,6 +32,10 @@ impl Sink for SparseVec {
     }
 }
 
+/// Coordinates that differ in no more than this many of their last bits are a group; see
+/// [`SparseVec::assign_between`].
+const GROUP_BITS: u32 = 32;
+
 /// A sparse vector: pairs of a coordinate and a value.
 ///
 /// Anything may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts the
@@ -263,6 +267,47 @@ impl SparseVec {
         }
     }
 
+    /// Becomes `from + share · (to − from)`, bit for bit what [`add_scaled`](Self::add_scaled) of the
+    /// difference would make of `from`, if coordinates come in groups; else false, and anything.
+    ///
+    /// Group g has the coordinates from g·2³² on. Of each, `to` must have exactly one and `from` at least
+    /// one, as the labelling of a chain has beside any point of its block. Other merges have to find
+    /// out at every entry which vector is next. Here the only entry of `to` that can come right before an
+    /// entry of `from`, with it, or right after it is known beforehand.
+    pub(crate) fn assign_between(&mut self, from: &Self, to: &Self, share: f64) -> bool {
+        let (from, to) = (from.entries.as_slice(), to.entries.as_slice());
+        let Some((last, others)) = from.split_last() else { return false };
+        let groups = to.len() as u64;
+        if groups < 2 || to[to.len() - 1].0 >> GROUP_BITS != groups - 1 {
+            return false;
+        }
+        // Three places are written for every entry, and those that hold nothing are written over.
+        self.entries.resize(to.len() + from.len() + 2, (0, 0.0));
+        let (mut len, mut seen, mut strange) = (0, 0, 0);
+        // The first coordinate that may come now.
+        let mut least = 0;
+        let mut take = |&(id, value): &(u64, f64), next: u64| {
+            let group = id >> GROUP_BITS;
+            let Some(&(corner, target)) = to.get(group as usize) else { return false };
+            let Some(places) = self.entries[len..].first_chunk_mut::<3>() else { return false };
+            strange |= corner >> GROUP_BITS ^ group;
+            let is_last = group != next >> GROUP_BITS;
+            let before = usize::from((least <= corner) & (corner < id));
+            let after = usize::from((id < corner) & is_last);
+            let differs = usize::from(corner != id);
+            places[before] = (id, value + share * -value);
+            places[before + differs] = (id, value + share * (target - value));
+            places[1 - before] = (corner, share * target);
+            (len, seen, least) = (len + before + 1 + after, seen + u64::from(is_last), id + 1);
+            true
+        };
+        let nexts = from[1..].iter().map(|entry| entry.0);
+        let merged = others.iter().zip(nexts).all(|(entry, next)| take(entry, next));
+        let merged = merged && take(last, u64::MAX);
+        self.entries.truncate(len);
+        merged && strange == 0 && seen == groups
+    }
+
     /// Adds `factor · other` where this vector has an entry; returns how many coordinates it lacks.
     fn add_to_present(&mut self, factor: f64, other: &Self) -> usize {
         let mut missing = 0;
@@ -303,7 +348,44 @@ mod tests {
         v.entries().iter().copied().filter(|(_, x)| *x != 0.0).collect()
     }
 
+    /// A vector with entries in each of some groups, between so many at least and at most.
+    fn grouped(groups: u64, least: usize, most: usize) -> impl Strategy<Value = SparseVec> {
+        let group = proptest::collection::btree_map(0u64..6, -4.0..4.0f64, least..=most);
+        proptest::collection::vec(group, groups as usize).prop_map(|groups| {
+            let numbered = (0..).zip(groups);
+            let entries = numbered.flat_map(|(group, entries)| {
+                entries.into_iter().map(move |(low, value)| (group << GROUP_BITS | low, value))
+            });
+            entries.collect()
+        })
+    }
+
     proptest! {
+        /// By the difference and by groups, bit for bit; where coordinates are not in groups, not at all.
+        #[test]
+        fn going_part_of_the_way_is_adding_a_share_of_the_difference(
+            (from, to, gap) in (2u64..7).prop_flat_map(|groups| {
+                (grouped(groups, 1, 4), grouped(groups, 1, 1), 0..groups)
+            }),
+            share in 0.0..1.0f64,
+        ) {
+            let (mut difference, mut expected) = (SparseVec::new(), from.clone());
+            difference.assign_difference(&to, &from);
+            expected.add_scaled(share, &difference);
+            let mut between = SparseVec::from_iter([(3, 1.0)]);
+            prop_assert!(between.assign_between(&from, &to, share));
+            prop_assert_eq!(&between, &expected);
+
+            let without_gap = |v: &SparseVec| {
+                let rest = v.entries().iter().filter(|entry| entry.0 >> GROUP_BITS != gap);
+                rest.copied().collect::<SparseVec>()
+            };
+            prop_assert!(!between.assign_between(&without_gap(&from), &to, share));
+            prop_assert!(!between.assign_between(&from, &without_gap(&to), share));
+            prop_assert!(!between.assign_between(&to, &from, share) || from.len() == to.len());
+            prop_assert!(!between.assign_between(&from, &SparseVec::new(), share));
+        }
+
         #[test]
         fn adding_equals_adding_coordinate_by_coordinate(
             a in sparse(), b in sparse(), factor in -3i32..4

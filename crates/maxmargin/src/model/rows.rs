@@ -1,7 +1,7 @@
 //! Sparse rows of attributes: how every model keeps its inputs, reads scores off them, and scatters
 //! updates over them.
 
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_first};
 use crate::sparse::Sink;
 use std::ops::Range;
 
@@ -81,8 +81,8 @@ impl Rows {
     /// Asks for rows whose entries are known to be `entries` to be brought near.
     pub(crate) fn prefetch(&self, rows: Range<usize>, entries: Range<usize>) {
         prefetch(&self.starts[rows]);
-        prefetch(&self.attributes[entries.clone()]);
-        prefetch(self.values.get(entries).unwrap_or_default());
+        prefetch_first(&self.attributes[entries.clone()]);
+        prefetch_first(self.values.get(entries).unwrap_or_default());
     }
 
     /// As [`prefetch`](Self::prefetch), for rows whose first and last entries have to be looked up.

@@ -95,6 +95,11 @@ impl Grams {
         }
     }
 
+    /// Brings near what tells where the table of example `i` is.
+    pub(super) fn prefetch_place(&self, i: usize) {
+        prefetch(&self.starts[i..=i]);
+    }
+
     /// Brings the table of example `i` near.
     pub(super) fn prefetch(&self, i: usize) {
         prefetch(&self.products[self.starts[i]..self.starts[i + 1]]);

@@ -304,6 +304,8 @@ impl Problem for Chain {
     }
 
     fn prefetch(&self, i: usize) {
+        // Asked for first, so that waiting for one place is waiting for the other too.
+        self.grams.prefetch_place(i);
         self.data.sequence(i).prefetch();
         self.grams.prefetch(i);
     }
