@@ -133,28 +133,26 @@ impl Memory {
         state.shares.of(i) * (best - atoms.own_value())
     }
 
-    /// Follows a Frank-Wolfe step of block `i`, of size `gamma` towards a corner. The block itself is up
-    /// to date; its atoms will be when they [`settle`](Self::settle).
-    pub(crate) fn follow<P: Problem>(
+    /// Whether a corner of block `i` is the point that its run began at.
+    pub(crate) fn is_first<P: Problem>(
         &mut self,
         problem: &P,
         i: usize,
         parts: &SparseVec,
         loss: f64,
-        gamma: f64,
-    ) {
-        let towards_first = loss == self.atoms[i].losses()[0] && {
+    ) -> bool {
+        loss == self.atoms[i].losses()[0] && {
             self.relate(problem, i, parts);
             self.relative == self.atoms[i].parts()[0]
-        };
-        self.atoms[i].follow(gamma, towards_first);
+        }
     }
 
-    /// Makes atoms of points that blocks have come to by Frank-Wolfe steps.
-    pub(crate) fn settle<P: Problem>(&mut self, problem: &P, blocks: &[Block]) {
-        for (i, block) in blocks.iter().enumerate() {
+    /// Makes atoms of points that blocks have come to by Frank-Wolfe steps, which have left so much of
+    /// the points they began at.
+    pub(crate) fn settle<P: Problem>(&mut self, problem: &P, blocks: &[Block], left: &[f64]) {
+        for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
             let point = self.relate(problem, i, &block.parts).clone();
-            self.atoms[i].settle(point, block.loss);
+            self.atoms[i].settle(left, point, block.loss);
             self.tidy(i);
         }
     }

@@ -143,24 +143,14 @@ impl Atoms {
         self.len() - 1
     }
 
-    /// Follows a Frank-Wolfe step of size `gamma` towards the first atom or towards something else. Of
-    /// the corners that the block's point is made of, only the share of the point it began at is kept
-    /// track of, as the mass of the only atom, until [`settle`](Self::settle).
-    pub(crate) fn follow(&mut self, gamma: f64, towards_first: bool) {
-        self.masses[0] *= 1.0 - gamma;
-        if towards_first {
-            self.masses[0] += gamma;
-        }
-    }
-
-    /// Makes one more atom of what the block's point, given relative to the truth, has besides its first
-    /// atom.
-    pub(crate) fn settle(&mut self, mut parts: SparseVec, loss: f64) {
-        let mass = self.masses[0];
+    /// The only atom keeps no more than `mass` of its mass, and what the block's point, given relative to
+    /// the truth, has besides becomes another.
+    pub(crate) fn settle(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
         if mass == 1.0 {
             return;
         }
         let rest = 1.0 - mass;
+        self.masses[0] = mass;
         parts.add_scaled(-mass, &self.parts[0]);
         parts.scale(1.0 / rest);
         let loss = (loss - mass * self.losses[0]) / rest;

@@ -14,6 +14,12 @@ const LEAST_PASSES: u64 = 10;
 /// Plain steps go on for so many passes at most.
 const MOST_PASSES: u64 = 200;
 
+/// Where the gap is within so many times the tolerance, plain steps may go all the way,
+const NEAR: f64 = 4.0;
+
+/// unless that takes them more than so many times the passes that it took to come here.
+const AS_LONG: u64 = 2;
+
 /// What is known of the gaps during the coarse work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Coarse {
@@ -21,16 +27,33 @@ pub(crate) struct Coarse {
     gaps: Vec<f64>,
     /// The sum of these after the first pass.
     first: Option<f64>,
+    /// How many passes it took until little of that was left.
+    fine_after: Option<u64>,
+    /// How much each block has left of the point it began at.
+    left: Vec<f64>,
 }
 
 impl Coarse {
     pub(crate) fn new(n: usize) -> Self {
-        Self { gaps: vec![0.0; n], first: None }
+        Self { gaps: vec![0.0; n], first: None, fine_after: None, left: vec![1.0; n] }
     }
 
     /// Takes note of the gap that an oracle call has found in block `i`.
     pub(crate) fn note(&mut self, i: usize, gap: f64) {
         self.gaps[i] = gap.max(0.0);
+    }
+
+    /// Follows a step of block `i`, of size `gamma` towards the point it began at or another.
+    pub(crate) fn follow(&mut self, i: usize, gamma: f64, towards_first: bool) {
+        self.left[i] *= 1.0 - gamma;
+        if towards_first {
+            self.left[i] += gamma;
+        }
+    }
+
+    /// How much each block has left of the point it began at, or somewhat less.
+    pub(crate) fn left(&self) -> &[f64] {
+        &self.left
     }
 
     /// The last known gap of every block.
@@ -43,12 +66,16 @@ impl Coarse {
         self.gaps.iter().sum()
     }
 
-    /// Whether the coarse work is done, at the end of a pass.
-    pub(crate) fn is_done(&mut self, passes: u64) -> bool {
+    /// Whether the coarse work is done, at the end of a pass of a run to this tolerance.
+    pub(crate) fn is_done(&mut self, passes: u64, tolerance: f64) -> bool {
         let known = self.known_gap();
         let first = *self.first.get_or_insert(known);
-        let is_fine = known <= FINE_SHARE * first;
-        is_fine && passes >= LEAST_PASSES || passes >= MOST_PASSES
+        if known > FINE_SHARE * first {
+            return passes >= MOST_PASSES;
+        }
+        let fine_after = *self.fine_after.get_or_insert(passes);
+        let near = known <= NEAR * tolerance && passes < AS_LONG * fine_after;
+        passes >= MOST_PASSES || passes >= LEAST_PASSES && !near
     }
 }
 
@@ -61,13 +88,25 @@ mod tests {
         let mut coarse = Coarse::new(2);
         coarse.note(0, 3.0);
         coarse.note(1, 1.0);
-        assert!(!coarse.is_done(1));
+        assert!(!coarse.is_done(1, 0.0));
         coarse.note(0, -1e-18);
-        assert!(!coarse.is_done(2));
-        assert!(coarse.clone().is_done(MOST_PASSES));
+        assert!(!coarse.is_done(2, 0.0));
+        assert!(coarse.clone().is_done(MOST_PASSES, 0.0));
         coarse.note(1, 0.4);
-        assert!(!coarse.is_done(LEAST_PASSES - 1));
-        assert!(coarse.is_done(LEAST_PASSES));
+        assert!(!coarse.is_done(LEAST_PASSES - 1, 0.0));
+        assert!(coarse.is_done(LEAST_PASSES, 0.0));
         assert_eq!(coarse.gaps(), [0.0, 0.4]);
+    }
+
+    #[test]
+    fn it_goes_all_the_way_where_that_is_not_far() {
+        let mut coarse = Coarse::new(1);
+        for (gap, passes) in [(8.0, 1), (0.8, 30)] {
+            coarse.note(0, gap);
+            assert!(!coarse.is_done(passes, 0.2));
+        }
+        assert!(!coarse.is_done(59, 0.2));
+        assert!(coarse.clone().is_done(60, 0.2), "it takes too long");
+        assert!(coarse.is_done(31, 0.19), "it is too far");
     }
 }

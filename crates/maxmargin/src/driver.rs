@@ -10,7 +10,7 @@ use crate::certificate::ROUNDING;
 use crate::checkpoint::{Parts, Stage};
 use crate::coarse::Coarse;
 use crate::crew::Scratch;
-use crate::direction::Direction;
+use crate::direction::{Corner, Direction};
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::face::FaceSteps;
@@ -260,7 +260,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             None => Ok(PassEnd::Full),
             Some(coarse) => {
                 let early = coarse.known_gap() < promising;
-                if coarse.is_done(self.run.totals.passes) {
+                if coarse.is_done(self.run.totals.passes, self.run.settings.tolerance) {
                     self.settle();
                 }
                 Ok(if early { PassEnd::Early } else { PassEnd::Full })
@@ -272,7 +272,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     fn settle(&mut self) {
         let Self { run, picker, memory: Some(memory), coarse, .. } = self else { return };
         let Some(coarse) = coarse.take() else { return };
-        memory.settle(run.problem, &run.state.blocks);
+        memory.settle(run.problem, &run.state.blocks, coarse.left());
         let gaps = || coarse.gaps().iter().copied();
         memory.cache.note_exact(gaps());
         *picker = Picker::new(run.settings.order, run.examples(), run.settings.gap_power);
@@ -317,9 +317,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             }
             state.move_block(i, step, &scratch.corner, stride.gamma);
             state.follow(i, &step.parts, stride);
-            if let Some(memory) = &mut self.memory {
-                let corner = &scratch.corner;
-                memory.follow(problem, i, &corner.parts, corner.loss, stride.gamma);
+            if let (Some(coarse), Some(memory)) = (&mut self.coarse, &mut self.memory) {
+                let Corner { parts, loss, .. } = &scratch.corner;
+                // Runs begin at the truth, as a rule; and where atoms are need not be looked up then.
+                let first = *loss == 0.0 && memory.is_first(problem, i, parts, *loss);
+                coarse.follow(i, stride.gamma, first);
             }
         }
         let longest = step.longest;

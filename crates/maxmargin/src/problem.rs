@@ -78,7 +78,8 @@ use crate::sparse::{Sink, SparseVec};
 /// the tables that the oracle has just filled; its length ‖Bᵢp‖², from a small Gram matrix; and the
 /// terms of Bᵢp themselves, to move w. Without the overrides parts *are* features (pᵢ(y) = −ψᵢ(y),
 /// Bᵢ = I). What a coordinate of a part vector means is the problem's own affair; the engine only
-/// compares coordinates for order and equality.
+/// compares coordinates for order and equality. (It is a little faster where their upper halves count
+/// through: 0, 1, 2 … for an output, with one part each, and at least one in any point of the block.)
 ///
 /// ```
 /// # use maxmargin::doc::toy;
