@@ -43,7 +43,7 @@ pub(crate) fn run<P: Problem>(
                 if let PassEnd::Limit { status, visits } = end {
                     return driver.finish(status, Stage::Pass { visits });
                 }
-                if let Some(memory) = &mut driver.memory {
+                if let (Some(memory), None) = (&mut driver.memory, &driver.coarse) {
                     let (gained, now) = (driver.run.state.dual - dual, driver.run.seconds().0);
                     memory.cache.choose_turn(gained / (now - begin).max(f64::MIN_POSITIVE));
                 }
@@ -259,7 +259,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         match &mut self.coarse {
             None => Ok(PassEnd::Full),
             Some(coarse) => {
-                let early = coarse.known_gap() < promising;
+                // Plain steps let all gaps fall from pass to pass, so that what is known is rather too much.
+                let early = !averaging && coarse.known_gap() < self.run.settings.tolerance;
                 if coarse.is_done(self.run.totals.passes, self.run.settings.tolerance) {
                     self.settle();
                 }

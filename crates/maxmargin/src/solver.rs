@@ -18,9 +18,9 @@ named_enum! {
     /// ```
     #[derive(Default)]
     Solver("solver") {
-        /// Block-coordinate Frank-Wolfe with the direction `staged` and the order `gap`; if the first
-        /// pass shows that oracles are what takes the time, with the direction `corrective` and a cache
-        /// from there on. Where blocks are [simplices](crate::Simplices), with the direction
+        /// Block-coordinate Frank-Wolfe with the direction `staged`, the order `gap` and a cache; if the
+        /// first pass shows that oracles are what takes the time, with the direction `corrective` from
+        /// there on. Where blocks are [simplices](crate::Simplices), with the direction
         /// `corrective` and the order `lazy`. Right nearly always.
         #[default]
         Auto = "auto",

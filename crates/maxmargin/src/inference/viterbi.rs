@@ -46,28 +46,15 @@ pub fn viterbi(
     forward: &mut Vec<f64>,
     path: &mut Vec<u32>,
 ) -> f64 {
-    viterbi_adjusted(scores, transitions, labels, forward, path, |_| {})
-}
-
-/// As [`viterbi`], with node scores that `adjust` changes in the copy that the search works on.
-pub(crate) fn viterbi_adjusted(
-    scores: &[f64],
-    transitions: &[f64],
-    labels: usize,
-    forward: &mut Vec<f64>,
-    path: &mut Vec<u32>,
-    adjust: impl FnOnce(&mut [f64]),
-) -> f64 {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
     path.clear();
-    forward.clear();
-    forward.extend_from_slice(scores);
-    adjust(forward);
     if transitions.is_empty() {
-        return best_of_each(forward, labels, path);
+        return best_of_each(scores, labels, path);
     }
     assert_eq!(transitions.len(), labels * labels, "one transition score per pair of labels");
 
+    forward.clear();
+    forward.extend_from_slice(scores);
     // A row more, to work on.
     forward.resize(scores.len() + labels, 0.0);
     let (table, best) = forward.split_at_mut(scores.len());

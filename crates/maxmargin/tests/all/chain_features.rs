@@ -35,7 +35,7 @@ fn check_features(case: &ChainCase, seed: u64) {
     let (chain, mut rng) = (case.build(), Rng::new(seed));
     assert_eq!((chain.examples(), chain.dim()), (case.sequences.len(), case.dim()));
     let w: Vec<f64> = (0..case.dim()).map(|_| 2.0 * rng.unit_f64() - 1.0).collect();
-    let mut workspace = chain.workspace();
+    let (mut workspace, mut partial) = (chain.workspace(), chain.workspace());
     let total: f64 = case.sequences.iter().map(|s| s.weight).sum();
     assert_close(chain.total_weight(), total, 1e-14, total);
     // Twice, so that whatever a call leaves behind in the workspace meets another example.
@@ -60,7 +60,19 @@ fn check_features(case: &ChainCase, seed: u64) {
         let features = case.combine(i, &terms);
         chain.prepare(i, &w, &mut workspace);
         let scale = case.sequences[i].tokens.len() as f64;
-        assert_close(chain.score(i, &w, &workspace, &parts), dot(&w, &features), 1e-12, scale);
+        let score = chain.score(i, &w, &workspace, &parts);
+        assert_close(score, dot(&w, &features), 1e-12, scale);
+        // Some positions alone, or all of them, have the same scores.
+        let (other, _) = random_parts(case, &chain, i, &mut rng);
+        let mut difference = SparseVec::new();
+        difference.assign_difference(&other, &truth);
+        for (points, parts) in
+            [([&parts, &other], &parts), ([&difference, &difference], &difference)]
+        {
+            chain.prepare_scores(i, &w, &mut partial, &points.map(SparseVec::clone));
+            let found = chain.score(i, &w, &partial, parts);
+            assert_eq!(found, chain.score(i, &w, &workspace, parts));
+        }
         let length = norm_sq(&features);
         let found = chain.norm_sq(i, &mut workspace, &parts);
         assert_close(found, length, 1e-12, length.max(scale));

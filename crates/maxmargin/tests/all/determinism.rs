@@ -31,6 +31,7 @@ fn every_method() -> Vec<Settings> {
         (Direction::Best, Caching::On),
         (Direction::Corrective, Caching::On),
         (Direction::Staged, Caching::Off),
+        (Direction::Staged, Caching::On),
     ] {
         for order in [Order::Gap, Order::MaxGap] {
             all.push(Settings { order, direction, cache, ..base.clone() });

@@ -114,6 +114,8 @@ pub struct Chain {
 #[derive(Debug, Clone, Default)]
 pub struct ChainWorkspace {
     pub(super) scores: ChainScores,
+    /// Node scores of the truth, while its loss is taken off them.
+    saved: Vec<f64>,
     norm: NormScratch,
     pub(super) marginals: ForwardBackward,
 }
@@ -320,15 +322,22 @@ impl Problem for Chain {
         workspace: &mut ChainWorkspace,
         y: &mut Vec<u32>,
     ) -> bool {
+        let ChainWorkspace { scores, saved, .. } = workspace;
         let (sequence, k) = (self.data.sequence(i), self.shape.labels);
+        let truth = sequence.labels();
         // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
-        // labels it is taken off the right one.
-        workspace.scores.decode_adjusted(&self.shape, w, y, |nodes| {
-            let rows = nodes.chunks_exact_mut(k).zip(sequence.labels());
-            for ((row, &label), cost) in rows.zip(self.costs(sequence)) {
-                row[label as usize] -= factor * cost;
-            }
-        });
+        // labels it is taken off the right one, and put back afterwards.
+        saved.clear();
+        for ((row, &label), cost) in
+            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))
+        {
+            saved.push(row[label as usize]);
+            row[label as usize] -= factor * cost;
+        }
+        scores.decode(&self.shape, w, y);
+        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
+            row[label as usize] = *saved;
+        }
         true
     }
 

@@ -1,7 +1,7 @@
 //! Which features a chain has, where they lie in w, and how w scores a sequence.
 
 use super::sequences::Sequence;
-use crate::inference::viterbi::viterbi_adjusted;
+use crate::inference::viterbi::viterbi;
 use crate::model::rows::add_scores;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -296,19 +296,6 @@ impl ChainScores {
     /// # Panics
     /// Without a call of [`fill`](Self::fill) before.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
-        self.decode_adjusted(shape, w, labels, |_| {})
-    }
-
-    /// As [`decode`](Self::decode), with node scores that `adjust` changes in a copy.
-    #[inline]
-    pub(super) fn decode_adjusted(
-        &mut self,
-        shape: &ChainShape,
-        w: &[f64],
-        labels: &mut Vec<u32>,
-        adjust: impl FnOnce(&mut [f64]),
-    ) -> f64 {
-        let (k, transitions) = (shape.labels, &w[shape.transition()]);
-        viterbi_adjusted(&self.nodes, transitions, k, &mut self.forward, labels, adjust)
+        viterbi(&self.nodes, &w[shape.transition()], shape.labels, &mut self.forward, labels)
     }
 }
