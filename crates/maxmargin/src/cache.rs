@@ -55,7 +55,7 @@ pub struct CacheStats {
 }
 
 /// Corners a block remembers at most, besides those that carry mass: looking through more of them
-/// takes longer than it saves. (On OCR and CoNLL-2000, 100 save no calls; they take a third more time.)
+/// takes longer than it saves. (On OCR and CoNLL-2000, 100 save no calls, and take up to a fifth more time.)
 const MOST_PER_BLOCK: usize = 10;
 
 /// The rules of remembering.
