@@ -23,6 +23,10 @@ pub(crate) struct Atoms {
     distances: Distances,
 }
 
+/// So much of a block's point must be another atom than the first to be told apart from it: with less,
+/// what is left of the point without the first is made of rounding errors, and no point of the block.
+const LEAST_REST: f64 = 1e-3;
+
 /// What is needed to measure a block's atoms.
 pub(crate) struct Ruler<'a, P: Problem> {
     pub(crate) problem: &'a P,
@@ -150,6 +154,10 @@ impl Atoms {
             return;
         }
         let rest = 1.0 - mass;
+        if rest < LEAST_REST {
+            (self.parts[0], self.losses[0]) = (parts, loss);
+            return;
+        }
         self.masses[0] = mass;
         parts.add_scaled(-mass, &self.parts[0]);
         parts.scale(1.0 / rest);
@@ -372,6 +380,23 @@ mod tests {
         assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
         assert_eq!(atoms.insert(&point(1), 0.0, 0.0), 0);
         assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
+    }
+
+    #[test]
+    fn what_is_hardly_there_is_not_told_apart() {
+        for (mass, atoms_left) in [(1.0, 1), (1.0 - 1e-15, 1), (0.5, 2), (1e-15, 2), (0.0, 1)] {
+            let mut atoms = Atoms::at(SparseVec::new(), 0.0);
+            let part: f64 = (1.0 - mass) * (1.0 + 1e-16);
+            let point: SparseVec = [(1, -part), (2, part)].into_iter().collect();
+            atoms.settle(mass, point.clone(), 0.5 * part);
+            assert_eq!(atoms.len(), atoms_left);
+            let mut found = SparseVec::new();
+            atoms.write_relative(&mut found);
+            found.add_scaled(-1.0, &point);
+            assert!(found.entries().iter().all(|(_, x)| x.abs() <= 1e-15));
+            let sizes = atoms.parts().iter().flat_map(SparseVec::entries);
+            assert!(sizes.map(|(_, x)| x.abs()).all(|x| x <= 1.0 + 1e-12));
+        }
     }
 
     #[test]
