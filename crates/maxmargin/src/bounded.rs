@@ -3,7 +3,7 @@
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
 use crate::problem::Problem;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
 
 /// A problem with [`Bounds`] on its weights, for problems that have no place for them.
@@ -165,7 +165,7 @@ impl<P: Problem> Problem for Bounded<P> {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         self.inner.check_point(i, parts, loss, slack)
     }
 }

@@ -3,9 +3,9 @@
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
+use crate::point::check_points;
 use crate::problem::Problem;
-use crate::quality::Quality;
-use crate::sparse::SparseVec;
+use crate::quality::{PointCheck, Quality};
 use crate::sums::{Squares, length_sq};
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +33,12 @@ pub struct Certificate {
     /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖² (see [`Bounds`](crate::Bounds) where the weights have
     /// any), a lower bound on every primal value.
     pub dual: f64,
-    /// primal − dual, at least 0.
+    /// primal − dual, which is never negative. A dual value that exceeds the primal one by rounding is
+    /// stated as the primal one; if it exceeds it by more, the run ends with
+    /// [`TrainError::Contradiction`].
     pub gap: f64,
-    /// What the oracle promises, on which it depends what the other numbers prove. It is written to
-    /// files only where it is not exact.
+    /// What the other numbers prove: what the oracle promises, as far as it has kept its promise and
+    /// the dual point supports it. It is written to files only where it is not exact.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     pub quality: Quality,
 }
@@ -48,6 +50,9 @@ pub(crate) struct BlockReading {
     pub(crate) hinge: f64,
     /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
     pub(crate) gap: f64,
+    /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
+    /// to it.
+    size: f64,
     /// The loss of the corner that the oracle found, if it is one that cannot be.
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
@@ -85,8 +90,8 @@ pub(crate) fn read_block<P: Problem>(
     let mut ascent = step.loss + problem.score(i, w, workspace, &step.parts);
 
     let own = hinge - ascent;
-    let failed =
-        hinge < own.max(0.0) - ROUNDING * (1.0 + loss.abs() + block.loss.abs() + score.abs());
+    let size = loss.abs() + block.loss.abs() + score.abs();
+    let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + size);
     if failed && own < 0.0 {
         scratch.fall_back_to_truth(problem, i);
         scratch.step.go_to(block, &scratch.corner);
@@ -96,7 +101,8 @@ pub(crate) fn read_block<P: Problem>(
         (hinge, ascent) = (own, 0.0);
     }
     let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
-    BlockReading { hinge, gap: shares.of(i) * ascent, wrong_loss, failed }
+    let size = size + own.abs();
+    BlockReading { hinge, gap: shares.of(i) * ascent, size, wrong_loss, failed }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -137,8 +143,13 @@ pub(crate) fn from_readings(
     if !(primal + dual).is_finite() {
         return Err(TrainError::Overflow);
     }
-    // Rounding alone can make the gap of an optimum a tiny bit negative.
-    Ok(Certificate { lambda, primal, dual, gap: (primal - dual).max(0.0), quality })
+    let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
+    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+        return Err(TrainError::Contradiction { primal, dual });
+    }
+    // What lies below a lower bound is a lower bound too.
+    let dual = dual.min(primal);
+    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
 }
 
 /// What [`audit`] found.
@@ -157,22 +168,28 @@ pub(crate) fn from_readings(
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
-    /// Primal, dual and gap, recomputed from scratch; of an infeasible point, only the primal means
+    /// Primal, dual and gap, recomputed from scratch. If the point is infeasible, only the primal means
     /// anything.
     pub certificate: Certificate,
+    /// What the dual point was shown to be, which the quality of the certificate takes into account.
+    pub point: PointCheck,
     /// Largest absolute difference between the weights and those that belong to the dual point. Of
     /// an infeasible point, it means nothing, and neither do the gaps of the blocks.
     pub weight_residual: f64,
     /// The gap of every block. With weights that belong to the dual point, their sum is the gap.
     pub block_gaps: Vec<f64>,
-    /// The first block whose dual variables are not those of a convex combination of outputs.
+    /// The first block that is not a convex combination of outputs, or not even a point of the
+    /// relaxation if the oracle solves one; and why.
     pub infeasible: Option<(usize, String)>,
 }
 
 /// Recomputes a certificate from nothing but the problem, λ, the weights and the dual point.
 ///
-/// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α;
-/// feasibility is checked to `slack` in every mass as far as the problem can tell.
+/// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α.
+/// Feasibility is checked to `slack` in every mass. Where [`Problem::check_point`] shows less than the
+/// certificate needs, the audit searches for outputs that the point is made of, with some oracle calls
+/// for every block. Where that search ends without an answer, the certificate is
+/// [unproven](Quality::Unproven).
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -187,7 +204,8 @@ pub struct Audit {
 /// ```
 ///
 /// # Errors
-/// A dual point or weights of the wrong size, λ ≤ 0, or numbers that are not finite.
+/// A dual point or weights of the wrong size, λ ≤ 0, numbers that are not finite, or a dual value
+/// above the primal one.
 pub fn audit<P: Problem>(
     problem: &P,
     lambda: f64,
@@ -218,9 +236,15 @@ pub fn audit<P: Problem>(
         return Err(TrainError::Weight { feature });
     }
     let shares = Shares::new(problem);
-    let infeasible = dual.blocks.iter().enumerate().find_map(|(i, block)| {
-        check_block(problem, i, &block.parts, block.loss, slack).err().map(|why| (i, why))
-    });
+    let mut crew = Crew::new(problem, settings.thread_count());
+    let verdicts = check_points(problem, &mut crew, dual, slack);
+    let shown = verdicts.iter().filter_map(|verdict| verdict.as_ref().ok()).max();
+    let point = shown.copied().unwrap_or(PointCheck::Unproven);
+    let infeasible = verdicts
+        .iter()
+        .enumerate()
+        .find_map(|(i, verdict)| Some((i, verdict.as_ref().err()?.to_string())));
+    let point = if infeasible.is_some() { PointCheck::Unproven } else { point };
 
     let mut own = vec![0.0; problem.dim()];
     if infeasible.is_none() {
@@ -235,48 +259,16 @@ pub fn audit<P: Problem>(
     });
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
-    let mut crew = Crew::new(problem, settings.thread_count());
     let mut readings = Vec::new();
     // What is no point of the dual may have parts that do not exist; the truth stands in for it.
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
     let value = dual_value(&shares, lambda, blocks, Squares::of(problem, &own, sum.as_deref()));
-    let quality = problem.quality();
+    let failures = readings.iter().filter(|r| r.failed).count() as u64;
+    let quality = problem.quality().after_failures(failures).with_point(point);
     let norm_sq = length_sq(problem, weights);
     let certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
     let block_gaps = readings.iter().map(|r| r.gap).collect();
-    Ok(Audit { certificate, weight_residual, block_gaps, infeasible })
-}
-
-/// Refuses a point to start from that is none of the problem's.
-pub(crate) fn check_start<P: Problem>(
-    problem: &P,
-    point: DualPoint,
-) -> Result<DualPoint, TrainError> {
-    if point.blocks.len() != problem.examples() {
-        let (found, expected) = (point.blocks.len(), problem.examples());
-        return Err(TrainError::Size { what: "dual blocks", found, expected });
-    }
-    for (example, block) in point.blocks.iter().enumerate() {
-        check_block(problem, example, &block.parts, block.loss, ROUNDING)
-            .map_err(|why| TrainError::Start { example, why })?;
-    }
-    Ok(point)
-}
-
-fn check_block<P: Problem>(
-    problem: &P,
-    i: usize,
-    parts: &SparseVec,
-    loss: f64,
-    slack: f64,
-) -> Result<(), String> {
-    if !loss.is_finite() || !parts.is_finite() {
-        return Err("a number is not finite".to_owned());
-    }
-    if !parts.is_normalised() {
-        return Err("its parts are not sorted".to_owned());
-    }
-    problem.check_point(i, parts, loss, slack)
+    Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })
 }

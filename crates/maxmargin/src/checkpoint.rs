@@ -18,7 +18,7 @@ use crate::order::{Order, Picker};
 use crate::problem::Problem;
 use crate::quality::Quality;
 use crate::rng::Rng;
-use crate::run::Check;
+use crate::run::{Bound, Check};
 use crate::settings::{Settings, SettingsError};
 use crate::sparse::{Sink as _, SparseVec};
 use crate::validate::Judge;
@@ -34,7 +34,7 @@ const MAGIC: [u8; 8] = *b"mmckpt\r\n";
 
 /// The version of the layout: one more with every change of what a checkpoint holds. The test
 /// `the_layout_is_pinned` tells when that is due.
-const LAYOUT: u32 = 5;
+const LAYOUT: u32 = 6;
 
 /// Magic and version before the content, its length and a check sum after it.
 const HEAD: usize = MAGIC.len() + size_of::<u32>();
@@ -83,6 +83,9 @@ pub struct Checkpoint<'a> {
     pub(crate) steps: StepSizes,
     pub(crate) choice: Option<Cow<'a, Choice>>,
     pub(crate) judge: Cow<'a, Judge>,
+    pub(crate) bound: Option<Cow<'a, Bound>>,
+    /// Of the oracle that has found the corners.
+    pub(crate) quality: Quality,
     /// The parts of the block-coordinate loop; batch methods have none.
     pub(crate) parts: Option<Parts<'a>>,
 }
@@ -112,9 +115,12 @@ pub(crate) struct Parts<'a> {
     pub(crate) face: Option<Cow<'a, FaceSteps>>,
 }
 
-/// A number that tells problems apart as far as their examples do without an oracle: by their
-/// weights, by the parts and features of their true outputs, and by their bounds. Where parts are features, a dual
-/// point is one of any problem with as many of them.
+/// Examples whose oracles are called for the signature of a problem.
+const SIGNED_CORNERS: usize = 16;
+
+/// A number that tells problems apart: by the weights of their examples, by the parts and features of
+/// their true outputs, by their bounds, and by the parts and losses of the outputs with the largest loss
+/// of a few examples. So it notices other losses and another rescaling, too.
 pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
     struct Hash(Xxh3);
     impl crate::sparse::Sink for Hash {
@@ -130,6 +136,16 @@ pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
         hash.add(truth.len(), problem.weight(i));
         truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
         problem.scatter(i, 1.0, &truth, &mut hash);
+    }
+    let (zero, mut workspace) = (vec![0.0; problem.dim()], problem.workspace());
+    let (mut worst, mut parts) = (P::Output::default(), SparseVec::new());
+    for i in (0..problem.examples()).step_by(problem.examples().div_ceil(SIGNED_CORNERS)) {
+        problem.prepare(i, &zero, &mut workspace);
+        problem.oracle(i, &zero, &mut workspace, &mut worst);
+        parts.clear();
+        problem.parts(i, &worst, &mut parts);
+        hash.add(parts.len(), problem.loss(i, &worst));
+        parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
     }
     for bounds in problem.bounds().into_iter().flat_map(|b| [b.lower(), b.upper()]) {
         bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));

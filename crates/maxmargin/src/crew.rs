@@ -36,6 +36,15 @@ impl<P: Problem> Scratch<P> {
         problem.oracle(i, w, &mut self.workspace, &mut self.corner.y);
     }
 
+    /// Finds the output with the largest −⟨w, ψᵢ(y)⟩ of block `i`; the result is in `self.corner`.
+    pub(crate) fn find_corner_without_loss(&mut self, problem: &P, i: usize, w: &[f64]) {
+        let Self { workspace, corner, .. } = self;
+        problem.prepare(i, w, workspace);
+        if !problem.oracle_with_loss(i, w, 0.0, workspace, &mut corner.y) {
+            problem.decode(i, w, workspace, &mut corner.y);
+        }
+    }
+
     /// Looks up the parts and the loss of the corner that was found.
     pub(crate) fn describe_corner(&mut self, problem: &P, i: usize) {
         self.corner.parts.clear();

@@ -421,7 +421,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         };
         let drift = match self.picker.follows_gaps() || self.memory.is_some() {
             true => self.check_iterate()?.drift,
-            false => Some(self.run.rebuild()),
+            false => {
+                let drift = self.run.rebuild();
+                self.run.note_bound();
+                Some(drift)
+            }
         };
         let point = averager.point(self.run.totals.visits, &self.run.state.blocks);
         let (check, average) = self.run.check_other(point, None)?;

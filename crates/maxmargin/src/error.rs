@@ -70,13 +70,26 @@ pub enum TrainError {
         "the objective is too large to be a number; are the features or losses scaled sensibly?"
     )]
     Overflow,
+    /// A dual value above the primal one by more than rounding: no problem that keeps its laws has one.
+    #[error(
+        "the dual value {dual} lies above the primal value {primal}, which is impossible: the problem \
+         breaks one of its laws, or the dual point belongs to another problem; check that psi, parts, \
+         score, norm_sq and scatter agree, that the truth has the loss 0, and that the oracle returns \
+         the maximum (maxmargin::problem::check does, check_structure in Python)"
+    )]
+    Contradiction {
+        /// The primal value.
+        primal: f64,
+        /// The dual value.
+        dual: f64,
+    },
     /// A weight that is NaN or infinite.
     #[error("weight {feature} is not a finite number")]
     Weight {
         /// Index of the feature.
         feature: usize,
     },
-    /// A point to start from that is none of the dual.
+    /// A point to start from that is not a point of the problem's dual, or of which no block is.
     #[error("the point to start from is not feasible: in example {example}, {why}")]
     Start {
         /// Index of the example.

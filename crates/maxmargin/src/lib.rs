@@ -73,10 +73,13 @@ mod error;
 mod expectations;
 mod face;
 mod group_bounds;
+mod least_squares_cone;
+mod membership;
 mod method;
 mod names;
 mod order;
 mod path;
+mod point;
 mod prefetch;
 mod problem;
 mod quality;
@@ -113,7 +116,7 @@ pub use path::{
     choose_lambda, lambda_grid, lambda_grid_with, regularization_path, regularization_path_with,
 };
 pub use problem::Problem;
-pub use quality::Quality;
+pub use quality::{PointCheck, Quality};
 pub use rng::Rng;
 pub use settings::{CheckedSettings, Settings, SettingsError};
 pub use simplex::Simplices;

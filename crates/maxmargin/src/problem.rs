@@ -2,7 +2,7 @@
 
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::simplex::Simplices;
 use crate::sparse::{Sink, SparseVec};
 
@@ -129,13 +129,15 @@ pub trait Problem: Sync {
     /// too much.
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
-    /// As [`oracle`](Self::oracle) with the loss times `factor` > 0: y ← argmax factor·Lᵢ(y) −
+    /// As [`oracle`](Self::oracle) with the loss times `factor` ≥ 0: y ← argmax factor·Lᵢ(y) −
     /// ⟨w, ψᵢ(y)⟩. False, and `y` as it was, if the problem cannot do that; which it cannot unless
     /// overridden.
     ///
     /// Only a matter of speed: the weights of a subgradient method shrink a little with every step,
     /// all of them, and with this they need not be touched. The oracle at s·w has the same answer as
-    /// that at w with losses times 1/s.
+    /// that at w with losses times 1/s. A problem whose ψ is not that of its decoder (see
+    /// [`SlackRescaled`](crate::SlackRescaled)) must override this: without the loss,
+    /// [`decode`](Self::decode) finds the maximum of another function.
     fn oracle_with_loss(
         &self,
         _i: usize,
@@ -344,7 +346,11 @@ pub trait Problem: Sync {
     }
 
     /// Checks that a part vector and a loss are those of a convex combination of outputs of
-    /// example `i`, as far as the problem can tell, up to `slack` in every mass.
+    /// example `i`, up to `slack` in every mass, and says how much the check has shown.
+    ///
+    /// Unless overridden it shows nothing. [`audit`](crate::audit) and warm starts then look for outputs
+    /// that the point is made of, by calling the oracle; so does every other check that shows less than
+    /// the certificate needs.
     ///
     /// # Errors
     /// What is violated, in words.
@@ -354,7 +360,7 @@ pub trait Problem: Sync {
         _parts: &SparseVec,
         _loss: f64,
         _slack: f64,
-    ) -> Result<(), String> {
-        Ok(())
+    ) -> Result<PointCheck, String> {
+        Ok(PointCheck::Unproven)
     }
 }

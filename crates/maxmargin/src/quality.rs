@@ -14,6 +14,7 @@ named_enum! {
     /// | exact | a maximum over all outputs | = P(w) | ≤ P* | ≥ P(w) − P* |
     /// | upper bound | a maximum over a relaxation, which contains all outputs | = Pʳ(w) ≥ P(w) | ≤ Pʳ* | ≥ Pʳ(w) − Pʳ* |
     /// | heuristic | some good output | ≤ P(w) | ≤ P* | ≤ the true gap P(w) − dual |
+    /// | unproven | any of these | unknown | unknown | proves nothing |
     ///
     /// Pʳ is the primal objective of the *relaxed* problem, whose hinge is the maximum over the
     /// relaxation. It lies above P everywhere, so that `primal` still bounds the true objective of
@@ -22,6 +23,10 @@ named_enum! {
     ///
     /// With a heuristic, the dual point is made of outputs, so that `dual` is a true lower bound of
     /// P*; what the gap lacks is whatever the heuristic has missed.
+    ///
+    /// A certificate is unproven if its dual point is not known to be a point of the problem: a file may
+    /// hold one that no check can confirm (see [`PointCheck`]). No oracle has this quality, and training
+    /// never ends with it.
     ///
     /// Qualities are ordered by what they prove: the best comes first.
     ///
@@ -42,6 +47,37 @@ named_enum! {
         UpperBound = "upper-bound",
         /// The oracle returns whatever it finds: the gap is a lower bound of the true one.
         Heuristic = "heuristic",
+        /// The dual point is not known to be a point of the problem: the gap proves nothing.
+        Unproven = "unproven",
+    }
+}
+
+named_enum! {
+    /// What a check of a dual point has shown.
+    ///
+    /// The dual value of a point bounds the primal optimum only if every block of the point is a convex
+    /// combination of outputs. Not every check can show as much.
+    ///
+    /// Checks are ordered by what they show: the best comes first.
+    ///
+    /// ```
+    /// use maxmargin::{PointCheck, Quality};
+    ///
+    /// // An exact oracle does not help where the point belongs to a relaxation only.
+    /// assert_eq!(Quality::Exact.with_point(PointCheck::Relaxed), Quality::Unproven);
+    /// assert_eq!(Quality::UpperBound.with_point(PointCheck::Relaxed), Quality::UpperBound);
+    /// assert_eq!(Quality::Heuristic.with_point(PointCheck::Feasible), Quality::Heuristic);
+    /// ```
+    #[derive(Default, PartialOrd, Ord, Hash)]
+    PointCheck("point check") {
+        /// Every block is a convex combination of outputs, or its value is bounded by one.
+        #[default]
+        Feasible = "feasible",
+        /// Every block is a point of the relaxation, which may be larger than the set of convex
+        /// combinations of outputs.
+        Relaxed = "feasible for the relaxation",
+        /// The point satisfies conditions that are necessary, but not sufficient.
+        Unproven = "unproven",
     }
 }
 
@@ -54,6 +90,23 @@ impl Quality {
     /// ```
     pub fn is_exact(&self) -> bool {
         *self == Self::Exact
+    }
+
+    /// The quality of a certificate that combines an oracle of this quality with a checked dual point.
+    ///
+    /// It is never better than what the oracle promises. A point of the relaxation supports the bounds
+    /// of an oracle that solves the relaxation, and no others.
+    pub fn with_point(self, point: PointCheck) -> Self {
+        if point <= self.needed_of_point() { self } else { Self::Unproven }
+    }
+
+    /// What a dual point must be known to be for the numbers to mean what this quality says.
+    pub(crate) fn needed_of_point(self) -> PointCheck {
+        match self {
+            Self::Exact | Self::Heuristic => PointCheck::Feasible,
+            Self::UpperBound => PointCheck::Relaxed,
+            Self::Unproven => PointCheck::Unproven,
+        }
     }
 
     /// What kind of bound the gap is, for people.
@@ -72,6 +125,9 @@ impl Quality {
                  relaxed problem, and the primal is an upper bound of the true objective"
             }
             Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
+            Self::Unproven => {
+                "the dual point is not known to be a point of this problem: the gap proves nothing"
+            }
         }
     }
 }

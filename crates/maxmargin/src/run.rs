@@ -3,14 +3,19 @@
 mod oracles;
 mod resume;
 
-use crate::certificate::{BlockReading, Certificate, check_start, exact_pass, from_readings};
+use crate::average::Average;
+use crate::certificate::{BlockReading, Certificate, exact_pass, from_readings};
 use crate::checkpoint::{CertificateByPlace, Keeper};
 use crate::clock::{CallTimer, Clock};
 use crate::crew::Crew;
-use crate::dual::{Drift, DualPoint, DualState};
+use crate::dual::{Block, Drift, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
-use crate::observe::{Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals};
+use crate::observe::{
+    Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals, WarmStart,
+};
+use crate::point::take_over;
 use crate::problem::Problem;
+use crate::quality::Quality;
 use crate::settings::CheckedSettings;
 use crate::status::Status;
 use crate::sums::length_sq;
@@ -34,6 +39,8 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
     judge: Judge,
+    /// The best bound so far, where the dual point of the result need not be the last one.
+    bound: Option<Bound>,
     /// Of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
     /// Of the last exact pass.
@@ -58,6 +65,27 @@ pub(crate) struct Beginning {
     /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
     /// after that is none of the method's.
     pub(crate) trusting: bool,
+    /// Whether the point comes from a run on the same problem, so that it need not be checked, and the
+    /// dual point of the result must be the one that its weights are made of.
+    pub(crate) follows_own_run: bool,
+}
+
+/// The point with the largest dual value so far, which is a lower bound of every primal value.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Bound {
+    dual: f64,
+    blocks: Vec<Block>,
+}
+
+impl Bound {
+    /// Keeps a point if it is better than the best so far.
+    fn note(&mut self, dual: f64, blocks: &[Block]) {
+        if dual > self.dual {
+            self.dual = dual;
+            self.blocks.clear();
+            self.blocks.extend_from_slice(blocks);
+        }
+    }
 }
 
 /// What is known when a method ends.
@@ -95,6 +123,8 @@ pub(crate) struct Check {
     /// Only watched, so checkpoints do without.
     #[serde(skip)]
     pub(crate) second: Option<f64>,
+    /// The dual value of an average.
+    pub(crate) average_dual: Option<f64>,
     pub(crate) validation: Option<f64>,
 }
 
@@ -107,18 +137,25 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let Beginning { point, block_gaps, trusting } = beginning;
-        let point = match point {
-            None => DualPoint::at_truth(problem),
-            Some(point) => check_start(problem, point)?,
-        };
+        let Beginning { point, block_gaps, trusting, follows_own_run } = beginning;
         let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
+        let (point, warm_start) = match point {
+            None => (DualPoint::at_truth(problem), None),
+            Some(point) if follows_own_run => (point, None),
+            Some(point) => {
+                let (point, taken) = take_over(problem, &mut crew, point)?;
+                (point, Some(taken))
+            }
+        };
         let state = DualState::new(problem, lambda, point, &mut crew);
+        let keeps_bound = !(follows_own_run || settings.weights_from_dual());
         let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        run.bound =
+            keeps_bound.then(|| Bound { dual: run.state.dual, blocks: run.state.blocks.clone() });
         (run.block_gaps, run.trusting) = (block_gaps, trusting);
-        run.announce(None);
+        run.announce(None, warm_start);
         Ok(run)
     }
 
@@ -149,6 +186,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             choice: None,
             steps: StepSizes::default(),
             judge: Judge::default(),
+            bound: None,
             signature: None,
             readings: Vec::new(),
             block_gaps: None,
@@ -159,7 +197,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     }
 
     /// Tells the observers that the run begins, after so many passes if it is resumed.
-    fn announce(&mut self, resumed: Option<u64>) {
+    fn announce(&mut self, resumed: Option<u64>, warm_start: Option<WarmStart>) {
         let start = Start {
             n: self.examples(),
             d: self.problem.dim(),
@@ -168,6 +206,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             settings: (*self.settings).clone(),
             validates: self.company.validator.is_some(),
             resumed,
+            warm_start,
         };
         self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
     }
@@ -251,7 +290,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let certificate = self.certify(None)?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
         let second = self.second_objective(None);
-        Ok(Check { certificate, drift: Some(drift), second, validation: None })
+        let drift = Some(drift);
+        Ok(Check { certificate, drift, second, average_dual: None, validation: None })
     }
 
     /// As [`check`](Self::check), of another dual point (an average), which becomes a state; of its own
@@ -270,7 +310,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let certificate = self.certify(Some(&other))?;
         self.totals.gap_seconds += begin.elapsed().as_secs_f64();
         let second = self.second_objective(Some(&other));
-        Ok((Check { certificate, drift: None, second, validation: None }, other))
+        let average_dual = Some(other.dual);
+        Ok((Check { certificate, drift: None, second, average_dual, validation: None }, other))
     }
 
     /// The other objective of the problem, of the current iterate or of another state. It is watched, so
@@ -312,8 +353,37 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         self.totals.oracle_calls += readings.len() as u64;
         self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-        let quality = self.problem.quality();
-        from_readings(quality, &state.shares, state.lambda, state.norm_sq, state.dual, readings)
+        self.certificate_of_readings(other)
+    }
+
+    /// The certificate of the current iterate, or of another state, whose blocks were read last: of its
+    /// weights, and of the best dual point so far.
+    pub(crate) fn certificate_of_readings(
+        &mut self,
+        other: Option<&DualState<'p, P>>,
+    ) -> Result<Certificate, TrainError> {
+        let (quality, state) = (self.quality(), other.unwrap_or(&self.state));
+        let dual = match &mut self.bound {
+            None => state.dual,
+            Some(bound) => {
+                bound.note(state.dual, &state.blocks);
+                bound.dual
+            }
+        };
+        let (shares, lambda, norm_sq) = (&state.shares, state.lambda, state.norm_sq);
+        from_readings(quality, shares, lambda, norm_sq, dual, &self.readings)
+    }
+
+    /// Takes note of the dual value of the current iterate, which has just been rebuilt.
+    pub(crate) fn note_bound(&mut self) {
+        if let Some(bound) = &mut self.bound {
+            bound.note(self.state.dual, &self.state.blocks);
+        }
+    }
+
+    /// What the oracle promises, as far as it has kept its promise.
+    fn quality(&self) -> Quality {
+        self.problem.quality().after_failures(self.totals.oracle_failures)
     }
 
     /// Tells the observers about a pass; a status if the run ends with it.
@@ -327,7 +397,15 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             seconds,
             oracle_seconds,
             gap_seconds: self.totals.gap_seconds,
-            dual: check.map_or(self.state.dual, |c| c.certificate.dual),
+            dual: match (check, &self.bound) {
+                (Some(check), _) => check.certificate.dual,
+                (None, Some(bound)) => bound.dual,
+                (None, None) => self.state.dual,
+            },
+            iterate_dual: self.bound.as_ref().map(|_| self.state.dual),
+            average_dual: check
+                .and_then(|c| c.average_dual)
+                .filter(|_| self.settings.average != Average::None),
             primal: check.map(|c| c.certificate.primal),
             gap: check.map(|c| c.certificate.gap),
             second: check.and_then(|c| c.second),
@@ -366,7 +444,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     ) -> Finished {
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();
-        let certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
+        let mut certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
+        if let Some(bound) = &self.bound {
+            certificate.dual = bound.dual.min(certificate.primal);
+            certificate.gap = certificate.primal - certificate.dual;
+        }
+        // The oracle may have failed after the best weights were found.
+        certificate.quality = certificate.quality.max(self.quality());
         let status = match status {
             _ if self.is_converged(&certificate) => Status::Converged,
             // The last weights have converged, but those before them were better at predicting.
@@ -377,10 +461,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let end = End { status, certificate, totals: self.totals, validation };
         self.emit(Event::End(&end));
         let (lambda, totals, choice) = (self.state.lambda, self.totals, self.choice);
-        let (weights, dual) = match best {
+        let (weights, mut dual) = match best {
             Some(best) => best.into_point(),
             None => result.unwrap_or(self.state).into_point(),
         };
+        if let Some(bound) = self.bound {
+            dual.blocks = bound.blocks;
+        }
         let known = self.known.unwrap_or_else(|| Known {
             block_gaps: self.readings.iter().map(|reading| reading.gap).collect(),
             calls: totals.oracle_calls,

@@ -230,9 +230,8 @@ impl Settings {
     /// ```
     pub fn weights_from_dual(&self) -> bool {
         match self.solver {
-            Solver::AdaGrad | Solver::Perceptron => false,
-            Solver::Subgradient => self.average == Average::None,
-            _ => true,
+            Solver::AdaGrad | Solver::Perceptron | Solver::Subgradient => false,
+            _ => self.average == Average::None && self.step == Step::LineSearch,
         }
     }
 }

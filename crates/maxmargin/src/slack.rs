@@ -2,6 +2,7 @@
 
 use crate::bounds::Bounds;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::sparse::{Sink, SparseVec};
 
 /// A problem whose outputs are so few that they can be tried out one by one.
@@ -66,9 +67,8 @@ pub trait Enumerable: Problem {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The certificate is as good as ever. Only the check of a dual point that comes from elsewhere is
-/// complete for problems whose blocks are [simplices](crate::Simplices) alone; of others it takes the
-/// loss into account and nothing else.
+/// The certificate is as good as ever. A dual point that comes from elsewhere is checked against the
+/// enumerated outputs.
 #[derive(Debug, Clone)]
 pub struct SlackRescaled<P> {
     inner: P,
@@ -121,6 +121,25 @@ impl<P> SlackRescaled<P> {
     /// The problem inside.
     pub fn inner(&self) -> &P {
         &self.inner
+    }
+}
+
+impl<P: Enumerable> SlackRescaled<P> {
+    /// All parts that outputs of example `i` have, sorted, and the largest loss of an output.
+    fn parts_and_largest_loss(&self, i: usize) -> (Vec<u64>, f64) {
+        let (mut known, mut most, mut parts) = (Vec::new(), 0.0f64, SparseVec::new());
+        self.inner.for_each_output(i, &mut |y| {
+            most = most.max(self.inner.loss(i, y));
+            parts.clear();
+            self.inner.parts(i, y, &mut parts);
+            known.extend(parts.entries().iter().map(|(id, _)| *id));
+            known.sort_unstable();
+            known.dedup();
+        });
+        known.extend(self.truths[i].entries().iter().map(|(id, _)| *id));
+        known.sort_unstable();
+        known.dedup();
+        (known, most)
     }
 }
 
@@ -232,21 +251,19 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
-        match self.inner.simplices() {
-            Some(simplices) => {
-                let loss_of = |part| simplices.loss(i, part);
-                check_masses(parts, &self.truths[i], loss, slack, loss_of)
-            }
-            None => {
-                let mut most = 0.0f64;
-                self.inner.for_each_output(i, &mut |y| most = most.max(self.inner.loss(i, y)));
-                match (-slack..=most + slack).contains(&loss) {
-                    true => Ok(()),
-                    false => Err(format!("its loss is {loss}, not between 0 and {most}")),
-                }
-            }
+    ) -> Result<PointCheck, String> {
+        let (known, most) = self.parts_and_largest_loss(i);
+        let unknown = parts.entries().iter().find(|(id, _)| known.binary_search(id).is_err());
+        if let Some((part, _)) = unknown {
+            return Err(format!("it has a part that does not exist: {part}"));
         }
+        if !(-slack..=most + slack).contains(&loss) {
+            return Err(format!("its loss is {loss}, not between 0 and {most}"));
+        }
+        let Some(simplices) = self.inner.simplices() else { return Ok(PointCheck::Unproven) };
+        let loss_of = |part| simplices.loss(i, part);
+        check_masses(parts, &self.truths[i], loss, slack, loss_of)?;
+        Ok(PointCheck::Feasible)
     }
 }
 

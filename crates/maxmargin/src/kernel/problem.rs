@@ -6,7 +6,7 @@ use super::inputs::{Collector, Inputs, add_expansion};
 use super::support::Support;
 use crate::model::Row;
 use crate::problem::Problem;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
 use crate::sums::norm_sq;
 
@@ -355,7 +355,7 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         self.inner.check_point(i, parts, loss, slack)
     }
 }

@@ -3,7 +3,7 @@
 //! It is the batch subgradient method with step γ/λ, for the direction of w is −1/λ times a
 //! subgradient of the primal; and since all oracles are at one w, every pass knows its exact gap.
 
-use crate::certificate::{BlockReading, Certificate, from_readings, read_block};
+use crate::certificate::{BlockReading, Certificate, read_block};
 use crate::checkpoint::Stage;
 use crate::direction::{Corner, Move};
 use crate::dual::Stride;
@@ -104,11 +104,10 @@ fn look<P: Problem>(
     run.readings.clear();
     run.readings.extend(parts.iter().map(|part| part.reading));
     run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
-    let (state, quality, readings) = (&run.state, run.problem.quality(), &run.readings);
-    let (lambda, norm_sq, dual) = (state.lambda, state.norm_sq, state.dual);
-    let certificate = from_readings(quality, &state.shares, lambda, norm_sq, dual, readings)?;
+    let certificate = run.certificate_of_readings(None)?;
     let second = run.second_objective(None);
-    Ok(Check { certificate, drift: Some(drift), second, validation: None })
+    let drift = Some(drift);
+    Ok(Check { certificate, drift, second, average_dual: None, validation: None })
 }
 
 /// Moves all blocks by the same γ along their own directions.

@@ -107,13 +107,48 @@ pub struct Start {
     /// The passes that were done before, where a checkpoint is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<u64>,
+    /// How much of the dual point was taken over that the run was to start from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_start: Option<WarmStart>,
+}
+
+/// How much of a dual point was taken over that a run was to [start
+/// from](crate::Trainer::start_from).
+///
+/// A block is taken over if it is a point of the problem that is trained. One that is not, for instance
+/// because it belongs to a relaxation of the problem, starts at the truth.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::observe::{Control, Event};
+/// use maxmargin::{Settings, Trainer, train};
+///
+/// let first = train(&toy(), &Settings::default())?;
+/// let mut taken = None;
+/// let mut watch = |event: Event<'_>| {
+///     if let Event::Start(start) = event { taken = start.warm_start.clone(); }
+///     Control::Continue
+/// };
+/// Trainer::new(Settings::default()).start_from(first.dual).observe(&mut watch).train(&toy())?;
+/// assert_eq!(taken.unwrap().refused, 0);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmStart {
+    /// Blocks that were taken over, not counting those that are at the truth anyway.
+    pub taken: u64,
+    /// Blocks that start at the truth because they are not points of the problem.
+    pub refused: u64,
+    /// Why the first of these was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// One row of the trace: the state after a pass.
 ///
 /// `primal` and `gap` are known only where an exact gap pass was due. They belong to the weights that
-/// would be returned at this point, which is the average when there is one; `dual` is that of the
-/// same point then, and that of the current iterate otherwise.
+/// would be returned at this point, which is the average when there is one. `dual` is the largest lower
+/// bound that a point proves which the run still has, and never falls.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -146,8 +181,14 @@ pub struct Record {
     pub oracle_seconds: f64,
     /// Seconds of these spent in exact gap passes, their oracles included.
     pub gap_seconds: f64,
-    /// The dual objective.
+    /// The best bound so far: the largest dual objective of a point that the run has kept. It never falls.
     pub dual: f64,
+    /// The dual objective of the current iterate, where `dual` may be that of another point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterate_dual: Option<f64>,
+    /// The dual objective of the average of all iterates, where there is one and the gap is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average_dual: Option<f64>,
     /// The primal objective, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primal: Option<f64>,

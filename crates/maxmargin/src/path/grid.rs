@@ -72,7 +72,7 @@ pub fn lambda_grid_with<P: Problem>(
             GridStart::WarmPrimal => dual.rescaled(problem, lambda / old),
             GridStart::WarmDual => dual,
         });
-        let beginning = Beginning { point, ..Beginning::default() };
+        let beginning = Beginning { point, follows_own_run: true, ..Beginning::default() };
         let finished = trainings.at(lambda, settings.epsilon, beginning)?;
         let length = length_sq(problem, &finished.solution.weights);
         if recorder.add(&finished, length, 0.0) == Control::Stop || interrupt.is_raised() {

@@ -86,8 +86,7 @@ fn keep_to_cone(bounds: &Bounds, mean: &mut [f64]) -> Result<f64, TrainError> {
 fn mean_rise<P: Problem>(problem: &P, mean: &[f64], crew: &mut Crew<P>) -> f64 {
     let mut above = vec![0.0; problem.examples()];
     crew.for_each(&mut above, |i, scratch, above: &mut f64| {
-        problem.prepare(i, mean, &mut scratch.workspace);
-        problem.decode(i, mean, &mut scratch.workspace, &mut scratch.corner.y);
+        scratch.find_corner_without_loss(problem, i, mean);
         scratch.describe_corner(problem, i);
         scratch.parts.clear();
         problem.truth_parts(i, &mut scratch.parts);

@@ -36,6 +36,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             steps: self.steps,
             choice: self.choice.as_ref().map(Cow::Borrowed),
             judge: Cow::Borrowed(&self.judge),
+            bound: self.bound.as_ref().map(Cow::Borrowed),
+            quality: self.problem.quality(),
             parts,
         });
         self.company.keeper = Some(keeper);
@@ -68,7 +70,14 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             }
         }
         if checkpoint.signature != signature(problem) {
-            let why = "its examples or its bounds are others".to_owned();
+            let why = "its examples, its losses or its bounds are others".to_owned();
+            return Err(TrainError::Resume { why });
+        }
+        // A point of a relaxation is not a point of the problem itself.
+        let (then, now) = (checkpoint.quality.needed_of_point(), problem.quality());
+        if then > now.needed_of_point() {
+            let (then, now) = (checkpoint.quality, now);
+            let why = format!("its decoding was {then}, that of the problem is {now}");
             return Err(TrainError::Resume { why });
         }
         let point = DualPoint { blocks: blocks.into_owned() };
@@ -84,7 +93,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         run.oracle_timer.add(totals.oracle_seconds);
         (run.totals, run.steps) = (totals, checkpoint.steps);
         run.judge = checkpoint.judge.into_owned();
-        run.announce(Some(totals.passes));
+        run.bound = checkpoint.bound.map(Cow::into_owned);
+        run.announce(Some(totals.passes), None);
         if let Some(choice) = checkpoint.choice {
             run.choose(choice.into_owned());
         }

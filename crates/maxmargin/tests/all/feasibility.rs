@@ -5,7 +5,7 @@ use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::rows::{CaseRow, RowsCase};
 use crate::common::{audit_of, cases};
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming};
-use maxmargin::{Block, Problem, Settings, Solution, SparseVec, audit, train};
+use maxmargin::{Block, PointCheck, Problem, Settings, Solution, SparseVec, audit, train};
 use proptest::prelude::*;
 
 /// Two sequences of lengths 3 and 1 over three labels.
@@ -215,10 +215,11 @@ fn masses_of_classes_are_checked() {
     let rows = vec![row(0), row(1)];
     let case = RowsCase { classes: 2, attributes: 1, bias: None, costs, rows };
     let (multiclass, binary) = (case.multiclass(), case.binary());
-    let why = |problem: &dyn Fn(&SparseVec, f64) -> Result<(), String>, masses: &[f64], loss| {
-        let parts: SparseVec = (0..).zip(masses.iter().copied()).collect();
-        problem(&parts, loss).err().unwrap_or_default()
-    };
+    let why =
+        |problem: &dyn Fn(&SparseVec, f64) -> Result<PointCheck, String>, masses: &[f64], loss| {
+            let parts: SparseVec = (0..).zip(masses.iter().copied()).collect();
+            problem(&parts, loss).err().unwrap_or_default()
+        };
     let classes = |parts: &SparseVec, loss| multiclass.check_point(0, parts, loss, 1e-9);
     assert_eq!(why(&classes, &[0.75, 0.25], 0.5), "");
     assert_eq!(why(&classes, &[0.75, 0.25], 0.25), "its loss is stated as 0.25, but is 0.5");

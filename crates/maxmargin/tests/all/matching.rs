@@ -10,8 +10,8 @@ use maxmargin::model::matching::{
     Gold, LinkLoss, Matcher, Matching, MatchingError, MatchingShape, PairError, Pairs,
 };
 use maxmargin::{
-    Caching, Direction, Order, Problem, Rng, Settings, Solver, SparseVec, regularization_path,
-    train,
+    Caching, Direction, Order, PointCheck, Problem, Rng, Settings, Solver, SparseVec,
+    regularization_path, train,
 };
 use proptest::prelude::*;
 
@@ -214,7 +214,7 @@ proptest! {
                 rest -= share;
             }
             let parts = |masses: &[f64]| (0..).zip(masses.iter().copied()).collect::<SparseVec>();
-            prop_assert_eq!(problem.check_point(i, &parts(&masses), loss, 1e-12), Ok(()));
+            prop_assert_eq!(problem.check_point(i, &parts(&masses), loss, 1e-12), Ok(PointCheck::Feasible));
             prop_assert!(problem.check_point(i, &parts(&masses), loss + 0.1, 1e-12).is_err());
             // Scaled up, it may be outside: some direction tells.
             masses.iter_mut().for_each(|mass| *mass *= scale);

@@ -4,6 +4,7 @@ use super::shape::BinaryShape;
 use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::simplex::Simplices;
 use crate::slack::Enumerable;
 use crate::sparse::{Sink, SparseVec};
@@ -252,7 +253,7 @@ impl Problem for Binary {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         if let Some((part, _)) = parts.entries().iter().find(|(part, _)| *part != WRONG) {
             return Err(format!("it has a part that does not exist: {part}"));
         }
@@ -263,7 +264,7 @@ impl Problem for Binary {
         if (mass - loss).abs() > slack * (1.0 + mass) {
             return Err(format!("its loss is stated as {loss}, but is {mass}"));
         }
-        Ok(())
+        Ok(PointCheck::Feasible)
     }
 }
 

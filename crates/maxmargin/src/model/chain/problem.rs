@@ -10,6 +10,7 @@ use crate::expectations::Expectations;
 use crate::inference::forward_backward::ForwardBackward;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
@@ -429,7 +430,8 @@ impl Problem for Chain {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
-        super::feasible::check(self, i, parts, loss, slack)
+    ) -> Result<PointCheck, String> {
+        super::feasible::check(self, i, parts, loss, slack)?;
+        Ok(PointCheck::Feasible)
     }
 }

@@ -16,7 +16,7 @@ use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference};
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -368,7 +368,7 @@ impl Problem for FactorGraph {
     }
 
     fn quality(&self) -> Quality {
-        if self.failed.load(Ordering::Relaxed) { Quality::Heuristic } else { self.quality }
+        if self.failed.load(Ordering::Relaxed) { Quality::Unproven } else { self.quality }
     }
 
     fn total_weight(&self) -> f64 {
@@ -421,12 +421,15 @@ impl Problem for FactorGraph {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         check_consistency(&self.graphs[i].topology, parts, slack)?;
         let own = self.loss_of(i, parts);
         if (own - loss).abs() > slack * (1.0 + own.abs()) {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(())
+        Ok(match self.graphs[i].topology.is_forest() {
+            true => PointCheck::Feasible,
+            false => PointCheck::Relaxed,
+        })
     }
 }

@@ -61,3 +61,21 @@ pub(super) fn check(
     }
     Ok(())
 }
+
+/// Whether the edges of a graph form no cycle.
+pub(super) fn is_forest(graph: LabelledGraph<'_>) -> bool {
+    fn root(parents: &mut [u32], mut v: u32) -> u32 {
+        while parents[v as usize] != v {
+            let above = parents[parents[v as usize] as usize];
+            parents[v as usize] = above;
+            v = above;
+        }
+        v
+    }
+    let mut parents: Vec<u32> = (0..graph.nodes() as u32).collect();
+    graph.edges().iter().all(|&(a, b)| {
+        let (a, b) = (root(&mut parents, a), root(&mut parents, b));
+        parents[a as usize] = b;
+        a != b
+    })
+}

@@ -1,6 +1,7 @@
 //! Labelled graphs as a structured problem.
 
 use super::error::{PottsError, check};
+use super::feasible::{self, is_forest};
 use super::graphs::{LabelledGraph, LabelledGraphs};
 use super::inference::GraphInference;
 use super::labels::NodeLabels;
@@ -12,7 +13,7 @@ use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::topology::Topology;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
 use crate::way::Way;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -359,7 +360,7 @@ impl Problem for Potts {
 
     fn quality(&self) -> Quality {
         match self.failed.load(Ordering::Relaxed) {
-            true => Quality::Heuristic,
+            true => Quality::Unproven,
             false => self.inference.quality(&self.shape),
         }
     }
@@ -415,15 +416,25 @@ impl Problem for Potts {
     }
 
     /// Checks that the masses of labels are those of a distribution at every node, that the mass with
-    /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs. On a
-    /// graph with cycles that is necessary, but not sufficient; for the relaxation it is both.
+    /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs.
+    ///
+    /// Such masses are a point of the relaxation. On a forest they are a convex combination of
+    /// labellings too. With two labels and neighbours that only attract each other, they are as good as
+    /// one: the relaxation then has the same maximum as the labellings, whatever weights the bounds
+    /// allow, so that the dual value of the point is a lower bound of the optimum all the same.
     fn check_point(
         &self,
         i: usize,
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
-        super::feasible::check(&self.shape, self.data.graph(i), &self.costs[i], parts, loss, slack)
+    ) -> Result<PointCheck, String> {
+        let graph = self.data.graph(i);
+        feasible::check(&self.shape, graph, &self.costs[i], parts, loss, slack)?;
+        let is_tight = self.shape.attractive && self.shape.labels <= 2;
+        Ok(match is_tight || self.shape.edge_attributes == 0 || is_forest(graph) {
+            true => PointCheck::Feasible,
+            false => PointCheck::Relaxed,
+        })
     }
 }

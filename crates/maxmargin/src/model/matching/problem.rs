@@ -6,6 +6,7 @@ use super::pairs::{Gold, Pairs};
 use super::shape::MatchingShape;
 use crate::bounds::Bounds;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
@@ -309,7 +310,7 @@ impl Problem for Matching {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         let pair = self.data.pair(i);
         super::feasible::check(&self.shape, &pair, parts, slack)?;
         let masses = parts.entries().iter().map(|&(k, mass)| (k as usize, mass));
@@ -317,6 +318,6 @@ impl Problem for Matching {
         if (own - loss).abs() > slack * (1.0 + own.abs()) {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(())
+        Ok(PointCheck::Feasible)
     }
 }

@@ -6,6 +6,7 @@ use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::simplex::{self, Simplices};
 use crate::slack::Enumerable;
 use crate::sparse::{Sink, SparseVec};
@@ -337,14 +338,14 @@ impl Problem for Multiclass {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         simplex::check(parts, self.shape.classes, slack)?;
         let cost = |&(class, mass): &(u64, f64)| mass * Simplices::loss(self, i, class);
         let own: f64 = parts.entries().iter().map(cost).sum();
         if (own - loss).abs() > slack * (1.0 + own.abs()) {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(())
+        Ok(PointCheck::Feasible)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
-use crate::quality::Quality;
+use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -293,7 +293,7 @@ impl Problem for Multilabel {
 
     fn quality(&self) -> Quality {
         match self.failed.load(Ordering::Relaxed) {
-            true => Quality::Heuristic,
+            true => Quality::Unproven,
             false => self.plan.inference.quality(),
         }
     }
@@ -360,7 +360,7 @@ impl Problem for Multilabel {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         if !parts.is_finite() {
             return Err("a mass is not finite".to_owned());
         }
@@ -388,6 +388,6 @@ impl Problem for Multilabel {
         if (own - loss).abs() > slack * (1.0 + own.abs()) {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(())
+        Ok(if self.plan.is_forest() { PointCheck::Feasible } else { PointCheck::Relaxed })
     }
 }

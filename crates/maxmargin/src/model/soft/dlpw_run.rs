@@ -78,6 +78,8 @@ fn record(row: &DlpwRow) -> Record {
         oracle_seconds: 0.0,
         gap_seconds: 0.0,
         dual: 0.0,
+        iterate_dual: None,
+        average_dual: None,
         primal: None,
         gap: None,
         estimate: None,

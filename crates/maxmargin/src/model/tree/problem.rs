@@ -7,6 +7,7 @@ use super::shape::TreeShape;
 use crate::bounds::{Bounds, BoundsError};
 use crate::expectations::Expectations;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -313,8 +314,10 @@ impl Problem for Tree {
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
-        super::feasible::check(self, i, parts, loss, slack)
+    ) -> Result<PointCheck, String> {
+        super::feasible::check(self, i, parts, loss, slack)?;
+        let (width, height) = self.data.grid(i);
+        Ok(if width * height == 1 { PointCheck::Feasible } else { PointCheck::Unproven })
     }
 
     fn expectations(&self) -> Option<&dyn Expectations<TreeWorkspace>> {

@@ -1,7 +1,7 @@
 //! Problems as a user would write them: the seven required methods, and the weight where needed.
 
 use super::dot;
-use maxmargin::{Bounds, Problem, Quality, Rng, Sink, SparseVec};
+use maxmargin::{Bounds, PointCheck, Problem, Quality, Rng, Sink, SparseVec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -287,7 +287,13 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
         self.inner.scatter(i, scale, parts, sink);
     }
-    fn check_point(&self, i: usize, p: &SparseVec, loss: f64, slack: f64) -> Result<(), String> {
+    fn check_point(
+        &self,
+        i: usize,
+        p: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
         self.inner.check_point(i, p, loss, slack)
     }
 }

@@ -3,6 +3,7 @@
 use super::{SoftGraph, SoftWorkspace};
 use crate::inference::topology::argmax;
 use crate::problem::Problem;
+use crate::quality::PointCheck;
 use crate::sparse::{Sink, SparseVec};
 
 impl Problem for SoftGraph {
@@ -135,14 +136,15 @@ impl Problem for SoftGraph {
         Some(self.hard_objective(w))
     }
 
-    /// Checks that masses lie in the simplex, and that the loss is theirs.
+    /// Checks that masses lie in the simplex, and that the loss is theirs. A block of the soft problem is
+    /// a simplex, so that this is complete.
     fn check_point(
         &self,
         i: usize,
         parts: &SparseVec,
         loss: f64,
         slack: f64,
-    ) -> Result<(), String> {
+    ) -> Result<PointCheck, String> {
         let block = &self.layout.blocks[i];
         let (mut sum, mut own) = (0.0, 0.0);
         for &(state, mass) in parts.entries() {
@@ -161,6 +163,6 @@ impl Problem for SoftGraph {
         if (own - loss).abs() > slack * (1.0 + own.abs()) || loss.is_nan() {
             return Err(format!("its loss is stated as {loss}, but is {own}"));
         }
-        Ok(())
+        Ok(PointCheck::Feasible)
     }
 }

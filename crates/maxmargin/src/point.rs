@@ -1,0 +1,132 @@
+//! What the blocks of a dual point are shown to be.
+
+use crate::certificate::ROUNDING;
+use crate::crew::Crew;
+use crate::dual::{Block, DualPoint};
+use crate::error::TrainError;
+use crate::membership::{Membership, find_outputs};
+use crate::observe::WarmStart;
+use crate::problem::Problem;
+use crate::quality::{PointCheck, Quality};
+use thiserror::Error;
+
+/// The search for outputs compares sums over features, whose rounding errors are larger than those of
+/// single masses.
+const SLACK_OF_SUMS: f64 = 10.0;
+
+/// Why a block is not a point of a problem.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub(crate) enum Infeasible {
+    /// It does not even look like one: it has other parts, or another loss than its parts have.
+    #[error("{0}")]
+    Malformed(String),
+    /// It has the right form, but no outputs make it up.
+    #[error("no convex combination of {what} is nearer to it than {by:.1e}")]
+    Outside {
+        /// What the oracle returns.
+        what: &'static str,
+        /// The relative distance.
+        by: f64,
+    },
+}
+
+/// Checks every block of a point with as many blocks as the problem has examples. Where a check shows
+/// less than the quality of the oracle needs, outputs are searched that make up the block.
+pub(crate) fn check_points<P: Problem>(
+    problem: &P,
+    crew: &mut Crew<P>,
+    point: &DualPoint,
+    slack: f64,
+) -> Vec<Result<PointCheck, Infeasible>> {
+    let needed = problem.quality().needed_of_point();
+    let mut verdicts = vec![Ok(PointCheck::Unproven); point.blocks.len()];
+    crew.for_each(&mut verdicts, |i, scratch, verdict| {
+        let block = &point.blocks[i];
+        *verdict = check_block(problem, i, block, slack).map_err(Infeasible::Malformed);
+        if !matches!(verdict, Ok(shown) if *shown > needed) {
+            return;
+        }
+        let slack = SLACK_OF_SUMS * slack.max(ROUNDING);
+        match find_outputs(problem, i, block, slack, scratch) {
+            Membership::Inside => *verdict = Ok(needed),
+            Membership::Outside(by) => {
+                *verdict = Err(Infeasible::Outside { what: noun(needed), by })
+            }
+            Membership::Unknown => {}
+        }
+    });
+    verdicts
+}
+
+fn noun(needed: PointCheck) -> &'static str {
+    if needed == PointCheck::Feasible { "outputs" } else { "corners of the relaxation" }
+}
+
+fn check_block<P: Problem>(
+    problem: &P,
+    i: usize,
+    block: &Block,
+    slack: f64,
+) -> Result<PointCheck, String> {
+    if !block.loss.is_finite() || !block.parts.is_finite() {
+        return Err("a number is not finite".to_owned());
+    }
+    if !block.parts.is_normalised() {
+        return Err("its parts are not sorted".to_owned());
+    }
+    problem.check_point(i, &block.parts, block.loss, slack)
+}
+
+/// Takes over a point to start from as far as it is one of the problem's: a block that is not shown to
+/// be feasible starts at the truth instead.
+///
+/// # Errors
+/// A point of the wrong size or form, or one of which nothing can be taken over.
+pub(crate) fn take_over<P: Problem>(
+    problem: &P,
+    crew: &mut Crew<P>,
+    point: DualPoint,
+) -> Result<(DualPoint, WarmStart), TrainError> {
+    if point.blocks.len() != problem.examples() {
+        let (found, expected) = (point.blocks.len(), problem.examples());
+        return Err(TrainError::Size { what: "dual blocks", found, expected });
+    }
+    let needed = problem.quality().needed_of_point();
+    let verdicts = check_points(problem, crew, &point, ROUNDING);
+    let truth = DualPoint::at_truth(problem);
+    let (mut taken, mut refused, mut first_refusal) = (0, 0, None);
+    let mut blocks = point.blocks;
+    for (example, (block, verdict)) in blocks.iter_mut().zip(verdicts).enumerate() {
+        let why = match verdict {
+            Ok(shown) if shown <= needed => {
+                taken += u64::from(*block != truth.blocks[example]);
+                continue;
+            }
+            Ok(_) => "no outputs were found that make up its point".to_owned(),
+            Err(Infeasible::Malformed(why)) => return Err(TrainError::Start { example, why }),
+            Err(outside) => outside.to_string(),
+        };
+        block.clone_from(&truth.blocks[example]);
+        refused += 1;
+        first_refusal.get_or_insert((example, why));
+    }
+    match first_refusal {
+        Some((example, why)) if taken == 0 => Err(TrainError::Start { example, why }),
+        first_refusal => {
+            let reason = first_refusal.map(|(example, why)| format!("in example {example}, {why}"));
+            Ok((DualPoint { blocks }, WarmStart { taken, refused, reason }))
+        }
+    }
+}
+
+impl Quality {
+    /// What is left of a promise that was broken so many times.
+    pub(crate) fn after_failures(self, failures: u64) -> Self {
+        match self {
+            Self::Exact if failures > 0 => Self::Heuristic,
+            // Its corners may be fractional, so that the dual is no bound of the problem itself either.
+            Self::UpperBound if failures > 0 => Self::Unproven,
+            kept => kept,
+        }
+    }
+}
