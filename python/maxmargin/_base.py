@@ -41,8 +41,10 @@ class Certificate:
     gap : float
         ``primal - dual``: how far from the optimum the weights can be at most.
     quality : str
-        What the gap is a bound of: ``"exact"``, ``"upper-bound"`` (the problem was relaxed), or
-        ``"heuristic"`` (the true gap may be larger).
+        What the gap is a bound of: ``"exact"``, ``"upper-bound"`` (the problem was relaxed),
+        ``"heuristic"`` (the true gap may be larger), or ``"unproven"`` (it proves nothing).
+    problem : str
+        The problem that was solved: the structured SVM, its relaxation, or one with soft constraints.
     """
 
     lam: float
@@ -50,16 +52,29 @@ class Certificate:
     dual: float
     gap: float
     quality: str = "exact"
+    problem: str = "structured SVM with margin rescaling"
 
     @classmethod
-    def _of(cls, meta: dict[str, Any]) -> Certificate:
+    def _of(cls, meta: dict[str, Any], problem: str) -> Certificate:
         return cls(
             lam=meta["lambda"],
             primal=meta["primal"],
             dual=meta["dual"],
             gap=meta["gap"],
             quality=meta.get("quality", "exact"),
+            problem=problem,
         )
+
+
+def warn_if_unproven(findings: list[str], quality: str, frames: int = 3) -> list[str]:
+    """What speaks against a certificate, with a warning where nothing does and nothing is proven."""
+    if not findings and quality == "unproven":
+        text = (
+            "the figures are as claimed, but they are unproven: no outputs were found that make up "
+            "the dual point"
+        )
+        warnings.warn(text, UserWarning, stacklevel=frames)
+    return findings
 
 
 @dataclass
@@ -207,7 +222,7 @@ class BaseSVM(BaseEstimator):
         self._set_weights()
 
     def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
-        self.certificate_ = Certificate._of(meta["certificate"])
+        self.certificate_ = Certificate._of(meta["certificate"], meta["problem"])
         self.status_: str = meta["status"]
         self.totals_: dict[str, Any] = meta["totals"]
         self.n_iter_ = int(meta["totals"]["passes"])
@@ -216,7 +231,14 @@ class BaseSVM(BaseEstimator):
         self.validation_error_: float | None = found["error"] if found else None
         self.history_ = history_array(columns)
         c = self.certificate_
-        logger.info("%s: primal %.6g, dual %.6g, gap %.4g", self.status_, c.primal, c.dual, c.gap)
+        logger.info(
+            "%s: primal %.6g, dual %.6g, gap %.4g (%s)",
+            self.status_,
+            c.primal,
+            c.dual,
+            c.gap,
+            c.quality,
+        )
 
     def _warn(self, frames: int = 4) -> None:
         """Warns if the training has not converged, in the name of who has called ``fit``."""
@@ -311,11 +333,12 @@ class BaseSVM(BaseEstimator):
         Returns
         -------
         list of str
-            What speaks against it; empty if the proof holds.
+            What speaks against it; empty if the proof holds. Where the figures are as claimed but
+            cannot be proven, it is empty too, with a warning.
         """
         check_is_fitted(self, "certificate_")
         data = self._examples(X, y, labelled=True, **extra)
-        return self._model.verify(data, threads(self.n_jobs))
+        return warn_if_unproven(*self._model.verify(data, threads(self.n_jobs)))
 
     # Pictures
 

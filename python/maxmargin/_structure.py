@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, labelled_pair, total
+from ._base import BaseSVM, labelled_pair, total, warn_if_unproven
 from ._oracle import Adapter
 from ._settings import as_json, bound_pair, is_auto, seed, threads
 
@@ -272,7 +272,8 @@ random_state, warm_start, verbose, callback, options
         truths = adapter.truths()
         c = self.certificate_
         claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
-        return native.verify_structure(
+        claim["quality"] = c.quality
+        findings, quality = native.verify_structure(
             adapter,
             truths,
             weights.tolist(),
@@ -285,6 +286,7 @@ random_state, warm_start, verbose, callback, options
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),
         )
+        return warn_if_unproven(findings, quality)
 
 
 def hold_out(X: list[Any], y: list[Any], weights: np.ndarray, seed: int, one_in: int) -> Any:

@@ -6,8 +6,8 @@ use crate::args::Pictures;
 use crate::commands::{Test, certificate_in_words, is_dlpw, support_in_words, validation_in_words};
 use crate::kind::Kind;
 use crate::kind::kernel;
-use maxmargin::Status;
 use maxmargin::observe::{Control, Event, Observer, Record, Totals};
+use maxmargin::{Certificate, Quality, Status};
 use maxmargin_io::Model;
 use maxmargin_report::{
     Bar, Bars, Fact, Facts, Plot, Prose, Report, Series, Tone, XAxis, YAxis, format_number,
@@ -135,6 +135,16 @@ fn certificate<K: Kind>(model: &Model) -> Prose {
     }
 }
 
+/// What kind of bound the gap is, where it is not one on the distance to the optimum.
+fn of_what(c: &Certificate) -> &'static str {
+    match c.quality {
+        Quality::Exact => "",
+        Quality::UpperBound => "of the relaxed problem",
+        Quality::Heuristic => "the true gap may be larger",
+        Quality::Unproven => "proves nothing",
+    }
+}
+
 fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
@@ -146,7 +156,8 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
             Fact::new("Hard objective", format_number(c.primal)).hint("without a certificate"),
         ),
         false => facts
-            .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone))
+            .fact(Fact::new("Duality gap", format_number(c.gap)).hint(of_what(c)).tone(tone))
+            .fact(Fact::new("Certificate", c.quality.name()).hint(model.solved_problem()))
             .fact(("Primal objective", format_number(c.primal).as_str()))
             .fact(("Dual objective", format_number(c.dual).as_str())),
     };

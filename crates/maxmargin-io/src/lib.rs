@@ -61,6 +61,7 @@ mod predictions;
 mod reader;
 mod rows;
 mod sequence;
+mod solved;
 mod source;
 mod spec;
 mod superpixels;

@@ -125,7 +125,9 @@ impl Model {
 
     /// All else that is known of it, as JSON.
     fn meta(&self) -> PyResult<String> {
-        serde_json::to_string(&self.inner.meta).map_err(value_error)
+        let mut meta = serde_json::to_value(&self.inner.meta).map_err(value_error)?;
+        meta["problem"] = self.inner.solved_problem().into();
+        Ok(meta.to_string())
     }
 
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -153,11 +155,19 @@ impl Model {
         GraphData::with_names(lines, &names, labelled)
     }
 
-    /// What speaks against its certificate on these data, which are used up.
-    fn verify(&self, py: Python<'_>, data: AnyData<'_>, threads: usize) -> PyResult<Vec<String>> {
+    /// What speaks against its certificate on these data, which are used up; and what the certificate
+    /// was shown to be worth.
+    fn verify(
+        &self,
+        py: Python<'_>,
+        data: AnyData<'_>,
+        threads: usize,
+    ) -> PyResult<(Vec<String>, &'static str)> {
         let (examples, fingerprint) = data.take()?;
-        py.detach(|| verify::findings(&self.inner, examples, fingerprint, threads))
-            .map_err(value_error)
+        let (findings, quality) = py
+            .detach(|| verify::findings(&self.inner, examples, fingerprint, threads))
+            .map_err(value_error)?;
+        Ok((findings, quality.name()))
     }
 
     /// The best labels of sequences, with their scores.

@@ -109,7 +109,7 @@ fn facts(result: &Result) -> Facts {
     let tone = if reached { Tone::Good } else { Tone::Warning };
     let mut facts = Facts::new("Result")
         .fact(Fact::new("Status", result.status.name()).hint(result.status.explain()).tone(tone))
-        .fact(Fact::new("Duality gap", format_number(c.gap)).tone(tone));
+        .fact(Fact::new("Duality gap", format_number(c.gap)).hint(c.quality.name()).tone(tone));
     for (name, value) in [
         ("Primal objective", c.primal),
         ("Dual objective", c.dual),

@@ -9,8 +9,8 @@ use crate::session::{ErrorOf, Search, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
 use maxmargin::{
-    Bounds, Certificate, Interrupt, PathSettings, Problem, Quality, Settings, Solution, SparseVec,
-    audit,
+    Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
+    SparseVec, audit,
 };
 use maxmargin_io::{Beside, Claim, Outcome};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -150,6 +150,20 @@ impl Problem for PyProblem {
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
     }
+
+    fn check_point(
+        &self,
+        _i: usize,
+        parts: &SparseVec,
+        _loss: f64,
+        _slack: f64,
+    ) -> Result<PointCheck, String> {
+        let last = parts.entries().last().map(|(feature, _)| *feature);
+        match last.filter(|feature| *feature >= self.dim as u64) {
+            Some(feature) => Err(format!("it has a feature that does not exist: {feature}")),
+            None => Ok(PointCheck::Unproven),
+        }
+    }
 }
 
 /// Lower and upper bounds, one per weight.
@@ -211,6 +225,7 @@ fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> St
     serde_json::json!({
         "solver": settings.solver, "examples": problem.truths.len(), "features": problem.dim,
         "certificate": solution.certificate, "status": solution.status,
+        "problem": "structured SVM with margin rescaling",
         "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
     })
     .to_string()
@@ -340,7 +355,7 @@ pub(crate) fn verify_structure(
     threads: usize,
     bounds: BoundArrays,
     quality: &str,
-) -> PyResult<Vec<String>> {
+) -> PyResult<(Vec<String>, &'static str)> {
     let certificate: Certificate = parse("certificate", certificate)?;
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
@@ -349,5 +364,5 @@ pub(crate) fn verify_structure(
     });
     let found = problem.conclude(found.map_err(value_error))?;
     let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
-    Ok(claim.findings(&found))
+    Ok((claim.findings(&found), found.certificate.quality.name()))
 }

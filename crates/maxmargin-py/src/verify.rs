@@ -2,7 +2,7 @@
 
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
-use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin::{Audit, DualPoint, Problem, Quality, audit};
 use maxmargin_io::{Beside, Claim, FactorTraining, Fingerprint, Model};
 use std::borrow::Cow;
 
@@ -38,7 +38,8 @@ impl UseProblem for Auditor<'_> {
     }
 }
 
-/// Everything that speaks against what a model claims; nothing if it holds.
+/// Everything that speaks against what a model claims, nothing if it holds; and what the certificate was
+/// shown to be worth.
 ///
 /// # Errors
 /// A model without a dual point, or data that do not fit it at all.
@@ -47,7 +48,7 @@ pub(crate) fn findings(
     mut examples: Examples,
     fingerprint: Fingerprint,
     threads: usize,
-) -> Result<Vec<String>, String> {
+) -> Result<(Vec<String>, Quality), String> {
     let dual = model.dual.as_ref().ok_or_else(|| match model.meta.spec.training() {
         Some(FactorTraining::Dlpw { .. }) => {
             "DLPW proves nothing that could be checked; training=\"soft\" comes with a certificate"
@@ -64,11 +65,12 @@ pub(crate) fn findings(
             "{n} examples with the fingerprint {fingerprint}, not {} with {}",
             meta.n, meta.fingerprint
         );
-        return Ok(vec![format!("the data are not those it was trained on: {claim}")]);
+        let finding = format!("the data are not those it was trained on: {claim}");
+        return Ok((vec![finding], Quality::Unproven));
     }
     let auditor = Auditor { model, dual, threads };
     let (audit, soft) = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
     let mut findings = model.claim().findings(&audit);
     findings.extend(soft);
-    Ok(findings)
+    Ok((findings, audit.certificate.quality))
 }

@@ -43,6 +43,23 @@ pub struct Certificate {
     pub quality: Quality,
 }
 
+impl Certificate {
+    /// The same with a larger lower bound, that of another dual point.
+    pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
+        let Self { mut primal, dual, .. } = self;
+        let dual = dual.max(bound);
+        if dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+            if matches!(self.quality, Quality::Exact | Quality::UpperBound) {
+                return Err(TrainError::Contradiction { primal, dual });
+            }
+            // A heuristic has missed the hinge: the true objective lies above the bound.
+            primal = dual;
+        }
+        let dual = dual.min(primal);
+        Ok(Self { primal, dual, gap: primal - dual, ..self })
+    }
+}
+
 /// What an exact pass finds out about one block.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct BlockReading {
@@ -96,7 +113,8 @@ pub(crate) fn read_block<P: Problem>(
         scratch.fall_back_to_truth(problem, i);
         scratch.step.go_to(block, &scratch.corner);
         (hinge, ascent) = (0.0, -own);
-    } else if failed {
+    } else if ascent < 0.0 {
+        // The block's own point is as good as the corner, or better, but for rounding.
         step.stay();
         (hinge, ascent) = (own, 0.0);
     }

@@ -86,7 +86,7 @@ pub(crate) fn run<P: Problem>(
                 if !kept {
                     driver.keep(stage)?;
                 }
-                return Ok(driver.run.finish(status, check, average));
+                return driver.run.finish(status, check, average);
             }
         }
     }
@@ -461,7 +461,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         self.keep(stage)?;
         let (check, average) = self.check()?;
         self.run.end_pass(Some(&check));
-        Ok(self.run.finish(status, check, average))
+        self.run.finish(status, check, average)
     }
 }
 

@@ -58,7 +58,9 @@ pub(crate) fn find_outputs<P: Problem>(
         feature: largest(column.features.norm_sq().sqrt(), target.features.norm_sq().sqrt()),
         loss: largest(column.loss.abs(), target.loss.abs()),
     };
-    let mut cone = NearestInCone::new(target.scaled(&units, w.len()), w.len() + 2);
+    let target = target.scaled(&units, w.len());
+    let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
+    let mut direction = Direction { dense: vec![0.0; w.len() + 2], touched: Vec::new() };
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
     let mut newest = column.scaled(&units, w.len());
     for _ in 0..MOST_CALLS {
@@ -71,16 +73,16 @@ pub(crate) fn find_outputs<P: Problem>(
         if !nearer {
             return Membership::Unknown;
         }
-        best_towards(problem, i, cone.residual(), cone.touched(), &units, &mut w, scratch);
+        direction.follow(&cone, problem.bounds());
+        direction.find_best(problem, i, &units, &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
         newest = column.scaled(&units, w.len());
-        // All outputs lie on this side of the residual, the target lies on the other.
-        let ahead = distance_sq - newest.dot_dense(cone.residual());
-        let by = ahead / distance_sq.sqrt();
+        // No output goes further in this direction than the newest one. Does the target?
+        let ahead = target.dot_dense(&direction.dense) - newest.dot_dense(&direction.dense);
         let has_proof = matches!(problem.quality(), Quality::Exact | Quality::UpperBound)
             && problem.weights_norm_sq(&w).is_none();
-        if by > slack && has_proof {
-            return Membership::Outside(by);
+        if ahead > slack * direction.length() && has_proof {
+            return Membership::Outside(ahead / direction.length());
         }
     }
     Membership::Unknown
@@ -155,37 +157,98 @@ fn leave_open(cone: &mut NearestInCone, bounds: Option<&Bounds>, dim: usize) -> 
     }
 }
 
-/// Finds the output with the largest inner product with the residual; it is the corner in the scratch.
-fn best_towards<P: Problem>(
-    problem: &P,
-    i: usize,
-    residual: &[f64],
-    touched: &[u32],
-    units: &Units,
-    w: &mut [f64],
-    scratch: &mut Scratch<P>,
-) {
-    let dim = w.len();
-    let bounds = problem.bounds();
-    let of_loss = (residual[dim] / units.loss).max(0.0);
-    let features = || touched.iter().map(|&at| at as usize).filter(|&at| at < dim);
-    let length = features().map(|at| residual[at].powi(2)).sum::<f64>().sqrt() / units.feature;
-    let with_loss = of_loss > LOSS_MATTERS * length;
-    let scale = if with_loss { of_loss * units.feature } else { units.feature };
-    for at in features() {
-        let weight = residual[at] / scale;
-        // What is left on the wrong side of a sign is rounding.
-        w[at] = match bounds {
-            Some(bounds) if bounds.lower()[at] >= 0.0 => weight.max(0.0),
-            Some(bounds) if bounds.upper()[at] <= 0.0 => weight.min(0.0),
-            _ => weight,
-        };
+/// A direction in which outputs are searched: the residual, without what points against the sign of a
+/// weight. What is left out is rounding where the point is the nearest one.
+struct Direction {
+    dense: Vec<f64>,
+    touched: Vec<usize>,
+}
+
+impl Direction {
+    fn follow(&mut self, cone: &NearestInCone, bounds: Option<&Bounds>) {
+        self.touched.drain(..).for_each(|at| self.dense[at] = 0.0);
+        self.touched.extend(cone.touched().iter().map(|&at| at as usize));
+        let dim = self.dense.len() - 2;
+        for &at in &self.touched {
+            let residual = cone.residual()[at];
+            self.dense[at] = match bounds {
+                _ if at == dim => residual.max(0.0),
+                Some(bounds) if at < dim && bounds.lower()[at] >= 0.0 => residual.max(0.0),
+                Some(bounds) if at < dim && bounds.upper()[at] <= 0.0 => residual.min(0.0),
+                _ => residual,
+            };
+        }
     }
-    if with_loss {
-        scratch.find_corner(problem, i, w);
-    } else {
-        scratch.find_corner_without_loss(problem, i, w);
+
+    fn length(&self) -> f64 {
+        self.touched.iter().map(|&at| self.dense[at].powi(2)).sum::<f64>().sqrt()
     }
-    scratch.describe_corner(problem, i);
-    features().for_each(|at| w[at] = 0.0);
+
+    /// Finds the output that goes furthest in this direction; it is the corner in the scratch.
+    fn find_best<P: Problem>(
+        &self,
+        problem: &P,
+        i: usize,
+        units: &Units,
+        w: &mut [f64],
+        scratch: &mut Scratch<P>,
+    ) {
+        let dim = w.len();
+        let of_loss = self.dense[dim] / units.loss;
+        let features = || self.touched.iter().copied().filter(|&at| at < dim);
+        let length = features().map(|at| self.dense[at].powi(2)).sum::<f64>().sqrt();
+        let with_loss = of_loss > LOSS_MATTERS * length / units.feature;
+        let scale = if with_loss { of_loss * units.feature } else { units.feature };
+        features().for_each(|at| w[at] = self.dense[at] / scale);
+        if with_loss {
+            scratch.find_corner(problem, i, w);
+        } else {
+            scratch.find_corner_without_loss(problem, i, w);
+        }
+        scratch.describe_corner(problem, i);
+        features().for_each(|at| w[at] = 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+    use crate::rng::Rng;
+
+    #[test]
+    fn mixtures_of_tree_states_are_inside() {
+        let nodes = vec![TreeNode::root(2, 1), TreeNode::root(1, 1).child_of(0)];
+        let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).unwrap());
+        let map = |seed: u64| (0..4).map(move |at| ((at * 7 + seed) % 5) as f32);
+        let maps = map(1).chain(map(2)).collect();
+        let truth = vec![State { kind: 0, x: 0, y: 1 }, State { kind: 0, x: 1, y: 1 }];
+        data.push(2, 2, maps, truth, &[], 1.0, 1.0).unwrap();
+        let tree = Tree::new(data, TreeLoss::LABELS).unwrap();
+        let mut scratch = Scratch::new(&tree);
+        let mut rng = Rng::new(3);
+        for _ in 0..20 {
+            let mut block = Block::default();
+            let mut parts = SparseVec::new();
+            let mut rest = 1.0;
+            for left in (0..4).rev() {
+                let share = if left == 0 { rest } else { rest * rng.unit_f64() };
+                rest -= share;
+                let mut state = |kinds| State {
+                    kind: rng.below(kinds) as u32,
+                    x: rng.below(2) as u32,
+                    y: rng.below(2) as u32,
+                };
+                let y = vec![state(2), state(1)];
+                parts.clear();
+                tree.parts(0, &y, &mut parts);
+                block.parts.add_scaled(share, &parts);
+                block.loss += share * tree.loss(0, &y);
+            }
+            assert_eq!(find_outputs(&tree, 0, &block, 1e-8, &mut scratch), Membership::Inside);
+            block.loss += 0.5;
+            let found = find_outputs(&tree, 0, &block, 1e-8, &mut scratch);
+            assert!(matches!(found, Membership::Outside(_)), "{found:?}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::TrainError;
 use crate::membership::{Membership, find_outputs};
 use crate::observe::WarmStart;
 use crate::problem::Problem;
-use crate::quality::{PointCheck, Quality};
+use crate::quality::PointCheck;
 use thiserror::Error;
 
 /// The search for outputs compares sums over features, whose rounding errors are larger than those of
@@ -115,18 +115,6 @@ pub(crate) fn take_over<P: Problem>(
         first_refusal => {
             let reason = first_refusal.map(|(example, why)| format!("in example {example}, {why}"));
             Ok((DualPoint { blocks }, WarmStart { taken, refused, reason }))
-        }
-    }
-}
-
-impl Quality {
-    /// What is left of a promise that was broken so many times.
-    pub(crate) fn after_failures(self, failures: u64) -> Self {
-        match self {
-            Self::Exact if failures > 0 => Self::Heuristic,
-            // Its corners may be fractional, so that the dual is no bound of the problem itself either.
-            Self::UpperBound if failures > 0 => Self::Unproven,
-            kept => kept,
         }
     }
 }

@@ -109,6 +109,16 @@ impl Quality {
         }
     }
 
+    /// What is left of a promise that was broken so many times.
+    pub(crate) fn after_failures(self, failures: u64) -> Self {
+        match self {
+            Self::Exact if failures > 0 => Self::Heuristic,
+            // Its corners may be fractional, so that the dual is no bound of the problem itself either.
+            Self::UpperBound if failures > 0 => Self::Unproven,
+            kept => kept,
+        }
+    }
+
     /// What kind of bound the gap is, for people.
     ///
     /// ```

@@ -363,15 +363,11 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         other: Option<&DualState<'p, P>>,
     ) -> Result<Certificate, TrainError> {
         let (quality, state) = (self.quality(), other.unwrap_or(&self.state));
-        let dual = match &mut self.bound {
-            None => state.dual,
-            Some(bound) => {
-                bound.note(state.dual, &state.blocks);
-                bound.dual
-            }
-        };
         let (shares, lambda, norm_sq) = (&state.shares, state.lambda, state.norm_sq);
-        from_readings(quality, shares, lambda, norm_sq, dual, &self.readings)
+        let own = from_readings(quality, shares, lambda, norm_sq, state.dual, &self.readings)?;
+        let Some(bound) = &mut self.bound else { return Ok(own) };
+        bound.note(state.dual, &state.blocks);
+        own.with_bound(bound.dual)
     }
 
     /// Takes note of the dual value of the current iterate, which has just been rebuilt.
@@ -441,16 +437,15 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         status: Status,
         check: Check,
         result: Option<DualState<'p, P>>,
-    ) -> Finished {
+    ) -> Result<Finished, TrainError> {
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();
         let mut certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
-        if let Some(bound) = &self.bound {
-            certificate.dual = bound.dual.min(certificate.primal);
-            certificate.gap = certificate.primal - certificate.dual;
-        }
         // The oracle may have failed after the best weights were found.
         certificate.quality = certificate.quality.max(self.quality());
+        if let Some(bound) = &self.bound {
+            certificate = certificate.with_bound(bound.dual)?;
+        }
         let status = match status {
             _ if self.is_converged(&certificate) => Status::Converged,
             // The last weights have converged, but those before them were better at predicting.
@@ -475,7 +470,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         });
         let solution =
             Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
-        Finished { solution, known }
+        Ok(Finished { solution, known })
     }
 
     fn emit(&mut self, event: Event<'_>) -> Control {

@@ -230,8 +230,8 @@ impl Settings {
     /// ```
     pub fn weights_from_dual(&self) -> bool {
         match self.solver {
-            Solver::AdaGrad | Solver::Perceptron | Solver::Subgradient => false,
-            _ => self.average == Average::None && self.step == Step::LineSearch,
+            Solver::AdaGrad | Solver::Perceptron => false,
+            _ => self.average == Average::None,
         }
     }
 }

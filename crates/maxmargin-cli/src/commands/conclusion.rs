@@ -27,6 +27,7 @@ pub(super) fn conclude<K: Kind>(
         });
         let mut json = json!({
             "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
+            "quality": c.quality, "problem": model.solved_problem(),
             "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
             "oracle_calls": t.oracle_calls, "seconds": t.seconds,
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
@@ -37,6 +38,7 @@ pub(super) fn conclude<K: Kind>(
             json["hard_objective"] = json["primal"].take();
             json["dual"] = Value::Null;
             json["gap"] = Value::Null;
+            json["quality"] = json!(Quality::Unproven);
         }
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
@@ -111,6 +113,11 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
             "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can\n\
              bring it below {:.6}. What was found is within {gap},\n\
              but the true distance may be larger.\n",
+            c.primal, c.dual,
+        ),
+        Quality::Unproven => format!(
+            "The objective was computed as {:.6} and its bound as {:.6}, but an oracle has failed:\n\
+             neither is proven, and the distance to the optimum is unknown.\n",
             c.primal, c.dual,
         ),
     }

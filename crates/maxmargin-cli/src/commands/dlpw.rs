@@ -63,6 +63,7 @@ fn start(problem: &SoftGraph, settings: &Settings) -> Start {
         quality: Quality::UpperBound,
         settings: settings.clone(),
         validates: false,
+        warm_start: None,
         resumed: None,
     }
 }

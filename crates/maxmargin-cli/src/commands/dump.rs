@@ -54,9 +54,11 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     row("data", format!("{} ({})", meta.fingerprint, meta.format));
     row("lambda", c.lambda.to_string());
     row("status", format!("{}: {}", meta.status, meta.status.explain()));
+    row("problem", model.solved_problem());
     row("primal", c.primal.to_string());
     row("dual", c.dual.to_string());
     row("gap", c.gap.to_string());
+    row("quality", format!("{}: {}", c.quality, c.quality.explain()));
     if let Some(v) = &meta.validation {
         row("validation", format!("error {} after pass {}, {} checks", v.error, v.pass, v.checks));
     }
@@ -117,7 +119,8 @@ fn to_json(model: &Model, weights: &LargestWeights) -> Value {
         })
         .collect();
     let mut json = json!({
-        "meta": model.meta, "has_dual": model.dual.is_some(), (format!("{}s", weights.heading)): labels,
+        "meta": model.meta, "problem": model.solved_problem(),
+        "quality": model.meta.certificate.quality, "has_dual": model.dual.is_some(), (format!("{}s", weights.heading)): labels,
     });
     if let Some(pairs) = &weights.pairs {
         let entries = pairs.weights.iter();

@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::kind::{self, Beside, Kind, Labelled, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
-use maxmargin::{Audit, DualPoint, Problem, audit};
+use maxmargin::{Audit, Average, DualPoint, PointCheck, Problem, Quality, Settings, audit};
 use maxmargin_io::{Claim, FactorTraining, LabelRule, Model};
 use serde_json::json;
 use std::borrow::Cow;
@@ -127,24 +127,7 @@ fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String 
         }
     }
     if findings.is_empty() {
-        let settings = &model.meta.settings;
-        let gap = format!("{:.3e} of the optimum on these data", claimed.gap);
-        let _ = match settings.weights_from_dual() {
-            true => writeln!(
-                text,
-                "The claim holds: the dual point is feasible, the weights are its own, and the\n\
-                 objective is within {gap}."
-            ),
-            false => writeln!(
-                text,
-                "The claim holds: the dual point is feasible, and the objective of the weights (which\n\
-                 {} does not make out of it) is within {gap}.",
-                settings.solver
-            ),
-        };
-        if !claimed.quality.is_exact() {
-            let _ = writeln!(text, "({}.)", claimed.quality.explain());
-        }
+        text.push_str(&conclusion(model, audit));
     } else {
         text.push_str("The claim does NOT hold:\n");
         findings.iter().for_each(|finding| {
@@ -154,12 +137,52 @@ fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String 
     text
 }
 
+/// What an audit without findings has shown: no more than it was able to check.
+fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
+    let (claimed, settings) = (&model.meta.certificate, &model.meta.settings);
+    let point = audit.map_or(PointCheck::Unproven, |audit| audit.point);
+    let found = audit.map_or(Quality::Unproven, |audit| audit.certificate.quality);
+    let mut text = format!("Problem: {}.\n", model.solved_problem());
+    if found == Quality::Unproven {
+        let _ = writeln!(
+            text,
+            "The figures are as claimed, but they are unproven: the dual point satisfies conditions\n\
+             that are necessary, and no outputs were found that make it up."
+        );
+        return text;
+    }
+    let weights = match settings.weights_from_dual() {
+        true => "the weights are its own".to_owned(),
+        false => format!("the weights are not made of it ({})", method(settings)),
+    };
+    let gap = format!("{:.3e} of the optimum on these data", claimed.gap);
+    let _ = writeln!(
+        text,
+        "The claim holds: the dual point is {point}, {weights}, and\nthe objective is within {gap}."
+    );
+    if !found.is_exact() {
+        let _ = writeln!(text, "Quality {found}: {}.", found.explain());
+    }
+    text
+}
+
+/// The method, and the average if it returns one.
+fn method(settings: &Settings) -> String {
+    match settings.average {
+        Average::None => settings.solver.to_string(),
+        average => format!("{}, average {average}", settings.solver),
+    }
+}
+
 fn print_json(model: &Model, audit: Option<&Audit>, findings: &[String]) -> Result<()> {
     super::print_json(&json!({
         "holds": findings.is_empty(),
         "findings": findings,
         "claimed": model.meta.certificate,
         "recomputed": audit.map(|audit| audit.certificate),
+        "problem": model.solved_problem(),
+        "point": audit.map(|audit| audit.point),
+        "quality": audit.map(|audit| audit.certificate.quality),
         "weight_residual": audit.map(|audit| audit.weight_residual),
     }))
 }

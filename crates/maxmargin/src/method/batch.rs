@@ -54,7 +54,7 @@ pub(super) fn run_with<'p, 'o, P: Problem>(
                     let check = run.check()?;
                     let check = run.validate(check, None)?;
                     run.end_pass(Some(&check));
-                    return Ok(run.finish(status, check, None));
+                    return run.finish(status, check, None);
                 }
                 let check = look(&mut run, &mut parts)?;
                 run.totals.passes += 1;
@@ -71,7 +71,7 @@ pub(super) fn run_with<'p, 'o, P: Problem>(
             if !kept {
                 run.keep(Stage::PassDone { early: false, check: Some(check) }, None)?;
             }
-            return Ok(run.finish(status, check, None));
+            return run.finish(status, check, None);
         }
         step(&mut run, &parts, &check.certificate)?;
         stage = Stage::START;

@@ -57,7 +57,7 @@ pub(super) fn sweep<'p, P: Problem>(
         match (ended.or(last.then_some(Status::MaxPasses)), checked) {
             (None, _) => {}
             (Some(status), None) => return finish(run, method, status),
-            (Some(status), Some((check, other))) => return Ok(run.finish(status, check, other)),
+            (Some(status), Some((check, other))) => return run.finish(status, check, other),
         }
     }
 }
@@ -78,7 +78,7 @@ fn finish<'p, P: Problem>(
 ) -> Result<Finished, TrainError> {
     let (check, other) = check(&mut run, &mut method)?;
     run.end_pass(Some(&check));
-    Ok(run.finish(status, check, other))
+    run.finish(status, check, other)
 }
 
 /// Reads the corner of example `i` in the scratch, which was found at the weights `scale`·`w` with the

@@ -1,6 +1,6 @@
 //! The trace as an aligned table.
 
-use super::{Control, Event, Observer, Record};
+use super::{Control, Event, Observer, Record, WarmStart};
 use crate::validate::Validation;
 use std::io::{self, Write};
 
@@ -65,6 +65,13 @@ impl<W: Write> Table<W> {
                 )?;
                 if let Some(passes) = start.resumed {
                     writeln!(out, "resumed after {passes} passes")?;
+                }
+                if let Some(WarmStart { taken, refused, reason }) = &start.warm_start {
+                    writeln!(out, "warm start: {taken} blocks are taken over")?;
+                    if let Some(reason) = reason {
+                        let blocks = if *refused == 1 { "block starts" } else { "blocks start" };
+                        writeln!(out, "{refused} {blocks} at the truth instead: {reason}")?;
+                    }
                 }
                 self.validates = start.validates;
                 let column = if self.validates { "error" } else { "step" };

@@ -130,7 +130,9 @@ fn other_problems_are_refused() {
     assert!(again.train(&with(&same, 1.0)).is_ok(), "these are the data of the toy");
     assert!(error(&with(&same[..3], 1.0)).contains("it has 4 examples, the problem has 3"));
     assert!(error(&random_chain(4, 3, 1)).contains("it has 18 features, the problem has 5"));
-    assert!(error(&with(&same, 2.0)).contains("its examples or its bounds are others"));
+    assert!(error(&with(&same, 2.0)).contains("its examples, its losses or its bounds are others"));
     let shorter: [&[u32]; 4] = [&[0, 1], &[1, 1], &[0, 0, 1, 1], &[1]];
-    assert!(error(&with(&shorter, 1.0)).contains("its examples or its bounds are others"));
+    assert!(
+        error(&with(&shorter, 1.0)).contains("its examples, its losses or its bounds are others")
+    );
 }

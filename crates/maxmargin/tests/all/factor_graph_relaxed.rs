@@ -122,7 +122,7 @@ fn a_triangle_trains_on_fractional_corners() {
 
 /// A solver that gives up does not go unnoticed: the certificate promises less.
 #[test]
-fn a_solver_that_fails_makes_the_certificate_a_heuristic_one() {
+fn a_failed_solver_leaves_the_certificate_unproven() {
     use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -160,7 +160,7 @@ fn a_solver_that_fails_makes_the_certificate_a_heuristic_one() {
     assert_eq!(problem.quality(), Quality::UpperBound);
     let settings = Settings { max_passes: 10, tolerance: 0.0, threads: 1, ..bcfw() };
     let solution = train(&problem, &settings).unwrap();
-    assert_eq!(solution.certificate.quality, Quality::Heuristic);
+    assert_eq!(solution.certificate.quality, Quality::Unproven);
 }
 
 /// Neighbours that may only attract each other: bounds hold, and the relaxation is then exact.

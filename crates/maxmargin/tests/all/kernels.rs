@@ -1,6 +1,8 @@
 //! Kernels against the primal method, against explicit features, and against formulas written out.
 
-use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, watch};
+use crate::common::{
+    assert_all_close, assert_certified, assert_close, assert_proven, bcfw, cases, watch,
+};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{
     Expander, Kernel, KernelError, KernelModel, Kernelised, NodeInputs, Support,
@@ -157,7 +159,7 @@ fn go_together<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, settings: &Set
     // Equal inputs make ties, which may be broken either way without a difference in the scores.
     let own = |solution: &Solution| solution.dual.blocks.iter().map(|b| b.loss).collect::<Vec<_>>();
     assert_all_close(&own(&ours), &own(&theirs), 1e-8);
-    assert_certified(problem, &ours);
+    assert_proven(problem, settings, &ours);
 }
 
 /// The same iterates where ties do not matter, the same optimum elsewhere.

@@ -4,7 +4,7 @@ use crate::common::bcfw;
 use crate::common::chains::{any_chain, tieless_chain};
 use crate::common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
 use crate::common::rows::any_rows;
-use crate::common::{assert_certified, cases, norm_sq, qp};
+use crate::common::{assert_proven, cases, norm_sq, qp};
 use maxmargin::{
     Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, train,
 };
@@ -41,7 +41,7 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
 fn solutions<P: Problem>(problem: &P, lambda: f64) -> Vec<(Settings, Solution)> {
     let run = |settings: Settings| {
         let solution = train(problem, &settings).unwrap();
-        assert_certified(problem, &solution);
+        assert_proven(problem, &settings, &solution);
         (settings, solution)
     };
     let all: Vec<_> = methods(lambda, 150).into_iter().map(run).collect();

@@ -265,5 +265,5 @@ fn a_solver_that_fails_is_replaced_and_reported() {
     let (y, found) = oracle(&problem, 0, &w);
     assert!(!y.is_fractional());
     assert_close(found, case.augmented(0, &y.labels, &w), 1e-12, 1.0);
-    assert_eq!(problem.quality(), Quality::Heuristic);
+    assert_eq!(problem.quality(), Quality::Unproven);
 }

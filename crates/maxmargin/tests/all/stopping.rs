@@ -2,7 +2,7 @@
 
 use crate::common::bcfw;
 use crate::common::problems::Watched;
-use crate::common::{Rows, assert_certified, watch};
+use crate::common::{Rows, assert_certified, assert_proven, watch};
 use maxmargin::model::chain::Chain;
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Average, Interrupt, Problem, Settings, Solution, Solver, Status, Trainer, train};
@@ -23,16 +23,16 @@ fn every_method(tolerance: f64) -> Vec<Settings> {
     ]
 }
 
-fn expect<P: Problem>(problem: &P, solution: &Solution, status: Status) {
+fn expect<P: Problem>(problem: &P, settings: &Settings, solution: &Solution, status: Status) {
     assert_eq!(solution.status, status);
-    assert_certified(problem, solution);
+    assert_proven(problem, settings, solution);
 }
 
 #[test]
 fn converged() {
     for settings in every_method(0.2) {
         let (solution, Rows(rows)) = watch(&toy(), &settings);
-        expect(&toy(), &solution, Status::Converged);
+        expect(&toy(), &settings, &solution, Status::Converged);
         assert!(solution.certificate.gap <= 0.2 && solution.totals.passes < 40);
         let reached = rows.iter().position(|(r, _)| r.gap.is_some_and(|gap| gap <= 0.2));
         assert_eq!(reached, Some(rows.len() - 1), "it stops at the first gap within tolerance");
@@ -45,7 +45,7 @@ fn max_passes() {
     for settings in every_method(1e-12) {
         for max_passes in [1, 2, 5] {
             let solution = train(&toy(), &Settings { max_passes, ..settings.clone() }).unwrap();
-            expect(&toy(), &solution, Status::MaxPasses);
+            expect(&toy(), &settings, &solution, Status::MaxPasses);
             assert_eq!(solution.totals.passes, max_passes);
         }
     }
@@ -61,10 +61,10 @@ fn tolerance_zero_never_stops() {
     let chain = Chain::new(shape, data, &Default::default()).unwrap();
     for settings in every_method(0.0) {
         let solution = train(&chain, &settings).unwrap();
-        expect(&chain, &solution, Status::MaxPasses);
+        expect(&chain, &settings, &solution, Status::MaxPasses);
         assert_eq!(solution.certificate.gap, 0.0);
         let solution = train(&chain, &Settings { tolerance: 1e-300, ..settings }).unwrap();
-        expect(&chain, &solution, Status::Converged);
+        expect(&chain, &settings, &solution, Status::Converged);
     }
 }
 
@@ -75,7 +75,7 @@ fn max_oracle_calls_also_in_the_middle_of_a_pass() {
         for most in [1, 3, 4, 5, 6, 11, 16, 17, 18, 19, 30] {
             let settings = Settings { max_oracle_calls: Some(most), ..settings.clone() };
             let solution = train(&toy(), &settings).unwrap();
-            expect(&toy(), &solution, Status::MaxOracleCalls);
+            expect(&toy(), &settings, &solution, Status::MaxOracleCalls);
             let calls = solution.totals.oracle_calls;
             // The certificate at the end needs one more pass, and batch steps are whole passes.
             assert!((most..most + 2 * n).contains(&calls), "{calls} calls, {most} allowed");
@@ -110,7 +110,7 @@ fn max_seconds() {
         let settings =
             Settings { max_seconds: Some(0.01), max_passes: 1_000_000, ..settings.clone() };
         let solution = train(&slow, &settings).unwrap();
-        expect(&slow, &solution, Status::MaxSeconds);
+        expect(&slow, &settings, &solution, Status::MaxSeconds);
     }
 }
 
@@ -124,7 +124,7 @@ fn stopped_by_an_observer() {
             };
             let trainer = Trainer::new(settings.clone()).observe(&mut stop);
             let solution = trainer.train(&toy()).unwrap();
-            expect(&toy(), &solution, Status::Stopped);
+            expect(&toy(), &settings, &solution, Status::Stopped);
             assert_eq!(solution.totals.passes, last);
         }
     }
@@ -180,7 +180,7 @@ fn interrupted_before_and_in_the_middle() {
             let trainer = Trainer::new(settings.clone()).interrupt(interrupt.clone());
             let solution = trainer.train(&problem).unwrap();
             assert_eq!(calls.load(Ordering::Relaxed), solution.totals.oracle_calls);
-            expect(&problem, &solution, Status::Interrupted);
+            expect(&problem, &settings, &solution, Status::Interrupted);
             assert!(solution.totals.oracle_calls < call + 9);
         }
     }
@@ -192,6 +192,6 @@ fn within_the_tolerance_is_converged() {
     let interrupt = Interrupt::new();
     interrupt.raise();
     let settings = Settings { tolerance: 1e3, ..bcfw() };
-    let solution = Trainer::new(settings).interrupt(interrupt).train(&toy()).unwrap();
-    expect(&toy(), &solution, Status::Converged);
+    let solution = Trainer::new(settings.clone()).interrupt(interrupt).train(&toy()).unwrap();
+    expect(&toy(), &settings, &solution, Status::Converged);
 }

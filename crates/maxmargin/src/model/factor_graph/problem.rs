@@ -368,7 +368,7 @@ impl Problem for FactorGraph {
     }
 
     fn quality(&self) -> Quality {
-        if self.failed.load(Ordering::Relaxed) { Quality::Unproven } else { self.quality }
+        self.quality.after_failures(u64::from(self.failed.load(Ordering::Relaxed)))
     }
 
     fn total_weight(&self) -> f64 {

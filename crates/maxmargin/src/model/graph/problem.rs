@@ -359,10 +359,8 @@ impl Problem for Potts {
     }
 
     fn quality(&self) -> Quality {
-        match self.failed.load(Ordering::Relaxed) {
-            true => Quality::Unproven,
-            false => self.inference.quality(&self.shape),
-        }
+        let failures = u64::from(self.failed.load(Ordering::Relaxed));
+        self.inference.quality(&self.shape).after_failures(failures)
     }
 
     fn total_weight(&self) -> f64 {

@@ -292,10 +292,8 @@ impl Problem for Multilabel {
     }
 
     fn quality(&self) -> Quality {
-        match self.failed.load(Ordering::Relaxed) {
-            true => Quality::Unproven,
-            false => self.plan.inference.quality(),
-        }
+        let failures = u64::from(self.failed.load(Ordering::Relaxed));
+        self.plan.inference.quality().after_failures(failures)
     }
 
     fn total_weight(&self) -> f64 {

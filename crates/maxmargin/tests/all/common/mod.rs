@@ -108,6 +108,16 @@ pub fn assert_certified<P: Problem>(problem: &P, solution: &Solution) {
     assert!(found.weight_residual <= 1e-12 * largest.max(1.0), "{:e}", found.weight_residual);
 }
 
+/// Asserts all that the settings promise of a solution: the certificate, and where weights are made of
+/// the dual point, that they are.
+#[track_caller]
+pub fn assert_proven<P: Problem>(problem: &P, settings: &Settings, solution: &Solution) {
+    match settings.weights_from_dual() {
+        true => assert_certified(problem, solution),
+        false => assert_bounded(problem, solution),
+    }
+}
+
 /// Asserts that the certificate of a solution is what a fresh audit finds, whatever its weights.
 #[track_caller]
 pub fn assert_bounded<P: Problem>(problem: &P, solution: &Solution) {
