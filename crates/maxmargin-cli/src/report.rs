@@ -222,6 +222,8 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
             "dual",
             rows().map(|r| r.gap.map(|_| r.dual).or(r.second.is_none().then_some(r.dual))),
         )
+        .column("iterate", rows().map(|r| r.iterate_dual))
+        .column("average", rows().map(|r| r.average_dual))
         .column("second", rows().map(|r| r.second))
         .column("validation", rows().map(|r| r.validation))
         .column("mean", rows().map(|r| r.steps.mean))
@@ -244,6 +246,15 @@ fn convergence(model: &Model, trace: &Trace) -> Plot {
         .x(XAxis::new("seconds", "Seconds"))
         .y(gap);
     plot = match rows().any(|row| row.second.is_some()) {
+        false if rows().any(|row| row.average_dual.is_some()) => plot.y(YAxis::together(
+            "Primal and dual objective",
+            [
+                ("primal", "Primal"),
+                ("dual", "Best bound"),
+                ("iterate", "Dual of the iterate"),
+                ("average", "Dual of the average"),
+            ],
+        )),
         false => plot.y(YAxis::together(
             "Primal and dual objective",
             [("primal", "Primal"), ("dual", "Dual")],

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 type Column = fn(&Record) -> f64;
 
 /// The columns of a history; what is not known is NaN.
-const COLUMNS: [(&str, Column); 14] = [
+const COLUMNS: [(&str, Column); 16] = [
     ("passes", |r| r.pass as f64),
     ("visits", |r| r.visits as f64),
     ("oracle_calls", |r| r.oracle_calls as f64),
@@ -18,6 +18,8 @@ const COLUMNS: [(&str, Column); 14] = [
     ("oracle_seconds", |r| r.oracle_seconds),
     ("gap_seconds", |r| r.gap_seconds),
     ("dual", |r| r.dual),
+    ("iterate_dual", |r| r.iterate_dual.unwrap_or(f64::NAN)),
+    ("average_dual", |r| r.average_dual.unwrap_or(f64::NAN)),
     ("primal", |r| r.primal.unwrap_or(f64::NAN)),
     ("gap", |r| r.gap.unwrap_or(f64::NAN)),
     ("validation", |r| r.validation.unwrap_or(f64::NAN)),
@@ -67,6 +69,8 @@ pub(crate) fn records(columns: &Bound<'_, PyDict>) -> PyResult<Vec<Record>> {
         oracle_seconds: at("oracle_seconds", row),
         gap_seconds: at("gap_seconds", row),
         dual: at("dual", row),
+        iterate_dual: known("iterate_dual", row),
+        average_dual: known("average_dual", row),
         primal: known("primal", row),
         gap: known("gap", row),
         estimate: None,

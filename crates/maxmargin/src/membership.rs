@@ -55,8 +55,8 @@ pub(crate) fn find_outputs<P: Problem>(
     let mut target = Column::default();
     target.read(problem, i, &block.parts, block.loss);
     let units = Units {
-        feature: largest(column.features.norm_sq().sqrt(), target.features.norm_sq().sqrt()),
-        loss: largest(column.loss.abs(), target.loss.abs()),
+        feature: column.length().max(target.length()).max(LEAST_UNIT),
+        loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
     };
     let target = target.scaled(&units, w.len());
     let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
@@ -88,12 +88,8 @@ pub(crate) fn find_outputs<P: Problem>(
     Membership::Unknown
 }
 
-fn largest(a: f64, b: f64) -> f64 {
-    match a.max(b) {
-        0.0 => 1.0,
-        largest => largest,
-    }
-}
+/// Where all features or losses of a block are smaller than this, they may be nothing but rounding.
+const LEAST_UNIT: f64 = 1e-6;
 
 /// By what features and losses are divided, so that neither outweighs the other.
 struct Units {
@@ -119,6 +115,10 @@ impl Column {
         problem.scatter(i, 1.0, &self.offset, &mut self.features);
         self.features.normalise();
         self.loss = loss;
+    }
+
+    fn length(&self) -> f64 {
+        self.features.norm_sq().sqrt()
     }
 
     /// As a vector: the features, then the loss, then 1 for the sum of masses.

@@ -115,6 +115,7 @@ pub struct Trainer<'a> {
     settings: Settings,
     company: Company<'a>,
     start: Option<DualPoint>,
+    follows_own_run: bool,
     checkpoint: Option<Checkpoint<'static>>,
 }
 
@@ -216,6 +217,12 @@ impl<'a> Trainer<'a> {
     /// [rescaled](DualPoint::rescaled), at a smaller one. At a larger λ the point can be taken as it
     /// is, and its weights shrink.
     ///
+    /// Every block is checked, since the dual value of a point bounds the optimum of its own problem
+    /// only. A block that is not a point of the problem, for instance because it comes from a relaxation
+    /// or from another rescaling, starts at the truth; [`WarmStart`](crate::observe::WarmStart) tells
+    /// how many do. A start is refused if that is all that is left of it, or if a block has parts or a
+    /// loss that no point of the problem has.
+    ///
     /// ```
     /// # use maxmargin::doc::toy;
     /// use maxmargin::{Settings, Trainer, train};
@@ -230,6 +237,13 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn start_from(mut self, point: DualPoint) -> Self {
         self.start = Some(point);
+        self
+    }
+
+    /// As [`start_from`](Self::start_from), for a point that a run on the same problem has come to, which
+    /// needs no check.
+    pub(crate) fn follow(mut self, point: DualPoint) -> Self {
+        (self.start, self.follows_own_run) = (Some(point), true);
         self
     }
 
@@ -252,7 +266,8 @@ impl<'a> Trainer<'a> {
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
     /// passes, calls or time is not an error.
     pub fn train<P: Problem>(mut self, problem: &P) -> Result<Solution, TrainError> {
-        let beginning = Beginning { point: self.start.take(), ..Beginning::default() };
+        let (point, follows_own_run) = (self.start.take(), self.follows_own_run);
+        let beginning = Beginning { point, follows_own_run, ..Beginning::default() };
         Ok(self.run(problem, beginning)?.solution)
     }
 

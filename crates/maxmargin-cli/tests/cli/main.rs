@@ -12,6 +12,7 @@ mod compare;
 mod demo;
 mod dump_and_data;
 mod evaluate;
+mod false_certificates;
 mod interrupt;
 mod kernels;
 mod kinds;

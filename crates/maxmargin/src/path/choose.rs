@@ -105,7 +105,7 @@ pub fn choose_lambda<P: Problem>(
         lambda *= FACTOR;
         let (at, tolerance) = (Some(lambda), ACCURACY * primal);
         let solution = Trainer::new(Settings { lambda: at, tolerance, ..training.clone() })
-            .start_from(point.rescaled(problem, FACTOR))
+            .follow(point.rescaled(problem, FACTOR))
             .interrupt(interrupt.clone())
             .train(problem)?;
         if solution.status == Status::Interrupted {

@@ -48,13 +48,16 @@ pub(super) fn first<P: Problem>(
     let state = DualState::new(problem, lambda, point, &mut crew);
     let mut readings = Vec::new();
     exact_pass(problem, &mut crew, &state.shares, &state.blocks, &state.w, &mut readings);
-    let (shares, norm_sq, quality) = (&state.shares, state.norm_sq, problem.quality());
+    let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
+    let quality = problem.quality().after_failures(failures);
+    let (shares, norm_sq) = (&state.shares, state.norm_sq);
     let certificate = from_readings(quality, shares, lambda, norm_sq, state.dual, &readings)?;
     let (weights, dual) = state.into_point();
     let block_gaps = readings.iter().map(|reading| reading.gap).collect();
     // The oracles at w = 0, the decoding, the exact pass.
     let (calls, seconds) = (3 * n as u64, begin.elapsed().as_secs_f64());
-    let totals = Totals { oracle_calls: calls, seconds, ..Totals::default() };
+    let totals =
+        Totals { oracle_calls: calls, oracle_failures: failures, seconds, ..Totals::default() };
     // What the formula promises rests on exact decoding.
     let within = certificate.gap <= settings.tolerance() * (1.0 + ROUNDING);
     let status = if within { Status::Converged } else { Status::Estimated };

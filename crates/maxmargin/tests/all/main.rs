@@ -21,6 +21,7 @@ mod events;
 mod expectations;
 mod factor_graph;
 mod factor_graph_relaxed;
+mod false_certificates;
 mod feasibility;
 mod gap_sampling;
 mod graph_inference;

@@ -1,0 +1,309 @@
+//! What used to make a certificate say more than is true, or could.
+
+use crate::common::factor_graphs::any_graphs;
+use crate::common::problems::{Enumerated, EnumeratedBlock, Stubborn};
+use crate::common::{Rows, assert_bounded, bcfw, cases, qp, watch};
+use maxmargin::doc::toy;
+use maxmargin::inference::Inference;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::multilabel::{Hamming as LabelHamming, Multilabel, MultilabelShape};
+use maxmargin::observe::{Control, Event};
+use maxmargin::{
+    Average, Block, Checkpoint, CheckpointEvery, DualPoint, PointCheck, Problem, Quality, Settings,
+    Sink, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
+};
+use proptest::prelude::*;
+
+/// Two examples with two wrong outputs each.
+fn sound() -> Enumerated {
+    let block = |psi: [f64; 2], other: [f64; 2]| EnumeratedBlock {
+        weight: 1.0,
+        corners: vec![(vec![0.0, 0.0], 0.0), (psi.to_vec(), 1.0), (other.to_vec(), 0.5)],
+    };
+    let blocks = vec![block([1.0, 0.5], [0.5, -0.5]), block([-0.5, 1.0], [0.25, 0.75])];
+    Enumerated { dim: 2, blocks }
+}
+
+/// A problem whose weights move half as far as they should.
+struct HalfScatter(Enumerated);
+
+impl Problem for HalfScatter {
+    type Output = usize;
+    type Workspace = ();
+    fn examples(&self) -> usize {
+        self.0.examples()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn workspace(&self) {}
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+        self.0.oracle(i, w, workspace, y);
+    }
+    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+        self.0.decode(i, w, workspace, y);
+    }
+    fn loss(&self, i: usize, y: &usize) -> f64 {
+        self.0.loss(i, y)
+    }
+    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+        self.0.psi(i, y, psi);
+    }
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        self.0.scatter(i, 0.5 * scale, parts, sink);
+    }
+}
+
+#[test]
+fn a_scatter_that_is_off_by_half_ends_in_a_contradiction() {
+    let problem = HalfScatter(sound());
+    for solver in [Solver::BlockCoordinate, Solver::FrankWolfe, Solver::NSlack, Solver::OneSlack] {
+        let settings =
+            Settings { solver, lambda: Some(0.1), max_passes: 50, ..Settings::default() };
+        let error = train(&problem, &settings).unwrap_err();
+        let TrainError::Contradiction { primal, dual } = error else { panic!("{error}") };
+        assert!(dual > primal);
+        let text = error.to_string();
+        for word in [&primal.to_string(), &dual.to_string(), "scatter", "oracle", "truth"] {
+            assert!(text.contains(word), "{word} is missing in {text}");
+        }
+    }
+    // An audit of a good solution by the wrong problem notices it too.
+    let good = train(&problem.0, &Settings { lambda: Some(0.1), ..bcfw() }).unwrap();
+    let found = audit(&problem, 0.1, &good.weights, &good.dual, 1e-9, 1);
+    assert!(matches!(found, Err(TrainError::Contradiction { .. })), "{found:?}");
+}
+
+#[test]
+fn a_failing_oracle_lowers_the_quality() {
+    let problem = Stubborn(sound());
+    assert_eq!(problem.quality(), Quality::Exact);
+    for solver in [Solver::Auto, Solver::BlockCoordinate, Solver::FrankWolfe, Solver::Subgradient] {
+        let settings =
+            Settings { solver, lambda: Some(0.01), max_passes: 30, ..Settings::default() };
+        let solution = train(&problem, &settings).unwrap();
+        assert!(solution.totals.oracle_failures > 0, "{solver}");
+        assert_eq!(solution.certificate.quality, Quality::Heuristic, "{solver}");
+    }
+}
+
+/// Triangles whose corners want to differ from each other, which no labelling of two states can.
+fn triangles(inference: Inference) -> FactorGraph {
+    let mut data = Graphs::new();
+    for (at, truth) in [[0, 1, 1], [1, 0, 1], [0, 0, 1]].into_iter().enumerate() {
+        for (v, state) in truth.into_iter().enumerate() {
+            let v = v as u32;
+            assert_eq!(data.push_variable(2, state).unwrap(), v);
+            let value = [0.7, -1.1, 0.4][(at + v as usize) % 3];
+            data.push_factor(0, &[v], [(0, value), (1, 1.0)]).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+            let value = [1.3, -0.6, 0.9][(at + a as usize + b as usize) % 3];
+            data.push_factor(1, &[a, b], [(0, value), (1, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    FactorGraph::new(data.shape().unwrap(), data, Hamming::default(), inference).unwrap()
+}
+
+fn tightly() -> Settings {
+    Settings { lambda: Some(0.01), tolerance: 1e-5, max_passes: 3000, ..bcfw() }
+}
+
+/// Trains from a start; the number of blocks that were taken over and refused, and the solution.
+fn warm<P: Problem>(problem: &P, start: DualPoint) -> Result<(u64, u64, Solution), TrainError> {
+    let mut seen = None;
+    let mut watch = |event: Event<'_>| {
+        if let Event::Start(start) = event {
+            seen = start.warm_start.clone();
+        }
+        Control::Continue
+    };
+    let trainer = Trainer::new(tightly()).observe(&mut watch).start_from(start);
+    let solution = trainer.train(problem)?;
+    let seen = seen.unwrap();
+    assert_eq!(seen.reason.is_some(), seen.refused > 0);
+    Ok((seen.taken, seen.refused, solution))
+}
+
+#[test]
+fn blocks_of_a_relaxation_start_at_the_truth() {
+    let (relaxed, exact) = (triangles(Inference::Lp), triangles(Inference::Enumerate));
+    let loose = train(&relaxed, &tightly()).unwrap();
+    assert_eq!(loose.certificate.quality, Quality::UpperBound);
+    let cold = train(&exact, &tightly()).unwrap();
+    assert!(loose.certificate.dual > cold.certificate.primal, "the relaxation is not tight here");
+
+    // A point with one whole block: that block is taken over, the others are not.
+    let mut start = loose.dual.clone();
+    start.blocks[1] = cold.dual.blocks[1].clone();
+    let (taken, refused, solution) = warm(&exact, start).unwrap();
+    assert_eq!(taken + refused, 3);
+    assert!(taken >= 1 && refused >= 1, "{taken} taken, {refused} refused");
+    assert_eq!(solution.certificate.quality, Quality::Exact);
+    assert!(solution.certificate.dual <= cold.certificate.primal + 1e-9);
+
+    // The other way round everything is taken over: outputs are points of the relaxation.
+    let (taken, refused, _) = warm(&relaxed, cold.dual.clone()).unwrap();
+    assert!(taken > 0 && refused == 0);
+
+    // An audit says what the relaxation's point is worth to the exact problem.
+    let found = audit(&exact, 0.01, &cold.weights, &loose.dual, 1e-9, 1).unwrap();
+    assert!(found.infeasible.unwrap().1.contains("no convex combination of outputs"));
+}
+
+#[test]
+fn a_start_without_a_feasible_block_is_refused() {
+    let exact = triangles(Inference::Enumerate);
+    let mut half = DualPoint::at_truth(&exact);
+    for (i, block) in half.blocks.iter_mut().enumerate() {
+        // All masses are a half, and every pair disagrees: consistent, but far from all labellings.
+        let nodes = (0..6).map(|part| (part, 0.5));
+        let pairs = (0..3).flat_map(|pair| [(7 + 4 * pair, 0.5), (8 + 4 * pair, 0.5)]);
+        let parts: SparseVec = nodes.chain(pairs).collect();
+        *block = Block { parts, loss: 0.5 };
+        assert_eq!(exact.check_point(i, &block.parts, 0.5, 1e-9), Ok(PointCheck::Relaxed));
+    }
+    let error = warm(&exact, half).unwrap_err();
+    assert!(matches!(error, TrainError::Start { example: 0, .. }), "{error}");
+}
+
+#[test]
+fn checkpoints_of_relaxations_and_of_other_rescalings_are_refused() {
+    fn stop<P: Problem>(problem: &P) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut keep = |checkpoint: &Checkpoint<'_>| {
+            bytes = checkpoint.to_bytes("");
+            Ok(())
+        };
+        let settings = Settings { max_passes: 4, tolerance: 0.0, ..tightly() };
+        let trainer = Trainer::new(settings).checkpoint(CheckpointEvery::Passes(1), &mut keep);
+        trainer.train(problem).unwrap();
+        bytes
+    }
+    fn go_on<P: Problem>(problem: &P, bytes: &[u8]) -> Result<Solution, TrainError> {
+        let checkpoint = Checkpoint::from_bytes(bytes).unwrap();
+        Trainer::new(Settings { tolerance: 0.0, ..tightly() }).resume(checkpoint).train(problem)
+    }
+    let (relaxed, exact) = (triangles(Inference::Lp), triangles(Inference::Enumerate));
+    let error = go_on(&exact, &stop(&relaxed)).unwrap_err().to_string();
+    assert!(error.contains("its decoding was upper-bound"), "{error}");
+    assert!(go_on(&exact, &stop(&exact)).is_ok());
+
+    // Parts of such a problem are its features, so that only its losses tell it apart.
+    struct Through(Enumerated, f64);
+    impl Problem for Through {
+        type Output = usize;
+        type Workspace = ();
+        fn examples(&self) -> usize {
+            self.0.examples()
+        }
+        fn dim(&self) -> usize {
+            self.0.dim()
+        }
+        fn workspace(&self) {}
+        fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+            let scaled: Vec<f64> = w.iter().map(|w| w / self.1).collect();
+            self.0.oracle(i, &scaled, workspace, y);
+        }
+        fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+            self.0.decode(i, w, workspace, y);
+        }
+        fn loss(&self, i: usize, y: &usize) -> f64 {
+            self.1 * self.0.loss(i, y)
+        }
+        fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+            self.0.psi(i, y, psi);
+        }
+    }
+    let bytes = stop(&Through(sound(), 1.0));
+    assert!(go_on(&Through(sound(), 1.0), &bytes).is_ok());
+    let error = go_on(&Through(sound(), 2.0), &bytes).unwrap_err().to_string();
+    assert!(error.contains("its losses"), "{error}");
+}
+
+/// Sets of labels, all pairs of which have weights.
+fn sets(count: usize) -> Multilabel {
+    let mut data = LabelledRows::new();
+    for (labels, value) in [(&[0u32, 2][..], 0.5), (&[1], -1.0), (&[0, 1, 2], 0.25)] {
+        data.push([(0, value), (1, 1.0)], labels, 1.0).unwrap();
+    }
+    let shape = MultilabelShape::complete(count, 2);
+    Multilabel::new(shape, data, &LabelHamming::default(), Inference::Enumerate).unwrap()
+}
+
+#[test]
+fn points_under_slack_rescaling_are_checked_against_all_outputs() {
+    let problem = SlackRescaled::new(sets(3));
+    let solution = train(&problem, &tightly()).unwrap();
+    let found = audit(&problem, 0.01, &solution.weights, &solution.dual, 1e-9, 1).unwrap();
+    assert_eq!((found.infeasible, found.point), (None, PointCheck::Feasible));
+    assert_eq!(found.certificate.quality, Quality::Exact);
+
+    // Losses without parts.
+    let forged = DualPoint { blocks: vec![Block { loss: 0.9, ..Block::default() }; 3] };
+    let zero = vec![0.0; problem.dim()];
+    let found = audit(&problem, 0.01, &zero, &forged, 1e-9, 1);
+    assert!(found.is_err() || found.unwrap().infeasible.is_some());
+
+    // Parts that no output has.
+    let unknown = Block { parts: [(1 << 40, 0.5)].into_iter().collect(), loss: 0.1 };
+    let forged = DualPoint { blocks: vec![unknown; 3] };
+    let found = audit(&problem, 0.01, &zero, &forged, 1e-9, 1).unwrap();
+    assert!(found.infeasible.unwrap().1.contains("does not exist"));
+
+    // A point of the same problem under margin rescaling.
+    let margin = train(&sets(3), &tightly()).unwrap();
+    let cold = solution.certificate;
+    if let Ok((_, _, solution)) = warm(&problem, margin.dual) {
+        assert!(solution.certificate.dual <= cold.primal + 1e-9);
+    }
+}
+
+#[test]
+fn an_average_is_certified_by_the_best_bound() {
+    let problem = toy();
+    for average in [Average::Uniform, Average::Weighted] {
+        let settings = Settings { average, gap_every: 1, tolerance: 0.0, max_passes: 25, ..bcfw() };
+        let (solution, Rows(rows)) = watch(&problem, &settings);
+        assert_bounded(&problem, &solution);
+        let mut best = 0.0f64;
+        for (row, _) in &rows {
+            let (iterate, own) = (row.iterate_dual.unwrap(), row.average_dual.unwrap());
+            best = best.max(iterate).max(own);
+            assert!((row.dual - best).abs() < 1e-12, "{} is not the best bound {best}", row.dual);
+        }
+        let (last, _) = rows.last().unwrap();
+        assert_eq!(solution.certificate.dual, last.dual);
+        assert!(last.dual > last.average_dual.unwrap(), "the iterate is ahead of its average");
+        // The stored point is the one that proves it.
+        let w = solution.dual.weights(&problem, solution.lambda);
+        let proof = audit(&problem, solution.lambda, &w, &solution.dual, 1e-12, 1).unwrap();
+        assert!((proof.certificate.dual - last.dual).abs() < 1e-12);
+    }
+    let plain = watch(&problem, &bcfw()).1;
+    assert!(plain.0.iter().all(|(row, _)| row.iterate_dual.is_none()));
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    /// Whatever a relaxation leaves behind, an exact run that starts there is held by the optimum.
+    #[test]
+    fn warm_starts_across_decoders_state_true_bounds(case in any_graphs(), lambda in 0.01..1.0f64) {
+        let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, max_passes: 300, ..bcfw() };
+        let loose = train(&case.build(Inference::Lp), &settings).unwrap();
+        let exact = case.build(Inference::Enumerate);
+        let optimum = qp::solve(&case.enumerate(), lambda);
+        match Trainer::new(settings).start_from(loose.dual).train(&exact) {
+            Err(error) => prop_assert!(matches!(error, TrainError::Start { .. }), "{}", error),
+            Ok(solution) => {
+                let c = solution.certificate;
+                prop_assert_eq!(c.quality, Quality::Exact);
+                prop_assert!(c.dual <= optimum.above + 1e-7, "{:?} {:?}", c, optimum);
+                assert_bounded(&exact, &solution);
+            }
+        }
+    }
+}
