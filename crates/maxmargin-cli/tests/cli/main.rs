@@ -25,6 +25,7 @@ mod refusals;
 mod reproduce;
 mod soft;
 mod structures;
+mod tampered;
 mod templates;
 mod train;
 mod verify;
