@@ -272,6 +272,7 @@ random_state, warm_start, verbose, callback, options
         truths = adapter.truths()
         c = self.certificate_
         claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
+        claim["quality"] = c.quality
         return native.verify_structure(
             adapter,
             truths,
