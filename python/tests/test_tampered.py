@@ -2,13 +2,13 @@
 
 import json
 import struct
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import maxmargin
-from maxmargin import ChainSVM, MulticlassSVM, RegularizationPath, StructuredSVM, regularization_path
+from maxmargin import ChainSVM, MulticlassSVM, RegularizationPath, regularization_path
 
 
 class TensorFile:
@@ -62,8 +62,8 @@ def test_a_changed_model_is_noticed(sequences, tmp_path, change, expected):
     assert any(expected in finding for finding in findings), findings
 
 
-def test_counts_that_do_not_fit_are_refused(iris, tmp_path):
-    X, y = iris
+def test_counts_that_do_not_fit_are_refused(tmp_path):
+    X, y = load_iris(return_X_y=True)
     file = tmp_path / "iris.model"
     MulticlassSVM(lam=0.1).fit(X, y).save(file)
     tampered = TensorFile(file)
@@ -73,8 +73,8 @@ def test_counts_that_do_not_fit_are_refused(iris, tmp_path):
         maxmargin.load(file)
 
 
-def test_a_gap_of_a_path_is_primal_minus_dual(iris, tmp_path):
-    X, y = iris
+def test_a_gap_of_a_path_is_primal_minus_dual(tmp_path):
+    X, y = load_iris(return_X_y=True)
     file = tmp_path / "iris.path"
     regularization_path(MulticlassSVM(), X, y, epsilon=0.1, lambda_min=0.05).save(file)
     path = RegularizationPath.load(file)
@@ -89,14 +89,3 @@ def test_a_gap_of_a_path_is_primal_minus_dual(iris, tmp_path):
     last = len(path) - 1
     with pytest.raises(ValueError, match=f"iris.path: .* breakpoint {last} .* but primal − dual is"):
         RegularizationPath.load(file)
-
-
-def test_the_certificate_of_a_structure_is_for_the_lambda_of_its_dual_point(iris):
-    from test_structure import Classes
-
-    X, y = iris
-    model = StructuredSVM(Classes(3, 4), lam=0.1).fit(X, y)
-    assert model.verify(X, y) == []
-    model.certificate_ = replace(model.certificate_, lam=0.2)
-    findings = model.verify(X, y)
-    assert findings[-1] == "the dual point is for lambda 0.1, but the certificate is for lambda 0.2"
