@@ -271,7 +271,7 @@ random_state, warm_start, verbose, callback, options
         adapter = Adapter(self.structure, X, y)
         truths = adapter.truths()
         c = self.certificate_
-        claim = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
+        claim: dict[str, Any] = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
         claim["quality"] = c.quality
         findings, quality = native.verify_structure(
             adapter,

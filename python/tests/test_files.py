@@ -78,7 +78,7 @@ def test_verification_fails_on_other_data(sequences):
     model = ChainSVM(lam=0.1).fit(X, y)
     assert model.verify(X, y) == []
     X[3][0, 0] += 1.0
-    assert "not those it was trained on" in model.verify(X, y)[0]
+    assert "not those the model was trained on" in model.verify(X, y)[0]
 
 
 CHUNKS = """\

@@ -77,7 +77,7 @@ def test_the_objective_is_that_of_the_formulas(rng, kind, labels):
         gap = best - score(model, graph, found)
         assert abs(gap) < 1e-9 if labels == 2 else gap >= -1e-9
     assert model.verify(X, y, node_weight=areas) == []
-    assert "not those it was trained on" in model.verify(X, y)[0]
+    assert "not those the model was trained on" in model.verify(X, y)[0]
 
 
 def test_weights_are_repetitions(rng):

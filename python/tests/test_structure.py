@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -271,6 +272,24 @@ def test_the_path_is_good_at_every_lambda(iris):
     assert path.plot(scores=path.scores(X, y)).get_xlabel() == "λ"
     with pytest.raises(ValueError, match="no weights at λ = -1"):
         path.coef_at(-1.0)
+
+
+def test_a_certificate_is_for_the_lambda_of_its_dual_point(iris):
+    X, y = iris
+    model = StructuredSVM(Classes(3, 4), lam=0.1).fit(X, y)
+    assert model.verify(X, y) == []
+    model.certificate_ = replace(model.certificate_, lam=0.2)
+    finding = "the dual point is for lambda 0.1, but the certificate is for lambda 0.2"
+    assert model.verify(X, y)[-1] == finding
+
+
+@pytest.mark.parametrize("quality", ["upper-bound", "heuristic"])
+def test_an_inexact_structure_claims_its_quality(iris, quality):
+    X, y = iris
+    structure = Classes(3, 4)
+    structure.quality = quality
+    model = StructuredSVM(structure, lam=0.1).fit(X, y)
+    assert model.certificate_.quality == quality and model.verify(X, y) == []
 
 
 def test_paths_of_chains_and_of_own_structures(sequences, iris, tmp_path):

@@ -1,6 +1,8 @@
 //! What a model claims, held against what was found.
 
+use crate::contradictions::certificate_contradiction;
 use crate::model::Model;
+use crate::spec::FactorTraining;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Audit, Certificate, Quality, Settings, Status};
 
@@ -47,11 +49,13 @@ impl Claim<'_> {
     /// ```
     pub const ROUNDING: f64 = 1e-9;
 
-    /// Everything that speaks against the claim; nothing if it holds. An infeasible dual point is the only
-    /// finding, since its value means nothing.
+    /// Everything that speaks against the claim, what it says against
+    /// [itself](Self::contradictions) included; nothing if it holds. Of an infeasible dual point no
+    /// more is said, since its value means nothing.
     pub fn findings(&self, audit: &Audit) -> Vec<String> {
         if let Some((example, why)) = &audit.infeasible {
-            return vec![format!("the dual point is not feasible: in example {example}, {why}")];
+            let why = format!("the dual point is not feasible: in example {example}, {why}");
+            return std::iter::once(why).chain(self.contradictions()).collect();
         }
         let mut findings = Vec::new();
         let scale = self.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
@@ -68,10 +72,9 @@ impl Claim<'_> {
             ("gap", claimed.gap, found.gap),
         ]));
         findings.extend(self.quality_finding(audit));
-        let (tolerance, gap) = (self.settings.tolerance, found.gap);
-        if self.status == Some(Status::Converged) && gap > tolerance + Self::ROUNDING {
-            findings.push(format!("the gap is claimed to be within {tolerance}, but is {gap}"));
-        }
+        findings.extend(certificate_contradiction(claimed));
+        let contradiction = self.status_contradiction(found.gap);
+        findings.extend(contradiction.or_else(|| self.status_contradiction(claimed.gap)));
         findings
     }
 }
@@ -118,7 +121,10 @@ impl Model {
         Claim {
             certificate: self.meta.certificate,
             settings: &self.meta.settings,
-            status: Some(self.meta.status),
+            // DLPW has no gap that its status could be about.
+            status: Some(self.meta.status).filter(|_| {
+                !matches!(self.meta.spec.training(), Some(FactorTraining::Dlpw { .. }))
+            }),
             weights: &self.weights,
         }
     }

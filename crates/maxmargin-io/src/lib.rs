@@ -35,6 +35,7 @@ mod checkpoint;
 pub mod chunking;
 mod claim;
 mod constant;
+mod contradictions;
 mod crfsuite;
 mod dataset;
 mod error;
@@ -60,6 +61,7 @@ mod pose;
 mod predictions;
 mod reader;
 mod rows;
+mod seen_names;
 mod sequence;
 mod solved;
 mod source;
@@ -67,6 +69,7 @@ mod spec;
 mod superpixels;
 mod svm_hmm;
 mod template;
+mod verify;
 mod write_error;
 
 pub use alignment::{
@@ -97,7 +100,7 @@ pub use model::{Model, ModelError, ModelMeta};
 pub use names::Names;
 pub use origin::Origin;
 pub use outcome::{Outcome, SoftOutcome, SoftRounds};
-pub use path_file::{PathFile, PathMeta};
+pub use path_file::{FromPath, PathFile, PathMeta};
 pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,
     pose_fingerprint, read_poses,
@@ -105,6 +108,7 @@ pub use pose::{
 pub use predictions::write_predictions;
 pub use reader::{ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
+pub use seen_names::SeenNames;
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
@@ -114,6 +118,7 @@ pub use spec::{
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
+pub use verify::Verdict;
 pub use write_error::WriteError;
 
 /// The code of the guides that read data, compiled and run as tests.

@@ -13,7 +13,7 @@ use maxmargin::model::factor_graph::Graphs;
 use maxmargin::model::graph::LabelledGraphs;
 use maxmargin::model::matching::Pairs;
 use maxmargin::model::tree::TreeExamples;
-use maxmargin_io::{Fingerprint, HeldOut};
+use maxmargin_io::{Fingerprint, HeldOut, SeenNames};
 use pyo3::prelude::*;
 use std::mem::take;
 
@@ -82,6 +82,15 @@ impl Examples {
             Self::Nodes(data) => data.len(),
             Self::Trees(data) => data.len(),
             Self::Pairs(data) => data.len(),
+        }
+    }
+
+    /// The names of a model that occur in them, of kinds that have names.
+    pub(crate) fn seen_names(&self) -> Option<SeenNames> {
+        match self {
+            Self::Sequences(data) => Some(SeenNames::in_sequences(data)),
+            Self::Rows(data) => Some(SeenNames::in_rows(data)),
+            _ => None,
         }
     }
 

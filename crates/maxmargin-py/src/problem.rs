@@ -154,10 +154,7 @@ pub(crate) fn multilabel(spec: &MultilabelSpec, rows: LabelledRows) -> Result<Mu
 }
 
 fn resolve(bounds: &GroupBounds, spec: &Spec) -> Result<Option<Bounds>, String> {
-    let groups = spec.groups();
-    let named: Vec<_> =
-        groups.iter().map(|group| (group.name.as_str(), group.range.clone())).collect();
-    bounds.resolve(&named, spec.dim()).map_err(text)
+    spec.resolve_bounds(bounds).map_err(text)
 }
 
 /// An error in words.

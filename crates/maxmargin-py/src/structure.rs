@@ -364,5 +364,13 @@ pub(crate) fn verify_structure(
     });
     let found = problem.conclude(found.map_err(value_error))?;
     let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
-    Ok((claim.findings(&found), found.certificate.quality.name()))
+    let mut findings = claim.findings(&found);
+    findings.extend(problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)));
+    if dual.lambda != certificate.lambda {
+        let (own, stated) = (dual.lambda, certificate.lambda);
+        findings.push(format!(
+            "the dual point is for lambda {own}, but the certificate is for lambda {stated}"
+        ));
+    }
+    Ok((findings, found.certificate.quality.name()))
 }

@@ -2,39 +2,19 @@
 
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
-use maxmargin::{Audit, DualPoint, Problem, Quality, audit};
-use maxmargin_io::{Beside, Claim, FactorTraining, Fingerprint, Model};
-use std::borrow::Cow;
+use maxmargin::{Problem, Quality};
+use maxmargin_io::{Beside, FactorTraining, Fingerprint, Model, Verdict};
 
 struct Auditor<'m> {
     model: &'m Model,
-    dual: &'m DualPoint,
     threads: usize,
 }
 
 impl UseProblem for Auditor<'_> {
-    /// With what speaks against the claims about soft constraints.
-    type Result = (Audit, Vec<String>);
+    type Result = Verdict;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result, String> {
-        let Self { model, dual, threads } = self;
-        let lambda = model.meta.certificate.lambda;
-        let weights = match (beside, model.meta.spec.kernel()) {
-            (Beside::Inputs(inputs), Some(own)) => {
-                let weights = inputs.again(&own.support, &model.weights);
-                weights
-                    .ok_or("the model has coefficients of inputs that are not in the data")?
-                    .into()
-            }
-            _ => Cow::Borrowed(model.weights.as_slice()),
-        };
-        let audit =
-            audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads).map_err(text)?;
-        let soft = match beside {
-            Beside::Soft(problem) => model.soft_findings(problem),
-            _ => Vec::new(),
-        };
-        Ok((audit, soft))
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Verdict, String> {
+        self.model.verify_on(problem, beside, self.threads).map_err(text)
     }
 }
 
@@ -42,35 +22,45 @@ impl UseProblem for Auditor<'_> {
 /// shown to be worth.
 ///
 /// # Errors
-/// A model without a dual point, or data that do not fit it at all.
+/// A model without a dual point that says nothing against itself, or data that do not fit it at all.
 pub(crate) fn findings(
     model: &Model,
     mut examples: Examples,
     fingerprint: Fingerprint,
     threads: usize,
 ) -> Result<(Vec<String>, Quality), String> {
-    let dual = model.dual.as_ref().ok_or_else(|| match model.meta.spec.training() {
-        Some(FactorTraining::Dlpw { .. }) => {
-            "DLPW proves nothing that could be checked; training=\"soft\" comes with a certificate"
-        }
-        _ => "the model was saved without its dual point",
-    })?;
+    if model.dual.is_none() {
+        return Ok((without_dual_point(model)?, Quality::Unproven));
+    }
     let meta = &model.meta;
+    let seen = examples.seen_names();
     if let Some(held_out) = meta.held_out {
         examples = examples.split(held_out).0;
     }
-    let n = examples.len();
-    if n != meta.n || fingerprint != meta.fingerprint {
-        let claim = format!(
-            "{n} examples with the fingerprint {fingerprint}, not {} with {}",
-            meta.n, meta.fingerprint
-        );
-        let finding = format!("the data are not those it was trained on: {claim}");
-        return Ok((vec![finding], Quality::Unproven));
+    if let Some(other) = model.other_data(examples.len(), "examples", fingerprint) {
+        return Ok(([vec![other], model.contradictions()].concat(), Quality::Unproven));
     }
-    let auditor = Auditor { model, dual, threads };
-    let (audit, soft) = with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
-    let mut findings = model.claim().findings(&audit);
-    findings.extend(soft);
-    Ok((findings, audit.certificate.quality))
+    let auditor = Auditor { model, threads };
+    let Verdict { audit, mut findings } =
+        with_problem(&meta.spec, examples, &meta.bounds, auditor)?;
+    findings.extend(seen.map(|seen| model.name_findings(&seen)).unwrap_or_default());
+    Ok((findings, audit.map_or(Quality::Unproven, |audit| audit.certificate.quality)))
+}
+
+/// What a model without a dual point says against itself.
+fn without_dual_point(model: &Model) -> Result<Vec<String>, String> {
+    if let Some(FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
+        return Err("DLPW proves nothing that could be checked; training=\"soft\" comes with a \
+                    certificate"
+            .to_owned());
+    }
+    let findings = model.contradictions();
+    match &model.meta.from_path {
+        _ if !findings.is_empty() => Ok(findings),
+        Some(from) => Err(format!(
+            "the model was taken out of {from}; its gap is the bound of the path, which has no dual \
+             point to check it with"
+        )),
+        None => Err("the model was saved without its dual point".to_owned()),
+    }
 }

@@ -65,6 +65,10 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     if let Some(out) = &meta.held_out {
         row("held out", format!("one example in {} of the data, seed {}", out.one_in, out.seed));
     }
+    if let Some(from) = &meta.from_path {
+        row("taken out of", from.to_string());
+        row("proven", format!("the gap is the bound of the path at lambda {}", c.lambda));
+    }
     row("effort", format!("{} oracle calls, {:.3} s", t.oracle_calls, t.seconds));
     row("dual point", if model.dual.is_some() { "kept" } else { "left out" }.to_owned());
     let s = &meta.settings;

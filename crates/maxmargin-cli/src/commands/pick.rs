@@ -87,7 +87,7 @@ fn conclude(path: &LambdaPath, model: &Model, args: &PickArgs) -> Result<()> {
         return super::print_json(&json!({
             "kind": path.kind, "guaranteed": path.is_guaranteed(), "epsilon": path.epsilon,
             "status": meta.status, "lambda": c.lambda, "primal": c.primal, "dual": c.dual,
-            "gap": c.gap, "breakpoint": path.piece(c.lambda),
+            "gap": c.gap, "breakpoint": path.piece(c.lambda), "has_dual": model.dual.is_some(),
         }));
     }
     if args.talk.quiet {
@@ -101,5 +101,10 @@ fn conclude(path: &LambdaPath, model: &Model, args: &PickArgs) -> Result<()> {
     };
     let above = path.breakpoints.first().is_some_and(|b| c.lambda > b.certificate.lambda);
     let bound = if above { "Here the objective and the distance are upper bounds.\n" } else { "" };
-    super::print(&format!("{from}, at lambda {}.\n{}{bound}", c.lambda, bounds_in_words(model)))
+    super::print(&format!(
+        "{from}, at lambda {}.\n{}{bound}This is the bound of the path at this lambda. The model has no dual \
+         point, so that `verify` cannot\ncheck it again.\n",
+        c.lambda,
+        bounds_in_words(model)
+    ))
 }

@@ -1,56 +1,20 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
-use crate::kind::{self, Beside, Kind, Labelled, UseProblem, Vocabulary, with_kind};
+use crate::kind::{self, Beside, Kind, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
-use maxmargin::{Audit, Average, DualPoint, PointCheck, Problem, Quality, Settings, audit};
-use maxmargin_io::{Claim, FactorTraining, LabelRule, Model};
+use maxmargin::{Audit, Average, PointCheck, Problem, Quality, Settings};
+use maxmargin_io::{FactorTraining, LabelRule, Model, Verdict};
 use serde_json::json;
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     let model = kind::load(&args.model)?;
-    let Some(dual) = &model.dual else {
-        if let Some(FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
-            bail!(
-                "{}: the model was trained by {}, which proves nothing that could be checked\n\
-                 hint: --training soft comes with a certificate",
-                args.model.display(),
-                model.meta.spec.training().map_or("", FactorTraining::name)
-            );
-        }
-        bail!(
-            "{}: the model was saved without its dual point, so its gap cannot be checked\n\
-             hint: train without --no-dual; models taken out of a path file never have one",
-            args.model.display()
-        );
+    let Verdict { audit, findings } = match &model.dual {
+        Some(_) => verdict(&model, args)?,
+        None => without_dual_point(&model, args)?,
     };
-    let bounds = kind::resolve(&model.meta.bounds, &model.meta.spec)?;
-    let names = Vocabulary::of(&model);
-    let (audit, findings) = with_kind!(&model.meta.spec, K, spec => {
-        let mut data = K::read(&names, spec, &args.data, args.format, LabelRule::Strict)?;
-        if let Some(held_out) = model.meta.held_out {
-            // The certificate is about what it was trained on.
-            let out = held_out.marks(K::count(&data.examples));
-            data.examples = K::select(&data.examples, &|i| !out[i]);
-        }
-        match other_data::<K>(&model, &data) {
-            Some(finding) => (None, vec![finding]),
-            None => {
-                let auditor = Auditor { model: &model, dual, threads: args.threads };
-                match K::with_problem(spec, data.examples, bounds, auditor)? {
-                    Some(Found { audit, soft }) => {
-                        let mut findings = model.claim().findings(&audit);
-                        findings.extend(soft);
-                        (Some(audit), findings)
-                    }
-                    None => (None, vec![OTHER_INPUTS.to_owned()]),
-                }
-            }
-        }
-    });
     match args.json {
         true => print_json(&model, audit.as_ref(), &findings)?,
         false => super::print(&to_text(&model, audit.as_ref(), &findings))?,
@@ -58,59 +22,76 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The model held against the data.
+fn verdict(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
+    let bounds = kind::resolve(&model.meta.bounds, &model.meta.spec)?;
+    let names = Vocabulary::of(model);
+    with_kind!(&model.meta.spec, K, spec => {
+        let mut data = K::read(&names, spec, &args.data, args.format, LabelRule::Strict)?;
+        let seen = K::seen_names(&data.examples);
+        if let Some(held_out) = model.meta.held_out {
+            // The certificate is about what it was trained on.
+            let out = held_out.marks(K::count(&data.examples));
+            data.examples = K::select(&data.examples, &|i| !out[i]);
+        }
+        let n = K::count(&data.examples);
+        if let Some(other) = model.other_data(n, K::NOUNS.examples, data.fingerprint) {
+            let findings = [vec![other], model.contradictions()].concat();
+            return Ok(Verdict { audit: None, findings });
+        }
+        let auditor = Auditor { model, threads: args.threads };
+        let mut verdict = K::with_problem(spec, data.examples, bounds, auditor)?;
+        verdict.findings.extend(seen.map(|seen| model.name_findings(&seen)).unwrap_or_default());
+        Ok(verdict)
+    })
+}
+
+/// What a model without a dual point says against itself.
+///
+/// # Errors
+/// It says nothing against itself: then nothing more can be checked.
+fn without_dual_point(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
+    let name = args.model.display();
+    if let Some(training @ FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
+        bail!(
+            "{name}: the model was trained by {}, which proves nothing that could be checked\n\
+             hint: --training soft comes with a certificate",
+            training.name()
+        );
+    }
+    let findings = model.contradictions();
+    if !findings.is_empty() {
+        return Ok(Verdict { audit: None, findings });
+    }
+    if let Some(from) = &model.meta.from_path {
+        let c = &model.meta.certificate;
+        bail!(
+            "{name}: the gap {} is the bound of the path at lambda {}, and cannot be checked again: models \
+             taken out of a path file never have a dual point\n\
+             it was taken out of {from}\n\
+             hint: `maxmargin train DATA --lambda {} -o MODEL` trains one that can be verified",
+            c.gap,
+            c.lambda,
+            c.lambda
+        );
+    }
+    bail!(
+        "{name}: the model was saved without its dual point, so its gap cannot be checked\n\
+         hint: train without --no-dual"
+    );
+}
+
 struct Auditor<'m> {
     model: &'m Model,
-    dual: &'m DualPoint,
     threads: usize,
 }
 
-const OTHER_INPUTS: &str = "the model has coefficients of inputs that are not in the data";
-
 impl UseProblem for Auditor<'_> {
-    /// None if the weights belong to inputs that the data have not.
-    type Result = Option<Found>;
+    type Result = Verdict;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Option<Found>> {
-        let Self { model, dual, threads } = self;
-        let lambda = model.meta.certificate.lambda;
-        let weights = match (beside, model.meta.spec.kernel()) {
-            (Beside::Inputs(inputs), Some(own)) => {
-                let Some(weights) = inputs.again(&own.support, &model.weights) else {
-                    return Ok(None);
-                };
-                Cow::Owned(weights)
-            }
-            _ => Cow::Borrowed(&model.weights),
-        };
-        let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
-        let soft = match beside {
-            Beside::Soft(problem) => model.soft_findings(problem),
-            _ => Vec::new(),
-        };
-        Ok(Some(Found { audit, soft }))
+    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Verdict> {
+        Ok(self.model.verify_on(problem, beside, self.threads)?)
     }
-}
-
-/// What was found in the data.
-struct Found {
-    audit: Audit,
-    /// What speaks against the claims about soft constraints.
-    soft: Vec<String>,
-}
-
-/// A certificate is about the data the model was trained on, and says nothing of others.
-fn other_data<K: Kind>(model: &Model, data: &Labelled<K::Examples>) -> Option<String> {
-    let (n, fingerprint) = (K::count(&data.examples), data.fingerprint);
-    let meta = &model.meta;
-    (n != meta.n || fingerprint != meta.fingerprint).then(|| {
-        format!(
-            "the data are not those the model was trained on: {n} {} with the fingerprint \
-             {fingerprint}, not {} with {}",
-            K::NOUNS.examples,
-            meta.n,
-            meta.fingerprint
-        )
-    })
 }
 
 fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String {

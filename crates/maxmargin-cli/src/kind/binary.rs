@@ -11,7 +11,9 @@ use maxmargin::evaluate::SequenceErrors;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::{Binary, BinaryShape};
 use maxmargin::{Bounds, SlackRescaled};
-use maxmargin_io::{BinarySpec, Format, LabelRule, Model, Origin, Rescaling, RowData, Unknown};
+use maxmargin_io::{
+    BinarySpec, Format, LabelRule, Model, Origin, Rescaling, RowData, SeenNames, Unknown,
+};
 use maxmargin_report::Report;
 use std::io::Write;
 
@@ -72,6 +74,10 @@ impl Kind for BinaryKind {
 
     fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
         examples.select(keep)
+    }
+
+    fn seen_names(examples: &LabelledRows) -> Option<SeenNames> {
+        Some(SeenNames::in_rows(examples))
     }
 
     fn with_problem<U: UseProblem>(

@@ -18,7 +18,7 @@ use maxmargin::kernel::Expander;
 use maxmargin::model::chain::{Chain, ChainScores, ChainShape, FeatureGroups, Sequence, Sequences};
 use maxmargin_io::{
     ChainSpec, DataError, Dataset, EvalData, Format, KernelSpec, LabelRule, Lines, Model, Origin,
-    ReadSequences, Source, Template, Unknown, read_training, read_with,
+    ReadSequences, SeenNames, Source, Template, Unknown, read_training, read_with,
 };
 use maxmargin_report::Report;
 use serde_json::json;
@@ -137,6 +137,10 @@ impl Kind for ChainKind {
 
     fn select(examples: &Sequences, keep: &dyn Fn(usize) -> bool) -> Sequences {
         examples.select(keep)
+    }
+
+    fn seen_names(examples: &Sequences) -> Option<SeenNames> {
+        Some(SeenNames::in_sequences(examples))
     }
 
     fn with_problem<U: UseProblem>(

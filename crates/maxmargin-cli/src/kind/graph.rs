@@ -14,8 +14,8 @@ use maxmargin::Bounds;
 use maxmargin::evaluate::{Segmentation, SequenceErrors};
 use maxmargin::model::graph::{GraphInference, NodeLoss, Potts, PottsShape};
 use maxmargin_io::{
-    Format, GraphSpec, LabelRule, Model, Names, Origin, Source, SuperpixelFeatures, Superpixels,
-    Unknown, read_superpixels,
+    Format, GraphSpec, LabelRule, Model, Origin, Source, SuperpixelFeatures, Superpixels, Unknown,
+    read_superpixels,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
@@ -60,25 +60,16 @@ pub(super) fn training(
     };
     let inference = args.graph_inference.unwrap_or_default();
     inference.resolve(&shape).map_err(|why| anyhow::anyhow!("--graph-inference: {why}"))?;
+    let spec = GraphSpec { shape, loss, inference, widths: Some(widths) };
+    let (labels, attributes) = spec.names().unwrap_or_default();
     let origin = Origin {
-        labels: Names::from_iter(["background", "foreground"]),
-        attributes: names(nodes, &widths),
+        labels,
+        attributes,
         format: Format::Superpixels,
         fingerprint: examples.fingerprint(),
         template: None,
     };
-    let widths = Some(widths);
-    Ok(Training { origin, examples, spec: GraphSpec { shape, loss, inference, widths } })
-}
-
-/// The names of attributes: those of nodes, which the file only numbers, then those of edges.
-fn names(nodes: usize, widths: &[Option<f64>]) -> Names {
-    let own = (1..nodes).map(|at| format!("f{at}")).chain(["bias".to_owned()]);
-    let edges = widths.iter().map(|width| match width {
-        Some(width) => format!("boundary at {width}"),
-        None => "boundary".to_owned(),
-    });
-    own.chain(edges).collect()
+    Ok(Training { origin, examples, spec })
 }
 
 fn read(data: &str, format: Option<Format>, widths: &[Option<f64>]) -> Result<Superpixels> {

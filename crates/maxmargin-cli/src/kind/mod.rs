@@ -33,7 +33,8 @@ use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
 use maxmargin_io::{
-    Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec, Template, Unknown,
+    Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, SeenNames, Source, Spec,
+    Template, Unknown,
 };
 use maxmargin_report::Report;
 use serde_json::Value;
@@ -62,6 +63,11 @@ pub(crate) trait Kind {
 
     /// The examples that are marked.
     fn select(examples: &Self::Examples, keep: &dyn Fn(usize) -> bool) -> Self::Examples;
+
+    /// The names that occur in examples, of kinds that are read by the names of a model.
+    fn seen_names(_: &Self::Examples) -> Option<SeenNames> {
+        None
+    }
 
     /// Builds the problem, for `user` to work on.
     fn with_problem<U: UseProblem>(
@@ -355,10 +361,7 @@ pub(crate) fn bounds(args: &ModelArgs, spec: &Spec) -> Result<GroupBounds> {
 
 /// Bounds on the weights one by one.
 pub(crate) fn resolve(bounds: &GroupBounds, spec: &Spec) -> Result<Option<Bounds>> {
-    let groups = spec.groups();
-    let named: Vec<_> =
-        groups.iter().map(|group| (group.name.as_str(), group.range.clone())).collect();
-    Ok(bounds.resolve(&named, spec.dim())?)
+    Ok(spec.resolve_bounds(bounds)?)
 }
 
 /// Refuses data that are to be read in a format that holds something else.

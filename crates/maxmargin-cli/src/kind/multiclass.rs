@@ -14,7 +14,7 @@ use maxmargin::model::LabelledRows;
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
 use maxmargin::{Bounds, SlackRescaled};
 use maxmargin_io::{
-    Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, Unknown,
+    Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, SeenNames, Unknown,
 };
 use maxmargin_report::Report;
 use std::io::Write;
@@ -102,6 +102,10 @@ impl Kind for MulticlassKind {
 
     fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
         examples.select(keep)
+    }
+
+    fn seen_names(examples: &LabelledRows) -> Option<SeenNames> {
+        Some(SeenNames::in_rows(examples))
     }
 
     fn with_problem<U: UseProblem>(

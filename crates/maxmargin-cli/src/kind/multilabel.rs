@@ -17,7 +17,7 @@ use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
     CONSTANT, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData,
-    Unknown, with_constant,
+    SeenNames, Unknown, with_constant,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
@@ -145,6 +145,10 @@ impl Kind for MultilabelKind {
 
     fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
         examples.select(keep)
+    }
+
+    fn seen_names(examples: &LabelledRows) -> Option<SeenNames> {
+        Some(SeenNames::in_rows(examples))
     }
 
     fn with_problem<U: UseProblem>(

@@ -26,6 +26,7 @@ mod refusals;
 mod reproduce;
 mod soft;
 mod structures;
+mod tampered;
 mod templates;
 mod train;
 mod verify;

@@ -142,7 +142,10 @@ fn models_are_picked_from_a_path_file() {
         desk.run("predict a.model pets.crf").ok();
         desk.run("dump a.model").ok();
         let verified = desk.run("verify a.model pets.crf");
-        assert!(verified.stderr.contains("models taken out of a path file never have one"));
+        let from = "models taken out of a path file never have a dual point";
+        assert!(verified.stderr.contains(from), "{}", verified.stderr);
+        assert_eq!(model.contradictions(), [""; 0]);
+        assert_eq!(picked["has_dual"], false);
         // Training at the same λ cannot do better by more than ε.
         let train = format!("train pets.crf --lambda {lambda} --tolerance 1e-7 --json -q");
         let best = number(&desk.run(&train).ok().json(), "dual");
@@ -157,7 +160,15 @@ fn models_are_picked_from_a_path_file() {
             .stdout
             .starts_with("From the regularization path, at lambda 0.05.\nThe objective is ")
     );
+    assert!(words.stdout.contains("This is the bound of the path at this lambda."));
     assert_eq!(words.stderr, "model written to a.model\n");
+    let dump = desk.run("dump a.model").ok().stdout;
+    assert!(dump.contains("taken out of  an exact path, from its breakpoint at lambda "), "{dump}");
+    assert!(
+        dump.contains("proven        the gap is the bound of the path at lambda 0.05\n"),
+        "{dump}"
+    );
+    assert!(dump.contains("dual point    left out\n"), "{dump}");
     let run = desk.run(&format!("pick pets.path --lambda {}", 2.0 * first)).ok();
     assert!(run.stdout.contains("the distance are upper bounds"), "{}", run.stdout);
 

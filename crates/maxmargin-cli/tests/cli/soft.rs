@@ -253,7 +253,7 @@ fn whatever_is_tampered_with_is_noticed() {
         ("multipliers are given", change(&|soft| soft.multipliers.truncate(1))),
         ("rho or smoothing", change(&|soft| soft.rho = -1.0)),
         ("not a finite number", change(&|soft| soft.multipliers[0] = f64::NAN)),
-        ("`dual.losses` has the shape", change(&|soft| soft.blocks += 1)),
+        ("30 dual blocks, where 31 are stated", change(&|soft| soft.blocks += 1)),
     ] {
         assert!(found.contains(text), "{text:?} is not in {found}");
     }

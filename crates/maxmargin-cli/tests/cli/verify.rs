@@ -126,7 +126,7 @@ fn without_the_dual_point_nothing_can_be_verified() {
     insta::assert_snapshot!(desk.session("verify pets.model pets.crf"), @r"
     $ maxmargin verify pets.model pets.crf
     error: pets.model: the model was saved without its dual point, so its gap cannot be checked
-    hint: train without --no-dual; models taken out of a path file never have one
+    hint: train without --no-dual
     [exit code 1]
     ");
     desk.run("predict pets.model pets.crf").ok();

@@ -7,22 +7,25 @@
 //! inputs, which lie in `support.*`; the dual point, if it is kept, lies in
 //! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
 
+mod error;
 pub(crate) mod tensors;
 
-use crate::atomic::{SaveError, atomic_write};
+pub use error::ModelError;
+
+use crate::atomic::atomic_write;
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::held_out::HeldOut;
 use crate::names::Names;
 use crate::origin::Origin;
+use crate::path_file::FromPath;
 use crate::spec::Spec;
 use crate::template::Template;
 use maxmargin::kernel::Support;
 use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use thiserror::Error;
+use std::path::Path;
 
 /// The version of the layout; a file with a later one is refused.
 pub(crate) const LAYOUT: u32 = 2;
@@ -124,67 +127,9 @@ pub struct ModelMeta {
     /// The part of the data that was held out, which it was not trained on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<HeldOut>,
-}
-
-/// What is wrong with a model file or a path file. The message names the file where there is one.
-///
-/// ```
-/// use maxmargin_io::Model;
-///
-/// let error = Model::from_bytes(b"").unwrap_err();
-/// assert_eq!(error.to_string(), "not a maxmargin model: the file is empty");
-/// assert!(Model::load("no/such/file").unwrap_err().to_string().starts_with("no/such/file: "));
-/// ```
-#[derive(Debug, Error)]
-pub enum ModelError {
-    /// The file cannot be read or written.
-    #[error("{}: {reason}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: std::io::Error,
-    },
-    /// The file cannot be put in place.
-    #[error(transparent)]
-    Save(#[from] SaveError),
-    /// The content is not a model (or a path), or a damaged one.
-    #[error("{}not a maxmargin {what}: {reason}", place(path))]
-    Content {
-        /// The file, if it is one.
-        path: Option<PathBuf>,
-        /// What it was to be: `model` or `path`.
-        what: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-fn place(path: &Option<PathBuf>) -> String {
-    path.as_ref().map_or_else(String::new, |path| format!("{}: ", path.display()))
-}
-
-impl ModelError {
-    pub(crate) fn content(reason: impl Into<String>) -> Self {
-        Self::Content { path: None, what: "model", reason: reason.into() }
-    }
-
-    pub(crate) fn in_file(self, file: &Path) -> Self {
-        match self {
-            Self::Content { what, reason, .. } => {
-                Self::Content { path: Some(file.into()), what, reason }
-            }
-            other => other,
-        }
-    }
-
-    /// The same of a path file.
-    pub(crate) fn of_a_path(self) -> Self {
-        match self {
-            Self::Content { path, reason, .. } => Self::Content { path, what: "path", reason },
-            other => other,
-        }
-    }
+    /// The path that it was taken out of, which proves its gap; such a model has no dual point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_path: Option<FromPath>,
 }
 
 impl Model {
@@ -238,6 +183,7 @@ impl Model {
             choice: solution.choice,
             validation: solution.validation,
             held_out: None,
+            from_path: None,
         };
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }
@@ -307,8 +253,9 @@ impl Model {
         save_bytes(path.as_ref(), &self.to_bytes()?)
     }
 
-    /// Reads a model from a file. Names and numbers fit the shape, and the weights are finite;
-    /// whether the certificate is true is another matter, which [`maxmargin::audit`] settles.
+    /// Reads a model from a file. Names and counts fit the shape, and the weights are finite;
+    /// whether the certificate is true is another matter, which [`verify_on`](Self::verify_on)
+    /// settles.
     ///
     /// ```
     /// use maxmargin_io::Model;

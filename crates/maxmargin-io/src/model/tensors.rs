@@ -1,6 +1,7 @@
 //! A model as tensors and back.
 
 use super::{LAYOUT, Model, ModelError, ModelMeta};
+use crate::held_out::HeldOut;
 use crate::names::Names;
 use crate::spec::{Spec, WeightGroup};
 use maxmargin::kernel::Support;
@@ -145,6 +146,7 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     let mut meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
+    check_meta(&meta)?;
     let file = File::open(bytes)?;
     if let Some(kernel) = meta.spec.kernel_mut() {
         kernel.support = file.support()?;
@@ -164,6 +166,24 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     }
     let dual = file.dual(meta.spec.blocks(meta.n))?;
     Ok(Model { meta, labels, attributes, weights, dual })
+}
+
+/// Refuses metadata that no model can have.
+fn check_meta(meta: &ModelMeta) -> Result<(), ModelError> {
+    let lambda = meta.certificate.lambda;
+    if !(lambda > 0.0 && lambda.is_finite()) {
+        let reason = format!("its lambda is {lambda}, which is not a positive finite number");
+        return Err(ModelError::content(reason));
+    }
+    if meta.n == 0 {
+        return Err(ModelError::content("it is stated to be trained on 0 examples"));
+    }
+    match meta.held_out {
+        Some(HeldOut { one_in, .. }) if one_in < 2 => Err(ModelError::content(format!(
+            "one example in {one_in} is stated to be held out, where one in 2 is the most"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The metadata under `key`, and first of all the question whether this is one of our files.
@@ -320,12 +340,12 @@ impl<'a> File<'a> {
         }
         let parts = self.u64s("dual.parts")?;
         let masses = self.f64s("dual.masses", &[parts.len()])?;
-        let losses = self.f64s("dual.losses", &[n])?;
         let ranges = self.ranges("dual.ends", parts.len())?;
         if ranges.len() != n {
             let reason = format!("{} dual blocks, where {n} are stated", ranges.len());
             return Err(ModelError::content(reason));
         }
+        let losses = self.f64s("dual.losses", &[n])?;
         let mut blocks = Vec::with_capacity(n);
         for (range, loss) in ranges.into_iter().zip(losses) {
             let mut block = Block { parts: SparseVec::new(), loss };

@@ -1,5 +1,6 @@
 //! A path as tensors and back.
 
+use super::check::check;
 use super::{PATH_LAYOUT, PathFile, PathMeta};
 use crate::model::ModelError;
 use crate::model::tensors::{File, PATH_META, Tensor, pack, push_alphabets, read_meta};
@@ -26,9 +27,20 @@ struct PathHeader {
     audit_seconds: f64,
     /// Why the training of each breakpoint ended.
     statuses: Vec<Status>,
-    /// What the oracle has promised, throughout.
+    /// What the oracle has promised; the weakest of all, where breakpoints differ.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     quality: Quality,
+    /// The same of each breakpoint, where they differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    qualities: Vec<Quality>,
+}
+
+/// The qualities of breakpoints: the weakest, and all of them where they differ.
+fn qualities(breakpoints: &[Breakpoint]) -> (Quality, Vec<Quality>) {
+    let all: Vec<Quality> = breakpoints.iter().map(|b| b.certificate.quality).collect();
+    let weakest = all.iter().copied().max().unwrap_or_default();
+    let differ = all.iter().any(|own| *own != weakest);
+    (weakest, if differ { all } else { Vec::new() })
 }
 
 /// The name of a column of numbers, and its entry for a breakpoint.
@@ -62,6 +74,7 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
     let shape = vec![changes().count()];
     tensors.push(Tensor::f64("changes.weights", shape, changes().map(|(_, weight)| weight)));
     push_alphabets(&file.labels, &file.attributes, &mut tensors);
+    let (quality, qualities) = qualities(&path.breakpoints);
     let header = Header {
         layout: PATH_LAYOUT,
         about: file.meta.clone(),
@@ -73,7 +86,8 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
             audit_calls: path.audit_calls,
             audit_seconds: path.audit_seconds,
             statuses: points().map(|b| b.status).collect(),
-            quality: points().map(|b| b.certificate.quality).max().unwrap_or_default(),
+            quality,
+            qualities,
         },
     };
     pack(PATH_META, &header, &tensors)
@@ -93,8 +107,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<PathFile, ModelError> {
         audit_calls: path.audit_calls,
         audit_seconds: path.audit_seconds,
     };
-    check(&path)?;
-    Ok(PathFile { meta: about, labels, attributes, path })
+    let file = PathFile { meta: about, labels, attributes, path };
+    check(&file)?;
+    Ok(file)
 }
 
 fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, ModelError> {
@@ -112,7 +127,12 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
     let features = file.u32s("changes.features")?;
     let weights = file.f64s("changes.weights", &[features.len()])?;
     let ranges = file.ranges("changes.ends", features.len())?;
-    for (name, found) in [("oracle_calls", calls.len()), ("changes.ends", ranges.len())] {
+    let (given, shared) = (&path.qualities, path.quality);
+    for (name, found) in [
+        ("oracle_calls", calls.len()),
+        ("changes.ends", ranges.len()),
+        ("qualities", if given.is_empty() { count } else { given.len() }),
+    ] {
         if found != count {
             let reason =
                 format!("{found} entries in `{name}`, where {count} breakpoints are stated");
@@ -122,9 +142,10 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
     let point = |(at, range): (usize, std::ops::Range<usize>)| {
         let [lambda, primal, dual, gap, growth, estimated_gap, seconds] =
             std::array::from_fn(|column: usize| columns[column][at]);
+        let quality = given.get(at).copied().unwrap_or(shared);
         let changes = features[range.clone()].iter().copied().zip(weights[range].iter().copied());
         Breakpoint {
-            certificate: Certificate { lambda, primal, dual, gap, quality: path.quality },
+            certificate: Certificate { lambda, primal, dual, gap, quality },
             growth,
             estimated_gap,
             oracle_calls: calls[at],
@@ -134,30 +155,4 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
         }
     };
     Ok(ranges.into_iter().enumerate().map(point).collect())
-}
-
-/// What has to hold for a path to be asked.
-fn check(path: &Path) -> Result<(), ModelError> {
-    let refuse = |reason: &str| Err(ModelError::content(reason));
-    let lambdas: Vec<f64> = path.breakpoints.iter().map(|b| b.certificate.lambda).collect();
-    let Some(last) = lambdas.last() else { return refuse("it has no breakpoints") };
-    if !lambdas.windows(2).all(|pair| pair[0] > pair[1]) || *last <= 0.0 {
-        return refuse("its lambdas do not fall from breakpoint to breakpoint");
-    }
-    if !(path.lowest >= 0.0 && path.lowest <= *last) {
-        return refuse("it does not end where its last breakpoint does");
-    }
-    if !(path.epsilon > 0.0 && path.epsilon.is_finite() && path.audit_seconds.is_finite()) {
-        return refuse("its epsilon is not a positive number");
-    }
-    for (at, b) in path.breakpoints.iter().enumerate() {
-        let ascending = b.changes.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if !ascending || b.changes.last().is_some_and(|last| last.0 as usize >= path.dim) {
-            return refuse(&format!("the weights of breakpoint {at} are not in order"));
-        }
-        if let Some((feature, _)) = b.changes.iter().find(|change| !change.1.is_finite()) {
-            return refuse(&format!("weight {feature} of breakpoint {at} is not a finite number"));
-        }
-    }
-    Ok(())
 }

@@ -7,7 +7,11 @@
 //! offsets in `changes.ends`. Names are kept as in a model, everything else as JSON under the key
 //! `maxmargin-path` of the header's metadata.
 
+mod check;
 mod columns;
+mod from_path;
+
+pub use from_path::FromPath;
 
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
@@ -130,8 +134,9 @@ impl PathFile {
     /// The model for `lambda`; none where the path has no weights (see
     /// [`Path::weights_at`](LambdaPath::weights_at)).
     ///
-    /// Its certificate is what [`Path::certificate_at`](LambdaPath::certificate_at) states. It has no
-    /// dual point, so that it cannot be verified. Its tolerance is the path's ε; its status is
+    /// Its certificate is what [`Path::certificate_at`](LambdaPath::certificate_at) states: the gap is
+    /// the bound that the path proves there. It has no dual point, so that it cannot be verified, and
+    /// says in [`from_path`](ModelMeta::from_path) where it comes from. Its tolerance is the path's ε; its status is
     /// `estimated` where the gap is larger than that, as it may be on a heuristic path.
     ///
     /// ```
@@ -156,7 +161,7 @@ impl PathFile {
         let weights = path.weights_at(lambda)?;
         let certificate = path.certificate_at(lambda)?;
         let breakpoint = path.breakpoints.get(path.piece(lambda)?)?;
-        let within = certificate.gap <= path.epsilon * (1.0 + ROUNDING);
+        let within = check::is_within(path, breakpoint, certificate.gap);
         let settings =
             Settings { lambda: Some(lambda), tolerance: path.epsilon, ..about.settings.clone() };
         let meta = ModelMeta {
@@ -167,8 +172,11 @@ impl PathFile {
             n: about.n,
             d: path.dim,
             settings,
+            // The tolerance is ε now, which is more than each breakpoint was trained to.
             status: match breakpoint.status {
                 Status::Converged if !within => Status::Estimated,
+                Status::Estimated => Status::Estimated,
+                _ if certificate.gap <= path.epsilon => Status::Converged,
                 status => status,
             },
             certificate,
@@ -183,6 +191,12 @@ impl PathFile {
             choice: None,
             validation: None,
             held_out: None,
+            from_path: Some(FromPath {
+                kind: path.kind,
+                epsilon: path.epsilon,
+                breakpoint: breakpoint.certificate.lambda,
+                is_guaranteed: path.is_guaranteed(),
+            }),
         };
         let (labels, attributes) = (self.labels.clone(), self.attributes.clone());
         Some(Model { meta, labels, attributes, weights, dual: None })
@@ -203,7 +217,8 @@ impl PathFile {
         save_bytes(path.as_ref(), &self.to_bytes()?)
     }
 
-    /// Reads a path from a file.
+    /// Reads a path from a file. Every gap is primal − dual, grows as the weights make it grow, and is
+    /// within ε where that is promised; whether primal and dual are true, the file cannot tell.
     ///
     /// ```
     /// use maxmargin_io::PathFile;
@@ -243,9 +258,6 @@ impl PathFile {
         columns::read(bytes).map_err(ModelError::of_a_path)
     }
 }
-
-/// Gaps at the end of a piece are ε up to this.
-const ROUNDING: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,9 @@
 use super::*;
 use crate::{ChainSpec, Lines, open_reader, read_training};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
-use maxmargin::{GridSettings, PathKind, PathSettings, audit, lambda_grid, regularization_path};
+use maxmargin::{
+    Breakpoint, GridSettings, PathKind, PathSettings, audit, lambda_grid, regularization_path,
+};
 use safetensors::tensor::{Dtype, TensorView};
 
 const TEXT: &str = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdög\n\n@weight:2\nverb\n";
@@ -78,6 +80,8 @@ fn the_quality_is_kept() {
     assert!(file.path.is_guaranteed());
     file.path.breakpoints[0].certificate.quality = maxmargin::Quality::Heuristic;
     assert!(!file.path.is_guaranteed());
+    // Each breakpoint keeps its own.
+    assert_eq!(PathFile::from_bytes(&file.to_bytes().unwrap()).unwrap(), file);
 }
 
 #[test]
@@ -175,6 +179,97 @@ fn inconsistent_numbers_are_refused() {
     assert!(text.contains("the weights of breakpoint 0 are not in order"), "{text}");
     let text = changed(|file| file.path.breakpoints[0].changes[0].1 = f64::INFINITY);
     assert!(text.contains("of breakpoint 0 is not a finite number"), "{text}");
+}
+
+/// What to change at a breakpoint, and what is then said.
+type Change = (fn(&mut Breakpoint), &'static str);
+
+#[test]
+fn a_gap_is_primal_minus_dual_or_the_file_is_refused() {
+    let changes: [Change; 9] = [
+        (|b| b.certificate.gap /= 2.0, "the gap is claimed to be"),
+        (|b| b.certificate.gap = -1e-3, "the gap is claimed to be -0.001, but primal − dual is"),
+        (|b| b.certificate.gap = 0.0, "the gap is claimed to be 0, but primal − dual is"),
+        (|b| b.certificate.primal -= 1e-3, "but primal − dual is"),
+        (|b| b.certificate.dual -= 1e-3, "but primal − dual is"),
+        (|b| b.certificate.dual += 1.0, "is below the dual"),
+        // Another gap that agrees with the rest, and not with ε.
+        (
+            |b| {
+                b.certificate.primal += 0.5;
+                b.certificate.gap = b.certificate.primal - b.certificate.dual;
+            },
+            "where 0.05 is stated to be the most",
+        ),
+        // A gap that grows more slowly than that of the weights.
+        (|b| b.growth /= 2.0, "the growth of the gap is stated as"),
+        (|b| b.changes[0].1 += 0.5, "but that of the weights is"),
+    ];
+    let gaps: Vec<f64> = file(false).path.breakpoints.iter().map(|b| b.certificate.gap).collect();
+    let (at, _) = gaps.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let place = format!("at breakpoint {at} (lambda ");
+    for (change, expected) in changes {
+        let text = changed(|file| change(&mut file.path.breakpoints[at]));
+        assert!(text.contains(&place) && text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_path_keeps_what_it_guarantees() {
+    let text = changed(|file| file.path.epsilon = 0.04);
+    assert!(text.contains("the gap grows to 0.0"), "{text}");
+    assert!(text.contains("where at most 0.04 is guaranteed"), "{text}");
+    // A path that ends later than its last weights are good for.
+    let text = changed(|file| {
+        file.path.breakpoints.truncate(2);
+        file.path.lowest = 0.0;
+    });
+    assert!(text.contains("at breakpoint 1 (lambda "), "{text}");
+    assert!(text.contains("at lambda 0, where at most 0.05 is guaranteed"), "{text}");
+    // One that did not converge everywhere guarantees nothing.
+    let mut free = file(false);
+    free.path.breakpoints[0].status = Status::MaxPasses;
+    free.path.epsilon = 0.048; // above all gaps at breakpoints, and below those between them
+    assert_eq!(PathFile::from_bytes(&free.to_bytes().unwrap()).unwrap(), free);
+}
+
+#[test]
+fn bounds_and_counts_of_a_path_are_checked() {
+    let bounds = |lower: f64| [("emission".to_owned(), lower)].into();
+    let text = changed(|file| file.meta.bounds.lower = bounds(1e3));
+    assert!(text.contains("outside its bounds from 1000 to inf"), "{text}");
+    let text = changed(|file| file.meta.bounds.lower = [("emision".to_owned(), 0.0)].into());
+    assert!(text.contains("there is no group `emision`"), "{text}");
+    let text = changed(|file| file.meta.n = 0);
+    assert!(text.contains("over 0 examples"), "{text}");
+    let text = changed(|file| file.path.breakpoints[0].certificate.lambda = f64::INFINITY);
+    assert!(text.contains("`lambda` of breakpoint 0 is not a finite number"), "{text}");
+    let text = changed(|file| {
+        let last = file.path.breakpoints.len() - 1;
+        file.path.breakpoints[last].certificate.lambda = -1.0;
+        file.path.lowest = -1.0;
+    });
+    assert!(text.contains("it does not end where"), "{text}");
+}
+
+#[test]
+fn a_model_taken_out_agrees_with_itself_and_says_where_it_comes_from() {
+    for heuristic in [false, true] {
+        let file = file(heuristic);
+        let first = file.path.breakpoints[0].certificate.lambda;
+        for lambda in [1e-4, 0.01, 0.1, 0.5, first, 2.0 * first, 1e6] {
+            let model = file.model_at(lambda).unwrap();
+            assert_eq!(model.contradictions(), [""; 0]);
+            let certificate = model.meta.certificate;
+            assert_eq!(certificate.gap, (certificate.primal - certificate.dual).max(0.0));
+            let from = model.meta.from_path.unwrap();
+            let piece = file.path.piece(lambda).unwrap();
+            let breakpoint = file.path.breakpoints[piece].certificate.lambda;
+            assert_eq!((from.kind, from.breakpoint), (file.path.kind, breakpoint));
+            assert_eq!((from.epsilon, from.is_guaranteed), (0.05, !heuristic));
+            assert!(model.dual.is_none());
+        }
+    }
 }
 
 #[test]

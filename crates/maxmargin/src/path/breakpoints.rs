@@ -245,8 +245,9 @@ impl Path {
             let (shrink, norm) = (c.lambda / lambda, c.dual - growth);
             (c.dual + (1.0 - shrink) * norm, shrink * c.gap)
         };
-        let gap = gap.max(0.0);
-        Some(Certificate { lambda, primal: dual + gap, dual, gap, quality: c.quality })
+        let primal = dual + gap.max(0.0);
+        // As everywhere, the gap is the difference of the two, to the last bit.
+        Some(Certificate { lambda, primal, dual, gap: primal - dual, quality: c.quality })
     }
 
     /// The largest true gap of the whole path, between breakpoints too; of a grid, at its own λ.

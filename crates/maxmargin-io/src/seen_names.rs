@@ -1,0 +1,238 @@
+//! The names of a model, held against its format and against data.
+
+use crate::alignment::AlignmentFeatures;
+use crate::constant::CONSTANT;
+use crate::model::Model;
+use crate::names::Names;
+use crate::spec::{GraphSpec, Spec};
+use maxmargin::model::chain::Sequences;
+use maxmargin::model::{LabelledRows, Row};
+use std::fmt::Write as _;
+
+/// Which names of a model occur in data that were read by these names.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin_io::SeenNames;
+///
+/// let mut rows = LabelledRows::new();
+/// rows.push([(2, 1.0)], &[1], 1.0)?;
+/// let seen = SeenNames::in_rows(&rows);
+/// assert!(seen.has_label(1) && !seen.has_label(0));
+/// assert!(seen.has_attribute(2) && !seen.has_attribute(7));
+/// # Ok::<(), maxmargin::model::RowError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeenNames {
+    labels: Vec<bool>,
+    attributes: Vec<bool>,
+}
+
+impl SeenNames {
+    /// The names in labelled sequences.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    /// use maxmargin_io::SeenNames;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(2, 1.0)], 1)?;
+    /// data.end_sequence(1.0)?;
+    /// assert!(SeenNames::in_sequences(&data).has_attribute(2));
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    pub fn in_sequences(sequences: &Sequences) -> Self {
+        let mut seen = Self::default();
+        for sequence in sequences.iter() {
+            sequence.labels().iter().for_each(|&label| mark(&mut seen.labels, label));
+            sequence.tokens().for_each(|token| seen.add_row(token));
+        }
+        seen
+    }
+
+    /// The names in labelled rows.
+    pub fn in_rows(rows: &LabelledRows) -> Self {
+        let mut seen = Self::default();
+        for (row, labels) in rows.iter() {
+            labels.iter().for_each(|&label| mark(&mut seen.labels, label));
+            seen.add_row(row);
+        }
+        seen
+    }
+
+    fn add_row(&mut self, row: Row<'_>) {
+        row.attributes.iter().for_each(|&attribute| mark(&mut self.attributes, attribute));
+    }
+
+    /// Whether a label occurs.
+    pub fn has_label(&self, label: usize) -> bool {
+        self.labels.get(label).copied().unwrap_or_default()
+    }
+
+    /// Whether an attribute occurs.
+    pub fn has_attribute(&self, attribute: usize) -> bool {
+        self.attributes.get(attribute).copied().unwrap_or_default()
+    }
+}
+
+/// Marks a name as seen; one that the model does not know has the number `u32::MAX`.
+fn mark(seen: &mut Vec<bool>, name: u32) {
+    if name == u32::MAX {
+        return;
+    }
+    let at = name as usize;
+    if at >= seen.len() {
+        seen.resize(at + 1, false);
+    }
+    seen[at] = true;
+}
+
+impl Model {
+    /// What the data say against the names of the model, which has learned them from its data.
+    ///
+    /// A label that does not occur is none of them. An attribute that does not occur has no weights;
+    /// it may be there all the same, as a column of an array that is 0 everywhere. Data may have
+    /// other attributes, which were too rare for the model. That names are in the right order is
+    /// left to the certificate: in another one, the weights are no longer those of the data.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// use maxmargin_io::SeenNames;
+    ///
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// assert!(model.name_findings(&SeenNames::in_sequences(&data.sequences)).is_empty());
+    /// let findings = model.name_findings(&SeenNames::default());
+    /// assert!(findings[0].starts_with("the model has labels that are not in the data: `noun`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn name_findings(&self, seen: &SeenNames) -> Vec<String> {
+        let mut findings = Vec::new();
+        let spec = &self.meta.spec;
+        // Sets of labels may leave one out everywhere, and some formats have all their labels anyway.
+        let from_data = matches!(spec, Spec::Chain(_) | Spec::Binary(_) | Spec::Multiclass(_))
+            && self.meta.format.fixed_labels().is_empty();
+        if from_data {
+            let unseen = self.labels.iter().enumerate().filter(|(at, _)| !seen.has_label(*at));
+            findings
+                .extend(listed("labels that are not in the data", unseen.map(|(_, name)| name)));
+        }
+        let rows = spec.attribute_weights();
+        let has_weights = |attribute: usize| {
+            let own = rows.as_ref().and_then(|(start, width)| {
+                let start = start + attribute * width;
+                self.weights.get(start..start + width)
+            });
+            own.is_some_and(|own| own.iter().any(|w| *w != 0.0))
+        };
+        let unseen = self.attributes.iter().enumerate();
+        let unseen = unseen.filter(|(at, _)| !seen.has_attribute(*at) && has_weights(*at));
+        let what = "weights of attributes that are not in the data";
+        findings.extend(listed(what, unseen.map(|(_, name)| name)));
+        findings
+    }
+
+    /// Names that are not those of the format, or of the features, that the model states.
+    pub(crate) fn name_contradictions(&self) -> Vec<String> {
+        let format = self.meta.format;
+        let (labels, attributes) = match &self.meta.spec {
+            Spec::Graph(spec) => spec.names().unzip(),
+            Spec::Matching(spec) => (None, spec.features.as_ref().map(AlignmentFeatures::names)),
+            Spec::Chain(_) | Spec::Multiclass(_) => (Some(format.fixed_labels()), None),
+            _ => (None, None),
+        };
+        let mut all = Vec::new();
+        for (what, own, expected) in
+            [("label", &self.labels, labels), ("attribute", &self.attributes, attributes)]
+        {
+            let Some(expected) = expected.filter(|names| !names.is_empty()) else { continue };
+            all.extend(first_difference(what, own, &expected));
+        }
+        // Rare ones may have been left out.
+        let known = format.fixed_attributes();
+        if !known.is_empty() {
+            let is_foreign = |name: &&str| known.get(name).is_none() && *name != CONSTANT;
+            let what = format!("attributes that the format {format} does not know");
+            all.extend(listed(&what, self.attributes.iter().filter(is_foreign)));
+        }
+        all
+    }
+}
+
+/// Where names are not as expected.
+fn first_difference(what: &str, own: &Names, expected: &Names) -> Option<String> {
+    if own.len() != expected.len() {
+        let (found, stated) = (own.len(), expected.len());
+        return Some(format!("the model has {found} {what}s, where its data have {stated}"));
+    }
+    let mut pairs = own.iter().zip(expected.iter()).enumerate().filter(|(_, (a, b))| a != b);
+    pairs.next().map(|(at, (own, expected))| {
+        format!("{what} {at} of the model is `{own}`, where its data have `{expected}`")
+    })
+}
+
+/// How many names are listed.
+const LISTED: usize = 3;
+
+pub(crate) fn listed<'a>(what: &str, mut names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut text = format!("the model has {what}: `{}`", names.next()?);
+    names.by_ref().take(LISTED - 1).for_each(|name| {
+        let _ = write!(text, ", `{name}`");
+    });
+    match names.count() {
+        0 => {}
+        more => {
+            let _ = write!(text, " and {more} more");
+        }
+    }
+    Some(text)
+}
+
+impl Spec {
+    /// Where the weights of the first attribute begin, and how many each has, in models that read data by
+    /// names; nothing in others, and with a kernel.
+    fn attribute_weights(&self) -> Option<(usize, usize)> {
+        let has_rows = matches!(
+            self,
+            Self::Chain(_) | Self::Binary(_) | Self::Multiclass(_) | Self::Multilabel(_)
+        );
+        let first = self.groups().into_iter().next()?;
+        let width = first.shape.iter().skip(1).product();
+        (has_rows && self.kernel().is_none() && !first.range.is_empty())
+            .then_some((first.range.start, width))
+    }
+}
+
+impl GraphSpec {
+    /// The names of labels and of attributes, of superpixels: the file only numbers the features of
+    /// regions, which come first; then come those of boundaries. Nothing if features were made elsewhere.
+    ///
+    /// ```
+    /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+    /// use maxmargin_io::GraphSpec;
+    ///
+    /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), GraphInference::Auto);
+    /// let spec = GraphSpec { shape, loss, inference, widths: Some(vec![Some(0.1), None]) };
+    /// let (labels, attributes) = spec.names().unwrap();
+    /// assert_eq!(labels.name(1), "foreground");
+    /// let names = ["f1", "f2", "bias", "boundary at 0.1", "boundary"];
+    /// assert_eq!(attributes.iter().collect::<Vec<_>>(), names);
+    /// ```
+    pub fn names(&self) -> Option<(Names, Names)> {
+        let own = (1..self.shape.node_attributes).map(|at| format!("f{at}"));
+        let edges = self.widths.as_ref()?.iter().map(|width| match width {
+            Some(width) => format!("boundary at {width}"),
+            None => "boundary".to_owned(),
+        });
+        let attributes = own.chain(["bias".to_owned()]).chain(edges).collect();
+        Some((Names::from_iter(["background", "foreground"]), attributes))
+    }
+}

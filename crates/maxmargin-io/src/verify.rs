@@ -1,0 +1,98 @@
+//! Everything that a model states, held against its data.
+
+use crate::beside::Beside;
+use crate::claim::Claim;
+use crate::fingerprint::Fingerprint;
+use crate::model::Model;
+use maxmargin::{Audit, Problem, TrainError, audit};
+use std::borrow::Cow;
+
+/// What was found out about a model; see [`Model::verify_on`].
+///
+/// ```
+/// assert!(maxmargin_io::Verdict::default().findings.is_empty());
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verdict {
+    /// The certificate, computed again, where that was possible.
+    pub audit: Option<Audit>,
+    /// Everything that speaks against the model; nothing if what it states holds.
+    pub findings: Vec<String>,
+}
+
+impl Model {
+    /// Whether data of `n` examples are others than the model was trained on, in words. A certificate
+    /// is about the data the model was trained on, and says nothing of others.
+    ///
+    /// Of data of which a part was [held out](crate::ModelMeta::held_out), `n` counts the rest.
+    pub fn other_data(&self, n: usize, examples: &str, fingerprint: Fingerprint) -> Option<String> {
+        let meta = &self.meta;
+        (n != meta.n || fingerprint != meta.fingerprint).then(|| {
+            format!(
+                "the data are not those the model was trained on: {n} {examples} with the \
+                 fingerprint {fingerprint}, not {} with {}",
+                meta.n, meta.fingerprint
+            )
+        })
+    }
+
+    /// Computes the certificate again, on the problem that [`spec`](crate::ModelMeta::spec), bounds
+    /// and training data make, and holds all that the model states against it and against each other.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// use maxmargin_io::Beside;
+    ///
+    /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// assert!(model.verify_on(&chain, Beside::Nothing, 1)?.findings.is_empty());
+    /// model.weights[0] += 1.0;
+    /// assert!(!model.verify_on(&chain, Beside::Nothing, 1)?.findings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A problem of another size than the model's, or numbers that are not finite.
+    pub fn verify_on<P: Problem>(
+        &self,
+        problem: &P,
+        beside: Beside<'_>,
+        threads: usize,
+    ) -> Result<Verdict, TrainError> {
+        let Some(dual) = &self.dual else {
+            let mut findings = vec!["the model has no dual point to check its gap with".to_owned()];
+            findings.extend(self.contradictions());
+            return Ok(Verdict { audit: None, findings });
+        };
+        let weights = match (beside, self.meta.spec.kernel()) {
+            (Beside::Inputs(inputs), Some(own)) => {
+                let Some(weights) = inputs.again(&own.support, &self.weights) else {
+                    let why = "the model has coefficients of inputs that are not in the data";
+                    let findings = [vec![why.to_owned()], self.contradictions()].concat();
+                    return Ok(Verdict { audit: None, findings });
+                };
+                Cow::Owned(weights)
+            }
+            _ => Cow::Borrowed(self.weights.as_slice()),
+        };
+        let lambda = self.meta.certificate.lambda;
+        let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
+        let claim = Claim { weights: &weights, ..self.claim() };
+        let mut findings = claim.findings(&audit);
+        if let Beside::Soft(problem) = beside {
+            findings.extend(self.soft_findings(problem));
+        }
+        findings.extend(self.lambda_contradiction());
+        findings.extend(problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)));
+        findings.extend(self.name_contradictions());
+        Ok(Verdict { audit: Some(audit), findings })
+    }
+}
