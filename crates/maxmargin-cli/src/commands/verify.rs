@@ -156,14 +156,16 @@ fn method(settings: &Settings) -> String {
 }
 
 fn print_json(model: &Model, audit: Option<&Audit>, findings: &[String]) -> Result<()> {
+    let found = audit.map_or(Quality::Unproven, |audit| audit.certificate.quality);
     super::print_json(&json!({
         "holds": findings.is_empty(),
+        "proven": findings.is_empty() && found != Quality::Unproven,
         "findings": findings,
         "claimed": model.meta.certificate,
         "recomputed": audit.map(|audit| audit.certificate),
         "problem": model.solved_problem(),
         "point": audit.map(|audit| audit.point),
-        "quality": audit.map(|audit| audit.certificate.quality),
+        "quality": found,
         "weight_residual": audit.map(|audit| audit.weight_residual),
     }))
 }
