@@ -1,5 +1,6 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
 
+use crate::bounds::bounds_in_force;
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
@@ -228,7 +229,7 @@ pub fn audit<P: Problem>(
         add_weights(problem, &shares, lambda, &dual.blocks, all, &mut own);
     }
     // With bounds, what the blocks sum up to is v, and the weights are w = clip(v).
-    let sum = problem.bounds().map(|bounds| {
+    let sum = bounds_in_force(problem).map(|bounds| {
         let clip = |(feature, &v): (usize, &f64)| bounds.clip(feature, v);
         let clipped = own.iter().enumerate().map(clip).collect();
         std::mem::replace(&mut own, clipped)
