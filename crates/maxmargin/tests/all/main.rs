@@ -46,3 +46,4 @@ mod subgradients;
 mod tree_points;
 mod trees;
 mod validation;
+mod wrappers;
