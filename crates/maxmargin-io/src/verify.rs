@@ -83,15 +83,21 @@ impl Model {
             }
             _ => Cow::Borrowed(self.weights.as_slice()),
         };
+        let claim = Claim { weights: &weights, ..self.claim() };
+        if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {
+            // Nothing is claimed of weights out of bounds, so that there is nothing to recompute.
+            let mut findings = vec![why];
+            findings.extend(self.contradictions());
+            findings.dedup();
+            return Ok(Verdict { audit: None, findings });
+        }
         let lambda = self.meta.certificate.lambda;
         let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
-        let claim = Claim { weights: &weights, ..self.claim() };
         let mut findings = claim.findings(&audit);
         if let Beside::Soft(problem) = beside {
             findings.extend(self.soft_findings(problem));
         }
         findings.extend(self.lambda_contradiction());
-        findings.extend(problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)));
         findings.extend(self.name_contradictions());
         Ok(Verdict { audit: Some(audit), findings })
     }

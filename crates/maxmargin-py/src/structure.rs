@@ -359,13 +359,15 @@ pub(crate) fn verify_structure(
     let certificate: Certificate = parse("certificate", certificate)?;
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
+    if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {
+        return Ok((vec![why], Quality::Unproven.name()));
+    }
     let found = py.detach(|| {
         audit(&problem, certificate.lambda, &coefficients, &dual.point, Claim::ROUNDING, threads)
     });
     let found = problem.conclude(found.map_err(value_error))?;
-    let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
     let mut findings = claim.findings(&found);
-    findings.extend(problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)));
     if dual.lambda != certificate.lambda {
         let (own, stated) = (dual.lambda, certificate.lambda);
         findings.push(format!(

@@ -1,16 +1,21 @@
 //! Bounds on the weights of any problem.
 
 use crate::bounds::Bounds;
-use crate::expectations::Expectations;
 use crate::problem::Problem;
-use crate::quality::{PointCheck, Quality};
-use crate::sparse::{Sink, SparseVec};
+use crate::quality::PointCheck;
+use crate::simplex::Simplices;
+use crate::sparse::SparseVec;
 
 /// A problem with [`Bounds`] on its weights, for problems that have no place for them.
 ///
 /// Everything else is that of the problem inside, except for what it knows of
 /// [simplices](Problem::simplices): their closed form is that of free weights. Corrective steps remember
-/// corners instead.
+/// corners instead. With bounds that bound nothing ([`Bounds::none`]), it is the problem inside without
+/// bounds, step by step.
+///
+/// Real bounds do not go with a [kernel](crate::kernel): the coefficients are no weights, so training
+/// refuses them ([`TrainError::BoundedLength`](crate::TrainError::BoundedLength)). Which wrappers go
+/// together is written [here](crate::forward_problem#which-wrappers-go-together).
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -36,6 +41,10 @@ pub struct Bounded<P> {
 
 impl<P: Problem> Bounded<P> {
     /// `problem` with `bounds` on its weights, in place of any that it may have.
+    ///
+    /// Bounds that the problem has already are lost. Where its decoding rests on them, as that of
+    /// [labelled graphs](crate::model::graph) does, it may find less than the maximum without them, and
+    /// the [quality](Problem::quality) of the certificate says so; `with_bounds` of such models keeps both.
     pub fn new(problem: P, bounds: Bounds) -> Self {
         Self { inner: problem, bounds }
     }
@@ -50,113 +59,18 @@ impl<P: Problem> Problem for Bounded<P> {
     type Output = P::Output;
     type Workspace = P::Workspace;
 
+    crate::forward_problem!(self.inner, workspace, except [
+        bounds,      // its own
+        simplices,   // closed forms are those of free weights
+        check_point, // what it shows may rest on bounds that are lost
+    ]);
+
     fn bounds(&self) -> Option<&Bounds> {
         Some(&self.bounds)
     }
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn workspace(&self) -> Self::Workspace {
-        self.inner.workspace()
-    }
-
-    fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
-        self.inner.oracle(i, w, workspace, y);
-    }
-
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        w: &[f64],
-        factor: f64,
-        workspace: &mut Self::Workspace,
-        y: &mut P::Output,
-    ) -> bool {
-        self.inner.oracle_with_loss(i, w, factor, workspace, y)
-    }
-
-    fn expectations(&self) -> Option<&dyn Expectations<Self::Workspace>> {
-        self.inner.expectations()
-    }
-
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
-        self.inner.decode(i, w, workspace, y);
-    }
-
-    fn loss(&self, i: usize, y: &P::Output) -> f64 {
-        self.inner.loss(i, y)
-    }
-
-    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<P::Output> {
-        self.inner.truth(i)
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.inner.weight(i)
-    }
-
-    fn has_signed_losses(&self) -> bool {
-        self.inner.has_signed_losses()
-    }
-
-    fn quality(&self) -> Quality {
-        self.inner.quality()
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.inner.total_weight()
-    }
-
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
-        self.inner.prepare(i, w, workspace);
-    }
-
-    fn prepare_scores(
-        &self,
-        i: usize,
-        w: &[f64],
-        workspace: &mut Self::Workspace,
-        points: &[SparseVec],
-    ) {
-        self.inner.prepare_scores(i, w, workspace, points);
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.inner.prefetch(i);
-    }
-
-    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
-        self.inner.parts(i, y, parts);
-    }
-
-    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        self.inner.truth_parts(i, parts);
-    }
-
-    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.score(i, w, workspace, parts)
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.norm_sq(i, workspace, parts)
-    }
-
-    fn second_objective(&self, w: &[f64]) -> Option<f64> {
-        self.inner.second_objective(w)
-    }
-
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.inner.scatter(i, scale, parts, sink);
+    fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+        if self.bounds.are_none() { self.inner.simplices() } else { None }
     }
 
     fn check_point(
@@ -166,6 +80,8 @@ impl<P: Problem> Problem for Bounded<P> {
         loss: f64,
         slack: f64,
     ) -> Result<PointCheck, String> {
-        self.inner.check_point(i, parts, loss, slack)
+        let shown = self.inner.check_point(i, parts, loss, slack)?;
+        let keeps_own = self.inner.bounds().is_none_or(|own| self.bounds.are_within(own));
+        Ok(if keeps_own { shown } else { PointCheck::Unproven })
     }
 }

@@ -1,5 +1,6 @@
 //! Bounds on weights.
 
+use crate::problem::Problem;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -28,6 +29,8 @@ use thiserror::Error;
 pub struct Bounds {
     lower: Vec<f64>,
     upper: Vec<f64>,
+    /// Whether all of them are infinite.
+    are_none: bool,
 }
 
 /// Bounds that no weight can keep.
@@ -96,12 +99,27 @@ impl Bounds {
                 return Err(BoundsError::Empty { feature, lower, upper });
             }
         }
-        Ok(Self { lower, upper })
+        let are_none = lower.iter().chain(&upper).all(|bound| bound.is_infinite());
+        Ok(Self { lower, upper, are_none })
     }
 
     /// No bounds on any of `dim` weights.
     pub fn none(dim: usize) -> Self {
-        Self { lower: vec![f64::NEG_INFINITY; dim], upper: vec![f64::INFINITY; dim] }
+        let (lower, upper) = (vec![f64::NEG_INFINITY; dim], vec![f64::INFINITY; dim]);
+        Self { lower, upper, are_none: true }
+    }
+
+    /// Whether no weight has a bound: then a problem is trained as without bounds.
+    ///
+    /// ```
+    /// use maxmargin::Bounds;
+    ///
+    /// assert!(Bounds::none(2).are_none());
+    /// assert!(!Bounds::none(2).with(1..2, 0.0, f64::INFINITY)?.are_none());
+    /// # Ok::<(), maxmargin::BoundsError>(())
+    /// ```
+    pub fn are_none(&self) -> bool {
+        self.are_none
     }
 
     /// Tightens the bounds of the weights in `range`: both the old and the new ones hold.
@@ -170,14 +188,26 @@ impl Bounds {
         self.lower.iter().zip(&self.upper).position(|(&lower, &upper)| lower > 0.0 || upper < 0.0)
     }
 
-    /// Refuses bounds that are not those of `dim` weights.
     /// Clips all weights.
+    /// Whether all weights that keep these bounds keep `others` too.
+    pub(crate) fn are_within(&self, others: &Self) -> bool {
+        let lower = self.lower.iter().zip(&others.lower).all(|(own, other)| own >= other);
+        let upper = self.upper.iter().zip(&others.upper).all(|(own, other)| own <= other);
+        lower && upper
+    }
+
     pub(crate) fn clip_all(&self, weights: &mut [f64]) {
         weights.iter_mut().enumerate().for_each(|(feature, w)| *w = self.clip(feature, *w));
     }
 
+    /// Refuses bounds that are not those of `dim` weights.
     pub(crate) fn check_size(&self, dim: usize) -> Result<(), BoundsError> {
         let (lower, upper) = (self.lower.len(), self.upper.len());
         if lower == dim { Ok(()) } else { Err(BoundsError::Size { lower, upper, expected: dim }) }
     }
+}
+
+/// The bounds of a problem, if they bound any weight.
+pub(crate) fn bounds_in_force<P: Problem>(problem: &P) -> Option<&Bounds> {
+    problem.bounds().filter(|bounds| !bounds.are_none())
 }

@@ -1,5 +1,6 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
 
+use crate::bounds::bounds_in_force;
 use crate::crew::{Crew, Scratch};
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
@@ -222,8 +223,8 @@ pub struct Audit {
 /// ```
 ///
 /// # Errors
-/// A dual point or weights of the wrong size, λ ≤ 0, numbers that are not finite, or a dual value
-/// above the primal one.
+/// A dual point or weights of the wrong size, weights out of bounds, λ ≤ 0, numbers that are not
+/// finite, or a dual value above the primal one.
 pub fn audit<P: Problem>(
     problem: &P,
     lambda: f64,
@@ -253,6 +254,15 @@ pub fn audit<P: Problem>(
     if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
         return Err(TrainError::Weight { feature });
     }
+    if let Some(bounds) = bounds_in_force(problem) {
+        let off = |(feature, &weight): (usize, &f64)| {
+            let outside = (weight - bounds.clip(feature, weight)).abs();
+            (outside > ROUNDING * (1.0 + weight.abs())).then_some((feature, weight))
+        };
+        if let Some((feature, weight)) = weights.iter().enumerate().find_map(off) {
+            return Err(TrainError::OutOfBounds { feature, weight });
+        }
+    }
     let shares = Shares::new(problem);
     let mut crew = Crew::new(problem, settings.thread_count());
     let verdicts = check_points(problem, &mut crew, dual, slack);
@@ -270,7 +280,7 @@ pub fn audit<P: Problem>(
         add_weights(problem, &shares, lambda, &dual.blocks, all, &mut own);
     }
     // With bounds, what the blocks sum up to is v, and the weights are w = clip(v).
-    let sum = problem.bounds().map(|bounds| {
+    let sum = bounds_in_force(problem).map(|bounds| {
         let clip = |(feature, &v): (usize, &f64)| bounds.clip(feature, v);
         let clipped = own.iter().enumerate().map(clip).collect();
         std::mem::replace(&mut own, clipped)

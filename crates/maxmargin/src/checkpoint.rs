@@ -7,6 +7,7 @@
 
 use crate::active::Memory;
 use crate::average::Averager;
+use crate::bounds::bounds_in_force;
 use crate::cache::CacheStats;
 use crate::certificate::Certificate;
 use crate::coarse::Coarse;
@@ -147,7 +148,7 @@ pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
         hash.add(parts.len(), problem.loss(i, &worst));
         parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
     }
-    for bounds in problem.bounds().into_iter().flat_map(|b| [b.lower(), b.upper()]) {
+    for bounds in bounds_in_force(problem).into_iter().flat_map(|b| [b.lower(), b.upper()]) {
         bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));
     }
     hash.0.digest()

@@ -5,6 +5,7 @@
 
 use crate::active::{Memory, Place};
 use crate::average::{Average, Averager};
+use crate::bounds::bounds_in_force;
 use crate::cache::{Cache, Caching};
 use crate::certificate::ROUNDING;
 use crate::checkpoint::{Parts, Stage};
@@ -172,7 +173,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             coarse: begins_coarse.then(|| Coarse::new(n)),
             simplices,
             // With bounds the dual is no quadratic any more.
-            face: (simplices.is_some() && run.problem.bounds().is_none()).then(FaceSteps::default),
+            face: (simplices.is_some() && bounds_in_force(run.problem).is_none())
+                .then(FaceSteps::default),
             run,
         }
     }

@@ -1,5 +1,6 @@
 //! The dual point, and the weights that belong to it.
 
+use crate::bounds::bounds_in_force;
 use crate::certificate::ROUNDING;
 use crate::clipped::Clipped;
 use crate::crew::Crew;
@@ -255,7 +256,7 @@ impl<'p, P: Problem> DualState<'p, P> {
             lambda,
             shares: Shares::new(problem),
             w: vec![0.0; problem.dim()],
-            clipped: problem.bounds().map(Clipped::new),
+            clipped: bounds_in_force(problem).map(Clipped::new),
             blocks: point.blocks,
             dual: 0.0,
             norm_sq: 0.0,
@@ -329,7 +330,7 @@ impl<'p, P: Problem> DualState<'p, P> {
     ) -> bool {
         let share = self.shares.of(i);
         let score = slope / share - step.loss;
-        let size = 1.0 + corner.loss + self.blocks[i].loss + score.abs();
+        let size = 1.0 + corner.loss.abs() + self.blocks[i].loss.abs() + score.abs();
         slope < -ROUNDING * share * size
     }
 

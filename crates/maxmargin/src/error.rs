@@ -1,9 +1,10 @@
 //! What can go wrong before or during training.
 
-use crate::bounds::BoundsError;
+use crate::bounds::{BoundsError, bounds_in_force};
 use crate::problem::Problem;
 use crate::settings::SettingsError;
 use crate::solver::Solver;
+use crate::sums::has_own_length;
 use thiserror::Error;
 
 /// Why a run could not be carried out. Running out of passes or time is not among these: see
@@ -89,6 +90,14 @@ pub enum TrainError {
         /// Index of the feature.
         feature: usize,
     },
+    /// A weight that does not keep the bounds of the problem.
+    #[error("weight {feature} is {weight}, which is out of bounds")]
+    OutOfBounds {
+        /// Index of the feature.
+        feature: usize,
+        /// Its weight.
+        weight: f64,
+    },
     /// A point to start from that is not a point of the problem's dual, or of which no block is.
     #[error("the point to start from is not feasible: in example {example}, {why}")]
     Start {
@@ -100,6 +109,13 @@ pub enum TrainError {
     /// Bounds that do not fit the problem.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
+    /// Bounds on weights whose squared length is not the sum of their squares
+    /// ([`Problem::weights_norm_sq`]), as with a kernel.
+    #[error(
+        "the weights have bounds, and a length that is not the root of the sum of their squares, as \
+         with a kernel; the two do not go together"
+    )]
+    BoundedLength,
     /// Bounds that exclude 0, where the regularization path begins.
     #[error("the path begins at w = 0, which the bounds of weight {feature} exclude")]
     BoundsWithoutZero {
@@ -175,6 +191,9 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
     }
     if let Some(bounds) = problem.bounds() {
         bounds.check_size(problem.dim())?;
+    }
+    if bounds_in_force(problem).is_some() && has_own_length(problem) {
+        return Err(TrainError::BoundedLength);
     }
     for example in 0..problem.examples() {
         let weight = problem.weight(example);

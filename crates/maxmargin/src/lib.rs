@@ -72,6 +72,7 @@ mod dual;
 mod error;
 mod expectations;
 mod face;
+mod forward;
 mod group_bounds;
 mod least_squares_cone;
 mod membership;

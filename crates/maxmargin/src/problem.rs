@@ -63,6 +63,9 @@ use crate::sparse::{Sink, SparseVec};
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 ///
+/// A problem that only changes a few things about another one forwards the rest with
+/// [`forward_problem!`](crate::forward_problem).
+///
 /// # Part space
 ///
 /// Where the score of an output is a sum over its *parts* (a node with its label, an edge with its
@@ -230,7 +233,7 @@ pub trait Problem: Sync {
     }
 
     /// Bounds that the weights must keep; none unless overridden. They must not change while a run
-    /// goes on.
+    /// goes on. Bounds that bound nothing are as good as none.
     fn bounds(&self) -> Option<&Bounds> {
         None
     }
@@ -312,7 +315,9 @@ pub trait Problem: Sync {
     /// ‖w‖² where that is not the sum of the squares of `w`; none unless overridden.
     ///
     /// With [kernels](crate::kernel), weights are coefficients of vectors that are not orthogonal. A
-    /// problem that overrides this has no [`bounds`](Self::bounds).
+    /// problem that overrides this must not have [`bounds`](Self::bounds) on any weight: training and
+    /// audits refuse it ([`TrainError::BoundedLength`](crate::TrainError::BoundedLength)). Whether it is
+    /// there must not depend on the weights.
     fn weights_norm_sq(&self, _w: &[f64]) -> Option<f64> {
         None
     }

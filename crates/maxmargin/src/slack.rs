@@ -1,9 +1,8 @@
 //! Slack rescaling: large losses ask for large margins by scaling the slack, not the margin.
 
-use crate::bounds::Bounds;
 use crate::problem::Problem;
 use crate::quality::PointCheck;
-use crate::sparse::{Sink, SparseVec};
+use crate::sparse::SparseVec;
 
 /// A problem whose outputs are so few that they can be tried out one by one.
 ///
@@ -29,7 +28,8 @@ use crate::sparse::{Sink, SparseVec};
     message = "the outputs of `{Self}` cannot be tried out one by one",
     label = "its decoder maximises sums over parts",
     note = "slack rescaling multiplies scores by losses, which only enumeration can maximise; train \
-            with margin rescaling, that is, without `SlackRescaled`"
+            with margin rescaling, that is, without `SlackRescaled`",
+    note = "bounds are put around: `Bounded::new(SlackRescaled::new(problem), bounds)`"
 )]
 pub trait Enumerable: Problem {
     /// Calls `visit` with every output of example `i`, the truth included, in a fixed order.
@@ -66,6 +66,12 @@ pub trait Enumerable: Problem {
 /// assert!(solution.certificate.gap <= 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A negative loss has no meaning here, and training refuses it
+/// ([`TrainError::Loss`](crate::TrainError::Loss)) even where the problem inside
+/// [allows](Problem::has_signed_losses) it. Bounds of the problem inside hold; those of a
+/// [`Bounded`](crate::Bounded) are put around. Which wrappers go together is written
+/// [here](crate::forward_problem#which-wrappers-go-together).
 ///
 /// The certificate is as good as ever. A dual point that comes from elsewhere is checked against the
 /// enumerated outputs.
@@ -104,6 +110,33 @@ impl<P> SlackRescaled<P> {
     /// ```compile_fail,E0277
     /// # use maxmargin::doc::patches;
     /// let problem = maxmargin::SlackRescaled::new(patches()); // minimum cuts know sums alone
+    /// ```
+    ///
+    /// So are other wrappers: bounds are put around, not inside; of a problem with a kernel, nothing could
+    /// check the dual point; what is rescaled once is not rescaled twice; and soft constraints have signed
+    /// losses.
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{Bounded, Bounds, doc::labels};
+    /// let inside = Bounded::new(labels(), Bounds::none(12));
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{doc::labels, kernel::{Kernel, Kernelised}};
+    /// let inside = Kernelised::new(labels(), Kernel::Linear, 0).unwrap();
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::labels;
+    /// let inside = maxmargin::SlackRescaled::new(labels());
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::soft_pictures;
+    /// let problem = maxmargin::SlackRescaled::new(soft_pictures(0.1));
     /// ```
     pub fn new(problem: P) -> Self
     where
@@ -147,13 +180,20 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     type Output = P::Output;
     type Workspace = SlackWorkspace<P::Workspace>;
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
+    crate::forward_problem!(self.inner, workspace.inner, except [
+        workspace,         // its own, with that of the problem inside
+        oracle,            // tries out all outputs
+        oracle_with_loss,  // likewise
+        psi,               // times the loss
+        has_signed_losses, // losses multiply scores and must not be negative
+        quality,           // trying out all outputs is exact, whatever the decoder is
+        parts,             // relative to the truth, times the loss
+        truth_parts,       // none: other outputs are relative to it
+        second_objective,  // would be that of margin rescaling
+        simplices,         // parts of different outputs have different lengths
+        expectations,      // would be those of margin rescaling
+        check_point,       // masses are multiplied by losses
+    ]);
 
     fn workspace(&self) -> Self::Workspace {
         SlackWorkspace { inner: self.inner.workspace(), parts: SparseVec::new() }
@@ -178,7 +218,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             parts.clear();
             self.inner.parts(i, y, parts);
             let ahead = self.inner.score(i, w, inner, parts) - truth;
-            let value = self.inner.loss(i, y) * (factor + ahead);
+            let loss = self.inner.loss(i, y);
+            // An output with a loss that cannot be is handed out, so that training refuses it.
+            let is_wrong = loss < 0.0 || loss.is_nan();
+            let value = if is_wrong { f64::INFINITY } else { loss * (factor + ahead) };
             if value > most {
                 most = value;
                 best.clone_from(y);
@@ -187,41 +230,9 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         true
     }
 
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
-        self.inner.decode(i, w, &mut workspace.inner, y);
-    }
-
-    fn loss(&self, i: usize, y: &P::Output) -> f64 {
-        self.inner.loss(i, y)
-    }
-
     fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
         self.inner.psi(i, y, psi);
         psi.scale(self.inner.loss(i, y));
-    }
-
-    fn truth(&self, i: usize) -> Option<P::Output> {
-        self.inner.truth(i)
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.inner.weight(i)
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.inner.total_weight()
-    }
-
-    fn bounds(&self) -> Option<&Bounds> {
-        self.inner.bounds()
-    }
-
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
-        self.inner.prepare(i, w, &mut workspace.inner);
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.inner.prefetch(i);
     }
 
     fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
@@ -231,18 +242,6 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             parts.add_scaled(-1.0, &self.truths[i]);
             parts.scale(loss);
         }
-    }
-
-    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.score(i, w, &workspace.inner, parts)
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.norm_sq(i, &mut workspace.inner, parts)
-    }
-
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.inner.scatter(i, scale, parts, sink);
     }
 
     fn check_point(

@@ -16,6 +16,11 @@ pub(crate) fn length_sq<P: Problem>(problem: &P, w: &[f64]) -> f64 {
     problem.weights_norm_sq(w).unwrap_or_else(|| norm_sq(w))
 }
 
+/// Whether a problem measures the length of its weights in its own way, as with a kernel.
+pub(crate) fn has_own_length<P: Problem>(problem: &P) -> bool {
+    problem.weights_norm_sq(&vec![0.0; problem.dim()]).is_some()
+}
+
 /// ⟨v, w⟩, summed in a fixed order.
 fn product(v: &[f64], w: &[f64]) -> f64 {
     v.chunks(CHUNK).zip(w.chunks(CHUNK)).map(|(v, w)| chunk_product(v, w)).sum()
@@ -39,7 +44,8 @@ fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) struct Squares {
     /// ‖w‖².
     pub(crate) norm_sq: f64,
-    /// ⟨v, w⟩, which without bounds is ‖w‖² too.
+    /// ⟨v, w⟩, which without bounds is ‖w‖² too. Problems with bounds have no length of their own (see
+    /// `check_problem`), so that this is the sum of the products.
     pub(crate) product: f64,
 }
 

@@ -4,10 +4,9 @@ use super::cache::{KernelRow, RowCache};
 use super::function::{Kernel, KernelError};
 use super::inputs::{Collector, Inputs, add_expansion};
 use super::support::Support;
+use crate::bounds::bounds_in_force;
 use crate::model::Row;
 use crate::problem::Problem;
-use crate::quality::{PointCheck, Quality};
-use crate::sparse::{Sink, SparseVec};
 use crate::sums::norm_sq;
 
 /// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs:
@@ -61,6 +60,10 @@ pub trait NodeInputs: Problem + Sized {
 /// and then the other weights of the problem, as they were. ‖w‖² in its certificates is the length in
 /// the kernel's space.
 ///
+/// Coefficients have no bounds: a problem with bounds on its weights is refused, and so are bounds
+/// [around](crate::Bounded) it. Which wrappers go together is written
+/// [here](crate::forward_problem#which-wrappers-go-together).
+///
 /// What an oracle call takes is dominated by the scores: one kernel value for each node of the example
 /// and each distinct input of all examples. Rows of these values are kept, as many as fit.
 #[derive(Debug)]
@@ -110,12 +113,37 @@ impl<P: NodeInputs> Kernelised<P> {
     /// # Ok::<(), maxmargin::kernel::KernelError>(())
     /// ```
     ///
+    /// A wrapper has no inputs of its own and is refused, be it of bounds, of slack rescaling, or another
+    /// kernel; and so are soft constraints:
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{Bounded, Bounds, doc::toy, kernel::{Kernel, Kernelised}};
+    /// let inside = Bounded::new(toy(), Bounds::none(18));
+    /// let problem = Kernelised::new(inside, Kernel::Linear, 0);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{SlackRescaled, doc::toy, kernel::{Kernel, Kernelised}};
+    /// let problem = Kernelised::new(SlackRescaled::new(toy()), Kernel::Linear, 0);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{doc::toy, kernel::{Kernel, Kernelised}};
+    /// let inside = Kernelised::new(toy(), Kernel::Linear, 0).unwrap();
+    /// let problem = Kernelised::new(inside, Kernel::Linear, 0);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{doc::soft_pictures, kernel::{Kernel, Kernelised}};
+    /// let problem = Kernelised::new(soft_pictures(0.1), Kernel::Linear, 0);
+    /// ```
+    ///
     /// # Errors
     /// Parameters of the kernel that are out of range, a problem with bounds or without inputs, or
     /// inputs so large that the kernel is not finite.
     pub fn new(problem: P, kernel: Kernel, bytes: usize) -> Result<Self, KernelError> {
         kernel.check()?;
-        if problem.bounds().is_some() {
+        if bounds_in_force(&problem).is_some() {
             return Err(KernelError::Bounds);
         }
         let labels = problem.labels();
@@ -245,13 +273,16 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
     type Output = P::Output;
     type Workspace = KernelWorkspace<P::Workspace>;
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
+    crate::forward_problem!(self.inner, workspace.inner, except [
+        workspace,        // its own, with that of the problem inside
+        prepare,          // scores of inputs are sums of kernel values
+        prepare_scores,   // the default prepares them all
+        weights_norm_sq,  // the length in the kernel's space
+        bounds,           // `new` refuses them
+        second_objective, // would take coefficients for weights
+        simplices,        // would score parts without kernel values
+        expectations,     // would need this workspace
+    ]);
 
     fn workspace(&self) -> Self::Workspace {
         KernelWorkspace { inner: self.inner.workspace(), rows: Vec::new(), dense: Vec::new() }
@@ -284,78 +315,5 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
             }
         }
         Some(total + norm_sq(&w[beta.len()..]))
-    }
-
-    fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
-        self.inner.oracle(i, w, &mut workspace.inner, y);
-    }
-
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        w: &[f64],
-        factor: f64,
-        workspace: &mut Self::Workspace,
-        y: &mut P::Output,
-    ) -> bool {
-        self.inner.oracle_with_loss(i, w, factor, &mut workspace.inner, y)
-    }
-
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut P::Output) {
-        self.inner.decode(i, w, &mut workspace.inner, y);
-    }
-
-    fn loss(&self, i: usize, y: &P::Output) -> f64 {
-        self.inner.loss(i, y)
-    }
-
-    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<P::Output> {
-        self.inner.truth(i)
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.inner.weight(i)
-    }
-
-    fn quality(&self) -> Quality {
-        self.inner.quality()
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.inner.total_weight()
-    }
-
-    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
-        self.inner.parts(i, y, parts);
-    }
-
-    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        self.inner.truth_parts(i, parts);
-    }
-
-    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.score(i, w, &workspace.inner, parts)
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.norm_sq(i, &mut workspace.inner, parts)
-    }
-
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.inner.scatter(i, scale, parts, sink);
-    }
-
-    fn check_point(
-        &self,
-        i: usize,
-        parts: &SparseVec,
-        loss: f64,
-        slack: f64,
-    ) -> Result<PointCheck, String> {
-        self.inner.check_point(i, parts, loss, slack)
     }
 }

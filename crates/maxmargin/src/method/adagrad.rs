@@ -8,7 +8,7 @@
 use super::means::Means;
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
 use crate::average::Average;
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, bounds_in_force};
 use crate::error::TrainError;
 use crate::problem::Problem;
 use crate::run::{Finished, Run};
@@ -22,7 +22,7 @@ const TOUCHED_SHARE: usize = 8;
 pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
     let (n, d) = (run.examples(), run.problem.dim());
     let mut w = vec![0.0; d];
-    clip(run.problem.bounds(), &mut w);
+    clip(bounds_in_force(run.problem), &mut w);
     let method = AdaGrad {
         w,
         roots: vec![0.0; d],
@@ -87,7 +87,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
         // The subgradient of n·cᵢ/C·hinge is n·cᵢ/C·Bq, with q the way from the truth to the corner.
         self.way.clear();
         problem.scatter(i, n * share, &scratch.step.parts, &mut self.way);
-        let (eta, bounds) = (self.eta.unwrap_or(0.0), problem.bounds());
+        let (eta, bounds) = (self.eta.unwrap_or(0.0), bounds_in_force(problem));
         for &j in &self.way.touched {
             let g = self.way.change[j];
             if g != 0.0 {
@@ -107,7 +107,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
 
     fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
         if self.visits > 0 {
-            self.shrink(run.state.lambda, run.problem.bounds());
+            self.shrink(run.state.lambda, bounds_in_force(run.problem));
         }
         let risk = std::mem::take(&mut self.risk);
         run.estimate = Some(risk + 0.5 * run.state.lambda * norm_sq(&self.w));
@@ -117,7 +117,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
         let mut weights = self.average.weights().unwrap_or_else(|| self.w.clone());
         // A mean of what is within bounds is within them, but for rounding.
-        clip(run.problem.bounds(), &mut weights);
+        clip(bounds_in_force(run.problem), &mut weights);
         let point = self.means.bound(run);
         let (check, other) = run.check_other(point, Some(weights))?;
         // The bound stays good until there is a newer one.

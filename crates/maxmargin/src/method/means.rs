@@ -1,5 +1,6 @@
 //! The mean of all corners that each example has seen: a point of the dual.
 
+use crate::bounds::bounds_in_force;
 use crate::dual::{Block, DualPoint, Shares};
 use crate::problem::Problem;
 use crate::run::Run;
@@ -49,7 +50,7 @@ impl Means {
         let (share, _) = best_share(means.dual + length, length);
         let (_, point) = means.into_point();
         // With bounds the dual is no parabola between the two.
-        match share < 1.0 && problem.bounds().is_none() {
+        match share < 1.0 && bounds_in_force(problem).is_none() {
             true => point.rescaled(problem, share),
             false => point,
         }

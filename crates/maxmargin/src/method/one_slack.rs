@@ -8,6 +8,7 @@ use super::batch::{Part, run_with};
 use super::corner_store::CornerStore;
 use super::n_slack::{ENOUGH, MOST_IDLE};
 use super::simplex_qp::SimplexQp;
+use crate::bounds::bounds_in_force;
 use crate::cache::CacheStats;
 use crate::certificate::Certificate;
 use crate::checkpoint::Stage;
@@ -33,7 +34,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
         stores: run.state.blocks.iter().map(|_| CornerStore::default()).collect(),
         planes: Vec::new(),
         qp: SimplexQp::new(run.state.lambda),
-        clipped: run.problem.bounds().map(Clipped::new),
+        clipped: bounds_in_force(run.problem).map(Clipped::new),
         dense: vec![0.0; run.problem.dim()],
         picks: vec![Pick::default(); run.examples()],
         stats: CacheStats::default(),

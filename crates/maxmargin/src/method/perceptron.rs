@@ -1,6 +1,7 @@
 //! The averaged structured perceptron: the floor everyone knows. With bounds, each step is clipped.
 
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
+use crate::bounds::bounds_in_force;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::problem::Problem;
@@ -12,7 +13,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
     let d = run.problem.dim();
     let mut w = vec![0.0; d];
     let mut way = None;
-    if let Some(bounds) = run.problem.bounds() {
+    if let Some(bounds) = bounds_in_force(run.problem) {
         bounds.clip_all(&mut w);
         way = Some(Way::new(d));
     }
@@ -38,7 +39,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
         let (state, scratch) = run.state_and_scratch();
         self.t += 1;
         let (parts, pull, t) = (&scratch.step.parts, -n * state.shares.of(i), self.t as f64);
-        match (&mut self.way, problem.bounds()) {
+        match (&mut self.way, bounds_in_force(problem)) {
             (Some(way), Some(bounds)) => {
                 way.clear();
                 problem.scatter(i, pull, parts, way);
@@ -67,7 +68,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
         let mean = |(w, late): (&f64, &f64)| w + (w - late) / t;
         let mut weights: Vec<f64> = self.w.iter().zip(&self.late).map(mean).collect();
         // A mean of what is within bounds is within them, but for rounding.
-        if let Some(bounds) = run.problem.bounds() {
+        if let Some(bounds) = bounds_in_force(run.problem) {
             bounds.clip_all(&mut weights);
         }
         let truth = DualPoint::at_truth(run.problem);

@@ -9,7 +9,7 @@
 use super::lazy_average::LazyAverage;
 use super::means::{Means, best_share};
 use super::sweep::{Checked, Sweeper, read_corner, sweep};
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, bounds_in_force};
 use crate::dual::Drift;
 use crate::error::TrainError;
 use crate::problem::Problem;
@@ -25,7 +25,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
         t: 0,
         means: Means::new(n),
         average: LazyAverage::new(run.settings.average, d),
-        clipped: run.problem.bounds().map(Clipped::new),
+        clipped: bounds_in_force(run.problem).map(Clipped::new),
         plain: None,
         risk: 0.0,
     };
@@ -145,7 +145,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
 
     fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
         let mut average = self.average.weights(self.t.max(1), &self.v);
-        if let (Some(average), Some(bounds)) = (&mut average, run.problem.bounds()) {
+        if let (Some(average), Some(bounds)) = (&mut average, bounds_in_force(run.problem)) {
             bounds.clip_all(average);
         }
         let is_last = average.is_none();

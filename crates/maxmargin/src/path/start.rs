@@ -1,7 +1,7 @@
 //! Where a path begins.
 
 use super::settings::{PathSettings, at};
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, bounds_in_force};
 use crate::certificate::{ROUNDING, exact_pass, from_readings};
 use crate::crew::Crew;
 use crate::dual::{Block, DualPoint, DualState, Shares};
@@ -37,7 +37,8 @@ pub(super) fn first<P: Problem>(
     });
     let point = DualPoint { blocks };
     let mut mean = point.weights(problem, 1.0);
-    let within = problem.bounds().map_or(Ok(0.0), |bounds| keep_to_cone(bounds, &mut mean))?;
+    let within =
+        bounds_in_force(problem).map_or(Ok(0.0), |bounds| keep_to_cone(bounds, &mut mean))?;
     let theta = mean_rise(problem, &mean, &mut crew);
     let lambda = (length_sq(problem, &mean) + theta) / settings.tolerance();
     if !lambda.is_finite() {

@@ -5,8 +5,8 @@ use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, Stubborn, a
 use crate::common::{assert_close, cases, qp, watch};
 use maxmargin::observe::Table;
 use maxmargin::{
-    Average, Caching, Certificate, Direction, DualPoint, Problem, Quality, Settings, Solver,
-    SparseVec, Step, Trainer, audit, train,
+    Average, Caching, Certificate, Direction, DualPoint, Problem, Quality, Settings, Solver, Step,
+    Trainer, audit, forward_problem, train,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,27 +92,14 @@ struct Tiring {
 impl Problem for Tiring {
     type Output = usize;
     type Workspace = ();
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn workspace(&self) {}
+
+    forward_problem!(self.inner, workspace, except[oracle]);
+
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.inner.oracle(i, w, workspace, y);
         if self.calls.fetch_add(1, Ordering::Relaxed) >= 2 {
             *y = 0;
         }
-    }
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
-        self.inner.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &usize) -> f64 {
-        self.inner.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
     }
 }
 
@@ -174,27 +161,14 @@ struct Worse(Enumerated);
 impl Problem for Worse {
     type Output = usize;
     type Workspace = ();
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-    fn workspace(&self) {}
+
+    forward_problem!(self.0, workspace, except [oracle, quality]);
+
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.0.oracle(i, w, workspace, y);
         if *y == 0 {
             *y = 2; // in place of the truth, something between it and the first mistake
         }
-    }
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
-        self.0.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &usize) -> f64 {
-        self.0.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        self.0.psi(i, y, psi);
     }
     fn quality(&self) -> Quality {
         Quality::Heuristic

@@ -388,7 +388,9 @@ fn what_makes_no_sense_is_refused() {
     let error = |problem, kernel| Kernelised::new(problem, kernel, 0).map(|_| ()).unwrap_err();
     assert_eq!(error(plain(), Kernel::Rbf { gamma: -1.0 }), KernelError::Gamma(-1.0));
     let bounds = Bounds::none(plain().shape().dim());
-    assert_eq!(error(plain().with_bounds(Some(bounds)), Kernel::Linear), KernelError::Bounds);
+    assert!(Kernelised::new(plain().with_bounds(Some(bounds.clone())), Kernel::Linear, 0).is_ok());
+    let above = bounds.with(0..1, 0.0, f64::INFINITY).unwrap();
+    assert_eq!(error(plain().with_bounds(Some(above)), Kernel::Linear), KernelError::Bounds);
     let groups = FeatureGroups { emission: false, ..FeatureGroups::default() };
     let shape = ChainShape { groups, ..*plain().shape() };
     let blind = Chain::new(shape, plain().data().clone(), &Hamming::default()).unwrap();

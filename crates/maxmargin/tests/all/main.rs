@@ -47,3 +47,4 @@ mod subgradients;
 mod tree_points;
 mod trees;
 mod validation;
+mod wrappers;

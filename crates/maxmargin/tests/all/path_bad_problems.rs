@@ -3,7 +3,8 @@
 use crate::common::paths::settings;
 use crate::common::problems::Multiclass;
 use maxmargin::{
-    GridSettings, Problem, Settings, SparseVec, Status, lambda_grid, regularization_path, train,
+    GridSettings, Problem, Settings, Status, forward_problem, lambda_grid, regularization_path,
+    train,
 };
 
 /// A problem that breaks a promise.
@@ -18,18 +19,9 @@ struct Crooked {
 impl Problem for Crooked {
     type Output = usize;
     type Workspace = Vec<f64>;
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn workspace(&self) -> Vec<f64> {
-        Vec::new()
-    }
-    fn oracle(&self, i: usize, w: &[f64], scores: &mut Vec<f64>, y: &mut usize) {
-        self.inner.oracle(i, w, scores, y);
-    }
+
+    forward_problem!(self.inner, workspace, except [decode, loss, truth]);
+
     fn decode(&self, i: usize, w: &[f64], scores: &mut Vec<f64>, y: &mut usize) {
         if self.blind {
             *y = self.inner.ys[i];
@@ -39,9 +31,6 @@ impl Problem for Crooked {
     }
     fn loss(&self, i: usize, y: &usize) -> f64 {
         if (i, *y) == (1, self.inner.ys[1]) { self.charge } else { self.inner.loss(i, y) }
-    }
-    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
     }
     fn truth(&self, i: usize) -> Option<usize> {
         Some(self.inner.ys[i])

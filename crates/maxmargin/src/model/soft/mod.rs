@@ -17,6 +17,17 @@
 //!
 //! [`SoftGraph`] is the problem; [`anneal`] decreases ρ step by step, [`train_augmented`] finds
 //! multipliers with which the constraints hold at any ρ, and [`dlpw`] is the older alternative.
+//!
+//! A [`SoftGraph`] is made of data. [Bounds](crate::Bounded) can be put around it, but no problem with
+//! bounds, a kernel or slack rescaling can be put inside:
+//!
+//! ```compile_fail,E0308
+//! # use maxmargin::{Bounded, Bounds, doc::rings, model::soft::SoftGraph};
+//! # let (graphs, loss) = (rings(), Default::default());
+//! # let shape = graphs.shape().clone();
+//! let inside = Bounded::new(graphs, Bounds::none(12));
+//! let soft = SoftGraph::of_graphs(&shape, &inside, loss, 0.1, 1.0);
+//! ```
 
 mod dlpw;
 mod dlpw_run;

@@ -1,7 +1,7 @@
 //! Problems as a user would write them: the seven required methods, and the weight where needed.
 
 use super::dot;
-use maxmargin::{Bounds, PointCheck, Problem, Quality, Rng, Sink, SparseVec};
+use maxmargin::{Bounds, Problem, Quality, Rng, SparseVec, forward_problem};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -184,15 +184,30 @@ impl<P: Problem> Problem for ViaPsi<P> {
     type Output = P::Output;
     type Workspace = P::Workspace;
 
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-    fn workspace(&self) -> P::Workspace {
-        self.0.workspace()
-    }
+    forward_problem!(self.0, workspace, except [
+        // Prepare first, for the engine is not to know how.
+        oracle,
+        decode,
+        prepare,
+        prepare_scores,
+        // What is not required is hidden.
+        oracle_with_loss,
+        truth,
+        has_signed_losses,
+        bounds,
+        prefetch,
+        parts,
+        truth_parts,
+        score,
+        norm_sq,
+        weights_norm_sq,
+        second_objective,
+        scatter,
+        simplices,
+        expectations,
+        check_point,
+    ]);
+
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         self.0.prepare(i, w, workspace);
         self.0.oracle(i, w, workspace, y);
@@ -200,21 +215,6 @@ impl<P: Problem> Problem for ViaPsi<P> {
     fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         self.0.prepare(i, w, workspace);
         self.0.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &P::Output) -> f64 {
-        self.0.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
-        self.0.psi(i, y, psi);
-    }
-    fn weight(&self, i: usize) -> f64 {
-        self.0.weight(i)
-    }
-    fn total_weight(&self) -> f64 {
-        self.0.total_weight()
-    }
-    fn quality(&self) -> Quality {
-        self.0.quality()
     }
 }
 
@@ -235,66 +235,20 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     type Output = P::Output;
     type Workspace = P::Workspace;
 
-    fn examples(&self) -> usize {
-        self.inner.examples()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn workspace(&self) -> P::Workspace {
-        self.inner.workspace()
-    }
+    forward_problem!(self.inner, workspace, except [
+        oracle,           // watched
+        oracle_with_loss, // a way around it
+        simplices,        // another way around it
+        expectations,     // and another one
+        bounds,           // its own
+    ]);
+
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         (self.on_oracle)(i);
         self.inner.oracle(i, w, workspace, y);
     }
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
-        self.inner.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &P::Output) -> f64 {
-        self.inner.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
-    }
-    fn weight(&self, i: usize) -> f64 {
-        self.inner.weight(i)
-    }
-    fn quality(&self) -> Quality {
-        self.inner.quality()
-    }
-    fn total_weight(&self) -> f64 {
-        self.inner.total_weight()
-    }
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
-    }
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut P::Workspace) {
-        self.inner.prepare(i, w, workspace);
-    }
-    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
-        self.inner.parts(i, y, parts);
-    }
-    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        self.inner.truth_parts(i, parts);
-    }
-    fn score(&self, i: usize, w: &[f64], workspace: &P::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.score(i, w, workspace, parts)
-    }
-    fn norm_sq(&self, i: usize, workspace: &mut P::Workspace, parts: &SparseVec) -> f64 {
-        self.inner.norm_sq(i, workspace, parts)
-    }
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.inner.scatter(i, scale, parts, sink);
-    }
-    fn check_point(
-        &self,
-        i: usize,
-        p: &SparseVec,
-        loss: f64,
-        slack: f64,
-    ) -> Result<PointCheck, String> {
-        self.inner.check_point(i, p, loss, slack)
     }
 }
 
@@ -304,27 +258,11 @@ pub struct Stubborn(pub Enumerated);
 impl Problem for Stubborn {
     type Output = usize;
     type Workspace = ();
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-    fn workspace(&self) {}
-    fn oracle(&self, _: usize, _: &[f64], _: &mut (), y: &mut usize) {
+
+    forward_problem!(self.0, workspace, except[oracle]);
+
+    fn oracle(&self, _: usize, _: &[f64], (): &mut (), y: &mut usize) {
         *y = 1;
-    }
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
-        self.0.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &usize) -> f64 {
-        self.0.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        self.0.psi(i, y, psi);
-    }
-    fn weight(&self, i: usize) -> f64 {
-        self.0.weight(i)
     }
 }
 
@@ -334,32 +272,16 @@ pub struct Careless(pub Enumerated);
 impl Problem for Careless {
     type Output = usize;
     type Workspace = ();
-    fn examples(&self) -> usize {
-        self.0.examples()
-    }
-    fn dim(&self) -> usize {
-        self.0.dim()
-    }
-    fn workspace(&self) {}
-    fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut usize) {
+
+    forward_problem!(self.0, workspace, except [oracle, quality]);
+
+    fn oracle(&self, i: usize, w: &[f64], (): &mut (), y: &mut usize) {
         // What is looked at depends on w alone, so that runs repeat.
         let seed = w.iter().fold(i as u64, |seed, w| seed.rotate_left(7) ^ w.to_bits());
         let mut rng = Rng::new(seed);
         let outputs = self.0.blocks[i].corners.len();
         let seen: Vec<usize> = (0..1 + rng.below(2)).map(|_| rng.below(outputs)).collect();
         *y = seen[first_best(seen.iter().map(|&y| self.0.augmented(i, y, w)))];
-    }
-    fn decode(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
-        self.0.decode(i, w, workspace, y);
-    }
-    fn loss(&self, i: usize, y: &usize) -> f64 {
-        self.0.loss(i, y)
-    }
-    fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        self.0.psi(i, y, psi);
-    }
-    fn weight(&self, i: usize) -> f64 {
-        self.0.weight(i)
     }
     fn quality(&self) -> Quality {
         Quality::Heuristic
