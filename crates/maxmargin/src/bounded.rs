@@ -101,6 +101,14 @@ impl<P: Problem> Problem for Bounded<P> {
         self.inner.truth(i)
     }
 
+    fn decodes_by_psi(&self) -> bool {
+        self.inner.decodes_by_psi()
+    }
+
+    fn is_checked_at_start(&self) -> bool {
+        self.inner.is_checked_at_start()
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }

@@ -10,7 +10,7 @@ use crate::crew::Crew;
 use crate::dual::{Drift, DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
 use crate::observe::{Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals};
-use crate::problem::Problem;
+use crate::problem::{Problem, check_quickly};
 use crate::settings::CheckedSettings;
 use crate::status::Status;
 use crate::sums::length_sq;
@@ -34,6 +34,7 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
     judge: Judge,
+    warnings: Vec<String>,
     /// Of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
     /// Of the last exact pass.
@@ -58,6 +59,8 @@ pub(crate) struct Beginning {
     /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
     /// after that is none of the method's.
     pub(crate) trusting: bool,
+    /// Whether the problem is checked first, which takes a few oracle calls.
+    pub(crate) is_checked: bool,
 }
 
 /// What is known when a method ends.
@@ -107,11 +110,12 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let Beginning { point, block_gaps, trusting } = beginning;
+        let Beginning { point, block_gaps, trusting, is_checked } = beginning;
         let point = match point {
             None => DualPoint::at_truth(problem),
             Some(point) => check_start(problem, point)?,
         };
+        let broken = if is_checked { check_quickly(problem) } else { Vec::new() };
         let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
@@ -119,6 +123,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let mut run = Self::new(problem, settings, company, state, crew, clock)?;
         (run.block_gaps, run.trusting) = (block_gaps, trusting);
         run.announce(None);
+        for law in &broken {
+            run.warn(law.to_string());
+        }
         Ok(run)
     }
 
@@ -149,6 +156,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             choice: None,
             steps: StepSizes::default(),
             judge: Judge::default(),
+            warnings: Vec::new(),
             signature: None,
             readings: Vec::new(),
             block_gaps: None,
@@ -170,6 +178,12 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             resumed,
         };
         self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
+    }
+
+    /// Takes note of something that is wrong with the problem, and tells the observers.
+    fn warn(&mut self, message: String) {
+        self.stopped |= self.emit(Event::Warning { message: &message }) == Control::Stop;
+        self.warnings.push(message);
     }
 
     /// Whether no pass may follow.
@@ -386,8 +400,18 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             calls: totals.oracle_calls,
             seconds: totals.seconds,
         });
-        let solution =
-            Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
+        let warnings = self.warnings;
+        let solution = Solution {
+            weights,
+            dual,
+            lambda,
+            certificate,
+            status,
+            totals,
+            choice,
+            validation,
+            warnings,
+        };
         Finished { solution, known }
     }
 

@@ -185,6 +185,15 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         self.inner.truth(i)
     }
 
+    /// Predictions do not multiply scores by losses.
+    fn decodes_by_psi(&self) -> bool {
+        false
+    }
+
+    fn is_checked_at_start(&self) -> bool {
+        self.inner.is_checked_at_start()
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }

@@ -317,6 +317,10 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
         self.inner.truth(i)
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        self.inner.is_checked_at_start()
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }

@@ -102,6 +102,7 @@ pub fn regularization_path_with<P: Problem>(
                     point: Some(here.solution.dual.rescaled(problem, ratio)),
                     block_gaps: settings.heuristic.then_some(here.known.block_gaps),
                     trusting: settings.heuristic,
+                    is_checked: false,
                 };
                 extra = begin.elapsed().as_secs_f64();
                 here = trainings.at(smaller, settings.tolerance(), beginning)?;

@@ -1,4 +1,9 @@
-//! What a structured problem is.
+//! What a structured problem is, and a check of the laws that it has to keep.
+
+mod check;
+
+pub(crate) use check::check_quickly;
+pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
 
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
@@ -62,6 +67,8 @@ use crate::sparse::{Sink, SparseVec};
 /// assert!(solution.certificate.gap <= 1e-6);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
+///
+/// [`check`] holds such a problem against the laws that training relies on.
 ///
 /// # Part space
 ///
@@ -219,6 +226,23 @@ pub trait Problem: Sync {
     /// the gap proves, so the [`Certificate`](crate::Certificate) carries it.
     fn quality(&self) -> Quality {
         Quality::Exact
+    }
+
+    /// Whether [`decode`](Self::decode) maximises −⟨w, ψᵢ(y)⟩. Under slack rescaling ψ is multiplied by
+    /// the loss, and predictions are made without it.
+    #[doc(hidden)]
+    fn decodes_by_psi(&self) -> bool {
+        true
+    }
+
+    /// Whether training asks the oracle for a few outputs at its start, holds them against the
+    /// [laws](check) of a problem, and warns if one is broken. Unless overridden it does; the models of
+    /// this library do not need it.
+    ///
+    /// It takes three oracle calls for each of three examples, which are not counted. Where calls take
+    /// minutes, [`check`] the problem once and override this.
+    fn is_checked_at_start(&self) -> bool {
+        true
     }
 
     /// The sum C of all example weights, by which each is divided. Worth overriding only to save
