@@ -260,6 +260,9 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     fn weight(&self, i: usize) -> f64 {
         self.inner.weight(i)
     }
+    fn is_checked_at_start(&self) -> bool {
+        self.inner.is_checked_at_start()
+    }
     fn quality(&self) -> Quality {
         self.inner.quality()
     }
