@@ -167,12 +167,27 @@ def test_weights_are_tried_within_bounds(words):
 
 
 def test_plain_decoding_does_not_see_the_truth(words):
-    class Peeking(Tags):
-        def decode(self, x, y, w, loss_augmented):
-            return y
+    seen = []
 
-    with pytest.raises(OracleError, match="features failed for example 0"):
-        check_structure(Peeking(), *words)
+    class Watched(Tags):
+        def decode(self, x, y, w, loss_augmented):
+            seen.append((loss_augmented, y is None))
+            return super().decode(x, y, w, loss_augmented)
+
+    check_structure(Watched(), *words)
+    StructuredSVM(Watched(), lam=0.1, solver="perceptron", max_passes=5).fit(*words)
+    assert set(seen) == {(True, False), (False, True)}
+
+
+def test_exceptions_name_the_example(words):
+    class Faulty(Tags):
+        def features(self, x, y):
+            if len(x) == 1:
+                raise ZeroDivisionError("by design")
+            return super().features(x, y)
+
+    with pytest.raises(OracleError, match="features failed for example 1"):
+        check_structure(Faulty(), *words)
 
 
 def test_nothing_but_the_truth(words):

@@ -12,7 +12,7 @@
 //!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.
-//! * A structure of your own: implement [`Problem`], seven short methods, and let [`problem::check`] look
+//! * A structure of your own: implement [`Problem`], seven short methods, and let [`problem::check`](fn@problem::check) look
 //!   for mistakes.
 //! * A problem that is no SVM: [`product`] minimises any smooth convex function over a product of
 //!   blocks.

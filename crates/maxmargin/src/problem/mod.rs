@@ -68,7 +68,7 @@ use crate::sparse::{Sink, SparseVec};
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 ///
-/// [`check`] holds such a problem against the laws that training relies on.
+/// [`check`](fn@check) holds such a problem against the laws that training relies on.
 ///
 /// # Part space
 ///
@@ -236,11 +236,16 @@ pub trait Problem: Sync {
     }
 
     /// Whether training asks the oracle for a few outputs at its start, holds them against the
-    /// [laws](check) of a problem, and warns if one is broken. Unless overridden it does; the models of
+    /// [laws](Law) of a problem, and warns if one is broken. Unless overridden it does; the models of
     /// this library do not need it.
     ///
     /// It takes three oracle calls for each of three examples, which are not counted. Where calls take
-    /// minutes, [`check`] the problem once and override this.
+    /// minutes, [check](fn@check) the problem once and override this.
+    ///
+    /// ```
+    /// use maxmargin::Problem;
+    /// assert!(!maxmargin::doc::toy().is_checked_at_start());
+    /// ```
     fn is_checked_at_start(&self) -> bool {
         true
     }
