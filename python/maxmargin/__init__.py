@@ -30,6 +30,7 @@ from importlib.metadata import version
 from ._base import Certificate, ConvergenceWarning, load
 from ._binary import BinarySVM
 from ._chain import ChainSVM
+from ._check import BrokenLaw, check_structure
 from ._graphs import FactorGraphSVM
 from ._matching import MatchingSVM
 from ._multilabel import MultilabelSVM
@@ -54,6 +55,7 @@ __version__ = version("maxmargin")
 
 __all__ = [
     "BinarySVM",
+    "BrokenLaw",
     "Certificate",
     "ChainSVM",
     "ConvergenceWarning",
@@ -68,6 +70,7 @@ __all__ = [
     "Structure",
     "StructuredSVM",
     "TreeSVM",
+    "check_structure",
     "load",
     "read_alignments",
     "read_columns",

@@ -15,6 +15,7 @@ _Rows = NDArray[np.int64]
 _Rated = tuple[_Rows, float]
 _Callback = Callable[[dict[str, float]], Any]
 _Features = tuple[NDArray[np.int64], _Floats]
+_Described = tuple[NDArray[np.int64], _Floats, float]
 _Bounds = tuple[list[float], list[float]]
 _Curve = list[tuple[float, float]]
 
@@ -295,6 +296,17 @@ def fit_structure(
     validator: Callable[[_Floats], float] | None = ...,
     callback: _Callback | None = ...,
 ) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
+def check_structure(
+    adapter: Any,
+    truths: list[_Features],
+    dim: int,
+    outputs: list[list[_Described]],
+    examples: int,
+    weights: int,
+    seed: int,
+    bounds: _Bounds | None = ...,
+    quality: str = ...,
+) -> list[tuple[str, int, int, str]]: ...
 def choose_structure_lambda(
     adapter: Any,
     truths: list[_Features],

@@ -75,32 +75,43 @@ class Adapter:
 
     def truths(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The features of all true outputs; checks that their losses are 0."""
-        found = []
-        for i in range(len(self.X)):
-            raw = self._call(i, "features", self.X[i], self.y[i])
-            if not self.dim:
-                self.dim = length_of(raw)
-            found.append(self._sparse(i, raw))
-            loss = float(self._call(i, "loss", self.y[i], self.y[i]))
+        found, losses = self.truths_and_losses()
+        for i, loss in enumerate(losses):
             if loss != 0.0:
                 raise ValueError(
                     f"the true output of example {i} has the loss {loss}; it must be 0"
                 )
         return found
 
+    def truths_and_losses(self) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[float]]:
+        """The features of all true outputs, and their losses, which should be 0."""
+        found, losses = [], []
+        for i in range(len(self.X)):
+            raw = self._call(i, "features", self.X[i], self.y[i])
+            if not self.dim:
+                self.dim = length_of(raw)
+            found.append(self._sparse(i, raw))
+            losses.append(float(self._call(i, "loss", self.y[i], self.y[i])))
+        return found, losses
+
     def corner(
         self, i: int, w: np.ndarray, augmented: bool
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """The features of the best output, and its loss."""
+        """The features of the best output, and its loss. Plain decoding is not shown the truth, as in
+        ``predict``."""
         if self.pool is not None and self._is_helper():
             try:
                 return self.pool.submit(_work, i, w, augmented).result()
             except OracleError as error:
                 raise error from error.cause
         x, y = self.X[i], self.y[i]
-        best = self._call(i, "decode", x, y, w, augmented)
-        indices, values = self._sparse(i, self._call(i, "features", x, best))
-        loss = float(self._call(i, "loss", y, best))
+        best = self._call(i, "decode", x, y if augmented else None, w, augmented)
+        return self.described(i, best)
+
+    def described(self, i: int, output: Any) -> tuple[np.ndarray, np.ndarray, float]:
+        """The features of an output, and its loss."""
+        indices, values = self._sparse(i, self._call(i, "features", self.X[i], output))
+        loss = float(self._call(i, "loss", self.y[i], output))
         if not loss >= 0.0:
             wrong = ValueError(f"the loss is {loss}; it must be a number ≥ 0")
             raise OracleError(i, "loss", wrong) from wrong

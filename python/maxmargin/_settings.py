@@ -117,6 +117,24 @@ def bound_pair(name: str, pair: Any) -> tuple[Any, Any]:
     return low, high
 
 
+def bound_arrays(bounds: Any, dim: int) -> tuple[list[float], list[float]] | None:
+    """Bounds of all weights, from a pair of numbers or arrays.
+
+    >>> bound_arrays((0, None), 2)
+    ([0.0, 0.0], [inf, inf])
+    """
+    if bounds is None:
+        return None
+    low, high = bound_pair("bounds", bounds)
+    sides = []
+    for side, bound, none in (("lower", low, -np.inf), ("upper", high, np.inf)):
+        array = np.asarray(none if bound is None else bound, dtype=float)
+        if array.shape not in ((), (dim,)):
+            raise ValueError(f"the {side} bounds have the shape {array.shape}, not ({dim},)")
+        sides.append(np.broadcast_to(array, dim).tolist())
+    return sides[0], sides[1]
+
+
 def group_bounds(bounds: Any) -> dict[str, dict[str, float]]:
     """Bounds by group as model files state them.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _maxmargin as native
 from ._base import BaseSVM, labelled_pair, total, warn_if_unproven
 from ._oracle import Adapter
-from ._settings import as_json, bound_pair, is_auto, seed, threads
+from ._settings import as_json, bound_arrays, is_auto, seed, threads
 
 
 class StructuredSVM(BaseSVM):
@@ -119,6 +120,12 @@ random_state, warm_start, verbose, callback, options
         ------
         OracleError
             If the structure raises an exception; its ``index`` is that of the example.
+
+        Warns
+        -----
+        UserWarning
+            If a look at three examples shows that the structure breaks what certificates rest on, for
+            instance because ``decode`` leaves out the loss. :func:`check_structure` looks closer.
         """
         if validation is not None:
             validation = labelled_pair(validation)
@@ -153,7 +160,11 @@ random_state, warm_start, verbose, callback, options
         self.dual_ = dual
         self._about = about
         self._keep_curve(curve)
-        self._note(json.loads(about), columns)
+        told = json.loads(about)
+        self._note(told, columns)
+        if told["warnings"]:
+            text = "the structure breaks what its certificate rests on, see check_structure: "
+            warnings.warn(text + "; ".join(told["warnings"]), UserWarning, stacklevel=2)
         self._warn(3)
         return self
 
@@ -184,16 +195,7 @@ random_state, warm_start, verbose, callback, options
         return hold_out(X, y, weights, *held_out)
 
     def _bound_arrays(self, dim: int) -> tuple[list[float], list[float]] | None:
-        if self.bounds is None:
-            return None
-        low, high = bound_pair("bounds", self.bounds)
-        sides = []
-        for side, bound, none in (("lower", low, -np.inf), ("upper", high, np.inf)):
-            array = np.asarray(none if bound is None else bound, dtype=float)
-            if array.shape not in ((), (dim,)):
-                raise ValueError(f"the {side} bounds have the shape {array.shape}, not ({dim},)")
-            sides.append(np.broadcast_to(array, dim).tolist())
-        return sides[0], sides[1]
+        return bound_arrays(self.bounds, dim)
 
     def _choose_lam(self, X: Any, y: Any, weights: np.ndarray, own: Any, settings: Any) -> Any:
         """λ by the mean loss on data of their own, or on a tenth of the examples, and what was tried."""

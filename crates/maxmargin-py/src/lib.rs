@@ -65,8 +65,8 @@ mod native {
     use crate::sequences::SequenceData;
     #[pymodule_export]
     use crate::structure::{
-        choose_structure_lambda, fit_structure, follow_structure_path, verify_structure,
-        write_structure_report,
+        check_structure, choose_structure_lambda, fit_structure, follow_structure_path,
+        verify_structure, write_structure_report,
     };
     #[pymodule_export]
     use crate::trees::TreeData;

@@ -8,6 +8,7 @@ use crate::problem::UseProblem;
 use crate::session::{ErrorOf, Search, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
+use maxmargin::problem::{BrokenLaw, CheckOptions, check_with_outputs};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
     SparseVec, audit,
@@ -47,6 +48,9 @@ struct Corner {
 /// φ as indices and values.
 type Features<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
+/// φ of an output as indices and values, and its loss.
+type Described<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>, f64);
+
 impl PyProblem {
     fn fails(&self) -> bool {
         self.failure.lock().map_or(true, |failure| failure.is_some())
@@ -83,8 +87,12 @@ impl PyProblem {
     ) -> PyResult<()> {
         let arguments = (i, PyArray1::from_slice(py, w), augmented);
         let answer = self.adapter.bind(py).call_method1("corner", arguments)?;
-        let (indices, values, loss): (PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, f64>, f64) =
-            answer.extract()?;
+        self.describe(i, answer.extract()?, y)
+    }
+
+    /// Makes an output of its features and its loss.
+    fn describe(&self, i: usize, output: Described<'_>, y: &mut Corner) -> PyResult<()> {
+        let (indices, values, loss) = output;
         push(&mut y.psi, (indices, values), -1.0, self.dim)?;
         for &(feature, value) in self.truths[i].entries() {
             y.psi.push(feature, value);
@@ -227,6 +235,7 @@ fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> St
         "certificate": solution.certificate, "status": solution.status,
         "problem": "structured SVM with margin rescaling",
         "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
+        "warnings": solution.warnings,
     })
     .to_string()
 }
@@ -270,6 +279,45 @@ pub(crate) fn fit_structure<'py>(
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
     Ok((weights, dual, history::columns(py, &rows)?, about))
+}
+
+/// The laws of a problem that a structure breaks: name, first example, number of examples, message.
+type BrokenLaws = Vec<(&'static str, usize, usize, String)>;
+
+/// Holds a structure that is defined in Python against the laws of a problem. `outputs` has the further
+/// outputs of every example.
+///
+/// Python's lock is kept, so that ctrl-C is an exception in whatever the structure is doing.
+#[pyfunction]
+#[pyo3(signature = (adapter, truths, dim, outputs, examples, weights, seed, bounds=None,
+                    quality="exact"))]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
+pub(crate) fn check_structure(
+    adapter: Py<PyAny>,
+    truths: Vec<Features<'_>>,
+    dim: usize,
+    outputs: Vec<Vec<Described<'_>>>,
+    examples: usize,
+    weights: usize,
+    seed: u64,
+    bounds: BoundArrays,
+    quality: &str,
+) -> PyResult<BrokenLaws> {
+    let ones = vec![1.0; truths.len()];
+    let problem = PyProblem::new(adapter, truths, ones, dim, bounds, quality)?;
+    let mut known = Vec::with_capacity(outputs.len());
+    for (i, outputs) in outputs.into_iter().enumerate() {
+        let mut corners = vec![Corner::default(); outputs.len()];
+        for (corner, output) in corners.iter_mut().zip(outputs) {
+            problem.describe(i, output, corner)?;
+        }
+        known.push(corners);
+    }
+    let options = CheckOptions { examples, weights, seed };
+    let take = |i: usize| known.get_mut(i).map(std::mem::take).unwrap_or_default();
+    let broken = problem.conclude(Ok(check_with_outputs(&problem, &options, take)))?;
+    let describe = |b: BrokenLaw| (b.law.name(), b.example, b.examples, b.message);
+    Ok(broken.into_iter().map(describe).collect())
 }
 
 /// Writes a page about the training of a structure that is defined in Python: `about` is what

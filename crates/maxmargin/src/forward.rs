@@ -83,9 +83,9 @@ macro_rules! forward_problem {
         $crate::forward_problem! {
             $($then)*
             examples dim workspace oracle oracle_with_loss decode loss psi truth weight
-            has_signed_losses quality total_weight bounds prepare prepare_scores prefetch parts
-            truth_parts score norm_sq weights_norm_sq second_objective scatter simplices expectations
-            check_point
+            has_signed_losses quality decodes_by_psi is_checked_at_start total_weight bounds prepare
+            prepare_scores prefetch parts truth_parts score norm_sq weights_norm_sq second_objective
+            scatter simplices expectations check_point
         }
     };
     (@names $($method:ident)*) => { [$(stringify!($method)),*] };
@@ -106,6 +106,8 @@ macro_rules! forward_problem {
     (@unless weight [weight $($more:ident)*] $how:tt) => {};
     (@unless has_signed_losses [has_signed_losses $($more:ident)*] $how:tt) => {};
     (@unless quality [quality $($more:ident)*] $how:tt) => {};
+    (@unless decodes_by_psi [decodes_by_psi $($more:ident)*] $how:tt) => {};
+    (@unless is_checked_at_start [is_checked_at_start $($more:ident)*] $how:tt) => {};
     (@unless total_weight [total_weight $($more:ident)*] $how:tt) => {};
     (@unless bounds [bounds $($more:ident)*] $how:tt) => {};
     (@unless prepare [prepare $($more:ident)*] $how:tt) => {};
@@ -205,6 +207,16 @@ macro_rules! forward_problem {
     (@unless quality [] { $problem:tt $($how:tt)* }) => {
         fn quality(&self) -> $crate::Quality {
             $crate::Problem::quality(&self.$problem)
+        }
+    };
+    (@unless decodes_by_psi [] { $problem:tt $($how:tt)* }) => {
+        fn decodes_by_psi(&self) -> bool {
+            $crate::Problem::decodes_by_psi(&self.$problem)
+        }
+    };
+    (@unless is_checked_at_start [] { $problem:tt $($how:tt)* }) => {
+        fn is_checked_at_start(&self) -> bool {
+            $crate::Problem::is_checked_at_start(&self.$problem)
         }
     };
     (@unless total_weight [] { $problem:tt $($how:tt)* }) => {
@@ -322,7 +334,7 @@ macro_rules! forward_problem {
 mod tests {
     /// The names of the methods of the trait, read off its source.
     fn methods_of_the_trait() -> Vec<&'static str> {
-        let source = include_str!("problem.rs");
+        let source = include_str!("problem/mod.rs");
         let (_, body) = source.split_once("pub trait Problem").expect("the trait is there");
         let (body, _) = body.split_once("\n}\n").expect("the trait ends");
         let methods = body.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));

@@ -12,7 +12,8 @@
 //!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.
-//! * A structure of your own: implement [`Problem`], seven short methods.
+//! * A structure of your own: implement [`Problem`], seven short methods, and let [`problem::check`](fn@problem::check) look
+//!   for mistakes.
 //! * A problem that is no SVM: [`product`] minimises any smooth convex function over a product of
 //!   blocks.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
@@ -52,6 +53,7 @@ pub mod inference;
 pub mod kernel;
 pub mod model;
 pub mod observe;
+pub mod problem;
 pub mod product;
 
 mod active;
@@ -82,7 +84,6 @@ mod order;
 mod path;
 mod point;
 mod prefetch;
-mod problem;
 mod quality;
 mod rng;
 mod run;

@@ -14,7 +14,7 @@ use crate::observe::{
     Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals, WarmStart,
 };
 use crate::point::take_over;
-use crate::problem::Problem;
+use crate::problem::{Problem, check_quickly};
 use crate::quality::Quality;
 use crate::settings::CheckedSettings;
 use crate::status::Status;
@@ -41,6 +41,7 @@ pub(crate) struct Run<'p, 'o, P: Problem> {
     judge: Judge,
     /// The best bound so far, where the dual point of the result need not be the last one.
     bound: Option<Bound>,
+    warnings: Vec<String>,
     /// Of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
     /// Of the last exact pass.
@@ -68,6 +69,8 @@ pub(crate) struct Beginning {
     /// Whether the point comes from a run on the same problem, so that it need not be checked, and the
     /// dual point of the result must be the one that its weights are made of.
     pub(crate) follows_own_run: bool,
+    /// Whether the problem is checked first, which takes a few oracle calls.
+    pub(crate) is_checked: bool,
 }
 
 /// The point with the largest dual value so far, which is a lower bound of every primal value.
@@ -137,7 +140,8 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let Beginning { point, block_gaps, trusting, follows_own_run } = beginning;
+        let Beginning { point, block_gaps, trusting, follows_own_run, is_checked } = beginning;
+        let broken = if is_checked { check_quickly(problem) } else { Vec::new() };
         let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
@@ -156,6 +160,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             keeps_bound.then(|| Bound { dual: run.state.dual, blocks: run.state.blocks.clone() });
         (run.block_gaps, run.trusting) = (block_gaps, trusting);
         run.announce(None, warm_start);
+        for law in &broken {
+            run.warn(law.to_string());
+        }
         Ok(run)
     }
 
@@ -187,6 +194,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             steps: StepSizes::default(),
             judge: Judge::default(),
             bound: None,
+            warnings: Vec::new(),
             signature: None,
             readings: Vec::new(),
             block_gaps: None,
@@ -209,6 +217,12 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             warm_start,
         };
         self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
+    }
+
+    /// Takes note of something that is wrong with the problem, and tells the observers.
+    fn warn(&mut self, message: String) {
+        self.stopped |= self.emit(Event::Warning { message: &message }) == Control::Stop;
+        self.warnings.push(message);
     }
 
     /// Whether no pass may follow.
@@ -468,8 +482,18 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             calls: totals.oracle_calls,
             seconds: totals.seconds,
         });
-        let solution =
-            Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
+        let warnings = self.warnings;
+        let solution = Solution {
+            weights,
+            dual,
+            lambda,
+            certificate,
+            status,
+            totals,
+            choice,
+            validation,
+            warnings,
+        };
         Ok(Finished { solution, known })
     }
 

@@ -185,6 +185,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         oracle,            // tries out all outputs
         oracle_with_loss,  // likewise
         psi,               // times the loss
+        decodes_by_psi,    // predictions do not multiply scores by losses
         has_signed_losses, // losses multiply scores and must not be negative
         quality,           // trying out all outputs is exact, whatever the decoder is
         parts,             // relative to the truth, times the loss
@@ -233,6 +234,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
         self.inner.psi(i, y, psi);
         psi.scale(self.inner.loss(i, y));
+    }
+
+    fn decodes_by_psi(&self) -> bool {
+        false
     }
 
     fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {

@@ -94,6 +94,9 @@ pub struct Solution {
     pub choice: Option<Choice>,
     /// How it has done on the data held out, if there were any.
     pub validation: Option<Validation>,
+    /// Laws that the problem was found to break when the run [began](Problem::is_checked_at_start), in
+    /// words; with any of these, the certificate may prove nothing.
+    pub warnings: Vec<String>,
 }
 
 /// A run about to be started.
@@ -250,6 +253,10 @@ impl<'a> Trainer<'a> {
     /// Trains, from w = 0 unless it [starts](Self::start_from) or [resumes](Self::resume) elsewhere,
     /// until the gap is within the tolerance or a limit is reached.
     ///
+    /// A problem of your own is [checked](Problem::is_checked_at_start) on a few examples first, unless
+    /// it starts or resumes elsewhere; what is wrong with it is in the
+    /// [events](crate::observe::Event::Warning) and in [`Solution::warnings`].
+    ///
     /// The same problem, settings and seed give the same bits, on any number of threads, unless
     /// time, an observer or an interrupt ends the run.
     ///
@@ -267,7 +274,8 @@ impl<'a> Trainer<'a> {
     /// passes, calls or time is not an error.
     pub fn train<P: Problem>(mut self, problem: &P) -> Result<Solution, TrainError> {
         let (point, follows_own_run) = (self.start.take(), self.follows_own_run);
-        let beginning = Beginning { point, follows_own_run, ..Beginning::default() };
+        let is_checked = point.is_none() && problem.is_checked_at_start();
+        let beginning = Beginning { point, follows_own_run, is_checked, ..Beginning::default() };
         Ok(self.run(problem, beginning)?.solution)
     }
 

@@ -39,6 +39,9 @@ enum Line<'a> {
     Estimate {
         gap: f64,
     },
+    Warning {
+        message: &'a str,
+    },
     Choice(&'a Choice),
     End(&'a End),
 }
@@ -85,6 +88,7 @@ impl<W: Write> Observer for JsonLines<W> {
                 Event::Start(start) => Line::Start(start),
                 Event::Pass { record, block_gaps } => Line::Pass { record, block_gaps },
                 Event::Estimate { gap } => Line::Estimate { gap },
+                Event::Warning { message } => Line::Warning { message },
                 Event::Choice(choice) => Line::Choice(choice),
                 Event::End(end) => Line::End(end),
             };

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// What happens in a run.
 ///
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
-/// `Choice` comes before the first `Pass`. The last `Pass` carries
+/// `Choice` comes before the first `Pass`. Each `Warning` follows the `Start`. The last `Pass` carries
 /// the gap of the last weights, which are the result unless validation has found better ones before;
 /// a run that is ended when its gap is not known sends one more row for it.
 /// A run that fails sends no `End`. One that is resumed sends a `Start` and its `Choice` again, and
@@ -67,6 +67,12 @@ pub enum Event<'a> {
     },
     /// The solver `auto` has made up its mind, after the first pass.
     Choice(&'a Choice),
+    /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on, as a
+    /// [look](crate::Problem::is_checked_at_start) at a few examples has found.
+    Warning {
+        /// Which law is broken and how, in words.
+        message: &'a str,
+    },
     /// The run is over.
     End(&'a End),
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 /// Prints a banner, one aligned row per pass and a closing line. Where there are validation errors,
 /// they take the place of the step sizes. Where oracles are not exact, it says what kind of bound the
-/// gap is, and how often they have failed.
+/// gap is, and how often they have failed. Warnings have a line each.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -85,6 +85,7 @@ impl<W: Write> Table<W> {
             }
             Event::Pass { record, .. } => writeln!(out, "{}", line(record, self.validates)),
             Event::Estimate { .. } => Ok(()),
+            Event::Warning { message } => writeln!(out, "warning: {message}"),
             Event::Choice(choice) => writeln!(out, "auto: {}", choice.reason),
             Event::End(end) => {
                 writeln!(out, "{}", "─".repeat(WIDTH))?;

@@ -103,6 +103,7 @@ pub fn regularization_path_with<P: Problem>(
                     block_gaps: settings.heuristic.then_some(here.known.block_gaps),
                     trusting: settings.heuristic,
                     follows_own_run: true,
+                    is_checked: false,
                 };
                 extra = begin.elapsed().as_secs_f64();
                 here = trainings.at(smaller, settings.tolerance(), beginning)?;

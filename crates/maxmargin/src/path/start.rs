@@ -62,9 +62,17 @@ pub(super) fn first<P: Problem>(
     // What the formula promises rests on exact decoding.
     let within = certificate.gap <= settings.tolerance() * (1.0 + ROUNDING);
     let status = if within { Status::Converged } else { Status::Estimated };
-    let (choice, validation) = (None, None);
-    let solution =
-        Solution { weights, dual, lambda, certificate, status, totals, choice, validation };
+    let solution = Solution {
+        weights,
+        dual,
+        lambda,
+        certificate,
+        status,
+        totals,
+        choice: None,
+        validation: None,
+        warnings: Vec::new(),
+    };
     Ok(Finished { solution, known: Known { block_gaps, calls, seconds } })
 }
 

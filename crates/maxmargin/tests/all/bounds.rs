@@ -16,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Bounds of all kinds: none, from one side, from both, on one point; with and without 0.
-fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
+pub(crate) fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
     let one = (0..6u8, -0.5..0.5f64, 0.0..0.5f64).prop_map(|(kind, at, width)| match kind {
         0 => (f64::NEG_INFINITY, f64::INFINITY),
         1 => (0.0, f64::INFINITY),

@@ -93,8 +93,11 @@ impl Problem for Tiring {
     type Output = usize;
     type Workspace = ();
 
-    forward_problem!(self.inner, workspace, except[oracle]);
+    forward_problem!(self.inner, workspace, except[oracle, is_checked_at_start]);
 
+    fn is_checked_at_start(&self) -> bool {
+        false // it would be tired by that
+    }
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.inner.oracle(i, w, workspace, y);
         if self.calls.fetch_add(1, Ordering::Relaxed) >= 2 {

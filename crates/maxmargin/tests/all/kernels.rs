@@ -17,8 +17,8 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-const ATTRIBUTES: usize = 4;
-const MEGABYTE: usize = 1 << 20;
+pub(crate) const ATTRIBUTES: usize = 4;
+pub(crate) const MEGABYTE: usize = 1 << 20;
 
 /// Inputs with real values, of which some come again and again unless the seed is even.
 fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
@@ -40,7 +40,11 @@ fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
     all
 }
 
-fn chain(seed: u64, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>, attributes: usize) -> Chain {
+pub(crate) fn chain(
+    seed: u64,
+    map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>,
+    attributes: usize,
+) -> Chain {
     let mut rng = Rng::new(seed);
     let mut data = Sequences::new();
     for _ in 0..6 {
@@ -53,7 +57,11 @@ fn chain(seed: u64, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>, attributes: 
     Chain::new(ChainShape::new(3, attributes), data, &Hamming::default()).unwrap()
 }
 
-fn rows(seed: u64, many: bool, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>) -> LabelledRows {
+pub(crate) fn rows(
+    seed: u64,
+    many: bool,
+    map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>,
+) -> LabelledRows {
     let mut rng = Rng::new(seed);
     let mut data = LabelledRows::new();
     for row in inputs(seed % 2 == 1, &mut rng, 12) {
@@ -66,17 +74,17 @@ fn rows(seed: u64, many: bool, map: impl Fn(&[(u32, f64)]) -> Vec<(u32, f64)>) -
     data
 }
 
-fn multiclass(data: LabelledRows, attributes: usize) -> Multiclass {
+pub(crate) fn multiclass(data: LabelledRows, attributes: usize) -> Multiclass {
     let shape = MulticlassShape { bias: Some(0.7), ..MulticlassShape::new(3, attributes) };
     Multiclass::new(shape, data, ClassLoss::ZeroOne).unwrap()
 }
 
-fn multilabel(data: LabelledRows, attributes: usize) -> Multilabel {
+pub(crate) fn multilabel(data: LabelledRows, attributes: usize) -> Multilabel {
     let shape = MultilabelShape::complete(3, attributes);
     Multilabel::new(shape, data, &Hamming::default(), Inference::Auto).unwrap()
 }
 
-fn same(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
+pub(crate) fn same(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
     row.to_vec()
 }
 

@@ -11,6 +11,8 @@ mod block_coordinate;
 mod bounds;
 mod chain_features;
 mod chain_oracles;
+mod check_at_start;
+mod check_laws;
 mod checkpoints;
 mod checkpoints_refused;
 mod choosing_lambda;

@@ -17,13 +17,13 @@ use proptest::prelude::*;
 
 /// Random pairs, with everything written out.
 #[derive(Debug, Clone)]
-struct Case {
+pub(crate) struct Case {
     shape: MatchingShape,
     loss: LinkLoss,
     data: Pairs,
 }
 
-fn any_case() -> impl Strategy<Value = Case> {
+pub(crate) fn any_case() -> impl Strategy<Value = Case> {
     let most = (1usize..3, 1usize..3);
     (any::<u64>(), most, 1usize..5, any::<bool>(), any::<bool>()).prop_map(
         |(seed, (most_per_row, most_per_column), attributes, weighted, normalise)| {
@@ -58,7 +58,7 @@ fn any_case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    fn build(&self) -> Matching {
+    pub(crate) fn build(&self) -> Matching {
         Matching::new(self.shape, self.data.clone(), self.loss).unwrap()
     }
 

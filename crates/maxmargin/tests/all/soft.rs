@@ -12,7 +12,7 @@ use maxmargin::model::soft::{DlpwSettings, SoftGraph, anneal, dlpw, train_augmen
 use maxmargin::{Direction, Order, Problem, Settings, Solver, train};
 use proptest::prelude::*;
 
-fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
+pub(crate) fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
     let loss = Hamming { normalised: case.normalised };
     SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()

@@ -198,7 +198,16 @@ impl Best {
         let certificate = audit(problem, lambda, &weights, &point, 1e-9, threads)?.certificate;
         let (oracle_calls, seconds) = (at.oracle_calls, at.seconds);
         let totals = Totals { oracle_calls, seconds, ..Totals::default() };
-        let (dual, status, choice, validation) = (point, at.status, None, None);
-        Ok(Solution { weights, dual, lambda, certificate, status, totals, choice, validation })
+        Ok(Solution {
+            weights,
+            dual: point,
+            lambda,
+            certificate,
+            status: at.status,
+            totals,
+            choice: None,
+            validation: None,
+            warnings: Vec::new(),
+        })
     }
 }

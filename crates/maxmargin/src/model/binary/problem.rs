@@ -208,6 +208,10 @@ impl Problem for Binary {
         Some(self.is_positive(i))
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

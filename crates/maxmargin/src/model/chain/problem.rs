@@ -366,6 +366,10 @@ impl Problem for Chain {
         Some(self.data.sequence(i).labels().to_vec())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

@@ -363,6 +363,10 @@ impl Problem for FactorGraph {
         Some(self.data.graph(i).truth().to_vec().into())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

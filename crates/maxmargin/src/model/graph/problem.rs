@@ -354,6 +354,10 @@ impl Problem for Potts {
         Some(self.data.graph(i).labels().to_vec().into())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

@@ -258,6 +258,10 @@ impl Problem for Matching {
         Some(self.truths[i].links.clone())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

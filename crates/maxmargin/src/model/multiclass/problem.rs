@@ -282,6 +282,10 @@ impl Problem for Multiclass {
         Some(self.truths[i])
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

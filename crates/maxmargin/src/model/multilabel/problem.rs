@@ -287,6 +287,10 @@ impl Problem for Multilabel {
         Some(self.data.labels(i).to_vec().into())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

@@ -65,6 +65,7 @@ pub fn train_dlpw(
         totals: Totals { passes: last.epoch, seconds: last.seconds, ..Totals::default() },
         choice: None,
         validation: None,
+        warnings: Vec::new(),
     })
 }
 

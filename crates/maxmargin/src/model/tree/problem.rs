@@ -289,6 +289,10 @@ impl Problem for Tree {
         Some(self.data.truth(i).to_vec())
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }

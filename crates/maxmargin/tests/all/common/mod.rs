@@ -8,6 +8,7 @@
 )]
 
 pub mod bits;
+pub mod broken;
 pub mod chains;
 pub mod factor_graphs;
 pub mod graphs;

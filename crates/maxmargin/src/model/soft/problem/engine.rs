@@ -69,6 +69,10 @@ impl Problem for SoftGraph {
         Some(self.layout.blocks[i].truth)
     }
 
+    fn is_checked_at_start(&self) -> bool {
+        false
+    }
+
     fn weight(&self, i: usize) -> f64 {
         self.layout.weights[self.layout.blocks[i].example as usize]
     }

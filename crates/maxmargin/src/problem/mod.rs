@@ -1,4 +1,9 @@
-//! What a structured problem is.
+//! What a structured problem is, and a check of the laws that it has to keep.
+
+mod check;
+
+pub(crate) use check::check_quickly;
+pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
 
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
@@ -65,6 +70,7 @@ use crate::sparse::{Sink, SparseVec};
 ///
 /// A problem that only changes a few things about another one forwards the rest with
 /// [`forward_problem!`](crate::forward_problem).
+/// [`check`](fn@check) holds such a problem against the laws that training relies on.
 ///
 /// # Part space
 ///
@@ -224,6 +230,28 @@ pub trait Problem: Sync {
     /// the gap proves, so the [`Certificate`](crate::Certificate) carries it.
     fn quality(&self) -> Quality {
         Quality::Exact
+    }
+
+    /// Whether [`decode`](Self::decode) maximises −⟨w, ψᵢ(y)⟩. Under slack rescaling ψ is multiplied by
+    /// the loss, and predictions are made without it.
+    #[doc(hidden)]
+    fn decodes_by_psi(&self) -> bool {
+        true
+    }
+
+    /// Whether training asks the oracle for a few outputs at its start, holds them against the
+    /// [laws](Law) of a problem, and warns if one is broken. Unless overridden it does; the models of
+    /// this library do not need it.
+    ///
+    /// It takes three oracle calls for each of three examples, which are not counted. Where calls take
+    /// minutes, [check](fn@check) the problem once and override this.
+    ///
+    /// ```
+    /// use maxmargin::Problem;
+    /// assert!(!maxmargin::doc::toy().is_checked_at_start());
+    /// ```
+    fn is_checked_at_start(&self) -> bool {
+        true
     }
 
     /// The sum C of all example weights, by which each is divided. Worth overriding only to save

@@ -1,0 +1,386 @@
+//! The questions a check asks, and the order in which it asks them.
+
+use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known, Source};
+use super::report::{Report, show};
+use super::weights::{Place, normals, spread};
+use super::{BrokenLaw, CheckOptions, Law};
+use crate::bounds::Bounds;
+use crate::problem::Problem;
+use crate::quality::Quality;
+use crate::rng::Rng;
+use crate::sparse::SparseVec;
+
+/// Factors of losses at which oracles that know such factors are asked.
+const FACTORS: [f64; 2] = [0.25, 3.0];
+
+/// What is known of the outputs that the caller gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// They are some outputs.
+    Given,
+    /// They are all outputs.
+    Enumerated,
+}
+
+/// What can be asked of a problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Question {
+    Oracle,
+    OracleWithLoss(f64),
+    Decode,
+}
+
+/// Its answer.
+pub(super) struct Answer {
+    pub(super) question: Question,
+    /// Number of the place it was asked at.
+    place: usize,
+    /// Number of the known output that it is.
+    pub(super) output: usize,
+}
+
+/// What is known of an example.
+struct Block {
+    i: usize,
+    known: Vec<Known>,
+    answers: Vec<Answer>,
+}
+
+impl Block {
+    fn new(i: usize) -> Self {
+        Self { i, known: vec![Known::truth()], answers: Vec::new() }
+    }
+
+    fn has_only_truth(&self) -> bool {
+        self.known.iter().all(Known::is_truth)
+    }
+
+    /// The number of an output, which is known from now on.
+    fn number(&mut self, output: Known) -> usize {
+        let found = self.known.iter().position(|known| known.is_same(&output));
+        found.unwrap_or_else(|| {
+            self.known.push(output);
+            self.known.len() - 1
+        })
+    }
+}
+
+/// What the answers of the oracle have in common.
+#[derive(Default)]
+struct Tally {
+    answers: usize,
+    truths: usize,
+    as_decoded: usize,
+    compared: usize,
+    least: usize,
+}
+
+/// A look at a problem.
+pub(super) struct Look<'p, P: Problem> {
+    pub(super) problem: &'p P,
+    pub(super) workspace: P::Workspace,
+    pub(super) report: Report,
+    pub(super) has_kernel: bool,
+    tally: Tally,
+}
+
+/// Holds a problem against all laws.
+pub(super) fn run<P: Problem>(
+    problem: &P,
+    options: &CheckOptions,
+    manner: Manner,
+    outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
+) -> Vec<BrokenLaw> {
+    let mut look = Look::new(problem);
+    look.thoroughly(options, manner, outputs);
+    look.finish()
+}
+
+impl<'p, P: Problem> Look<'p, P> {
+    pub(super) fn new(problem: &'p P) -> Self {
+        let has_kernel = problem.weights_norm_sq(&vec![0.0; problem.dim()]).is_some();
+        let (workspace, report) = (problem.workspace(), Report::default());
+        Self { problem, workspace, report, has_kernel, tally: Tally::default() }
+    }
+
+    pub(super) fn finish(self) -> Vec<BrokenLaw> {
+        let Self { mut report, tally, .. } = self;
+        if tally.answers == tally.truths {
+            report.explain(Law::Oracle, "every answer of the oracle was the truth");
+        } else if tally.compared == tally.least {
+            let cause =
+                "every answer was the worst of the known outputs: does the oracle minimise?";
+            report.explain(Law::Oracle, cause);
+        } else if tally.answers == tally.as_decoded {
+            let cause = "every answer was that of decoding: does the oracle forget the loss?";
+            report.explain(Law::Oracle, cause);
+        }
+        report.finish()
+    }
+
+    fn bounds(&self) -> Option<&'p Bounds> {
+        let problem = self.problem;
+        // Training refuses bounds of the wrong size.
+        problem.bounds().filter(|bounds| bounds.check_size(problem.dim()).is_ok())
+    }
+
+    fn thoroughly(
+        &mut self,
+        options: &CheckOptions,
+        manner: Manner,
+        outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
+    ) {
+        let (dim, bounds) = (self.problem.dim(), self.bounds());
+        let mut rng = Rng::new(options.seed);
+        let units: Vec<Vec<f64>> = (0..options.weights).map(|_| normals(&mut rng, dim)).collect();
+        let mut places = vec![Place::origin(bounds, dim)];
+        let firsts = units.first().map(|unit| Place::pair(bounds, 1.0, unit));
+
+        // Outputs from anywhere tell how large weights have to be to matter as much as losses.
+        let examples = spread(self.problem.examples(), options.examples);
+        let mut blocks: Vec<Block> = examples.into_iter().map(Block::new).collect();
+        for block in &mut blocks {
+            self.check_truth(block.i);
+            self.find(block, Question::Oracle, &places[0]);
+            for place in firsts.iter().flatten() {
+                self.find(block, Question::Decode, place);
+            }
+        }
+        let scale = self.scale(&blocks);
+        for (unit, length) in units.iter().zip([1.0, 0.1, 10.0].into_iter().cycle()) {
+            places.extend(Place::pair(bounds, length * scale, unit));
+        }
+        for block in &mut blocks {
+            self.gather(block, &places, outputs);
+            // Weights of its own, at which an oracle that forgets the loss returns the truth.
+            let common = places.len();
+            let worst = block.known.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
+            let near = [self.near_truth(worst), self.near_truth(&block.known)];
+            for place in near.into_iter().flatten() {
+                self.ask_all(block, places.len(), &place);
+                places.push(place);
+            }
+            self.check_repetition(block, &places);
+            self.conclude(block, &places);
+            if manner == Manner::Enumerated {
+                self.check_enumeration(block);
+            }
+            for (at, place) in places.iter().enumerate() {
+                let other = &places[(at + 1) % places.len()];
+                self.check_prepared(block.i, place, other, &block.known);
+            }
+            places.truncate(common);
+        }
+        if manner == Manner::Given {
+            self.check_variety(&blocks);
+        }
+    }
+
+    pub(super) fn quickly(&mut self) {
+        let (dim, bounds) = (self.problem.dim(), self.bounds());
+        let unit = normals(&mut Rng::new(1), dim);
+        let origin = Place::origin(bounds, dim);
+        let examples = spread(self.problem.examples(), 3);
+        let mut blocks: Vec<Block> = examples.into_iter().map(Block::new).collect();
+        for block in &mut blocks {
+            self.ask(block, Question::Oracle, 0, &origin);
+        }
+        let [there, back] = Place::pair(bounds, self.scale(&blocks), &unit);
+        let mut places = vec![origin, there, back];
+        for block in &mut blocks {
+            self.ask(block, Question::Oracle, 1, &places[1]);
+        }
+        // If there is nothing to compare with yet, decoding may find it.
+        if blocks.iter().all(Block::has_only_truth) {
+            for block in &mut blocks {
+                self.find(block, Question::Decode, &places[1]);
+                self.find(block, Question::Decode, &places[2]);
+            }
+        }
+        for block in &mut blocks {
+            let near = self.near_truth(&block.known);
+            places.truncate(3);
+            places.extend(near);
+            self.ask(block, Question::Oracle, places.len() - 1, &places[places.len() - 1]);
+            self.conclude(block, &places);
+        }
+        self.check_variety(&blocks);
+    }
+
+    /// Asks a question of an example at some weights, and remembers the answer as an output.
+    fn find(&mut self, block: &mut Block, question: Question, place: &Place) -> Option<usize> {
+        let (problem, i, w) = (self.problem, block.i, place.weights.as_slice());
+        let mut y = P::Output::default();
+        problem.prepare(i, w, &mut self.workspace);
+        let source: Source = match question {
+            Question::Oracle => {
+                problem.oracle(i, w, &mut self.workspace, &mut y);
+                BY_ORACLE
+            }
+            Question::OracleWithLoss(factor) => {
+                if !problem.oracle_with_loss(i, w, factor, &mut self.workspace, &mut y) {
+                    return None;
+                }
+                BY_ORACLE
+            }
+            Question::Decode => {
+                problem.decode(i, w, &mut self.workspace, &mut y);
+                BY_DECODING
+            }
+        };
+        let found = self.describe(i, &y, source)?;
+        Some(block.number(found))
+    }
+
+    /// As [`find`](Self::find), for an answer that has to be the best one.
+    fn ask(&mut self, block: &mut Block, question: Question, number: usize, place: &Place) {
+        if let Some(output) = self.find(block, question, place) {
+            block.answers.push(Answer { question, place: number, output });
+        }
+    }
+
+    /// The outputs that are given, and the answers to all questions at all places.
+    fn gather(
+        &mut self,
+        block: &mut Block,
+        places: &[Place],
+        outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
+    ) {
+        for y in outputs(block.i) {
+            if let Some(known) = self.describe(block.i, &y, GIVEN) {
+                let number = block.number(known);
+                block.known[number].is_given = true;
+            }
+        }
+        for (number, place) in places.iter().enumerate() {
+            self.ask_all(block, number, place);
+        }
+    }
+
+    fn ask_all(&mut self, block: &mut Block, number: usize, place: &Place) {
+        self.ask(block, Question::Oracle, number, place);
+        self.ask(block, Question::Decode, number, place);
+        for factor in FACTORS {
+            self.ask(block, Question::OracleWithLoss(factor), number, place);
+        }
+    }
+
+    /// Weights at which the truth scores above these outputs, by half of what they lose on average.
+    fn near_truth<'k>(&self, known: impl IntoIterator<Item = &'k Known>) -> Option<Place> {
+        let (mut sum, mut loss) = (SparseVec::new(), 0.0);
+        for known in known {
+            sum.add_scaled(1.0, &known.psi);
+            loss += known.loss;
+        }
+        let factor = 0.5 * loss / self.length_sq(&sum);
+        if !(factor > 0.0 && factor.is_finite()) {
+            return None;
+        }
+        let mut dense = vec![0.0; self.problem.dim()];
+        sum.entries().iter().for_each(|&(feature, x)| dense[feature as usize] = x);
+        Some(Place::near_truth(self.bounds(), factor, &dense))
+    }
+
+    /// The ratio of losses to lengths of features.
+    fn scale(&self, blocks: &[Block]) -> f64 {
+        let (mut loss, mut length) = (0.0f64, 0.0f64);
+        for known in blocks.iter().flat_map(|block| &block.known) {
+            loss = loss.max(known.loss.abs());
+            length = length.max(self.length_sq(&known.psi).sqrt());
+        }
+        let scale = loss / length;
+        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
+    }
+
+    /// Checks what has been found about an example.
+    fn conclude(&mut self, block: &Block, places: &[Place]) {
+        let (i, known) = (block.i, block.known.as_slice());
+        self.check_algebra(i, known);
+        // What it promises may be less once a solver has failed.
+        let promises = self.problem.quality() != Quality::Heuristic;
+        for (number, place) in places.iter().enumerate() {
+            let answers = || block.answers.iter().filter(|answer| answer.place == number);
+            if answers().next().is_none() {
+                continue;
+            }
+            let values = self.values(i, place, known);
+            let decoded = answers().find(|answer| answer.question == Question::Decode);
+            for answer in answers() {
+                let is_decoded = answer.question == Question::Decode;
+                if promises && (!is_decoded || self.problem.decodes_by_psi()) {
+                    self.check_answer(i, place, answer, &values);
+                }
+                if answer.question == Question::Oracle {
+                    let tally = &mut self.tally;
+                    tally.answers += 1;
+                    tally.truths += usize::from(known[answer.output].is_truth());
+                    tally.as_decoded +=
+                        usize::from(decoded.is_some_and(|d| d.output == answer.output));
+                    let is_least = values.is_least(answer.output);
+                    tally.compared += usize::from(is_least.is_some());
+                    tally.least += usize::from(is_least == Some(true));
+                }
+            }
+        }
+    }
+
+    /// Asks the oracle again, in another order and with other things in its memory.
+    fn check_repetition(&mut self, block: &mut Block, places: &[Place]) {
+        for (number, place) in places.iter().enumerate().rev() {
+            let asked =
+                |answer: &&Answer| answer.question == Question::Oracle && answer.place == number;
+            let Some(before) = block.answers.iter().find(asked).map(|answer| answer.output) else {
+                continue;
+            };
+            let Some(again) = self.find(block, Question::Oracle, place) else { continue };
+            if again != before {
+                let losses = [before, again].map(|output| show(block.known[output].loss));
+                let message = || {
+                    format!(
+                        "{} the oracle has two answers, with the losses {} and {}",
+                        place.name, losses[0], losses[1]
+                    )
+                };
+                self.report.add(Law::Repeatable, block.i, message);
+            }
+        }
+    }
+
+    /// Whether any example has shown an output besides the truth.
+    fn check_variety(&mut self, blocks: &[Block]) {
+        // An output that is of no use is not known, but it is not the truth either.
+        let useless = [Law::Finite, Law::Coordinates, Law::Normalised];
+        if useless.into_iter().any(|law| self.report.is_broken(law))
+            || self.problem.quality() == Quality::Heuristic
+            || !blocks.iter().all(Block::has_only_truth)
+        {
+            return;
+        }
+        let message = || {
+            "neither the oracle nor decoding returns anything but the truth, at any weights tried"
+                .to_owned()
+        };
+        blocks.iter().for_each(|block| self.report.add(Law::OnlyTruth, block.i, message));
+    }
+
+    /// The truth and the answers of an exact oracle must be among all outputs.
+    fn check_enumeration(&mut self, block: &Block) {
+        if !block.known.iter().any(|known| known.is_given && known.is_truth()) {
+            let message = || "the truth is not among the outputs that are enumerated".to_owned();
+            self.report.add(Law::Enumeration, block.i, message);
+        }
+        let missing = |answer: &&Answer| {
+            answer.question == Question::Oracle && !block.known[answer.output].is_given
+        };
+        if self.problem.quality() == Quality::Exact
+            && let Some(answer) = block.answers.iter().find(missing)
+        {
+            let loss = block.known[answer.output].loss;
+            let message = || {
+                let loss = show(loss);
+                format!("an answer of the oracle, with the loss {loss}, is not enumerated")
+            };
+            self.report.add(Law::Enumeration, block.i, message);
+        }
+    }
+}
