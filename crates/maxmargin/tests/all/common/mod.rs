@@ -11,6 +11,7 @@ pub mod bits;
 pub mod chains;
 pub mod factor_graphs;
 pub mod graphs;
+pub mod matchings;
 pub mod multilabels;
 pub mod paths;
 pub mod potts;
@@ -19,6 +20,7 @@ pub mod qp;
 pub mod reference;
 pub mod rows;
 pub mod subgradients;
+pub mod trees;
 
 use maxmargin::observe::{Control, Event, Observer, Record};
 use maxmargin::{Audit, Problem, Settings, Solution, Trainer, audit};
