@@ -16,6 +16,7 @@
 
 use crate::bounds::Bounds;
 use crate::crew::Scratch;
+use crate::direction::Corner;
 use crate::dual::Block;
 use crate::least_squares_cone::NearestInCone;
 use crate::problem::Problem;
@@ -54,26 +55,23 @@ pub(crate) fn find_outputs<P: Problem>(
     column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
     let mut target = Column::default();
     target.read(problem, i, &block.parts, block.loss);
+    let terms = size_of_terms(problem, i, &scratch.corner);
     let units = Units {
-        feature: largest(column.features.norm_sq().sqrt(), target.features.norm_sq().sqrt()),
+        feature: largest(terms, target.features.norm_sq().sqrt()),
         loss: largest(column.loss.abs(), target.loss.abs()),
     };
     let mut cone = NearestInCone::new(target.scaled(&units, w.len()), w.len() + 2);
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
-    let mut newest = column.scaled(&units, w.len());
+    cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
+    leave_open(&mut cone, problem.bounds(), w.len());
     for _ in 0..MOST_CALLS {
-        let nearer = cone.extend(newest);
-        let nearer = leave_open(&mut cone, problem.bounds(), w.len()) | nearer;
         let distance_sq = cone.distance_sq();
         if distance_sq.sqrt() <= slack {
             return Membership::Inside;
         }
-        if !nearer {
-            return Membership::Unknown;
-        }
         best_towards(problem, i, cone.residual(), cone.touched(), &units, &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
-        newest = column.scaled(&units, w.len());
+        let newest = column.scaled(&units, w.len());
         // All outputs lie on this side of the residual, the target lies on the other.
         let ahead = distance_sq - newest.dot_dense(cone.residual());
         let by = ahead / distance_sq.sqrt();
@@ -82,8 +80,27 @@ pub(crate) fn find_outputs<P: Problem>(
         if by > slack && has_proof {
             return Membership::Outside(by);
         }
+        let nearer = cone.extend(newest);
+        if !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer) {
+            return Membership::Unknown;
+        }
     }
     Membership::Unknown
+}
+
+/// The size of what is added up to the features of a corner relative to the truth, which may cancel out:
+/// rounding errors are relative to it.
+fn size_of_terms<P: Problem>(problem: &P, i: usize, corner: &Corner<P::Output>) -> f64 {
+    let (mut terms, mut truth) = (SparseVec::new(), SparseVec::new());
+    problem.psi(i, &corner.y, &mut terms);
+    let mut largest = terms.norm_sq();
+    problem.truth_parts(i, &mut truth);
+    for parts in [&corner.parts, &truth] {
+        terms.clear();
+        problem.scatter(i, 1.0, parts, &mut terms);
+        largest = largest.max(terms.norm_sq());
+    }
+    largest.sqrt()
 }
 
 fn largest(a: f64, b: f64) -> f64 {
