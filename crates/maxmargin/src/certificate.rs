@@ -35,7 +35,8 @@ pub struct Certificate {
     /// any), a lower bound on every primal value.
     pub dual: f64,
     /// primal − dual, which is never negative. A dual value that exceeds the primal one by rounding is
-    /// stated as the primal one; if it exceeds it by more, the run ends with
+    /// stated as the primal one. If it exceeds it by more, a heuristic has overlooked better outputs, and
+    /// the primal value is stated as the dual one; with other oracles, the run ends with
     /// [`TrainError::Contradiction`].
     pub gap: f64,
     /// What the other numbers prove: what the oracle promises, as far as it has kept its promise and
@@ -163,9 +164,15 @@ pub(crate) fn from_readings(
         return Err(TrainError::Overflow);
     }
     let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
-    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
-        return Err(TrainError::Contradiction { primal, dual });
-    }
+    let is_rounding = dual - primal <= ROUNDING * (size + lambda * norm_sq + dual.abs());
+    let primal = match quality {
+        _ if is_rounding => primal,
+        Quality::Exact | Quality::UpperBound => {
+            return Err(TrainError::Contradiction { primal, dual });
+        }
+        // The oracle has overlooked better outputs: no objective lies below the dual value.
+        Quality::Heuristic | Quality::Unproven => dual,
+    };
     // What lies below a lower bound is a lower bound too.
     let dual = dual.min(primal);
     Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
@@ -294,9 +301,10 @@ pub fn audit<P: Problem>(
     exact_pass(problem, &mut crew, &shares, blocks, weights, &mut readings);
     let value = dual_value(&shares, lambda, blocks, Squares::of(problem, &own, sum.as_deref()));
     let failures = readings.iter().filter(|r| r.failed).count() as u64;
-    let quality = problem.quality().after_failures(failures).with_point(point);
+    let quality = problem.quality().after_failures(failures);
     let norm_sq = length_sq(problem, weights);
-    let certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
+    let mut certificate = from_readings(quality, &shares, lambda, norm_sq, value, &readings)?;
+    certificate.quality = quality.with_point(point);
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })
 }

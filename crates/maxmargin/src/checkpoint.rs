@@ -119,9 +119,13 @@ pub(crate) struct Parts<'a> {
 /// Examples whose oracles are called for the signature of a problem.
 const SIGNED_CORNERS: usize = 16;
 
+/// With a kernel, the length of so many weights goes into the signature: those of a few inputs.
+const SIGNED_WEIGHTS: usize = 256;
+
 /// A number that tells problems apart: by the weights of their examples, by the parts and features of
-/// their true outputs, by their bounds, and by the parts and losses of the outputs with the largest loss
-/// of a few examples. So it notices other losses and another rescaling, too.
+/// their true outputs, by their bounds, by the parts and losses of the outputs with the largest loss of a
+/// few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
+/// kernel, too.
 pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
     struct Hash(Xxh3);
     impl crate::sparse::Sink for Hash {
@@ -147,6 +151,12 @@ pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
         problem.parts(i, &worst, &mut parts);
         hash.add(parts.len(), problem.loss(i, &worst));
         parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+    }
+    // Features of different kernels look alike, but their lengths differ.
+    let mut some = zero;
+    some.iter_mut().take(SIGNED_WEIGHTS).zip(1u32..).for_each(|(w, at)| *w = f64::from(at).sqrt());
+    if let Some(length) = problem.weights_norm_sq(&some) {
+        hash.add(some.len(), length);
     }
     for bounds in bounds_in_force(problem).into_iter().flat_map(|b| [b.lower(), b.upper()]) {
         bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));

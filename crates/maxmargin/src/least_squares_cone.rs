@@ -231,7 +231,8 @@ fn dot(a: &SparseVec, b: &SparseVec) -> f64 {
             std::cmp::Ordering::Greater => drop(b.next()),
             std::cmp::Ordering::Equal => {
                 sum += x * y;
-                (a.next(), b.next());
+                a.next();
+                b.next();
             }
         }
     }

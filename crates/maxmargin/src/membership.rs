@@ -16,6 +16,7 @@
 
 use crate::bounds::Bounds;
 use crate::crew::Scratch;
+use crate::direction::Corner;
 use crate::dual::Block;
 use crate::least_squares_cone::NearestInCone;
 use crate::problem::Problem;
@@ -54,29 +55,26 @@ pub(crate) fn find_outputs<P: Problem>(
     column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
     let mut target = Column::default();
     target.read(problem, i, &block.parts, block.loss);
+    let terms = size_of_terms(problem, i, &scratch.corner);
     let units = Units {
-        feature: column.length().max(target.length()).max(LEAST_UNIT),
-        loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
+        feature: largest(terms, target.features.norm_sq().sqrt()),
+        loss: largest(column.loss.abs(), target.loss.abs()),
     };
     let target = target.scaled(&units, w.len());
     let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
     let mut direction = Direction { dense: vec![0.0; w.len() + 2], touched: Vec::new() };
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
-    let mut newest = column.scaled(&units, w.len());
+    cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
+    leave_open(&mut cone, problem.bounds(), w.len());
     for _ in 0..MOST_CALLS {
-        let nearer = cone.extend(newest);
-        let nearer = leave_open(&mut cone, problem.bounds(), w.len()) | nearer;
         let distance_sq = cone.distance_sq();
         if distance_sq.sqrt() <= slack {
             return Membership::Inside;
         }
-        if !nearer {
-            return Membership::Unknown;
-        }
         direction.follow(&cone, problem.bounds());
         direction.find_best(problem, i, &units, &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
-        newest = column.scaled(&units, w.len());
+        let newest = column.scaled(&units, w.len());
         // No output goes further in this direction than the newest one. Does the target?
         let ahead = target.dot_dense(&direction.dense) - newest.dot_dense(&direction.dense);
         let has_proof = matches!(problem.quality(), Quality::Exact | Quality::UpperBound)
@@ -84,12 +82,35 @@ pub(crate) fn find_outputs<P: Problem>(
         if ahead > slack * direction.length() && has_proof {
             return Membership::Outside(ahead / direction.length());
         }
+        let nearer = cone.extend(newest);
+        if !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer) {
+            return Membership::Unknown;
+        }
     }
     Membership::Unknown
 }
 
-/// Where all features or losses of a block are smaller than this, they may be nothing but rounding.
-const LEAST_UNIT: f64 = 1e-6;
+/// The size of what is added up to the features of a corner relative to the truth, which may cancel out:
+/// rounding errors are relative to it.
+fn size_of_terms<P: Problem>(problem: &P, i: usize, corner: &Corner<P::Output>) -> f64 {
+    let (mut terms, mut truth) = (SparseVec::new(), SparseVec::new());
+    problem.psi(i, &corner.y, &mut terms);
+    let mut largest = terms.norm_sq();
+    problem.truth_parts(i, &mut truth);
+    for parts in [&corner.parts, &truth] {
+        terms.clear();
+        problem.scatter(i, 1.0, parts, &mut terms);
+        largest = largest.max(terms.norm_sq());
+    }
+    largest.sqrt()
+}
+
+fn largest(a: f64, b: f64) -> f64 {
+    match a.max(b) {
+        0.0 => 1.0,
+        largest => largest,
+    }
+}
 
 /// By what features and losses are divided, so that neither outweighs the other.
 struct Units {
@@ -115,10 +136,6 @@ impl Column {
         problem.scatter(i, 1.0, &self.offset, &mut self.features);
         self.features.normalise();
         self.loss = loss;
-    }
-
-    fn length(&self) -> f64 {
-        self.features.norm_sq().sqrt()
     }
 
     /// As a vector: the features, then the loss, then 1 for the sum of masses.

@@ -8,11 +8,15 @@ use crate::membership::{Membership, find_outputs};
 use crate::observe::WarmStart;
 use crate::problem::Problem;
 use crate::quality::PointCheck;
+use crate::sparse::Sink;
 use thiserror::Error;
 
 /// The search for outputs compares sums over features, whose rounding errors are larger than those of
 /// single masses.
 const SLACK_OF_SUMS: f64 = 10.0;
+
+/// Blocks of a checkpoint for which outputs are searched, about.
+const SEARCHED: usize = 16;
 
 /// Why a block is not a point of a problem.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -38,19 +42,30 @@ pub(crate) fn check_points<P: Problem>(
     point: &DualPoint,
     slack: f64,
 ) -> Vec<Result<PointCheck, Infeasible>> {
+    check_blocks(problem, crew, &point.blocks, slack, 1)
+}
+
+/// As [`check_points`], where outputs are searched for one block in so many only.
+fn check_blocks<P: Problem>(
+    problem: &P,
+    crew: &mut Crew<P>,
+    blocks: &[Block],
+    slack: f64,
+    every: usize,
+) -> Vec<Result<PointCheck, Infeasible>> {
     let needed = problem.quality().needed_of_point();
-    let mut verdicts = vec![Ok(PointCheck::Unproven); point.blocks.len()];
+    let mut verdicts = vec![Ok(PointCheck::Unproven); blocks.len()];
     crew.for_each(&mut verdicts, |i, scratch, verdict| {
-        let block = &point.blocks[i];
+        let block = &blocks[i];
         *verdict = check_block(problem, i, block, slack).map_err(Infeasible::Malformed);
-        if !matches!(verdict, Ok(shown) if *shown > needed) {
+        if i % every != 0 || !matches!(verdict, Ok(shown) if *shown > needed) {
             return;
         }
         let slack = SLACK_OF_SUMS * slack.max(ROUNDING);
         match find_outputs(problem, i, block, slack, scratch) {
             Membership::Inside => *verdict = Ok(needed),
             Membership::Outside(by) => {
-                *verdict = Err(Infeasible::Outside { what: noun(needed), by })
+                *verdict = Err(Infeasible::Outside { what: noun(needed), by });
             }
             Membership::Unknown => {}
         }
@@ -74,7 +89,23 @@ fn check_block<P: Problem>(
     if !block.parts.is_normalised() {
         return Err("its parts are not sorted".to_owned());
     }
-    problem.check_point(i, &block.parts, block.loss, slack)
+    let shown = problem.check_point(i, &block.parts, block.loss, slack)?;
+    // A check that shows nothing may not have looked at the parts at all.
+    let mut reach = Reach { dim: problem.dim(), is_beyond: false };
+    problem.scatter(i, 1.0, &block.parts, &mut reach);
+    if reach.is_beyond { Err("it has features that do not exist".to_owned()) } else { Ok(shown) }
+}
+
+/// Notices features that do not exist.
+struct Reach {
+    dim: usize,
+    is_beyond: bool,
+}
+
+impl Sink for Reach {
+    fn add(&mut self, feature: usize, _: f64) {
+        self.is_beyond |= feature >= self.dim;
+    }
 }
 
 /// Takes over a point to start from as far as it is one of the problem's: a block that is not shown to
@@ -117,4 +148,17 @@ pub(crate) fn take_over<P: Problem>(
             Ok((DualPoint { blocks }, WarmStart { taken, refused, reason }))
         }
     }
+}
+
+/// The first block that is not a point of the problem, and why. Outputs are searched for a few blocks only:
+/// a run that goes on has made its points itself, unless the problem has changed.
+pub(crate) fn first_misfit<P: Problem>(
+    problem: &P,
+    crew: &mut Crew<P>,
+    blocks: &[Block],
+) -> Option<(usize, String)> {
+    let every = blocks.len().div_ceil(SEARCHED).max(1);
+    let verdicts = check_blocks(problem, crew, blocks, ROUNDING, every);
+    let mut misfits = verdicts.into_iter().enumerate();
+    misfits.find_map(|(example, verdict)| Some((example, verdict.err()?.to_string())))
 }

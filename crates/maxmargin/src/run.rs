@@ -77,7 +77,7 @@ pub(crate) struct Beginning {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Bound {
     dual: f64,
-    blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
 }
 
 impl Bound {

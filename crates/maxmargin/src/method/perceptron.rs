@@ -1,6 +1,6 @@
 //! The averaged structured perceptron: the floor everyone knows. With bounds, each step is clipped.
 
-use super::sweep::{Checked, Sweeper, read_corner, sweep};
+use super::sweep::{Checked, Sweeper, read_output, sweep};
 use crate::bounds::bounds_in_force;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
@@ -34,7 +34,8 @@ struct Perceptron {
 impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
     fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
         run.predict_at(i, &self.w);
-        read_corner(run, i, &self.w, 1.0)?;
+        // A prediction is no maximum with the loss, so it says nothing of the max oracle.
+        read_output(run, i, &self.w, 1.0)?;
         let (problem, n) = (run.problem, run.examples() as f64);
         let (state, scratch) = run.state_and_scratch();
         self.t += 1;

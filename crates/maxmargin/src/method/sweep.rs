@@ -81,8 +81,9 @@ fn finish<'p, P: Problem>(
     run.finish(status, check, other)
 }
 
-/// Reads the corner of example `i` in the scratch, which was found at the weights `scale`·`w` with the
-/// workspace prepared for `w`: its hinge. The way from the truth to it is left in `scratch.step.parts`.
+/// Reads the corner of example `i` in the scratch, which the max oracle has found at the weights
+/// `scale`·`w` with the workspace prepared for `w`: its hinge. The way from the truth to it is left in
+/// `scratch.step.parts`.
 ///
 /// An inexact oracle may have found less than the truth, which then takes its place.
 pub(super) fn read_corner<P: Problem>(
@@ -91,6 +92,18 @@ pub(super) fn read_corner<P: Problem>(
     w: &[f64],
     scale: f64,
 ) -> Result<f64, TrainError> {
+    let hinge = read_output(run, i, w, scale)?;
+    run.totals.oracle_failures += u64::from(hinge.is_none());
+    Ok(hinge.unwrap_or(0.0))
+}
+
+/// As [`read_corner`], of any output; none if it is worth less than the truth, which has taken its place.
+pub(super) fn read_output<P: Problem>(
+    run: &mut Run<'_, '_, P>,
+    i: usize,
+    w: &[f64],
+    scale: f64,
+) -> Result<Option<f64>, TrainError> {
     let problem = run.problem;
     let (_, scratch) = run.state_and_scratch();
     let Scratch { workspace, corner, step, parts, .. } = scratch;
@@ -107,10 +120,9 @@ pub(super) fn read_corner<P: Problem>(
         return Err(TrainError::NotFinite { example: i });
     }
     if hinge >= -ROUNDING * (1.0 + loss.abs() + score.abs()) {
-        return Ok(hinge);
+        return Ok(Some(hinge));
     }
     step.parts.clear();
     scratch.fall_back_to_truth(problem, i);
-    run.totals.oracle_failures += 1;
-    Ok(0.0)
+    Ok(None)
 }

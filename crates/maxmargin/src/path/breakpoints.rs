@@ -141,8 +141,8 @@ impl Path {
     /// ```
     pub fn is_guaranteed(&self) -> bool {
         let is_proven = |b: &Breakpoint| {
-            b.status == Status::Converged
-                && matches!(b.certificate.quality, Quality::Exact | Quality::UpperBound)
+            let quality = b.certificate.quality;
+            b.status == Status::Converged && matches!(quality, Quality::Exact | Quality::UpperBound)
         };
         self.kind != PathKind::Heuristic && self.breakpoints.iter().all(is_proven)
     }

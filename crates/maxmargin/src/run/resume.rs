@@ -7,6 +7,7 @@ use crate::crew::Crew;
 use crate::dual::{DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
 use crate::observe::Totals;
+use crate::point::first_misfit;
 use crate::problem::Problem;
 use crate::settings::CheckedSettings;
 use std::borrow::Cow;
@@ -83,6 +84,14 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         let point = DualPoint { blocks: blocks.into_owned() };
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
+        // The signature knows the losses of a few outputs only.
+        let bound = checkpoint.bound.as_ref().map(|bound| &bound.blocks);
+        for blocks in [Some(&point.blocks), bound].into_iter().flatten() {
+            if let Some((example, why)) = first_misfit(problem, &mut crew, blocks) {
+                let why = format!("in example {example}, {why}");
+                return Err(TrainError::Resume { why });
+            }
+        }
         let mut state = DualState::new(problem, lambda, point, &mut crew);
         // From the sum of the blocks back to the bits that the steps have left.
         state.restore(w.into_owned(), dual, norm_sq);

@@ -5,16 +5,16 @@ use crate::common::broken::{Broken, Mistake};
 use crate::common::cases;
 use crate::common::chains::{any_chain, tieless_chain};
 use crate::common::factor_graphs::{any_binary_graphs, any_forests, any_graphs, frustrated_graphs};
+use crate::common::matchings::any_matchings;
 use crate::common::multilabels::any_labels;
 use crate::common::potts::any_potts;
 use crate::common::problems::{
     Careless, Enumerated, EnumeratedBlock, Stubborn, any_multiclass, any_polytope,
 };
 use crate::common::rows::any_rows;
+use crate::common::trees::any_tree;
 use crate::kernels;
-use crate::matching::any_case;
 use crate::soft::soft;
-use crate::trees::any_tree;
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn matchings_keep_the_laws(case in any_case(), seed in any::<u64>()) {
+    fn matchings_keep_the_laws(case in any_matchings(), seed in any::<u64>()) {
         assert_lawful(&case.build(), seed);
     }
 

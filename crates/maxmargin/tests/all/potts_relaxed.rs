@@ -1,7 +1,7 @@
 //! Relaxations of labelled graphs: against trying out all labellings, against the local polytope
 //! written out, and against an interior point method.
 
-use crate::common::graphs::{KINDS, NeverSolves, Structure, magnitude, numbers};
+use crate::common::graphs::{KINDS, NeverSolves, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::labelling::Labelling;
@@ -14,47 +14,9 @@ use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SparseVec, train};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// The graph as variables with states and factors between them, without scores.
-fn structure(case: &PottsCase, i: usize) -> Structure {
-    let graph = &case.graphs[i];
-    let edges = if case.shape.edge_attributes > 0 { graph.edges.as_slice() } else { &[] };
-    Structure {
-        states: vec![case.shape.labels; graph.nodes.len()],
-        factors: edges.iter().map(|edge| vec![edge.0, edge.1]).collect(),
-    }
-}
-
-/// φ of each mass of a graph's local polytope, and its loss.
-fn columns(case: &PottsCase, i: usize) -> Vec<(Vec<f64>, f64)> {
-    let (graph, k) = (&case.graphs[i], case.shape.labels);
-    let share = if case.shape.mean { 1.0 / graph.nodes.len() as f64 } else { 1.0 };
-    let mut all = Vec::new();
-    for (v, node) in graph.nodes.iter().enumerate() {
-        for label in 0..k {
-            let mut phi = vec![0.0; case.shape.dim()];
-            let at = |attribute: usize| attribute * k + label;
-            node.0.iter().enumerate().for_each(|(a, x)| phi[at(a)] = share * x);
-            let mut y = case.truth(i);
-            y[v] = label as u32;
-            all.push((phi, case.loss(i, &y)));
-        }
-    }
-    for edge in graph.edges.iter().filter(|_| case.shape.edge_attributes > 0) {
-        for pair in 0..k * k {
-            let mut phi = vec![0.0; case.shape.dim()];
-            if pair / k != pair % k {
-                let own = &mut phi[case.shape.pairwise()];
-                own.iter_mut().zip(&edge.2).for_each(|(phi, z)| *phi = -share * z);
-            }
-            all.push((phi, 0.0));
-        }
-    }
-    all
-}
-
 /// Scores of all masses, with or without the loss, less what the truth has.
 fn scores(case: &PottsCase, i: usize, w: &[f64], with_loss: bool) -> Vec<f64> {
-    let columns = columns(case, i).into_iter();
+    let columns = case.columns(i).into_iter();
     columns.map(|(phi, loss)| dot(w, &phi) + if with_loss { loss } else { 0.0 }).collect()
 }
 
@@ -91,7 +53,7 @@ proptest! {
             let w = case.weights(numbers(kind, problem.dim(), seed));
             for i in 0..case.graphs.len() {
                 let (y, found) = oracle(&problem, i, &w);
-                let (structure, scores) = (structure(&case, i), scores(&case, i, &w, true));
+                let (structure, scores) = (case.structure(i), scores(&case, i, &w, true));
                 let truth = dot(&w, &case.phi(i, &case.truth(i)));
                 let scale = magnitude(&scores);
                 assert_close(found + truth, structure.relaxed(&scores), 1e-7, scale);
@@ -127,7 +89,7 @@ proptest! {
             for i in 0..case.graphs.len() {
                 problem.prepare(i, &w, &mut workspace);
                 problem.decode(i, &w, &mut workspace, &mut y);
-                let (structure, scores) = (structure(&case, i), scores(&case, i, &w, false));
+                let (structure, scores) = (case.structure(i), scores(&case, i, &w, false));
                 let (score, best) = (dot(&w, &case.phi(i, &y.labels)), structure.best(&scores));
                 let scale = magnitude(&scores);
                 prop_assert!(score <= best + 1e-12 * scale);
@@ -184,10 +146,10 @@ fn relaxed_optimum(case: &PottsCase, lambda: f64) -> f64 {
         let share = graph.weight / total;
         add_scaled(&mut constant, share / lambda, &case.phi(i, &case.truth(i)));
         let first = all.len();
-        for (row, right) in structure(case, i).equations() {
+        for (row, right) in case.structure(i).equations() {
             equations.push((row.iter().map(|&(at, x)| (first + at, x)).collect(), right));
         }
-        for (phi, loss) in columns(case, i) {
+        for (phi, loss) in case.columns(i) {
             let column: Vec<f64> = phi.iter().map(|x| -share / lambda * x).collect();
             all.push((column, share * loss));
         }
@@ -237,7 +199,7 @@ fn cuts_settle_nodes_as_the_linear_program_would() {
         for _ in 0..4 {
             let (case, w) = grid(labels, &mut rng, cost);
             let (y, found) = oracle(&case.build(GraphInference::Lp), 0, &w);
-            let (structure, scores) = (structure(&case, 0), scores(&case, 0, &w, true));
+            let (structure, scores) = (case.structure(0), scores(&case, 0, &w, true));
             let truth = dot(&w, &case.phi(0, &case.truth(0)));
             let mut other = Labelling::default();
             let exact = LocalPolytope::default()

@@ -1,13 +1,13 @@
 //! What an audit says of dual points of trees, right ones and wrong ones.
 
+use crate::common::trees::{TreeCase, any_tree};
 use crate::common::{audit_of, bcfw, cases};
-use crate::trees::{Case, any_tree};
 use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use maxmargin::{Block, PointCheck, Problem, Rng, Settings, SparseVec, train};
 use proptest::prelude::*;
 
 /// The point of a distribution over some outputs.
-fn mixture(case: &Case, tree: &Tree, i: usize, rng: &mut Rng) -> (SparseVec, f64) {
+fn mixture(case: &TreeCase, tree: &Tree, i: usize, rng: &mut Rng) -> (SparseVec, f64) {
     let outputs = case.outputs(i);
     let count = 1 + rng.below(4);
     let shares: Vec<f64> = (0..count).map(|_| 0.05 + rng.unit_f64()).collect();

@@ -276,9 +276,9 @@ impl Sequences {
         let mut data = Self::new();
         let mut tokens = numbers.iter().zip(&self.labels);
         for (i, sequence) in self.iter().enumerate() {
-            for (&number, &label) in tokens.by_ref().take(sequence.len()) {
-                // 1 is finite, and weights were checked when they came in.
-                let _ = data.push_token([(number, 1.0)], label);
+            for (t, (&number, &label)) in tokens.by_ref().take(sequence.len()).enumerate() {
+                // 1 is finite, and costs and weights were checked when they came in.
+                let _ = data.push_weighted_token([(number, 1.0)], label, sequence.cost(t));
             }
             let _ = data.end_sequence(self.weight(i));
         }

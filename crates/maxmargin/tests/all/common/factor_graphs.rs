@@ -7,7 +7,7 @@ use super::qp::{self, Optimum};
 use super::{dot, minus, norm_sq};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, Hamming};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -54,13 +54,17 @@ impl GraphCase {
     }
 
     pub fn build(&self, inference: Inference) -> FactorGraph {
+        self.try_build(inference).unwrap()
+    }
+
+    pub fn try_build(&self, inference: Inference) -> Result<FactorGraph, FactorGraphError> {
         let templates = self.templates.iter().map(|t| maxmargin::model::factor_graph::Template {
             states: t.states.clone(),
             attributes: t.attributes,
         });
         let shape = maxmargin::model::factor_graph::GraphShape { templates: templates.collect() };
         let loss = Hamming { normalised: self.normalised };
-        FactorGraph::new(shape, self.data(), loss, inference).unwrap()
+        FactorGraph::new(shape, self.data(), loss, inference)
     }
 
     /// Where each template begins in w, and the end of all.

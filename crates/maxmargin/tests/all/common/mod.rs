@@ -12,6 +12,7 @@ pub mod broken;
 pub mod chains;
 pub mod factor_graphs;
 pub mod graphs;
+pub mod matchings;
 pub mod multilabels;
 pub mod paths;
 pub mod potts;
@@ -20,6 +21,7 @@ pub mod qp;
 pub mod reference;
 pub mod rows;
 pub mod subgradients;
+pub mod trees;
 
 use maxmargin::observe::{Control, Event, Observer, Record};
 use maxmargin::{Audit, Problem, Settings, Solution, Trainer, audit};

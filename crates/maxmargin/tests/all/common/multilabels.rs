@@ -6,7 +6,7 @@ use super::{dot, minus};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
-use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelShape};
+use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelError, MultilabelShape};
 use proptest::prelude::*;
 
 /// Attributes, labels, weight.
@@ -21,11 +21,15 @@ pub struct LabelCase {
 
 impl LabelCase {
     pub fn build(&self, inference: Inference) -> Multilabel {
+        self.try_build(inference).unwrap()
+    }
+
+    pub fn try_build(&self, inference: Inference) -> Result<Multilabel, MultilabelError> {
         let mut data = LabelledRows::new();
         for (attributes, labels, weight) in &self.rows {
             data.push(attributes.iter().copied(), labels, *weight).unwrap();
         }
-        Multilabel::new(self.shape.clone(), data, &self.loss, inference).unwrap()
+        Multilabel::new(self.shape.clone(), data, &self.loss, inference)
     }
 
     /// All sets of labels.

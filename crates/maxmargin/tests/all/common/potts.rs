@@ -1,9 +1,12 @@
 //! Random small labelled graphs, and everything about them written down densely.
 
+use super::graphs::Structure;
 use super::problems::{Enumerated, EnumeratedBlock};
 use super::{dot, minus};
 use maxmargin::Rng;
-use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
+use maxmargin::model::graph::{
+    GraphInference, LabelledGraphs, NodeLoss, Potts, PottsError, PottsShape,
+};
 use proptest::prelude::*;
 
 /// A node: attributes, label, weight.
@@ -40,7 +43,11 @@ impl PottsCase {
     }
 
     pub fn build(&self, inference: GraphInference) -> Potts {
-        Potts::new(self.shape, self.data(), self.loss, inference).unwrap()
+        self.try_build(inference).unwrap()
+    }
+
+    pub fn try_build(&self, inference: GraphInference) -> Result<Potts, PottsError> {
+        Potts::new(self.shape, self.data(), self.loss, inference)
     }
 
     pub fn truth(&self, i: usize) -> Vec<u32> {
@@ -119,6 +126,44 @@ impl PottsCase {
         };
         let blocks = (0..self.graphs.len()).map(block).collect();
         Enumerated { dim: self.shape.dim(), blocks }
+    }
+
+    /// The graph as variables with states and factors between them, without scores.
+    pub fn structure(&self, i: usize) -> Structure {
+        let graph = &self.graphs[i];
+        let edges = if self.shape.edge_attributes > 0 { graph.edges.as_slice() } else { &[] };
+        Structure {
+            states: vec![self.shape.labels; graph.nodes.len()],
+            factors: edges.iter().map(|edge| vec![edge.0, edge.1]).collect(),
+        }
+    }
+
+    /// φ of each mass of a graph's local polytope, and its loss.
+    pub fn columns(&self, i: usize) -> Vec<(Vec<f64>, f64)> {
+        let (graph, k) = (&self.graphs[i], self.shape.labels);
+        let share = if self.shape.mean { 1.0 / graph.nodes.len() as f64 } else { 1.0 };
+        let mut all = Vec::new();
+        for (v, node) in graph.nodes.iter().enumerate() {
+            for label in 0..k {
+                let mut phi = vec![0.0; self.shape.dim()];
+                let at = |attribute: usize| attribute * k + label;
+                node.0.iter().enumerate().for_each(|(a, x)| phi[at(a)] = share * x);
+                let mut y = self.truth(i);
+                y[v] = label as u32;
+                all.push((phi, self.loss(i, &y)));
+            }
+        }
+        for edge in graph.edges.iter().filter(|_| self.shape.edge_attributes > 0) {
+            for pair in 0..k * k {
+                let mut phi = vec![0.0; self.shape.dim()];
+                if pair / k != pair % k {
+                    let own = &mut phi[self.shape.pairwise()];
+                    own.iter_mut().zip(&edge.2).for_each(|(phi, z)| *phi = -share * z);
+                }
+                all.push((phi, 0.0));
+            }
+        }
+        all
     }
 
     /// A w that training could come to: pairwise weights ≥ 0 where they have to be.

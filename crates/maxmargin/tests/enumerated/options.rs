@@ -1,0 +1,82 @@
+//! Random settings, most of which have a meaning.
+
+use crate::recipe::{log_uniform, pick, pick_name};
+use maxmargin::{Average, Caching, Direction, Order, Rng, Settings, Solver, Step};
+
+/// Settings for a run at `lambda`.
+pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> Settings {
+    let solver: Solver = pick_name(rng, Solver::NAMES);
+    let tolerance = match rng.below(4) {
+        0 => 0.0,
+        _ => log_uniform(rng, -8.0, -1.0),
+    };
+    let max_passes = match rng.below(4) {
+        0 => 1 + rng.below(3),
+        1 => 200,
+        _ => 1 + rng.below(40),
+    };
+    let mut settings = Settings {
+        lambda: Some(lambda),
+        solver,
+        tolerance,
+        max_passes: max_passes as u64,
+        max_oracle_calls: (rng.below(4) == 0).then(|| 1 + rng.below(100) as u64),
+        gap_every: pick(rng, &[1, 1, 2, 3, 10]),
+        seed: rng.below(1 << 30) as u64,
+        threads: pick(rng, &[1, 1, 1, 1, 1, 1, 1, 2]),
+        block_gaps: rng.below(2) == 0,
+        ..Settings::default()
+    };
+    if solver == Solver::AdaGrad && rng.below(2) == 0 {
+        settings.rate = log_uniform(rng, -2.0, 1.0);
+    }
+    // Now and then anything at all, which may make no sense.
+    let any = rng.below(12) == 0;
+    let is_free = any || solver == Solver::BlockCoordinate;
+    if is_free {
+        settings.order = pick_name(rng, Order::NAMES);
+        settings.direction = pick_name(rng, Direction::NAMES);
+        settings.cache = pick(rng, &[Caching::Off, Caching::Off, Caching::On, Caching::On]);
+        if rng.below(40) == 0 {
+            settings.cache = Caching::Auto; // the clock steers it, so that it does not repeat
+        }
+        settings.cache_factor = pick(rng, &[0.0, 0.25, 1.0]);
+        settings.cache_nu = pick(rng, &[0.0, 0.01, 1.0]);
+        settings.gap_power = pick(rng, &[1.0, 1.0, 0.5, 2.0]);
+    }
+    let one_of_two = rng.below(2) == 0;
+    if any {
+        settings.step = pick_name(rng, Step::NAMES);
+        settings.average = pick_name(rng, Average::NAMES);
+        return settings;
+    }
+    match solver {
+        Solver::FrankWolfe if one_of_two => settings.step = Step::Fixed,
+        Solver::BlockCoordinate => {
+            settings.average = pick(
+                rng,
+                &[Average::None, Average::None, Average::None, Average::Uniform, Average::Weighted],
+            );
+            if settings.direction == Direction::FrankWolfe && one_of_two {
+                settings.step = Step::Fixed;
+            }
+        }
+        Solver::Auto => {
+            settings.average =
+                pick(rng, &[Average::None, Average::None, Average::Uniform, Average::Weighted]);
+        }
+        Solver::Subgradient | Solver::AdaGrad => {
+            settings.average = pick_name(rng, Average::NAMES);
+            settings.order = pick(rng, &[Order::Permutation, Order::Cyclic]);
+        }
+        Solver::Perceptron => {
+            settings.average = pick(rng, &[Average::None, Average::Uniform]);
+            settings.order = pick(rng, &[Order::Permutation, Order::Cyclic, Order::Uniform]);
+        }
+        Solver::ExponentiatedGradient => {
+            settings.order = pick(rng, &[Order::Permutation, Order::Cyclic, Order::Uniform]);
+        }
+        _ => {}
+    }
+    settings
+}
