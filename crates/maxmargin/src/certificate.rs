@@ -34,10 +34,10 @@ pub struct Certificate {
     /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖² (see [`Bounds`](crate::Bounds) where the weights have
     /// any), a lower bound on every primal value.
     pub dual: f64,
-    /// primal − dual, which is never negative. A dual value that exceeds the primal one by rounding is
-    /// stated as the primal one. If it exceeds it by more, a heuristic has overlooked better outputs, and
-    /// the primal value is stated as the dual one; with other oracles, the run ends with
-    /// [`TrainError::Contradiction`].
+    /// primal − dual, which is never negative. A primal value that lies below the dual one by rounding is
+    /// stated as the dual one; if it lies below it by more, the run ends with
+    /// [`TrainError::Contradiction`]. (A heuristic may also overlook outputs and find a primal value below
+    /// the bound of another dual point. The bound then is the better statement of both.)
     pub gap: f64,
     /// What the other numbers prove: what the oracle promises, as far as it has kept its promise and
     /// the dual point supports it. It is written to files only where it is not exact.
@@ -50,14 +50,12 @@ impl Certificate {
     pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
         let Self { mut primal, dual, .. } = self;
         let dual = dual.max(bound);
-        if dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
-            if matches!(self.quality, Quality::Exact | Quality::UpperBound) {
-                return Err(TrainError::Contradiction { primal, dual });
-            }
-            // A heuristic has missed the hinge: the true objective lies above the bound.
-            primal = dual;
+        let is_known = matches!(self.quality, Quality::Exact | Quality::UpperBound);
+        if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+            return Err(TrainError::Contradiction { primal, dual });
         }
-        let dual = dual.min(primal);
+        // A heuristic may have missed the hinge: the true objective lies above the bound all the same.
+        primal = primal.max(dual);
         Ok(Self { primal, dual, gap: primal - dual, ..self })
     }
 }
@@ -164,17 +162,12 @@ pub(crate) fn from_readings(
         return Err(TrainError::Overflow);
     }
     let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
-    let is_rounding = dual - primal <= ROUNDING * (size + lambda * norm_sq + dual.abs());
-    let primal = match quality {
-        _ if is_rounding => primal,
-        Quality::Exact | Quality::UpperBound => {
-            return Err(TrainError::Contradiction { primal, dual });
-        }
-        // The oracle has overlooked better outputs: no objective lies below the dual value.
-        Quality::Heuristic | Quality::Unproven => dual,
-    };
-    // What lies below a lower bound is a lower bound too.
-    let dual = dual.min(primal);
+    // No hinge was read as less than the value of the block's own point, so that this holds for every
+    // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
+    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+        return Err(TrainError::Contradiction { primal, dual });
+    }
+    let primal = primal.max(dual);
     Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
 }
 

@@ -116,15 +116,15 @@ pub(crate) struct Parts<'a> {
     pub(crate) face: Option<Cow<'a, FaceSteps>>,
 }
 
-/// Examples whose oracles are called for the signature of a problem.
-const SIGNED_CORNERS: usize = 16;
+/// Examples whose outputs go into the signature of a problem, and how many outputs at least.
+const SIGNED_EXAMPLES: usize = 16;
+const SIGNED_OUTPUTS: usize = 64;
 
 /// With a kernel, the length of so many weights goes into the signature: those of a few inputs.
 const SIGNED_WEIGHTS: usize = 256;
 
 /// A number that tells problems apart: by the weights of their examples, by the parts and features of
-/// their true outputs, by their bounds, by the parts and losses of the outputs with the largest loss of a
-/// few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
+/// their true outputs, by their bounds, by the parts and losses of a few outputs of a few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
 /// kernel, too.
 pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
     struct Hash(Xxh3);
@@ -142,18 +142,30 @@ pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
         truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
         problem.scatter(i, 1.0, &truth, &mut hash);
     }
-    let (zero, mut workspace) = (vec![0.0; problem.dim()], problem.workspace());
-    let (mut worst, mut parts) = (P::Output::default(), SparseVec::new());
-    for i in (0..problem.examples()).step_by(problem.examples().div_ceil(SIGNED_CORNERS)) {
-        problem.prepare(i, &zero, &mut workspace);
-        problem.oracle(i, &zero, &mut workspace, &mut worst);
-        parts.clear();
-        problem.parts(i, &worst, &mut parts);
-        hash.add(parts.len(), problem.loss(i, &worst));
-        parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+    let (mut some, mut workspace) = (vec![0.0; problem.dim()], problem.workspace());
+    let (mut y, mut parts) = (P::Output::default(), SparseVec::new());
+    // The outputs with the largest losses, and some others.
+    let n = problem.examples();
+    for round in 0..SIGNED_OUTPUTS.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
+        for i in (0..n).step_by(n.div_ceil(SIGNED_EXAMPLES)) {
+            problem.prepare(i, &some, &mut workspace);
+            match round {
+                0 => problem.oracle(i, &some, &mut workspace, &mut y),
+                _ => problem.decode(i, &some, &mut workspace, &mut y),
+            }
+            parts.clear();
+            problem.parts(i, &y, &mut parts);
+            hash.add(parts.len(), problem.loss(i, &y));
+            parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+        }
+        let mut rng = Rng::new(round);
+        some.iter_mut().for_each(|w| *w = rng.unit_f64() - 0.5);
+        if let Some(bounds) = bounds_in_force(problem) {
+            bounds.clip_all(&mut some);
+        }
     }
     // Features of different kernels look alike, but their lengths differ.
-    let mut some = zero;
+    some.fill(0.0);
     some.iter_mut().take(SIGNED_WEIGHTS).zip(1u32..).for_each(|(w, at)| *w = f64::from(at).sqrt());
     if let Some(length) = problem.weights_norm_sq(&some) {
         hash.add(some.len(), length);
@@ -332,7 +344,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x05\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x06\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
@@ -459,7 +471,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(5, 993, 2_854_351_614_276_632_894), (5, 325, 8_557_514_081_852_617_870)];
+        [(6, 1236, 7_537_077_409_002_679_643), (6, 333, 6_992_302_138_133_197_564)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {

@@ -12,7 +12,7 @@ const NEGLIGIBLE: f64 = 1e-14;
 
 /// A generator whose distance from the span of the others is below this share of its length adds
 /// nothing to the span.
-const DEPENDENT: f64 = 1e-12;
+const DEPENDENT: f64 = 1e-15;
 
 /// The nearest point of a cone to a target, as a combination of generators.
 #[derive(Debug)]

@@ -57,8 +57,8 @@ pub(crate) fn find_outputs<P: Problem>(
     target.read(problem, i, &block.parts, block.loss);
     let terms = size_of_terms(problem, i, &scratch.corner);
     let units = Units {
-        feature: largest(terms, target.features.norm_sq().sqrt()),
-        loss: largest(column.loss.abs(), target.loss.abs()),
+        feature: terms.max(target.features.norm_sq().sqrt()).max(LEAST_UNIT),
+        loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
     };
     let target = target.scaled(&units, w.len());
     let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
@@ -105,12 +105,8 @@ fn size_of_terms<P: Problem>(problem: &P, i: usize, corner: &Corner<P::Output>) 
     largest.sqrt()
 }
 
-fn largest(a: f64, b: f64) -> f64 {
-    match a.max(b) {
-        0.0 => 1.0,
-        largest => largest,
-    }
-}
+/// Features and losses that are all smaller than this may be nothing but rounding.
+const LEAST_UNIT: f64 = 1e-6;
 
 /// By what features and losses are divided, so that neither outweighs the other.
 struct Units {

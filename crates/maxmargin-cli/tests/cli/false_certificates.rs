@@ -81,7 +81,7 @@ fn a_warm_start_from_a_relaxation_keeps_to_the_exact_problem() {
         let desk = Desk::new();
         desk.write("data.jsonl", loopy_graphs(seed));
         desk.write("data.svm", sets(seed));
-        for (data, exact) in [("data.jsonl", ""), ("data.svm", "--pairs all")] {
+        for (data, exact) in [("data.jsonl", ""), ("data.svm", "--pairs complete")] {
             let lp =
                 desk.run(&format!("train {data} {exact} --training lp {TIGHT} -o lp.model")).ok();
             assert_eq!(lp.json()["quality"], "upper-bound");
@@ -155,7 +155,7 @@ fn every_verb_says_what_a_certificate_is_worth() {
          dump lp.model --top 0
          train data.jsonl --inference max-product {quick} -o heuristic.model
          verify heuristic.model data.jsonl
-         train data.svm --pairs all --training soft {quick} -o soft.model
+         train data.svm --pairs complete --training soft {quick} -o soft.model
          verify soft.model data.svm
          train data.jsonl --rescaling slack {quick} --average weighted -o slack.model
          verify slack.model data.jsonl"

@@ -31,7 +31,10 @@ fn the_best_model_is_kept_with_its_own_certificate() {
         assert_eq!(result["validation"]["error"], least);
         assert_eq!(result["validation"]["checks"], rows.len());
         let best = rows.iter().rfind(|row| error(row) == least).unwrap();
-        assert_eq!((&best["pass"], &best["gap"]), (&result["validation"]["pass"], &result["gap"]));
+        assert_eq!(best["pass"], result["validation"]["pass"]);
+        assert_eq!(best["primal"], result["primal"]);
+        // Later passes may have found a better bound than the one that was known then.
+        assert!(result["gap"].as_f64() <= best["gap"].as_f64(), "{result} {best}");
         assert_eq!(rows.len() - 1 - rows.iter().position(|row| error(row) == least).unwrap(), 2);
 
         desk.run("verify x.model ocr-small").ok();

@@ -58,7 +58,7 @@ const CHANGES: [Change<Model>; 30] = [
     (
         "quality",
         |m| m.meta.certificate.quality = Quality::Heuristic,
-        "decoding is claimed to be heuristic, but is exact",
+        "the certificate is claimed to be heuristic, but is exact",
     ),
     ("status", |m| m.meta.status = Status::MaxSeconds, "the status is max-seconds, but the gap"),
     (

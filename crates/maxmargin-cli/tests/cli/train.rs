@@ -36,6 +36,8 @@ fn json_has_the_promised_keys() {
         "oracle_seconds",
         "passes",
         "primal",
+        "problem",
+        "quality",
         "seconds",
         "seed",
         "status",

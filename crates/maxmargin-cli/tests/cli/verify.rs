@@ -30,7 +30,19 @@ fn a_true_claim_holds() {
     let desk = Desk::with_model("-q");
     insta::assert_snapshot!(desk.session("verify pets.model pets.crf --threads 1"));
     let json = desk.run("verify pets.model pets.crf --json").ok().json();
-    assert_eq!(keys(&json), ["claimed", "findings", "holds", "recomputed", "weight_residual"]);
+    let promised = [
+        "claimed",
+        "findings",
+        "holds",
+        "point",
+        "problem",
+        "proven",
+        "quality",
+        "recomputed",
+        "weight_residual",
+    ];
+    assert_eq!(keys(&json), promised);
+    assert_eq!((&json["proven"], &json["point"]), (&true.into(), &"feasible".into()));
     assert_eq!(json["holds"], true);
     assert_eq!(json["findings"].as_array().unwrap().len(), 0);
     assert_eq!(keys(&json["recomputed"]), ["dual", "gap", "lambda", "primal"]);

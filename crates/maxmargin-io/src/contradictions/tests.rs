@@ -136,7 +136,7 @@ fn every_change_is_found_on_the_data() {
         (|m| m.meta.certificate.dual -= 0.25, "the dual is claimed to be"),
         (
             |m| m.meta.certificate.quality = Quality::UpperBound,
-            "decoding is claimed to be upper-bound",
+            "the certificate is claimed to be upper-bound, but is exact",
         ),
         (|m| m.meta.settings.tolerance = 1e-6, "the gap is claimed to be within 0.000001"),
         (|m| m.meta.status = Status::MaxPasses, "the status is max-passes"),

@@ -74,10 +74,10 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             let why = "its examples, its losses or its bounds are others".to_owned();
             return Err(TrainError::Resume { why });
         }
-        // A point of a relaxation is not a point of the problem itself.
-        let (then, now) = (checkpoint.quality.needed_of_point(), problem.quality());
-        if then > now.needed_of_point() {
-            let (then, now) = (checkpoint.quality, now);
+        // What another decoder has found and measured says nothing of this one's problem. The same one
+        // may have failed before.
+        let (then, now) = (checkpoint.quality, problem.quality());
+        if then != now && then != now.after_failures(1) {
             let why = format!("its decoding was {then}, that of the problem is {now}");
             return Err(TrainError::Resume { why });
         }

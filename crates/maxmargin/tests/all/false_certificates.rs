@@ -10,8 +10,8 @@ use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
 use maxmargin::model::multilabel::{Hamming as LabelHamming, Multilabel, MultilabelShape};
 use maxmargin::observe::{Control, Event};
 use maxmargin::{
-    Average, Block, Checkpoint, CheckpointEvery, DualPoint, PointCheck, Problem, Quality, Settings,
-    Sink, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
+    Average, Block, Checkpoint, CheckpointEvery, DualPoint, PointCheck, Problem, Quality, Rng,
+    Settings, Sink, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
 };
 use proptest::prelude::*;
 
@@ -60,7 +60,7 @@ fn a_scatter_that_is_off_by_half_ends_in_a_contradiction() {
     let problem = HalfScatter(sound());
     for solver in [Solver::BlockCoordinate, Solver::FrankWolfe, Solver::NSlack, Solver::OneSlack] {
         let settings =
-            Settings { solver, lambda: Some(0.1), max_passes: 50, ..Settings::default() };
+            Settings { solver, lambda: Some(2.0), max_passes: 50, ..Settings::default() };
         let error = train(&problem, &settings).unwrap_err();
         let TrainError::Contradiction { primal, dual } = error else { panic!("{error}") };
         assert!(dual > primal);
@@ -70,14 +70,19 @@ fn a_scatter_that_is_off_by_half_ends_in_a_contradiction() {
         }
     }
     // An audit of a good solution by the wrong problem notices it too.
-    let good = train(&problem.0, &Settings { lambda: Some(0.1), ..bcfw() }).unwrap();
-    let found = audit(&problem, 0.1, &good.weights, &good.dual, 1e-9, 1);
+    let good = train(&problem.0, &Settings { lambda: Some(2.0), ..bcfw() }).unwrap();
+    let half: Vec<f64> = good.weights.iter().map(|w| 0.5 * w).collect();
+    let found = audit(&problem, 2.0, &half, &good.dual, 1e-9, 1);
     assert!(matches!(found, Err(TrainError::Contradiction { .. })), "{found:?}");
 }
 
 #[test]
 fn a_failing_oracle_lowers_the_quality() {
-    let problem = Stubborn(sound());
+    let block = |psi: f64| EnumeratedBlock {
+        weight: 1.0,
+        corners: vec![(vec![0.0], 0.0), (vec![psi], 1.0)],
+    };
+    let problem = Stubborn(Enumerated { dim: 1, blocks: vec![block(1.0), block(10.0)] });
     assert_eq!(problem.quality(), Quality::Exact);
     for solver in [Solver::Auto, Solver::BlockCoordinate, Solver::FrankWolfe, Solver::Subgradient] {
         let settings =
@@ -88,19 +93,17 @@ fn a_failing_oracle_lowers_the_quality() {
     }
 }
 
-/// Triangles whose corners want to differ from each other, which no labelling of two states can.
-fn triangles(inference: Inference) -> FactorGraph {
-    let mut data = Graphs::new();
-    for (at, truth) in [[0, 1, 1], [1, 0, 1], [0, 0, 1]].into_iter().enumerate() {
-        for (v, state) in truth.into_iter().enumerate() {
-            let v = v as u32;
-            assert_eq!(data.push_variable(2, state).unwrap(), v);
-            let value = [0.7, -1.1, 0.4][(at + v as usize) % 3];
-            data.push_factor(0, &[v], [(0, value), (1, 1.0)]).unwrap();
+/// Complete graphs of four variables with random features.
+fn rings(seed: u64, inference: Inference) -> FactorGraph {
+    let (mut rng, mut data) = (Rng::new(seed), Graphs::new());
+    let value = |rng: &mut Rng| 4.0 * rng.unit_f64() - 2.0;
+    for _ in 0..3 {
+        for v in 0..4 {
+            data.push_variable(2, rng.below(2) as u32).unwrap();
+            data.push_factor(0, &[v], [(0, value(&mut rng)), (1, 1.0)]).unwrap();
         }
-        for (a, b) in [(0, 1), (1, 2), (0, 2)] {
-            let value = [1.3, -0.6, 0.9][(at + a as usize + b as usize) % 3];
-            data.push_factor(1, &[a, b], [(0, value), (1, 1.0)]).unwrap();
+        for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+            data.push_factor(1, &[a, b], [(0, value(&mut rng)), (1, 1.0)]).unwrap();
         }
         data.end_graph(1.0).unwrap();
     }
@@ -129,11 +132,20 @@ fn warm<P: Problem>(problem: &P, start: DualPoint) -> Result<(u64, u64, Solution
 
 #[test]
 fn blocks_of_a_relaxation_start_at_the_truth() {
-    let (relaxed, exact) = (triangles(Inference::Lp), triangles(Inference::Enumerate));
-    let loose = train(&relaxed, &tightly()).unwrap();
-    assert_eq!(loose.certificate.quality, Quality::UpperBound);
-    let cold = train(&exact, &tightly()).unwrap();
-    assert!(loose.certificate.dual > cold.certificate.primal, "the relaxation is not tight here");
+    // Data on which the optimum of the relaxation lies above that of the problem.
+    let solve = |seed: u64, inference| {
+        let problem = rings(seed, inference);
+        let solution = train(&problem, &tightly()).unwrap();
+        (problem, solution)
+    };
+    let is_loose = |seed: &u64| {
+        let (loose, cold) = (solve(*seed, Inference::Lp).1, solve(*seed, Inference::Enumerate).1);
+        assert_eq!(loose.certificate.quality, Quality::UpperBound);
+        loose.certificate.dual > cold.certificate.primal + 1e-3
+    };
+    let seed = (0..50).find(is_loose).unwrap();
+    let (relaxed, loose) = solve(seed, Inference::Lp);
+    let (exact, cold) = solve(seed, Inference::Enumerate);
 
     // A point with one whole block: that block is taken over, the others are not.
     let mut start = loose.dual.clone();
@@ -155,12 +167,12 @@ fn blocks_of_a_relaxation_start_at_the_truth() {
 
 #[test]
 fn a_start_without_a_feasible_block_is_refused() {
-    let exact = triangles(Inference::Enumerate);
+    let exact = rings(1, Inference::Enumerate);
     let mut half = DualPoint::at_truth(&exact);
     for (i, block) in half.blocks.iter_mut().enumerate() {
         // All masses are a half, and every pair disagrees: consistent, but far from all labellings.
-        let nodes = (0..6).map(|part| (part, 0.5));
-        let pairs = (0..3).flat_map(|pair| [(7 + 4 * pair, 0.5), (8 + 4 * pair, 0.5)]);
+        let nodes = (0..8).map(|part| (part, 0.5));
+        let pairs = (0..6).flat_map(|pair| [(9 + 4 * pair, 0.5), (10 + 4 * pair, 0.5)]);
         let parts: SparseVec = nodes.chain(pairs).collect();
         *block = Block { parts, loss: 0.5 };
         assert_eq!(exact.check_point(i, &block.parts, 0.5, 1e-9), Ok(PointCheck::Relaxed));
@@ -186,7 +198,7 @@ fn checkpoints_of_relaxations_and_of_other_rescalings_are_refused() {
         let checkpoint = Checkpoint::from_bytes(bytes).unwrap();
         Trainer::new(Settings { tolerance: 0.0, ..tightly() }).resume(checkpoint).train(problem)
     }
-    let (relaxed, exact) = (triangles(Inference::Lp), triangles(Inference::Enumerate));
+    let (relaxed, exact) = (rings(1, Inference::Lp), rings(1, Inference::Enumerate));
     let error = go_on(&exact, &stop(&relaxed)).unwrap_err().to_string();
     assert!(error.contains("its decoding was upper-bound"), "{error}");
     assert!(go_on(&exact, &stop(&exact)).is_ok());
