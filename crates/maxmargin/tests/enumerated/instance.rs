@@ -88,7 +88,7 @@ impl Recipe {
         let dense = if self.slack { rescaled(dense) } else { dense };
         let relaxed = if self.slack { None } else { data.polytopes() };
         let bounds = problem.bounds().cloned();
-        if let Some(asked) = &self.bounds {
+        if let Some(asked) = self.bounds.as_ref().filter(|bounds| !bounds.are_none()) {
             let kept = bounds.as_ref().expect("bounds were asked for");
             let tighter = |(at, (&low, &high)): (usize, (&f64, &f64))| {
                 kept.lower()[at] >= low && kept.upper()[at] <= high
