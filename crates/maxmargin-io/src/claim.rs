@@ -82,18 +82,14 @@ impl Claim<'_> {
 impl Claim<'_> {
     /// What speaks against the quality that is claimed.
     ///
-    /// Nobody can expect a heuristic to find the outputs again that a dual point is made of. So if its
-    /// point can't be proven, that is no finding; the audit says what it is.
+    /// A point that can be neither proven nor disproven speaks against nothing: the audit says that it is
+    /// unproven, and so must whoever shows the verdict.
     fn quality_finding(&self, audit: &Audit) -> Option<String> {
         let (claimed, found) = (self.certificate.quality, audit.certificate.quality);
         let is_worse_only_by_point = claimed.with_point(audit.point) == found;
         match (claimed, found) {
             _ if claimed == found => None,
-            (Quality::Heuristic, Quality::Unproven) if is_worse_only_by_point => None,
-            (_, Quality::Unproven) if is_worse_only_by_point => Some(format!(
-                "the certificate is claimed to be {claimed}, but the dual point is only {}",
-                audit.point
-            )),
+            (_, Quality::Unproven) if is_worse_only_by_point => None,
             _ => Some(format!("the certificate is claimed to be {claimed}, but is {found}")),
         }
     }

@@ -34,8 +34,10 @@ pub(crate) enum Membership {
     Unknown,
 }
 
-/// Oracle calls for one block at most.
+/// Oracle calls for one block at most, and calls in which the distance must be halved. Where it is not,
+/// a point is made of so many outputs that the search would take too long.
 const MOST_CALLS: usize = 1000;
+const PATIENCE: usize = 50;
 
 /// Where the loss matters less than this in a direction, plain decoding finds its best output.
 const LOSS_MATTERS: f64 = 1e-9;
@@ -66,10 +68,17 @@ pub(crate) fn find_outputs<P: Problem>(
     cone.extend(Column::default().scaled(&units, w.len())); // the truth
     cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
     leave_open(&mut cone, problem.bounds(), w.len());
-    for _ in 0..MOST_CALLS {
-        let distance_sq = cone.distance_sq();
-        if distance_sq.sqrt() <= slack {
+    let mut before = f64::INFINITY;
+    for call in 0..MOST_CALLS {
+        let distance = cone.distance_sq().sqrt();
+        if distance <= slack {
             return Membership::Inside;
+        }
+        if call % PATIENCE == 0 {
+            if distance > 0.5 * before {
+                return Membership::Unknown;
+            }
+            before = distance;
         }
         direction.follow(&cone, problem.bounds());
         direction.find_best(problem, i, &units, &mut w, scratch);
