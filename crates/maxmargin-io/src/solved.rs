@@ -49,7 +49,7 @@ impl Model {
         let (spec, quality) = (&self.meta.spec, self.meta.certificate.quality);
         match spec.training() {
             Some(FactorTraining::Soft(own)) => {
-                return format!("problem with soft constraints, rho {}", own.rho);
+                return format!("structured SVM with soft constraints, rho {}", own.rho);
             }
             Some(FactorTraining::Dlpw { .. }) => return "LP relaxation, by DLPW".to_owned(),
             _ => {}

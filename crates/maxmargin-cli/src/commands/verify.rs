@@ -123,28 +123,50 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
     let (claimed, settings) = (&model.meta.certificate, &model.meta.settings);
     let point = audit.map_or(PointCheck::Unproven, |audit| audit.point);
     let found = audit.map_or(Quality::Unproven, |audit| audit.certificate.quality);
-    let mut text = format!("Problem: {}.\n", model.solved_problem());
-    if found == Quality::Unproven {
-        let _ = writeln!(
-            text,
-            "The figures are as claimed, but they are unproven: the dual point satisfies conditions\n\
-             that are necessary, and no outputs were found that make it up."
-        );
-        return text;
-    }
     let weights = match settings.weights_from_dual() {
         true => "the weights are its own".to_owned(),
         false => format!("the weights are not made of it ({})", method(settings)),
     };
-    let gap = format!("{:.3e} of the optimum on these data", claimed.gap);
-    let _ = writeln!(
-        text,
-        "The claim holds: the dual point is {point}, {weights}, and\nthe objective is within {gap}."
-    );
-    if !found.is_exact() {
-        let _ = writeln!(text, "Quality {found}: {}.", found.explain());
+    let optimum = match found {
+        Quality::UpperBound => "of the optimum of the relaxed problem",
+        _ => "of the optimum",
+    };
+    let gap = claimed.gap;
+    let verdict = match found {
+        Quality::Unproven => {
+            "The figures are as claimed, but they are UNPROVEN: the dual point satisfies \
+             conditions that are necessary, and no outputs were found that make it up."
+                .to_owned()
+        }
+        _ => format!(
+            "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap:.3e} \
+             {optimum} on these data."
+        ),
+    };
+    let mut text = format!("problem {}\nquality {found}\n", model.solved_problem());
+    text.push_str(&wrapped(&verdict));
+    if !matches!(found, Quality::Exact | Quality::Unproven) {
+        text.push_str(&wrapped(&format!("Note that {}.", found.explain())));
     }
     text
+}
+
+/// Lines of at most 79 characters.
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut width) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 79 {
+            lines.push('\n');
+            width = 0;
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines + "\n"
 }
 
 /// The method, and the average if it returns one.
