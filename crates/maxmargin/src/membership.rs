@@ -268,7 +268,7 @@ mod tests {
                 block.loss += share * tree.loss(0, &y);
             }
             assert_eq!(find_outputs(&tree, 0, &block, 1e-8, &mut scratch), Membership::Inside);
-            block.loss += 0.5;
+            block.loss += 2.5;
             let found = find_outputs(&tree, 0, &block, 1e-8, &mut scratch);
             assert!(matches!(found, Membership::Outside(_)), "{found:?}");
         }

@@ -32,44 +32,42 @@ proptest! {
         for i in 0..case.data.len() {
             for _ in 0..4 {
                 let (parts, loss) = mixture(&case, &tree, i, &mut rng);
-                prop_assert!(tree.check_point(i, &parts, loss, 1e-12).is_ok());
+                let found = tree.check_point(i, &parts, loss, 1e-12);
+                prop_assert_eq!(found, Ok(PointCheck::Feasible));
             }
         }
     }
 
-    /// Masses of kinds and of pairs of kinds are known exactly: no change of one of them passes.
+    /// The masses of all nodes hang together: no single one of them can be changed.
     #[test]
-    fn masses_of_kinds_cannot_be_changed(
+    fn no_mass_can_be_changed(
         case in any_tree(3, 2), seed in any::<u64>(), change in 0.01..2.0f64, up in any::<bool>()
     ) {
         let (tree, mut rng) = (case.build(), Rng::new(seed));
         let (mut parts, loss) = mixture(&case, &tree, 0, &mut rng);
-        let shape = &case.shape;
-        let nodes = 0..shape.nodes().len();
-        let places: Vec<usize> = nodes.flat_map(|v| shape.bias(v).chain(shape.table(v))).collect();
-        let at = places[rng.below(places.len())] as u64;
+        // Of the mixture itself, or of any other output.
+        let outputs = case.outputs(0);
+        let mut others = SparseVec::new();
+        tree.parts(0, &outputs[rng.below(outputs.len())], &mut others);
+        let from = if rng.below(2) == 0 { parts.clone() } else { others };
+        let (at, _) = from.entries()[rng.below(from.len())];
         parts.add_scaled(1.0, &[(at, if up { change } else { -change })].into_iter().collect());
         prop_assert!(tree.check_point(0, &parts, loss, 1e-6).is_err());
     }
 
-    /// Any features that are far off are noticed, wherever they are, and so is the loss.
     #[test]
-    fn what_no_states_have_is_noticed(case in any_tree(3, 2), seed in any::<u64>()) {
+    fn wrong_losses_and_unknown_parts_are_noticed(case in any_tree(3, 2), seed in any::<u64>()) {
         let (tree, mut rng) = (case.build(), Rng::new(seed));
         let (parts, loss) = mixture(&case, &tree, 0, &mut rng);
-        for sign in [-1e3, 1e3] {
-            let mut off = parts.clone();
-            let at = rng.below(tree.dim()) as u64;
-            off.add_scaled(1.0, &[(at, sign)].into_iter().collect());
-            prop_assert!(tree.check_point(0, &off, loss, 1e-6).is_err(), "feature {}", at);
+        for wrong in [loss + 1e-3, loss - 1e-3, f64::NAN] {
+            prop_assert!(tree.check_point(0, &parts, wrong, 1e-6).is_err());
         }
-        prop_assert!(tree.check_point(0, &parts, loss + 1.5, 1e-6).is_err());
-        prop_assert!(tree.check_point(0, &parts, -0.1, 1e-6).is_err());
-        prop_assert!(tree.check_point(0, &parts, f64::NAN, 1e-6).is_err());
-        let beyond: SparseVec = [(tree.dim() as u64, 0.5)].into_iter().collect();
-        prop_assert!(tree.check_point(0, &beyond, 0.0, 1e-6).is_err());
+        let mut beyond = parts.clone();
+        beyond.add_scaled(1.0, &[(u64::MAX, 0.5)].into_iter().collect());
+        prop_assert!(tree.check_point(0, &beyond, loss, 1e-6).is_err());
         let none: SparseVec = [(0, f64::INFINITY)].into_iter().collect();
         prop_assert!(tree.check_point(0, &none, 0.0, 1e-6).is_err());
+        prop_assert!(tree.check_point(0, &SparseVec::new(), 0.0, 1e-6).is_err());
     }
 }
 
@@ -89,30 +87,25 @@ fn complaints_say_what_is_wrong() {
     let settings = Settings { max_passes: 5, tolerance: 0.0, ..bcfw() };
     let solution = train(&tree, &settings).unwrap();
     assert_eq!(audit_of(&tree, &solution).infeasible, None);
-    let shape = tree.shape();
-    // The block, with something added to one feature.
-    let complaint = |at: usize, change: f64, loss: f64| {
+    // The block, with something added to one mass.
+    let complaint = |at: u64, change: f64, loss: f64| {
         let mut solution = solution.clone();
         let Block { mut parts, loss: own } = solution.dual.blocks[0].clone();
-        parts.add_scaled(1.0, &[(at as u64, change)].into_iter().collect());
+        parts.add_scaled(1.0, &[(at, change)].into_iter().collect());
         solution.dual.blocks[0] = Block { parts, loss: own + loss };
         audit_of(&tree, &solution).infeasible.expect("a complaint").1
     };
-    let says = |at: usize, change: f64, what: &str| {
+    let says = |at: u64, change: f64, what: &str| {
         let why = complaint(at, change, 0.0);
         assert!(why.contains(what), "{why}");
     };
-    says(shape.bias(0).start, 1.5, "the masses of variable 0 sum to");
-    says(shape.bias(0).start, -3.0, "negative");
-    says(shape.table(1).start, 0.5, "differ by");
-    says(shape.unary(0).start, 2.0, "kind 0 of node 0 has of map 0");
-    let deformation = shape.deformation(1).start;
-    says(deformation, -50.0, "squared deformation of kind 0 of node 1 along x");
-    says(deformation, 50.0, "squared deformation");
-    says(deformation + 1, -1.0, "along y"); // a single row: no way up or down
-    says(deformation + 3, 1.0, "deformation of kind 0 of node 1 along y");
-    let why = complaint(shape.bias(0).start, 0.0, 1.0);
-    assert!(why.contains("its loss"), "{why}");
+    // Two kinds at four places, and then four places below each of these.
+    says(0, 1.5, "the masses of node 0 sum to");
+    says(0, -3.0, "a mass of node 0 is negative");
+    says(8, 0.5, "the masses of node 1 and its parent differ by");
+    says(40, 0.5, "it has a part that does not exist: 40");
+    let why = complaint(0, 0.0, 1.0);
+    assert!(why.contains("its loss is stated as"), "{why}");
 }
 
 /// With a single place everything is checked: the loss is that of the kinds, to rounding.
@@ -123,14 +116,13 @@ fn trees_of_labels_are_checked_in_full() {
     data.push(1, 1, vec![0.7], vec![State::default(); 2], &[], 1.0, 1.0).unwrap();
     let tree = Tree::new(data, TreeLoss::LABELS).unwrap();
     let y = vec![State { kind: 1, x: 0, y: 0 }, State { kind: 2, x: 0, y: 0 }];
-    let mut parts = SparseVec::new();
+    let (mut parts, mut truth) = (SparseVec::new(), SparseVec::new());
     tree.parts(0, &y, &mut parts);
+    tree.truth_parts(0, &mut truth);
     parts.scale(0.25);
+    parts.add_scaled(0.75, &truth);
     assert_eq!(tree.check_point(0, &parts, 0.25, 1e-12), Ok(PointCheck::Feasible));
     for loss in [0.2, 0.2499, 0.2501, 0.3] {
         assert!(tree.check_point(0, &parts, loss, 1e-6).is_err());
     }
-    // What the map says is the mass times its only value.
-    parts.add_scaled(1.0, &[(0, 1e-3)].into_iter().collect());
-    assert!(tree.check_point(0, &parts, 0.25, 1e-6).is_err());
 }

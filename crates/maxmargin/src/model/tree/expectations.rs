@@ -4,6 +4,7 @@
 //! of them, and a step that adds η·H adds η·w and η.
 
 use super::examples::State;
+use super::parts::Part;
 use super::problem::{Tree, TreeWorkspace};
 use crate::expectations::{Expectations, softmax};
 use crate::problem::Problem as _;
@@ -14,14 +15,12 @@ use crate::sparse::SparseVec;
 pub(super) struct Sums {
     /// The logarithm of the sum over all places of a node, by kind and place of the parent.
     below: Vec<Vec<f64>>,
-    /// The probability of a node's kind together with the place of its parent.
+    /// The probability of a node's kind together with the state of its parent.
     above: Vec<Vec<f64>>,
     /// Probabilities of states.
     masses: Vec<f64>,
     /// What is summed up at once.
     terms: Vec<f64>,
-    /// E φ.
-    features: Vec<f64>,
 }
 
 /// ln Σ exp; −∞ of nothing.
@@ -104,80 +103,76 @@ impl Tree {
     }
 
     /// From the roots downwards, by conditional probabilities, so that all agree: the probabilities of
-    /// states, and the expected features.
-    fn share_out(&self, i: usize, theta: &[f64], workspace: &mut TreeWorkspace) {
+    /// states, and those of states together with the state of the parent.
+    fn share_out(
+        &self,
+        i: usize,
+        theta: &[f64],
+        workspace: &mut TreeWorkspace,
+        parts: &mut SparseVec,
+    ) {
         let TreeWorkspace { search, sums, .. } = workspace;
         let (shape, places, width) = (self.shape(), search.places, search.width);
-        let Sums { below, above: joint, masses, terms, features } = sums;
+        let Sums { below, above: joint, masses, terms } = sums;
         masses.clear();
         masses.resize(search.scores.len(), 0.0);
-        features.clear();
-        features.resize(shape.dim(), 0.0);
+        let mut push = |node: usize, own: State, above: Option<State>, mass: f64| {
+            if mass > 0.0 {
+                parts.push(self.part_id(i, Part { node, own, above }), mass);
+            }
+        };
         for &node in shape.order() {
             let own = &shape.nodes()[node];
             let (first, start) = (search.first_kind(node), search.start(node));
-            match own.parent {
-                None => {
-                    let own = start..start + own.kinds * places;
-                    masses[own.clone()].copy_from_slice(&search.scores[own.clone()]);
-                    softmax(&mut masses[own]);
+            let Some(parent) = own.parent else {
+                let states = start..start + own.kinds * places;
+                masses[states.clone()].copy_from_slice(&search.scores[states.clone()]);
+                softmax(&mut masses[states.clone()]);
+                for (at, &mass) in masses[states].iter().enumerate() {
+                    push(node, State::at(at / places, at % places, width), None, mass);
                 }
-                Some(parent) => {
-                    let above = shape.nodes()[parent].kinds;
-                    let (table, places_of) = (shape.table(node), search.start(parent));
-                    joint[first..first + own.kinds].iter_mut().for_each(|row| {
-                        row.clear();
-                        row.resize(places, 0.0);
-                    });
-                    for kind in 0..above {
-                        for p in 0..places {
-                            let mass = masses[places_of + kind * places + p];
-                            terms.clear();
-                            terms.extend((0..own.kinds).map(|k| {
-                                below[first + k][p] + theta[table.start + k * above + kind]
-                            }));
-                            softmax(terms);
-                            for (k, share) in terms.iter().enumerate() {
-                                joint[first + k][p] += mass * share;
-                                features[table.start + k * above + kind] += mass * share;
-                            }
-                        }
-                    }
-                    for kind in 0..own.kinds {
-                        let costs = shape.deformation(node);
-                        let row = start + kind * places..start + (kind + 1) * places;
-                        let above = joint[first + kind].iter().enumerate();
-                        for (p, &mass) in above.filter(|(_, mass)| **mass > 0.0) {
-                            let scores = search.scores[row.clone()].iter().enumerate();
-                            terms.clear();
-                            terms.extend(scores.map(|(q, score)| {
-                                score + self.pull(theta, node, kind, width, q, p)
-                            }));
-                            softmax(terms);
-                            for (q, share) in terms.iter().enumerate() {
-                                masses[row.start + q] += mass * share;
-                                if costs.is_empty() {
-                                    continue;
-                                }
-                                let way = self.deformation_at(node, kind, width, q, p);
-                                for (at, way) in way.into_iter().enumerate() {
-                                    features[costs.start + 4 * kind + at] -= mass * share * way;
-                                }
-                            }
-                        }
-                    }
+                continue;
+            };
+            let above = shape.nodes()[parent].kinds;
+            let (table, places_of) = (shape.table(node), search.start(parent));
+            joint[first..first + own.kinds].iter_mut().for_each(|row| {
+                row.clear();
+                row.resize(above * places, 0.0);
+            });
+            for state in 0..above * places {
+                let (kind, p) = (state / places, state % places);
+                let mass = masses[places_of + state];
+                terms.clear();
+                terms.extend(
+                    (0..own.kinds)
+                        .map(|k| below[first + k][p] + theta[table.start + k * above + kind]),
+                );
+                softmax(terms);
+                for (k, share) in terms.iter().enumerate() {
+                    joint[first + k][state] = mass * share;
                 }
             }
             for kind in 0..own.kinds {
-                let row = &masses[start + kind * places..start + (kind + 1) * places];
-                features[shape.bias(node).start + kind] = row.iter().sum();
-                for map in 0..own.maps {
-                    let values = self.data().map(i, node, map).iter();
-                    features[shape.unary(node).start + kind * own.maps + map] =
-                        row.iter().zip(values).map(|(mass, value)| mass * f64::from(*value)).sum();
+                let row = start + kind * places..start + (kind + 1) * places;
+                for p in 0..places {
+                    let scores = search.scores[row.clone()].iter().enumerate();
+                    terms.clear();
+                    terms.extend(
+                        scores.map(|(q, score)| score + self.pull(theta, node, kind, width, q, p)),
+                    );
+                    softmax(terms);
+                    for above_kind in 0..above {
+                        let mass = joint[first + kind][above_kind * places + p];
+                        let above = Some(State::at(above_kind, p, width));
+                        for (q, share) in terms.iter().enumerate() {
+                            masses[row.start + q] += mass * share;
+                            push(node, State::at(kind, q, width), above, mass * share);
+                        }
+                    }
                 }
             }
         }
+        parts.normalise();
     }
 }
 
@@ -210,12 +205,7 @@ impl Expectations<TreeWorkspace> for Tree {
         self.fill(i, theta, &mut workspace.search);
         self.add_losses(i, of_loss, workspace);
         self.sum_up(theta, workspace);
-        self.share_out(i, theta, workspace);
-        self.push_features(i, self.data().truth(i), -1.0, parts);
-        for (feature, &value) in (0..).zip(&workspace.sums.features) {
-            parts.push(feature, value);
-        }
-        parts.normalise();
+        self.share_out(i, theta, workspace, parts);
         let TreeWorkspace { search, sums, .. } = workspace;
         let mut loss = 0.0;
         for (node, own) in self.shape().nodes().iter().enumerate() {

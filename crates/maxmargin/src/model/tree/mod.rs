@@ -21,6 +21,7 @@ mod examples;
 mod expectations;
 mod feasible;
 mod n_best;
+mod parts;
 mod problem;
 mod search;
 mod shape;

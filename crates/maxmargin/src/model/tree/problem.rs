@@ -2,13 +2,15 @@
 
 use super::examples::{State, TreeExamples};
 use super::expectations::Sums;
+use super::parts::PartStarts;
 use super::search::Search;
 use super::shape::TreeShape;
 use crate::bounds::{Bounds, BoundsError};
 use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::quality::PointCheck;
-use crate::sparse::SparseVec;
+use crate::sparse::{Sink, SparseVec};
+use crate::way::Way;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -91,7 +93,12 @@ pub struct Tree {
     loss: TreeLoss,
     bounds: Bounds,
     total_weight: f64,
+    part_starts: PartStarts,
 }
+
+/// An expectation has a mass for every pair of states of a node and its parent. With more of them than
+/// this, a dual point would not fit into memory.
+const MOST_EXPECTED_PARTS: u64 = 1 << 18;
 
 /// Scratch memory of a [`Tree`], for one thread.
 ///
@@ -111,6 +118,7 @@ pub struct TreeWorkspace {
     /// The loss at each place of a node, with the right kind and with a wrong one.
     losses: [Vec<f64>; 2],
     pub(super) sums: Sums,
+    way: Way,
 }
 
 impl Tree {
@@ -125,7 +133,8 @@ impl Tree {
         let none = Bounds::none(data.shape().dim());
         let bounds = data.shape().bounds(None).unwrap_or(none);
         let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { data, loss, bounds, total_weight })
+        let part_starts = PartStarts::new(data.shape());
+        Ok(Self { data, loss, bounds, total_weight, part_starts })
     }
 
     /// The same with more bounds on the weights, besides those of the shape.
@@ -218,34 +227,20 @@ impl Tree {
         self.data.shares(i)[node] * loss
     }
 
+    /// Where the parts of nodes begin.
+    pub(super) fn part_starts(&self) -> &PartStarts {
+        &self.part_starts
+    }
+
     /// Adds `scale`·φ(xᵢ, y).
-    pub(super) fn push_features(&self, i: usize, y: &[State], scale: f64, into: &mut SparseVec) {
-        let shape = self.shape();
-        let (width, _) = self.data.grid(i);
-        for (node, (own, state)) in shape.nodes().iter().zip(y).enumerate() {
-            let (kind, place) = (state.kind as usize, state.place(width));
-            let mut push = |at: usize, value: f64| into.push(at as u64, scale * value);
-            for map in 0..own.maps {
-                let value = f64::from(self.data.map(i, node, map)[place]);
-                push(shape.unary(node).start + kind * own.maps + map, value);
-            }
-            push(shape.bias(node).start + kind, 1.0);
-            let Some(parent) = own.parent else { continue };
-            let above = y[parent];
-            let kinds = shape.nodes()[parent].kinds;
-            push(shape.table(node).start + kind * kinds + above.kind as usize, 1.0);
-            if own.deforms {
-                let (x, y) = own.anchor(kind);
-                let way = |from: u32, to: u32, anchor: f64| {
-                    (f64::from(to) - f64::from(from) - anchor) / shape.unit()
-                };
-                let (x, y) = (way(above.x, state.x, x), way(above.y, state.y, y));
-                let start = shape.deformation(node).start + 4 * kind;
-                for (at, value) in [x * x, y * y, x, y].into_iter().enumerate() {
-                    push(start + at, -value);
-                }
-            }
+    fn push_features(&self, i: usize, y: &[State], scale: f64, into: &mut SparseVec) {
+        for part in self.parts_of(y) {
+            self.for_each_feature(i, part, |at, value| into.push(at as u64, scale * value));
         }
+    }
+
+    fn push_parts(&self, i: usize, y: &[State], into: &mut SparseVec) {
+        self.parts_of(y).for_each(|part| into.push(self.part_id(i, part), 1.0));
     }
 }
 
@@ -262,7 +257,7 @@ impl Problem for Tree {
     }
 
     fn workspace(&self) -> TreeWorkspace {
-        TreeWorkspace::default()
+        TreeWorkspace { way: Way::new(self.dim()), ..TreeWorkspace::default() }
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {
@@ -305,13 +300,38 @@ impl Problem for Tree {
         Some(&self.bounds)
     }
 
-    /// Checks all that features and loss say of a distribution over states: that the masses of kinds
-    /// are those of a distribution and agree with the masses of pairs of kinds; that what each kind
-    /// gathers of its maps, and its deformations with their squares, are values that places on the
-    /// grid can have in the mean; and that the loss is one that such kinds can have. For a tree of
-    /// labels, on a grid of a single place, that is all there is to check. With more places it is
-    /// necessary, but not sufficient: masses of places are not features, so it is not checked that one
-    /// distribution of places has all these means at once.
+    fn parts(&self, i: usize, y: &Vec<State>, parts: &mut SparseVec) {
+        self.push_parts(i, y, parts);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.push_parts(i, self.data.truth(i), parts);
+    }
+
+    fn score(&self, i: usize, w: &[f64], _: &TreeWorkspace, parts: &SparseVec) -> f64 {
+        let mut score = 0.0;
+        for &(id, mass) in parts.entries() {
+            if let Some(part) = self.part(i, id) {
+                self.for_each_feature(i, part, |at, value| score += mass * value * w[at]);
+            }
+        }
+        score
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut TreeWorkspace, parts: &SparseVec) -> f64 {
+        workspace.way.clear();
+        self.scatter(i, 1.0, parts, &mut workspace.way);
+        workspace.way.norm_sq()
+    }
+
+    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+        for &(id, mass) in parts.entries() {
+            if let Some(part) = self.part(i, id) {
+                self.for_each_feature(i, part, |at, value| sink.add(at, scale * mass * value));
+            }
+        }
+    }
+
     fn check_point(
         &self,
         i: usize,
@@ -320,11 +340,12 @@ impl Problem for Tree {
         slack: f64,
     ) -> Result<PointCheck, String> {
         super::feasible::check(self, i, parts, loss, slack)?;
-        let (width, height) = self.data.grid(i);
-        Ok(if width * height == 1 { PointCheck::Feasible } else { PointCheck::Unproven })
+        Ok(PointCheck::Feasible)
     }
 
     fn expectations(&self) -> Option<&dyn Expectations<TreeWorkspace>> {
-        Some(self)
+        let places = (0..self.data.len()).map(|i| self.data.grid(i).0 * self.data.grid(i).1);
+        let most = places.max().unwrap_or(0) as u64;
+        (self.part_starts.count(most) <= MOST_EXPECTED_PARTS).then_some(self)
     }
 }
