@@ -278,7 +278,7 @@ def read_trace(path: PathLike) -> np.ndarray:
         return column(lambda row: np.nan if row.get(name) is None else row[name])
 
     names = ["visits", "oracle_calls", "effective_passes", "seconds", "oracle_seconds"]
-    names += ["gap_seconds", "dual", "primal", "gap", "validation"]
+    names += ["gap_seconds", "dual", "iterate_dual", "average_dual", "primal", "gap", "validation"]
     columns = {"passes": plain("pass")} | {name: plain(name) for name in names}
     for name in ("mean", "zero", "full"):
         columns[f"step_{name}"] = column(lambda row, name=name: row["steps"][name])

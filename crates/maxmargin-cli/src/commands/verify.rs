@@ -19,7 +19,12 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
         true => print_json(&model, audit.as_ref(), &findings)?,
         false => super::print(&to_text(&model, audit.as_ref(), &findings))?,
     }
-    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_proven = audit.is_some_and(|audit| audit.certificate.quality != Quality::Unproven);
+    // Nobody can expect a heuristic to find the outputs again that a dual point is made of.
+    let claims_proof =
+        matches!(model.meta.certificate.quality, Quality::Exact | Quality::UpperBound);
+    let holds = findings.is_empty() && (is_proven || !claims_proof);
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The model held against the data.
