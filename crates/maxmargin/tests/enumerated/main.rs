@@ -73,6 +73,7 @@ fn run_all(first: u64, cases: u64) -> (Tally, Vec<String>) {
                 break;
             }
             if let Some(failure) = run(seed, &mut tally) {
+                println!("{failure}\n");
                 failures.lock().unwrap().push(failure);
             }
             let done = seed + 1 - first;
