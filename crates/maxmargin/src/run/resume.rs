@@ -75,9 +75,9 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
             return Err(TrainError::Resume { why });
         }
         // What another decoder has found and measured says nothing of this one's problem. The same one
-        // may have failed before.
+        // may have failed before, or since.
         let (then, now) = (checkpoint.quality, problem.quality());
-        if then != now && then != now.after_failures(1) {
+        if then != now && then != now.after_failures(1) && now != then.after_failures(1) {
             let why = format!("its decoding was {then}, that of the problem is {now}");
             return Err(TrainError::Resume { why });
         }
