@@ -25,8 +25,8 @@ named_enum! {
     /// P*; what the gap lacks is whatever the heuristic has missed.
     ///
     /// A certificate is unproven if its dual point is not known to be a point of the problem: a file may
-    /// hold one that no check can confirm (see [`PointCheck`]). No oracle has this quality, and training
-    /// never ends with it.
+    /// hold one that no check can confirm (see [`PointCheck`]). It is unproven, too, if the solver of a
+    /// relaxation has failed: then neither number is a bound.
     ///
     /// Qualities are ordered by what they prove: the best comes first.
     ///
