@@ -5,7 +5,7 @@ use crate::cache::{Cache, Size};
 use crate::certificate::ROUNDING;
 use crate::direction::Direction;
 use crate::dual::{Block, DualState, Stride};
-use crate::problem::Problem;
+use crate::problem::{Blocks, Worker};
 use crate::sparse::SparseVec;
 use crate::step::Pace;
 use serde::{Deserialize, Serialize};
@@ -42,12 +42,11 @@ pub(crate) struct Memory {
     masses: Vec<f64>,
 }
 
-/// A block that is being visited: its workspace is prepared for it at the state's w.
-pub(crate) struct Place<'a, 'p, P: Problem> {
+/// A block that is being visited: the worker is prepared for it at the state's w.
+pub(crate) struct Place<'a, 'p> {
     pub(crate) i: usize,
-    pub(crate) state: &'a mut DualState<'p, P>,
-    pub(crate) problem: &'a P,
-    pub(crate) workspace: &'a mut P::Workspace,
+    pub(crate) state: &'a mut DualState<'p>,
+    pub(crate) worker: &'a mut dyn Worker,
 }
 
 /// What there is to say of a corner that was added to a block.
@@ -70,7 +69,7 @@ pub(crate) struct Outcome {
 }
 
 impl Memory {
-    pub(crate) fn new<P: Problem>(problem: &P, blocks: &[Block], mut cache: Cache) -> Self {
+    pub(crate) fn new(problem: &dyn Blocks, blocks: &[Block], mut cache: Cache) -> Self {
         let relative = blocks.iter().enumerate().map(|(i, block)| {
             let (mut truth, mut parts) = (SparseVec::new(), SparseVec::new());
             problem.truth_parts(i, &mut truth);
@@ -94,7 +93,7 @@ impl Memory {
     }
 
     /// A point of block `i` relative to the truth.
-    fn relate<P: Problem>(&mut self, problem: &P, i: usize, parts: &SparseVec) -> &SparseVec {
+    fn relate(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec) -> &SparseVec {
         self.truth.clear();
         problem.truth_parts(i, &mut self.truth);
         self.relative.assign_difference(parts, &self.truth);
@@ -102,41 +101,29 @@ impl Memory {
     }
 
     /// Brings the atoms of block `i` and its example near, for a visit soon to come.
-    pub(crate) fn prefetch<P: Problem>(&self, problem: &P, i: usize) {
+    pub(crate) fn prefetch(&self, problem: &dyn Blocks, i: usize) {
         problem.prefetch(i);
         self.atoms[i].prefetch();
     }
 
-    /// Prepares the workspace for what is remembered of block `i`, and for nothing else.
-    pub(crate) fn prepare<P: Problem>(
-        &self,
-        i: usize,
-        state: &DualState<'_, P>,
-        problem: &P,
-        workspace: &mut P::Workspace,
-    ) {
-        problem.prepare_scores(i, &state.w, workspace, self.atoms[i].parts());
+    /// Prepares the worker for what is remembered of block `i`, and for nothing else.
+    pub(crate) fn prepare(&self, i: usize, state: &DualState<'_>, worker: &mut dyn Worker) {
+        worker.prepare_scores(i, &state.w, self.atoms[i].parts());
     }
 
-    /// Looks at block `i`, whose workspace is [prepared](Self::prepare): the gap of the best remembered
+    /// Looks at block `i`, for which the worker is [prepared](Self::prepare): the gap of the best remembered
     /// corner.
-    pub(crate) fn look<P: Problem>(
-        &mut self,
-        i: usize,
-        state: &DualState<'_, P>,
-        problem: &P,
-        workspace: &P::Workspace,
-    ) -> f64 {
+    pub(crate) fn look(&mut self, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
         let atoms = &mut self.atoms[i];
-        atoms.evaluate(problem, i, &state.w, workspace);
+        atoms.evaluate(i, &state.w, worker);
         let best = atoms.values[atoms.best()];
         state.shares.of(i) * (best - atoms.own_value())
     }
 
     /// Whether a corner of block `i` is the point that its run began at.
-    pub(crate) fn is_first<P: Problem>(
+    pub(crate) fn is_first(
         &mut self,
-        problem: &P,
+        problem: &dyn Blocks,
         i: usize,
         parts: &SparseVec,
         loss: f64,
@@ -149,7 +136,7 @@ impl Memory {
 
     /// Makes atoms of points that blocks have come to by Frank-Wolfe steps, which have left so much of
     /// the points they began at.
-    pub(crate) fn settle<P: Problem>(&mut self, problem: &P, blocks: &[Block], left: &[f64]) {
+    pub(crate) fn settle(&mut self, problem: &dyn Blocks, blocks: &[Block], left: &[f64]) {
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
             let point = self.relate(problem, i, &block.parts).clone();
             self.atoms[i].settle(left, point, block.loss);
@@ -159,9 +146,9 @@ impl Memory {
 
     /// Adds a corner to those of block `i`, after a [look](Self::look); `score` tells the score of its
     /// parts relative to the truth.
-    pub(crate) fn add<P: Problem>(
+    pub(crate) fn add(
         &mut self,
-        problem: &P,
+        problem: &dyn Blocks,
         i: usize,
         (parts, loss): (&SparseVec, f64),
         score: impl FnOnce(&SparseVec) -> f64,
@@ -175,9 +162,9 @@ impl Memory {
     }
 
     /// Moves block `i` towards its best corner, and w with it.
-    pub(crate) fn step<P: Problem>(
+    pub(crate) fn step(
         &mut self,
-        at: Place<'_, '_, P>,
+        at: Place<'_, '_>,
         direction: Direction,
         pace: Pace,
     ) -> Option<Outcome> {
@@ -199,16 +186,12 @@ impl Memory {
     ///
     /// Moving γ from corner b to corner a changes the value of corner c by −γ·cᵢ/(λC)·½(D_cb − D_ca)
     /// and a constant, with D the squared distances: so all this needs no look at w.
-    fn shift<P: Problem>(
-        &mut self,
-        Place { i, state, problem, workspace }: Place<'_, '_, P>,
-        most: usize,
-    ) -> Option<Outcome> {
+    fn shift(&mut self, Place { i, state, worker }: Place<'_, '_>, most: usize) -> Option<Outcome> {
         let rate = state.shares.of(i) / state.lambda;
         let atoms = &mut self.atoms[i];
         self.masses.clear();
         self.masses.extend_from_slice(&atoms.masses);
-        let mut ruler = Ruler { problem, i, workspace, difference: &mut self.difference };
+        let mut ruler = Ruler { i, worker, difference: &mut self.difference };
         let (mut enough, mut gain) = (0.0, 0.0);
         let mut outcome = None;
         for round in 0..most {
@@ -256,9 +239,9 @@ impl Memory {
 
     /// As [`shift`](Self::shift) where weights have bounds: what a move does to the values depends on
     /// which weights are at their bounds, so w follows every move, and all is evaluated again.
-    fn shift_within_bounds<P: Problem>(
+    fn shift_within_bounds(
         &mut self,
-        Place { i, state, problem, workspace }: Place<'_, '_, P>,
+        Place { i, state, worker }: Place<'_, '_>,
         most: usize,
     ) -> Option<Outcome> {
         let share = state.shares.of(i);
@@ -267,8 +250,8 @@ impl Memory {
         let mut outcome = None;
         for round in 0..most {
             if round > 0 {
-                problem.prepare_scores(i, &state.w, workspace, atoms.parts());
-                atoms.evaluate(problem, i, &state.w, workspace);
+                worker.prepare_scores(i, &state.w, atoms.parts());
+                atoms.evaluate(i, &state.w, worker);
             }
             let (to, from) = (atoms.best(), atoms.worst_active());
             let violation = atoms.values[to] - atoms.values[from];
@@ -284,8 +267,7 @@ impl Memory {
             self.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
             let longest = atoms.masses[from];
             let slope = share * violation;
-            let length = || problem.norm_sq(i, workspace, &self.way);
-            let stride = state.stride(i, &self.way, slope, longest, Pace::EXACT, length)?;
+            let stride = state.stride(i, &self.way, slope, longest, Pace::EXACT, worker)?;
             if stride.gamma == 0.0 {
                 break;
             }
@@ -299,9 +281,9 @@ impl Memory {
     }
 
     /// One Frank-Wolfe, away or pairwise step, whichever the direction allows and gains most.
-    fn one_of<P: Problem>(
+    fn one_of(
         &mut self,
-        Place { i, state, problem, workspace }: Place<'_, '_, P>,
+        Place { i, state, worker }: Place<'_, '_>,
         direction: Direction,
         pace: Pace,
     ) -> Option<Outcome> {
@@ -323,16 +305,14 @@ impl Memory {
             _ => &[Kind::FrankWolfe],
         };
 
-        let mut plan = |kind: Kind, state: &mut DualState<'_, P>, way: &mut SparseVec| {
+        let mut plan = |kind: Kind, state: &mut DualState<'_>, way: &mut SparseVec| {
             kind.write_way(way, atoms, to, from, point);
             let (slope, longest) = match kind {
                 Kind::FrankWolfe => (best - own, 1.0),
                 Kind::Pairwise => (best - worst, mass),
                 Kind::Away => (own - worst, mass / (1.0 - mass)),
             };
-            let stride = state.stride(i, way, share * slope, longest, pace, || {
-                problem.norm_sq(i, workspace, way)
-            })?;
+            let stride = state.stride(i, way, share * slope, longest, pace, worker)?;
             Some((kind, stride, longest))
         };
         let mut chosen = plan(kinds[0], state, &mut self.way)?;
@@ -356,7 +336,7 @@ impl Memory {
     }
 
     /// Brings a block of the state up to date with its atoms.
-    pub(crate) fn refresh<P: Problem>(&mut self, problem: &P, i: usize, block: &mut Block) {
+    pub(crate) fn refresh(&mut self, problem: &dyn Blocks, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
             self.truth.clear();
             problem.truth_parts(i, &mut self.truth);
@@ -366,7 +346,7 @@ impl Memory {
     }
 
     /// Brings all blocks of the state up to date.
-    pub(crate) fn refresh_all<P: Problem>(&mut self, problem: &P, blocks: &mut [Block]) {
+    pub(crate) fn refresh_all(&mut self, problem: &dyn Blocks, blocks: &mut [Block]) {
         blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(problem, i, block));
     }
 

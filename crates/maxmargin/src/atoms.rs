@@ -2,7 +2,7 @@
 
 use crate::dual::Block;
 use crate::prefetch::prefetch;
-use crate::problem::Problem;
+use crate::problem::Worker;
 use crate::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
 
@@ -28,10 +28,9 @@ pub(crate) struct Atoms {
 const LEAST_REST: f64 = 1e-3;
 
 /// What is needed to measure a block's atoms.
-pub(crate) struct Ruler<'a, P: Problem> {
-    pub(crate) problem: &'a P,
+pub(crate) struct Ruler<'a> {
     pub(crate) i: usize,
-    pub(crate) workspace: &'a mut P::Workspace,
+    pub(crate) worker: &'a mut dyn Worker,
     /// For differences of parts.
     pub(crate) difference: &'a mut SparseVec,
 }
@@ -77,17 +76,11 @@ impl Atoms {
         parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes()
     }
 
-    /// Computes the values of all atoms at `w`, for which the workspace has been prepared, for these
-    /// atoms at least.
-    pub(crate) fn evaluate<P: Problem>(
-        &mut self,
-        problem: &P,
-        i: usize,
-        w: &[f64],
-        workspace: &P::Workspace,
-    ) {
+    /// Computes the values of all atoms at `w`, for which the worker is prepared, for these atoms
+    /// at least.
+    pub(crate) fn evaluate(&mut self, i: usize, w: &[f64], worker: &dyn Worker) {
         for ((value, parts), loss) in self.values.iter_mut().zip(&self.parts).zip(&self.losses) {
-            *value = loss + problem.score(i, w, workspace, parts);
+            *value = loss + worker.score(i, w, parts);
         }
     }
 
@@ -173,32 +166,27 @@ impl Atoms {
     }
 
     /// The squared distance of two atoms in feature space, computed once.
-    pub(crate) fn distance<P: Problem>(
-        &mut self,
-        a: usize,
-        b: usize,
-        ruler: &mut Ruler<'_, P>,
-    ) -> f64 {
+    pub(crate) fn distance(&mut self, a: usize, b: usize, ruler: &mut Ruler<'_>) -> f64 {
         self.distances.make_room(self.len());
         let known = self.distances.get(a, b);
         if !known.is_nan() {
             return known;
         }
         ruler.difference.assign_difference(&self.parts[a.min(b)], &self.parts[a.max(b)]);
-        let distance = ruler.problem.norm_sq(ruler.i, ruler.workspace, ruler.difference);
+        let distance = ruler.worker.norm_sq(ruler.i, ruler.difference);
         self.distances.set(a, b, distance);
         distance
     }
 
     /// Takes note in all values that mass `gamma` has moved between two atoms: that of atom c falls by
     /// ½·`gamma`·`rate`·(D(c, from) − D(c, to)), apart from a constant that is the same for all.
-    pub(crate) fn note_move<P: Problem>(
+    pub(crate) fn note_move(
         &mut self,
         from: usize,
         to: usize,
         gamma: f64,
         rate: f64,
-        ruler: &mut Ruler<'_, P>,
+        ruler: &mut Ruler<'_>,
     ) {
         for row in [from, to] {
             for at in self.distances.known(row)..self.len() {
@@ -336,6 +324,7 @@ impl Distances {
 mod tests {
     use super::*;
     use crate::doc::toy;
+    use crate::problem::{Blocks, Problem};
 
     fn point(id: u64) -> SparseVec {
         [(id, 1.0)].into_iter().collect()
@@ -344,7 +333,8 @@ mod tests {
     #[test]
     fn distances_survive_removals_and_growth() {
         let chain = toy();
-        let (mut workspace, mut difference) = (chain.workspace(), SparseVec::new());
+        let (blocks, mut difference): (&dyn Blocks, _) = (&chain, SparseVec::new());
+        let (mut worker, mut workspace) = (blocks.worker(), chain.workspace());
         let labelling = |code: u32| -> SparseVec {
             let mut parts = SparseVec::new();
             let labels = [code & 1, code >> 1 & 1, code >> 2 & 1].to_vec();
@@ -352,12 +342,11 @@ mod tests {
             parts
         };
         let mut atoms = Atoms::at(labelling(0), 0.0);
-        let mut ruler =
-            Ruler { problem: &chain, i: 0, workspace: &mut workspace, difference: &mut difference };
-        let check = |atoms: &mut Atoms, ruler: &mut Ruler<'_, _>| {
+        let mut ruler = Ruler { i: 0, worker: &mut *worker, difference: &mut difference };
+        let mut check = |atoms: &mut Atoms, ruler: &mut Ruler<'_>| {
             for (a, b) in (0..atoms.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 ruler.difference.assign_difference(&atoms.parts[b], &atoms.parts[a]);
-                let true_one = chain.norm_sq(0, ruler.workspace, ruler.difference);
+                let true_one = chain.norm_sq(0, &mut workspace, ruler.difference);
                 assert!((atoms.distance(a, b, ruler) - true_one).abs() < 1e-12);
             }
         };

@@ -69,7 +69,7 @@ impl<P: Problem> Problem for Bounded<P> {
         Some(&self.bounds)
     }
 
-    fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+    fn simplices(&self) -> Option<&dyn Simplices> {
         if self.bounds.are_none() { self.inner.simplices() } else { None }
     }
 

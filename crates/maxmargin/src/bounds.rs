@@ -1,6 +1,6 @@
 //! Bounds on weights.
 
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -208,6 +208,6 @@ impl Bounds {
 }
 
 /// The bounds of a problem, if they bound any weight.
-pub(crate) fn bounds_in_force<P: Problem>(problem: &P) -> Option<&Bounds> {
+pub(crate) fn bounds_in_force(problem: &dyn Blocks) -> Option<&Bounds> {
     problem.bounds().filter(|bounds| !bounds.are_none())
 }

@@ -5,7 +5,7 @@ use crate::crew::{Crew, Scratch};
 use crate::dual::{Block, DualPoint, Shares, add_weights, dual_value};
 use crate::error::TrainError;
 use crate::point::check_points;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::quality::{PointCheck, Quality};
 use crate::sums::{Squares, length_sq};
 use serde::{Deserialize, Serialize};
@@ -84,27 +84,27 @@ pub(crate) const ROUNDING: f64 = 1e-9;
 /// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
 /// The truth and the block's own point are known to be points of the block too: if an inexact oracle
 /// has found less than the better of these, that one takes its place.
-pub(crate) fn read_block<P: Problem>(
-    problem: &P,
+pub(crate) fn read_block(
+    problem: &dyn Blocks,
     shares: &Shares,
     blocks: &[Block],
     w: &[f64],
     i: usize,
-    scratch: &mut Scratch<P>,
+    scratch: &mut Scratch<'_>,
 ) -> BlockReading {
-    scratch.find_corner(problem, i, w);
-    scratch.describe_corner(problem, i);
-    let Scratch { workspace, corner, step, parts, .. } = scratch;
+    scratch.find_corner(i, w);
+    scratch.describe_corner(i);
+    let Scratch { worker, corner, step, parts, .. } = scratch;
     let (loss, block) = (corner.loss, &blocks[i]);
 
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);
-    let score = problem.score(i, w, workspace, &step.parts);
+    let score = worker.score(i, w, &step.parts);
     let mut hinge = loss + score;
 
     step.go_to(block, corner);
-    let mut ascent = step.loss + problem.score(i, w, workspace, &step.parts);
+    let mut ascent = step.loss + worker.score(i, w, &step.parts);
 
     let own = hinge - ascent;
     let size = loss.abs() + block.loss.abs() + score.abs();
@@ -124,9 +124,9 @@ pub(crate) fn read_block<P: Problem>(
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
-pub(crate) fn exact_pass<P: Problem>(
-    problem: &P,
-    crew: &mut Crew<P>,
+pub(crate) fn exact_pass(
+    problem: &dyn Blocks,
+    crew: &mut Crew<'_>,
     shares: &Shares,
     blocks: &[Block],
     w: &[f64],
@@ -225,8 +225,8 @@ pub struct Audit {
 /// # Errors
 /// A dual point or weights of the wrong size, weights out of bounds, λ ≤ 0, numbers that are not
 /// finite, or a dual value above the primal one.
-pub fn audit<P: Problem>(
-    problem: &P,
+pub fn audit(
+    problem: &dyn Blocks,
     lambda: f64,
     weights: &[f64],
     dual: &DualPoint,

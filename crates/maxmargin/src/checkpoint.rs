@@ -16,12 +16,12 @@ use crate::error::TrainError;
 use crate::face::FaceSteps;
 use crate::observe::{Choice, StepSizes, Totals};
 use crate::order::{Order, Picker};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::quality::Quality;
 use crate::rng::Rng;
 use crate::run::{Bound, Check};
 use crate::settings::{Settings, SettingsError};
-use crate::sparse::{Sink as _, SparseVec};
+use crate::sparse::SparseVec;
 use crate::validate::Judge;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -126,36 +126,37 @@ const SIGNED_WEIGHTS: usize = 256;
 /// A number that tells problems apart: by the weights of their examples, by the parts and features of
 /// their true outputs, by their bounds, by the parts and losses of a few outputs of a few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
 /// kernel, too.
-pub(crate) fn signature<P: Problem>(problem: &P) -> u64 {
+pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     struct Hash(Xxh3);
-    impl crate::sparse::Sink for Hash {
+    impl Hash {
         fn add(&mut self, feature: usize, value: f64) {
             self.0.update(&(feature as u64).to_le_bytes());
             self.0.update(&value.to_le_bytes());
         }
     }
-    let (mut hash, mut truth) = (Hash(Xxh3::new()), SparseVec::new());
+    let (mut hash, mut truth, mut features) =
+        (Hash(Xxh3::new()), SparseVec::new(), SparseVec::new());
     for i in 0..problem.examples() {
         truth.clear();
         problem.truth_parts(i, &mut truth);
         hash.add(truth.len(), problem.weight(i));
         truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
-        problem.scatter(i, 1.0, &truth, &mut hash);
+        features.clear();
+        problem.scatter(i, 1.0, &truth, (&mut features).into());
+        features.entries().iter().for_each(|&(feature, value)| hash.add(feature as usize, value));
     }
-    let (mut some, mut workspace) = (vec![0.0; problem.dim()], problem.workspace());
-    let (mut y, mut parts) = (P::Output::default(), SparseVec::new());
+    let (mut some, mut worker) = (vec![0.0; problem.dim()], problem.worker());
+    let mut parts = SparseVec::new();
     // The outputs with the largest losses, and some others.
     let n = problem.examples();
     for round in 0..SIGNED_OUTPUTS.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
         for i in (0..n).step_by(n.div_ceil(SIGNED_EXAMPLES)) {
-            problem.prepare(i, &some, &mut workspace);
             match round {
-                0 => problem.oracle(i, &some, &mut workspace, &mut y),
-                _ => problem.decode(i, &some, &mut workspace, &mut y),
+                0 => worker.find_corner(i, &some),
+                _ => worker.predict(i, &some),
             }
-            parts.clear();
-            problem.parts(i, &y, &mut parts);
-            hash.add(parts.len(), problem.loss(i, &y));
+            let loss = worker.describe(i, &mut parts);
+            hash.add(parts.len(), loss);
             parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
         }
         let mut rng = Rng::new(round);
@@ -474,7 +475,7 @@ mod tests {
         [(6, 1236, 7_537_077_409_002_679_643), (6, 333, 6_992_302_138_133_197_564)];
 
     /// The checkpoint of a run that has not begun.
-    fn first_bytes<P: Problem>(problem: &P, settings: Settings) -> Vec<u8> {
+    fn first_bytes(problem: &dyn Blocks, settings: Settings) -> Vec<u8> {
         let interrupt = Interrupt::new();
         interrupt.raise();
         let mut bytes = Vec::new();

@@ -2,9 +2,8 @@
 
 use crate::bounds::Bounds;
 use crate::dual::Stride;
-use crate::sparse::Sink;
+use crate::sparse_accumulator::SparseAccumulator;
 use crate::step::Pace;
-use crate::way::Way;
 
 /// v = Aα beside w = clip(v), and the way that v is about to go.
 #[derive(Debug)]
@@ -12,7 +11,7 @@ pub(crate) struct Clipped<'p> {
     pub(crate) bounds: &'p Bounds,
     pub(crate) v: Vec<f64>,
     /// The change of v for a step of length 1.
-    way: Way,
+    way: SparseAccumulator,
     /// Where along the way a weight meets or leaves a bound: the place, and the change of curvature.
     turns: Vec<(f64, f64)>,
 }
@@ -20,11 +19,11 @@ pub(crate) struct Clipped<'p> {
 impl<'p> Clipped<'p> {
     pub(crate) fn new(bounds: &'p Bounds) -> Self {
         let d = bounds.lower().len();
-        Self { bounds, v: vec![0.0; d], way: Way::new(d), turns: Vec::new() }
+        Self { bounds, v: vec![0.0; d], way: SparseAccumulator::new(d), turns: Vec::new() }
     }
 
     /// Begins a new way; its terms are to be added to what is returned.
-    pub(crate) fn new_way(&mut self) -> &mut (impl Sink + use<>) {
+    pub(crate) fn new_way(&mut self) -> &mut SparseAccumulator {
         self.way.clear();
         &mut self.way
     }

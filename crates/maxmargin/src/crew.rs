@@ -1,15 +1,15 @@
 //! Threads with their scratch memory.
 
 use crate::direction::{Corner, Move};
-use crate::problem::Problem;
+use crate::problem::{Blocks, Worker};
 use crate::simplex::{self, Simplices};
 use crate::sparse::SparseVec;
 use std::sync::{Mutex, PoisonError};
 
 /// Everything one thread needs to look at a block; reused from visit to visit.
-pub(crate) struct Scratch<P: Problem> {
-    pub(crate) workspace: P::Workspace,
-    pub(crate) corner: Corner<P::Output>,
+pub(crate) struct Scratch<'p> {
+    pub(crate) worker: Box<dyn Worker + 'p>,
+    pub(crate) corner: Corner,
     pub(crate) step: Move,
     /// For differences that are needed only for their score.
     pub(crate) parts: SparseVec,
@@ -18,10 +18,10 @@ pub(crate) struct Scratch<P: Problem> {
     masses: Vec<f64>,
 }
 
-impl<P: Problem> Scratch<P> {
-    pub(crate) fn new(problem: &P) -> Self {
+impl<'p> Scratch<'p> {
+    pub(crate) fn new(problem: &'p dyn Blocks) -> Self {
         Self {
-            workspace: problem.workspace(),
+            worker: problem.worker(),
             corner: Corner::default(),
             step: Move::default(),
             parts: SparseVec::new(),
@@ -30,26 +30,21 @@ impl<P: Problem> Scratch<P> {
         }
     }
 
-    /// Calls the oracle of block `i` at `w`; the result is in `self.corner`.
-    pub(crate) fn find_corner(&mut self, problem: &P, i: usize, w: &[f64]) {
-        problem.prepare(i, w, &mut self.workspace);
-        problem.oracle(i, w, &mut self.workspace, &mut self.corner.y);
+    /// Calls the oracle of block `i` at `w`; [`describe_corner`](Self::describe_corner) tells what it found.
+    pub(crate) fn find_corner(&mut self, i: usize, w: &[f64]) {
+        self.worker.find_corner(i, w);
     }
 
-    /// Finds the output with the largest −⟨w, ψᵢ(y)⟩ of block `i`; the result is in `self.corner`.
-    pub(crate) fn find_corner_without_loss(&mut self, problem: &P, i: usize, w: &[f64]) {
-        let Self { workspace, corner, .. } = self;
-        problem.prepare(i, w, workspace);
-        if !problem.oracle_with_loss(i, w, 0.0, workspace, &mut corner.y) {
-            problem.decode(i, w, workspace, &mut corner.y);
+    /// Finds the output with the largest −⟨w, ψᵢ(y)⟩ of block `i`.
+    pub(crate) fn find_corner_without_loss(&mut self, i: usize, w: &[f64]) {
+        if !self.worker.find_corner_with_loss(i, w, 0.0) {
+            self.worker.predict(i, w);
         }
     }
 
-    /// Looks up the parts and the loss of the corner that was found.
-    pub(crate) fn describe_corner(&mut self, problem: &P, i: usize) {
-        self.corner.parts.clear();
-        problem.parts(i, &self.corner.y, &mut self.corner.parts);
-        self.corner.loss = problem.loss(i, &self.corner.y);
+    /// Writes the parts and the loss of the output that was found last to `self.corner`.
+    pub(crate) fn describe_corner(&mut self, i: usize) {
+        self.corner.loss = self.worker.describe(i, &mut self.corner.parts);
     }
 
     /// Takes the best point of a block with the part vector `mu` for the corner: that at which the
@@ -59,7 +54,7 @@ impl<P: Problem> Scratch<P> {
     /// The values must be those of block `i`; they are used up.
     pub(crate) fn find_optimum(
         &mut self,
-        simplices: &dyn Simplices<P::Workspace>,
+        simplices: &dyn Simplices,
         i: usize,
         rate: f64,
         mu: &SparseVec,
@@ -73,7 +68,7 @@ impl<P: Problem> Scratch<P> {
     }
 
     /// Takes the truth for the corner, as when an oracle has found nothing better.
-    pub(crate) fn fall_back_to_truth(&mut self, problem: &P, i: usize) {
+    pub(crate) fn fall_back_to_truth(&mut self, problem: &dyn Blocks, i: usize) {
         self.corner.parts.clear();
         problem.truth_parts(i, &mut self.corner.parts);
         self.corner.loss = 0.0;
@@ -86,17 +81,17 @@ impl<P: Problem> Scratch<P> {
 /// are started for each piece of work: that takes some ten microseconds, next to nothing beside an
 /// exact pass, and leaves no pool behind that an oracle with threads of its own could get in the way
 /// of.
-pub(crate) struct Crew<P: Problem> {
+pub(crate) struct Crew<'p> {
     /// One for each thread; the first is the caller's.
-    scratches: Vec<Scratch<P>>,
+    scratches: Vec<Scratch<'p>>,
 }
 
 /// Blocks handed out at once: enough to hide the cost of handing out, few enough to balance.
 const CHUNK: usize = 32;
 
-impl<P: Problem> Crew<P> {
+impl<'p> Crew<'p> {
     /// A crew of at most `threads` threads.
-    pub(crate) fn new(problem: &P, threads: usize) -> Self {
+    pub(crate) fn new(problem: &'p dyn Blocks, threads: usize) -> Self {
         let threads = threads.clamp(1, problem.examples().div_ceil(CHUNK).max(1));
         Self { scratches: (0..threads).map(|_| Scratch::new(problem)).collect() }
     }
@@ -105,7 +100,7 @@ impl<P: Problem> Crew<P> {
     pub(crate) fn for_each<T: Send>(
         &mut self,
         results: &mut [T],
-        work: impl Fn(usize, &mut Scratch<P>, &mut T) + Sync,
+        work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
     ) {
         self.for_each_chunk(results, CHUNK, |first, scratch, results| {
             for (offset, result) in results.iter_mut().enumerate() {
@@ -119,12 +114,12 @@ impl<P: Problem> Crew<P> {
         &mut self,
         items: &mut [T],
         size: usize,
-        work: impl Fn(usize, &mut Scratch<P>, &mut [T]) + Sync,
+        work: impl Fn(usize, &mut Scratch<'p>, &mut [T]) + Sync,
     ) {
         let helpers = items.len().div_ceil(size).clamp(1, self.scratches.len()) - 1;
         let queue = Mutex::new(items.chunks_mut(size).enumerate());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work_off = |scratch: &mut Scratch<P>| {
+        let work_off = |scratch: &mut Scratch<'p>| {
             while let Some((chunk, items)) = next() {
                 work(chunk * size, scratch, items);
             }
@@ -139,7 +134,7 @@ impl<P: Problem> Crew<P> {
     }
 
     /// The scratch of the calling thread, for sequential work.
-    pub(crate) fn scratch(&mut self) -> &mut Scratch<P> {
+    pub(crate) fn scratch(&mut self) -> &mut Scratch<'p> {
         &mut self.scratches[0]
     }
 }

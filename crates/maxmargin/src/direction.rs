@@ -42,8 +42,7 @@ named_enum! {
 
 /// A point of a block at which the oracle's maximum is taken.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Corner<Y> {
-    pub(crate) y: Y,
+pub(crate) struct Corner {
     pub(crate) parts: SparseVec,
     pub(crate) loss: f64,
 }
@@ -70,7 +69,7 @@ impl Move {
     }
 
     /// Becomes the move of `block` towards `corner`.
-    pub(crate) fn go_to<Y>(&mut self, block: &Block, corner: &Corner<Y>) {
+    pub(crate) fn go_to(&mut self, block: &Block, corner: &Corner) {
         self.parts.assign_difference(&corner.parts, &block.parts);
         self.loss = corner.loss - block.loss;
         self.longest = 1.0;

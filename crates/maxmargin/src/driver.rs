@@ -17,7 +17,7 @@ use crate::error::TrainError;
 use crate::face::FaceSteps;
 use crate::observe::Choice;
 use crate::order::{Order, Picker};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::rng::Rng;
 use crate::run::{Check, Finished, Run};
 use crate::simplex::Simplices;
@@ -29,8 +29,8 @@ use std::borrow::Cow;
 mod simplices;
 
 /// Trains by block-coordinate Frank-Wolfe, from `stage` on, with the parts of a run that is resumed.
-pub(crate) fn run<P: Problem>(
-    run: Run<'_, '_, P>,
+pub(crate) fn run(
+    run: Run<'_, '_>,
     mut stage: Stage,
     parts: Option<Parts<'static>>,
 ) -> Result<Finished, TrainError> {
@@ -117,8 +117,8 @@ const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
 
-struct Driver<'p, 'o, P: Problem> {
-    run: Run<'p, 'o, P>,
+struct Driver<'p, 'o> {
+    run: Run<'p, 'o>,
     picker: Picker,
     rng: Rng,
     averager: Option<Averager>,
@@ -127,13 +127,13 @@ struct Driver<'p, 'o, P: Problem> {
     /// While the direction `staged` takes plain steps.
     coarse: Option<Coarse>,
     /// Where blocks are simplices and the direction makes use of it.
-    simplices: Option<&'p dyn Simplices<P::Workspace>>,
+    simplices: Option<&'p dyn Simplices>,
     /// Steps of all such blocks together.
     face: Option<FaceSteps>,
 }
 
-impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
-    fn new(run: Run<'p, 'o, P>, parts: Option<Parts<'static>>) -> Self {
+impl<'p, 'o> Driver<'p, 'o> {
+    fn new(run: Run<'p, 'o>, parts: Option<Parts<'static>>) -> Self {
         let (s, n) = (&run.settings, run.examples());
         let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
         let knows_optima = corrects && s.cache == Caching::Off;
@@ -306,10 +306,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let (problem, rule) = (self.run.problem, self.run.settings.step);
         let pace = Pace { rule, k, blocks: self.run.examples() };
         let (state, scratch) = self.run.state_and_scratch();
-        let (step, workspace) = (&scratch.step, &mut scratch.workspace);
-        let stride = state.stride(i, &step.parts, slope, step.longest, pace, || {
-            problem.norm_sq(i, workspace, &step.parts)
-        });
+        let (step, worker) = (&scratch.step, &mut *scratch.worker);
+        let stride = state.stride(i, &step.parts, slope, step.longest, pace, worker);
         let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
         if self.simplices.is_some() && stride.gamma > ALL_THE_WAY {
             stride.gamma = 1.0;
@@ -345,13 +343,13 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let below_truth =
             !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch);
         scratch.step.go_to(&state.blocks[i], &scratch.corner);
-        let mut slope = state.slope(i, &scratch.step, &scratch.workspace);
+        let mut slope = state.slope(i, &scratch.step, &*scratch.worker);
         let falls =
             slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope);
         if falls || below_truth {
             scratch.fall_back_to_truth(problem, i);
             scratch.step.go_to(&state.blocks[i], &scratch.corner);
-            slope = state.slope(i, &scratch.step, &scratch.workspace);
+            slope = state.slope(i, &scratch.step, &*scratch.worker);
             self.run.totals.oracle_failures += 1;
         }
         if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
@@ -368,8 +366,8 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
         let mut remembered = None;
         if memory.cache.may_hit(i) {
             let (state, scratch) = run.state_and_scratch();
-            memory.prepare(i, state, problem, &mut scratch.workspace);
-            remembered = Some(memory.look(i, state, problem, &scratch.workspace));
+            memory.prepare(i, state, &mut *scratch.worker);
+            remembered = Some(memory.look(i, state, &*scratch.worker));
         }
         if remembered.is_some_and(|gap| memory.cache.is_hit(i, gap)) {
             memory.cache.stats.hits += 1;
@@ -377,17 +375,14 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             memory.cache.stats.misses += 1;
             run.oracle(i);
             let (state, scratch) = run.state_and_scratch();
-            let remembered =
-                remembered.unwrap_or_else(|| memory.look(i, state, problem, &scratch.workspace));
+            let remembered = remembered.unwrap_or_else(|| memory.look(i, state, &*scratch.worker));
             let loss = scratch.corner.loss;
             if loss < 0.0 && !problem.has_signed_losses() {
                 return Err(TrainError::Loss { example: i, loss });
             }
-            let mut add = |scratch: &Scratch<P>| {
+            let mut add = |scratch: &Scratch<'_>| {
                 let corner = (&scratch.corner.parts, scratch.corner.loss);
-                memory.add(problem, i, corner, |parts| {
-                    problem.score(i, &state.w, &scratch.workspace, parts)
-                })
+                memory.add(problem, i, corner, |parts| scratch.worker.score(i, &state.w, parts))
             };
             let mut added = add(scratch);
             let mut failed = added.ahead < -added.rounding;
@@ -406,7 +401,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
             memory.refresh(problem, i, &mut state.blocks[i]);
             averager.before_change(i, k + 1, &state.blocks[i]);
         }
-        let at = Place { i, state, problem, workspace: &mut scratch.workspace };
+        let at = Place { i, state, worker: &mut *scratch.worker };
         let outcome = memory.step(at, direction, pace);
         memory.tidy(i);
         run.totals.cache = Some(memory.cache.stats);
@@ -416,7 +411,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     }
 
     /// The exact gap of what would be returned now: the average if there is one, else the iterate.
-    fn check(&mut self) -> Result<(Check, Option<DualState<'p, P>>), TrainError> {
+    fn check(&mut self) -> Result<(Check, Option<DualState<'p>>), TrainError> {
         let Some(averager) = self.averager.take() else {
             let check = self.check_iterate()?;
             return Ok((self.run.validate(check, None)?, None));
@@ -437,7 +432,7 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
     }
 
     /// The average, if there is one; its gap is known.
-    fn average(&mut self) -> Option<DualState<'p, P>> {
+    fn average(&mut self) -> Option<DualState<'p>> {
         let point = self.averager.as_ref()?.point(self.run.totals.visits, &self.run.state.blocks);
         Some(self.run.state_at(point))
     }
@@ -468,11 +463,11 @@ impl<'p, 'o, P: Problem> Driver<'p, 'o, P> {
 }
 
 /// Whether the corner in the scratch scores below the truth, by more than rounding can explain.
-fn is_below_truth<P: Problem>(problem: &P, i: usize, w: &[f64], scratch: &mut Scratch<P>) -> bool {
-    let Scratch { workspace, corner, step, parts, .. } = scratch;
+fn is_below_truth(problem: &dyn Blocks, i: usize, w: &[f64], scratch: &mut Scratch<'_>) -> bool {
+    let Scratch { worker, corner, step, parts, .. } = scratch;
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);
-    let score = problem.score(i, w, workspace, &step.parts);
+    let score = worker.score(i, w, &step.parts);
     corner.loss + score < -ROUNDING * (1.0 + corner.loss + score.abs())
 }

@@ -6,7 +6,7 @@ use crate::clipped::Clipped;
 use crate::crew::Crew;
 use crate::direction::{Corner, Move};
 use crate::prefetch::prefetch;
-use crate::problem::Problem;
+use crate::problem::{Blocks, Worker};
 use crate::sparse::SparseVec;
 use crate::step::Pace;
 use crate::sums::{CHUNK, Found, Piece, Squares};
@@ -68,7 +68,7 @@ impl DualPoint {
     /// assert_eq!(start.blocks.len(), 4);
     /// assert!(start.weights(&problem, 0.1).iter().all(|&w| w == 0.0));
     /// ```
-    pub fn at_truth<P: Problem>(problem: &P) -> Self {
+    pub fn at_truth(problem: &dyn Blocks) -> Self {
         let blocks = (0..problem.examples())
             .map(|i| {
                 let mut block = Block::default();
@@ -97,7 +97,7 @@ impl DualPoint {
     /// # Panics
     /// If `ratio` is not in [0, 1].
     #[must_use]
-    pub fn rescaled<P: Problem>(&self, problem: &P, ratio: f64) -> Self {
+    pub fn rescaled(&self, problem: &dyn Blocks, ratio: f64) -> Self {
         assert!((0.0..=1.0).contains(&ratio), "{ratio} is not in [0, 1]");
         let mut truth = SparseVec::new();
         let blocks = self.blocks.iter().enumerate().map(|(i, block)| {
@@ -127,7 +127,7 @@ impl DualPoint {
     ///
     /// # Panics
     /// If there are more blocks than examples.
-    pub fn weights<P: Problem>(&self, problem: &P, lambda: f64) -> Vec<f64> {
+    pub fn weights(&self, problem: &dyn Blocks, lambda: f64) -> Vec<f64> {
         let mut w = vec![0.0; problem.dim()];
         let (shares, all) = (Shares::new(problem), 0..self.blocks.len());
         add_weights(problem, &shares, lambda, &self.blocks, all, &mut w);
@@ -140,7 +140,7 @@ impl DualPoint {
 pub(crate) struct Shares(Vec<f64>);
 
 impl Shares {
-    pub(crate) fn new<P: Problem>(problem: &P) -> Self {
+    pub(crate) fn new(problem: &dyn Blocks) -> Self {
         let total = problem.total_weight();
         Self((0..problem.examples()).map(|i| problem.weight(i) / total).collect())
     }
@@ -156,8 +156,8 @@ impl Shares {
 }
 
 /// Adds the weights of the blocks in `range` to `w`, in the order of the examples.
-pub(crate) fn add_weights<P: Problem>(
-    problem: &P,
+pub(crate) fn add_weights(
+    problem: &dyn Blocks,
     shares: &Shares,
     lambda: f64,
     blocks: &[Block],
@@ -169,7 +169,7 @@ pub(crate) fn add_weights<P: Problem>(
         truth.clear();
         problem.truth_parts(i, &mut truth);
         offset.assign_difference(&blocks[i].parts, &truth);
-        problem.scatter(i, -shares.of(i) / lambda, &offset, w);
+        problem.scatter(i, -shares.of(i) / lambda, &offset, w.into());
     }
 }
 
@@ -222,9 +222,8 @@ impl Drift {
 }
 
 /// The running state of a dual method: the blocks, and w and D kept in step with them.
-#[derive(Debug)]
-pub(crate) struct DualState<'p, P> {
-    problem: &'p P,
+pub(crate) struct DualState<'p> {
+    problem: &'p dyn Blocks,
     pub(crate) lambda: f64,
     pub(crate) shares: Shares,
     pub(crate) w: Vec<f64>,
@@ -249,8 +248,13 @@ pub(crate) struct Stride {
     pub(crate) gain: f64,
 }
 
-impl<'p, P: Problem> DualState<'p, P> {
-    pub(crate) fn new(problem: &'p P, lambda: f64, point: DualPoint, crew: &mut Crew<P>) -> Self {
+impl<'p> DualState<'p> {
+    pub(crate) fn new(
+        problem: &'p dyn Blocks,
+        lambda: f64,
+        point: DualPoint,
+        crew: &mut Crew<'_>,
+    ) -> Self {
         let mut state = Self {
             problem,
             lambda,
@@ -287,16 +291,16 @@ impl<'p, P: Problem> DualState<'p, P> {
     /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards
     /// the oracle's corner just the block's gap.
     ///
-    /// The workspace must be prepared for block `i` at the current w.
-    pub(crate) fn slope(&self, i: usize, step: &Move, workspace: &P::Workspace) -> f64 {
-        let score = self.problem.score(i, &self.w, workspace, &step.parts);
+    /// The worker must be prepared for block `i` at the current w.
+    pub(crate) fn slope(&self, i: usize, step: &Move, worker: &dyn Worker) -> f64 {
+        let score = worker.score(i, &self.w, &step.parts);
         self.shares.of(i) * (step.loss + score)
     }
 
     /// How far block `i` should go along `way`, where the dual rises with `slope` at first; none if
     /// numbers are not finite.
     ///
-    /// Without bounds the curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq, and `length` is to tell ‖Bᵢq‖².
+    /// Without bounds the curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq.
     #[inline]
     pub(crate) fn stride(
         &mut self,
@@ -305,26 +309,26 @@ impl<'p, P: Problem> DualState<'p, P> {
         slope: f64,
         longest: f64,
         pace: Pace,
-        length: impl FnOnce() -> f64,
+        worker: &mut dyn Worker,
     ) -> Option<Stride> {
         if slope <= 0.0 {
             return Some(Stride::default());
         }
         let share = self.shares.of(i);
         if let Some(clipped) = &mut self.clipped {
-            self.problem.scatter(i, -share / self.lambda, way, clipped.new_way());
+            self.problem.scatter(i, -share / self.lambda, way, clipped.new_way().into());
             return clipped.stride(self.lambda, slope, longest, pace);
         }
-        let curvature = share * share / self.lambda * length();
+        let curvature = share * share / self.lambda * worker.norm_sq(i, way);
         pace.stride(slope, curvature, longest)
     }
 
     /// Whether a negative slope towards a corner is more than rounding can explain, so that the
     /// corner is worse than the block's own point.
-    pub(crate) fn is_below_rounding<Y>(
+    pub(crate) fn is_below_rounding(
         &self,
         i: usize,
-        corner: &Corner<Y>,
+        corner: &Corner,
         step: &Move,
         slope: f64,
     ) -> bool {
@@ -349,7 +353,7 @@ impl<'p, P: Problem> DualState<'p, P> {
         match &mut self.clipped {
             None => {
                 let scale = -gamma * self.shares.of(i) / self.lambda;
-                self.problem.scatter(i, scale, way, self.w.as_mut_slice());
+                self.problem.scatter(i, scale, way, (&mut self.w).into());
             }
             Some(clipped) => clipped.go(gamma, &mut self.w),
         }
@@ -357,7 +361,7 @@ impl<'p, P: Problem> DualState<'p, P> {
     }
 
     /// Moves the block alone; w has to follow.
-    pub(crate) fn move_block<Y>(&mut self, i: usize, step: &Move, corner: &Corner<Y>, gamma: f64) {
+    pub(crate) fn move_block(&mut self, i: usize, step: &Move, corner: &Corner, gamma: f64) {
         let block = &mut self.blocks[i];
         if gamma == 1.0 && step.ends_at_corner {
             // Exactly the corner, without the dust that a sum would leave behind.
@@ -376,7 +380,7 @@ impl<'p, P: Problem> DualState<'p, P> {
     }
 
     /// Rebuilds w and D from the blocks, and tells how far they had drifted.
-    pub(crate) fn rebuild(&mut self, crew: &mut Crew<P>) -> Drift {
+    pub(crate) fn rebuild(&mut self, crew: &mut Crew<'_>) -> Drift {
         let parts = self.sum_blocks(crew);
         let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
         let bounds = self.clipped.as_ref().map(|clipped| clipped.bounds);
@@ -409,7 +413,7 @@ impl<'p, P: Problem> DualState<'p, P> {
     ///
     /// Adding those up later is worth it if there is much to add to each weight. Their number depends
     /// on the data alone, so the result does not depend on the threads.
-    fn sum_blocks(&mut self, crew: &mut Crew<P>) -> usize {
+    fn sum_blocks(&mut self, crew: &mut Crew<'_>) -> usize {
         let (n, d) = (self.blocks.len(), self.w.len());
         let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
         let parts = (WORK_PER_PART * entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);

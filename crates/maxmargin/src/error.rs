@@ -1,7 +1,7 @@
 //! What can go wrong before or during training.
 
 use crate::bounds::{BoundsError, bounds_in_force};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::settings::SettingsError;
 use crate::solver::Solver;
 use crate::sums::has_own_length;
@@ -182,7 +182,7 @@ fn with(name: &str, value: &Option<String>) -> String {
 }
 
 /// Checks what can be checked of a problem without calling its oracle.
-pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
+pub(crate) fn check_problem(problem: &dyn Blocks) -> Result<(), TrainError> {
     if problem.examples() == 0 {
         return Err(TrainError::NoExamples);
     }
@@ -200,7 +200,7 @@ pub(crate) fn check_problem<P: Problem>(problem: &P) -> Result<(), TrainError> {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(TrainError::ExampleWeight { example, weight });
         }
-        let loss = problem.truth(example).map_or(0.0, |y| problem.loss(example, &y));
+        let loss = problem.truth_loss(example).unwrap_or(0.0);
         if loss != 0.0 {
             return Err(TrainError::TruthLoss { example, loss });
         }

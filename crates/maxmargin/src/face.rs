@@ -9,7 +9,7 @@
 
 use crate::average::Averager;
 use crate::dual::{DualState, Stride};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::simplex::{LEAST_CURVATURE, Simplices, project};
 use crate::sparse::SparseVec;
 use crate::step::Pace;
@@ -96,10 +96,10 @@ struct ConjugateGradients {
 }
 
 /// A problem whose blocks are simplices, and a run's state.
-pub(crate) struct Place<'a, 'p, P: Problem> {
-    pub(crate) problem: &'p P,
-    pub(crate) simplices: &'p dyn Simplices<P::Workspace>,
-    pub(crate) state: &'a mut DualState<'p, P>,
+pub(crate) struct Place<'a, 'p> {
+    pub(crate) problem: &'p dyn Blocks,
+    pub(crate) simplices: &'p dyn Simplices,
+    pub(crate) state: &'a mut DualState<'p>,
 }
 
 impl Default for FaceSteps {
@@ -128,9 +128,9 @@ impl FaceSteps {
 
     /// Moves all blocks with several corners at once. The averager is told before a block changes in
     /// visit `k`.
-    pub(crate) fn step<P: Problem>(
+    pub(crate) fn step(
         &mut self,
-        place: &mut Place<'_, '_, P>,
+        place: &mut Place<'_, '_>,
         averager: Option<(&mut Averager, u64)>,
     ) {
         self.collect(place);
@@ -164,14 +164,14 @@ impl FaceSteps {
 
     /// How far to go in `solver.direction`, of which no more than 1 is open; not at all where numbers
     /// are not finite.
-    fn measure<P: Problem>(&mut self, place: &Place<'_, '_, P>) -> Stride {
+    fn measure(&mut self, place: &Place<'_, '_>) -> Stride {
         let slope = dot(&self.slopes, &self.solver.direction);
         let curvature = self.spread(place);
         Pace::EXACT.stride(slope, curvature, 1.0).unwrap_or_default()
     }
 
     /// Finds the blocks with several corners, these corners, and their slopes.
-    fn collect<P: Problem>(&mut self, place: &Place<'_, '_, P>) {
+    fn collect(&mut self, place: &Place<'_, '_>) {
         let Place { simplices, state, .. } = place;
         self.blocks.clear();
         self.parts.clear();
@@ -211,7 +211,7 @@ impl FaceSteps {
 
     /// Conjugate gradients along the face from the current point; the way is in `solver.way`. Returns
     /// the number of rounds.
-    fn climb<P: Problem>(&mut self, place: &Place<'_, '_, P>) -> usize {
+    fn climb(&mut self, place: &Place<'_, '_>) -> usize {
         self.solver.start(&self.slopes, &self.blocks);
         let mut gap = self.solver.gap(&self.masses, &self.blocks);
         let enough = ENOUGH * gap;
@@ -232,7 +232,7 @@ impl FaceSteps {
     }
 
     /// The change of w for a change of masses by `solver.direction`; the dual's curvature along it.
-    fn spread<P: Problem>(&mut self, place: &Place<'_, '_, P>) -> f64 {
+    fn spread(&mut self, place: &Place<'_, '_>) -> f64 {
         let Place { problem, state, .. } = place;
         self.change.clear();
         self.change.resize(state.w.len(), 0.0);
@@ -243,13 +243,13 @@ impl FaceSteps {
                 self.scratch.push(parts[at], moves[at]);
             }
             let scale = -share / state.lambda;
-            problem.scatter(*i, scale, &self.scratch, self.change.as_mut_slice());
+            problem.scatter(*i, scale, &self.scratch, self.change.as_mut_slice().into());
         }
         state.lambda * length_sq(*problem, &self.change)
     }
 
     /// The change of the slopes for the last change of w.
-    fn gather<P: Problem>(&mut self, place: &Place<'_, '_, P>) {
+    fn gather(&mut self, place: &Place<'_, '_>) {
         let image = &mut self.solver.image;
         image.clear();
         for FaceBlock { i, corners, share, .. } in &self.blocks {
@@ -285,9 +285,9 @@ impl FaceSteps {
     }
 
     /// Goes `gamma` ≤ 1 of the way in `solver.direction`, for which `change` was found.
-    fn go<P: Problem>(
+    fn go(
         &mut self,
-        place: &mut Place<'_, '_, P>,
+        place: &mut Place<'_, '_>,
         gamma: f64,
         mut averager: Option<(&mut Averager, u64)>,
     ) {

@@ -305,7 +305,7 @@ macro_rules! forward_problem {
     };
     // These two speak of a workspace in their types: only a wrapper with the same one can forward them.
     (@unless simplices [] { $problem:tt $($how:tt)* }) => {
-        fn simplices(&self) -> Option<&dyn $crate::Simplices<Self::Workspace>> {
+        fn simplices(&self) -> Option<&dyn $crate::Simplices> {
             $crate::Problem::simplices(&self.$problem)
         }
     };

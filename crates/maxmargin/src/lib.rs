@@ -92,13 +92,13 @@ mod simplex;
 mod slack;
 mod solver;
 mod sparse;
+mod sparse_accumulator;
 mod status;
 mod step;
 mod sums;
 mod trainer;
 mod tree;
 mod validate;
-mod way;
 
 pub use average::Average;
 pub use bounded::Bounded;
@@ -117,7 +117,7 @@ pub use path::{
     Breakpoint, GridSettings, GridStart, LambdaChoice, Path, PathKind, PathSettings, TriedLambda,
     choose_lambda, lambda_grid, lambda_grid_with, regularization_path, regularization_path_with,
 };
-pub use problem::Problem;
+pub use problem::{Blocks, Problem};
 pub use quality::{PointCheck, Quality};
 pub use rng::Rng;
 pub use settings::{CheckedSettings, Settings, SettingsError};

@@ -16,10 +16,9 @@
 
 use crate::bounds::Bounds;
 use crate::crew::Scratch;
-use crate::direction::Corner;
 use crate::dual::Block;
 use crate::least_squares_cone::NearestInCone;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::quality::Quality;
 use crate::sparse::SparseVec;
 
@@ -43,21 +42,21 @@ const PATIENCE: usize = 50;
 const LOSS_MATTERS: f64 = 1e-9;
 
 /// Searches for outputs of example `i` that make up `block`, to `slack` relative to their sizes.
-pub(crate) fn find_outputs<P: Problem>(
-    problem: &P,
+pub(crate) fn find_outputs(
+    problem: &dyn Blocks,
     i: usize,
     block: &Block,
     slack: f64,
-    scratch: &mut Scratch<P>,
+    scratch: &mut Scratch<'_>,
 ) -> Membership {
     let mut w = vec![0.0; problem.dim()];
     let mut column = Column::default();
-    scratch.find_corner(problem, i, &w);
-    scratch.describe_corner(problem, i);
+    scratch.find_corner(i, &w);
+    scratch.describe_corner(i);
     column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
     let mut target = Column::default();
     target.read(problem, i, &block.parts, block.loss);
-    let terms = size_of_terms(problem, i, &scratch.corner);
+    let terms = size_of_terms(problem, i, scratch);
     let units = Units {
         feature: terms.max(target.features.norm_sq().sqrt()).max(LEAST_UNIT),
         loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
@@ -81,7 +80,7 @@ pub(crate) fn find_outputs<P: Problem>(
             before = distance;
         }
         direction.follow(&cone, problem.bounds());
-        direction.find_best(problem, i, &units, &mut w, scratch);
+        direction.find_best(i, &units, &mut w, scratch);
         column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
         let newest = column.scaled(&units, w.len());
         // No output goes further in this direction than the newest one. Does the target?
@@ -101,14 +100,14 @@ pub(crate) fn find_outputs<P: Problem>(
 
 /// The size of what is added up to the features of a corner relative to the truth, which may cancel out:
 /// rounding errors are relative to it.
-fn size_of_terms<P: Problem>(problem: &P, i: usize, corner: &Corner<P::Output>) -> f64 {
+fn size_of_terms(problem: &dyn Blocks, i: usize, scratch: &Scratch<'_>) -> f64 {
     let (mut terms, mut truth) = (SparseVec::new(), SparseVec::new());
-    problem.psi(i, &corner.y, &mut terms);
+    scratch.worker.psi(i, &mut terms);
     let mut largest = terms.norm_sq();
     problem.truth_parts(i, &mut truth);
-    for parts in [&corner.parts, &truth] {
+    for parts in [&scratch.corner.parts, &truth] {
         terms.clear();
-        problem.scatter(i, 1.0, parts, &mut terms);
+        problem.scatter(i, 1.0, parts, (&mut terms).into());
         largest = largest.max(terms.norm_sq());
     }
     largest.sqrt()
@@ -133,12 +132,12 @@ struct Column {
 }
 
 impl Column {
-    fn read<P: Problem>(&mut self, problem: &P, i: usize, parts: &SparseVec, loss: f64) {
+    fn read(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec, loss: f64) {
         self.truth.clear();
         problem.truth_parts(i, &mut self.truth);
         self.offset.assign_difference(parts, &self.truth);
         self.features.clear();
-        problem.scatter(i, 1.0, &self.offset, &mut self.features);
+        problem.scatter(i, 1.0, &self.offset, (&mut self.features).into());
         self.features.normalise();
         self.loss = loss;
     }
@@ -207,14 +206,7 @@ impl Direction {
     }
 
     /// Finds the output that goes furthest in this direction; it is the corner in the scratch.
-    fn find_best<P: Problem>(
-        &self,
-        problem: &P,
-        i: usize,
-        units: &Units,
-        w: &mut [f64],
-        scratch: &mut Scratch<P>,
-    ) {
+    fn find_best(&self, i: usize, units: &Units, w: &mut [f64], scratch: &mut Scratch<'_>) {
         let dim = w.len();
         let of_loss = self.dense[dim] / units.loss;
         let features = || self.touched.iter().copied().filter(|&at| at < dim);
@@ -223,11 +215,11 @@ impl Direction {
         let scale = if with_loss { of_loss * units.feature } else { units.feature };
         features().for_each(|at| w[at] = self.dense[at] / scale);
         if with_loss {
-            scratch.find_corner(problem, i, w);
+            scratch.find_corner(i, w);
         } else {
-            scratch.find_corner_without_loss(problem, i, w);
+            scratch.find_corner_without_loss(i, w);
         }
-        scratch.describe_corner(problem, i);
+        scratch.describe_corner(i);
         features().for_each(|at| w[at] = 0.0);
     }
 }
@@ -236,6 +228,7 @@ impl Direction {
 mod tests {
     use super::*;
     use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+    use crate::problem::Problem;
     use crate::rng::Rng;
 
     #[test]

@@ -6,9 +6,9 @@ use crate::dual::{Block, DualPoint};
 use crate::error::TrainError;
 use crate::membership::{Membership, find_outputs};
 use crate::observe::WarmStart;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::quality::PointCheck;
-use crate::sparse::Sink;
+use crate::sparse::SparseVec;
 use thiserror::Error;
 
 /// The search for outputs compares sums over features, whose rounding errors are larger than those of
@@ -36,9 +36,9 @@ pub(crate) enum Infeasible {
 
 /// Checks every block of a point with as many blocks as the problem has examples. Where a check shows
 /// less than the quality of the oracle needs, outputs are searched that make up the block.
-pub(crate) fn check_points<P: Problem>(
-    problem: &P,
-    crew: &mut Crew<P>,
+pub(crate) fn check_points(
+    problem: &dyn Blocks,
+    crew: &mut Crew<'_>,
     point: &DualPoint,
     slack: f64,
 ) -> Vec<Result<PointCheck, Infeasible>> {
@@ -46,9 +46,9 @@ pub(crate) fn check_points<P: Problem>(
 }
 
 /// As [`check_points`], where outputs are searched for one block in so many only.
-fn check_blocks<P: Problem>(
-    problem: &P,
-    crew: &mut Crew<P>,
+fn check_blocks(
+    problem: &dyn Blocks,
+    crew: &mut Crew<'_>,
     blocks: &[Block],
     slack: f64,
     every: usize,
@@ -77,8 +77,8 @@ fn noun(needed: PointCheck) -> &'static str {
     if needed == PointCheck::Feasible { "outputs" } else { "corners of the relaxation" }
 }
 
-fn check_block<P: Problem>(
-    problem: &P,
+fn check_block(
+    problem: &dyn Blocks,
     i: usize,
     block: &Block,
     slack: f64,
@@ -91,20 +91,12 @@ fn check_block<P: Problem>(
     }
     let shown = problem.check_point(i, &block.parts, block.loss, slack)?;
     // A check that shows nothing may not have looked at the parts at all.
-    let mut reach = Reach { dim: problem.dim(), is_beyond: false };
-    problem.scatter(i, 1.0, &block.parts, &mut reach);
-    if reach.is_beyond { Err("it has features that do not exist".to_owned()) } else { Ok(shown) }
-}
-
-/// Notices features that do not exist.
-struct Reach {
-    dim: usize,
-    is_beyond: bool,
-}
-
-impl Sink for Reach {
-    fn add(&mut self, feature: usize, _: f64) {
-        self.is_beyond |= feature >= self.dim;
+    let mut terms = SparseVec::new();
+    problem.scatter(i, 1.0, &block.parts, (&mut terms).into());
+    let dim = problem.dim() as u64;
+    match terms.entries().iter().any(|&(feature, _)| feature >= dim) {
+        true => Err("it has features that do not exist".to_owned()),
+        false => Ok(shown),
     }
 }
 
@@ -113,9 +105,9 @@ impl Sink for Reach {
 ///
 /// # Errors
 /// A point of the wrong size or form, or one of which nothing can be taken over.
-pub(crate) fn take_over<P: Problem>(
-    problem: &P,
-    crew: &mut Crew<P>,
+pub(crate) fn take_over(
+    problem: &dyn Blocks,
+    crew: &mut Crew<'_>,
     point: DualPoint,
 ) -> Result<(DualPoint, WarmStart), TrainError> {
     if point.blocks.len() != problem.examples() {
@@ -152,9 +144,9 @@ pub(crate) fn take_over<P: Problem>(
 
 /// The first block that is not a point of the problem, and why. Outputs are searched for a few blocks only:
 /// a run that goes on has made its points itself, unless the problem has changed.
-pub(crate) fn first_misfit<P: Problem>(
-    problem: &P,
-    crew: &mut Crew<P>,
+pub(crate) fn first_misfit(
+    problem: &dyn Blocks,
+    crew: &mut Crew<'_>,
     blocks: &[Block],
 ) -> Option<(usize, String)> {
     let every = blocks.len().div_ceil(SEARCHED).max(1);

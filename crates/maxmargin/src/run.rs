@@ -14,7 +14,7 @@ use crate::observe::{
     Choice, Control, End, Event, Observer, Record, Start, StepSizes, Totals, WarmStart,
 };
 use crate::point::take_over;
-use crate::problem::{Problem, check_quickly};
+use crate::problem::Blocks;
 use crate::quality::Quality;
 use crate::settings::CheckedSettings;
 use crate::status::Status;
@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// A run in progress.
-pub(crate) struct Run<'p, 'o, P: Problem> {
-    pub(crate) problem: &'p P,
+pub(crate) struct Run<'p, 'o> {
+    pub(crate) problem: &'p dyn Blocks,
     pub(crate) settings: CheckedSettings,
-    pub(crate) state: DualState<'p, P>,
+    pub(crate) state: DualState<'p>,
     pub(crate) totals: Totals,
-    crew: Crew<P>,
+    crew: Crew<'p>,
     clock: Clock,
     oracle_timer: CallTimer,
     company: Company<'o>,
@@ -131,17 +131,17 @@ pub(crate) struct Check {
     pub(crate) validation: Option<f64>,
 }
 
-impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
+impl<'p, 'o> Run<'p, 'o> {
     /// Begins a run at a point of the dual, or at the truth.
     pub(crate) fn start(
-        problem: &'p P,
+        problem: &'p dyn Blocks,
         settings: CheckedSettings,
         company: Company<'o>,
         beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
         let Beginning { point, block_gaps, trusting, follows_own_run, is_checked } = beginning;
-        let broken = if is_checked { check_quickly(problem) } else { Vec::new() };
+        let broken = if is_checked { problem.check_quickly() } else { Vec::new() };
         let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
         let mut crew = Crew::new(problem, settings.thread_count());
@@ -167,11 +167,11 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     }
 
     fn new(
-        problem: &'p P,
+        problem: &'p dyn Blocks,
         settings: CheckedSettings,
         mut company: Company<'o>,
-        state: DualState<'p, P>,
-        crew: Crew<P>,
+        state: DualState<'p>,
+        crew: Crew<'p>,
         clock: Clock,
     ) -> Result<Self, TrainError> {
         if settings.patience.is_some() && company.validator.is_none() {
@@ -314,7 +314,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         &mut self,
         point: DualPoint,
         weights: Option<Vec<f64>>,
-    ) -> Result<(Check, DualState<'p, P>), TrainError> {
+    ) -> Result<(Check, DualState<'p>), TrainError> {
         let begin = Instant::now();
         let mut other = self.state_at(point);
         if let Some(weights) = weights {
@@ -330,13 +330,13 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
 
     /// The other objective of the problem, of the current iterate or of another state. It is watched, so
     /// its time does not count.
-    pub(crate) fn second_objective(&mut self, other: Option<&DualState<'p, P>>) -> Option<f64> {
+    pub(crate) fn second_objective(&mut self, other: Option<&DualState<'p>>) -> Option<f64> {
         let w = &other.unwrap_or(&self.state).w;
         self.clock.exclude(|| self.problem.second_objective(w))
     }
 
     /// Another point of the dual, as a state.
-    pub(crate) fn state_at(&mut self, point: DualPoint) -> DualState<'p, P> {
+    pub(crate) fn state_at(&mut self, point: DualPoint) -> DualState<'p> {
         DualState::new(self.problem, self.state.lambda, point, &mut self.crew)
     }
 
@@ -345,7 +345,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     pub(crate) fn validate(
         &mut self,
         check: Check,
-        other: Option<&DualState<'p, P>>,
+        other: Option<&DualState<'p>>,
     ) -> Result<Check, TrainError> {
         let Some(validator) = &mut self.company.validator else { return Ok(check) };
         let state = other.unwrap_or(&self.state);
@@ -359,7 +359,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     }
 
     /// The certificate of the current iterate, or of another state, by exact oracles.
-    fn certify(&mut self, other: Option<&DualState<'p, P>>) -> Result<Certificate, TrainError> {
+    fn certify(&mut self, other: Option<&DualState<'p>>) -> Result<Certificate, TrainError> {
         let begin = Instant::now();
         let state = other.unwrap_or(&self.state);
         let readings = &mut self.readings;
@@ -374,7 +374,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
     /// weights, and of the best dual point so far.
     pub(crate) fn certificate_of_readings(
         &mut self,
-        other: Option<&DualState<'p, P>>,
+        other: Option<&DualState<'p>>,
     ) -> Result<Certificate, TrainError> {
         let (quality, state) = (self.quality(), other.unwrap_or(&self.state));
         let (shares, lambda, norm_sq) = (&state.shares, state.lambda, state.norm_sq);
@@ -450,7 +450,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
         mut self,
         status: Status,
         check: Check,
-        result: Option<DualState<'p, P>>,
+        result: Option<DualState<'p>>,
     ) -> Result<Finished, TrainError> {
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();

@@ -13,8 +13,7 @@ use crate::sparse::SparseVec;
 /// ```
 ///
 /// With this the best point of a block while all others rest is a projection, and corners are so
-/// simple that all blocks can be moved together; the direction `corrective` makes use of both. `W` is
-/// the problem's workspace.
+/// simple that all blocks can be moved together; the direction `corrective` makes use of both.
 ///
 /// ```
 /// use maxmargin::Problem;
@@ -24,15 +23,14 @@ use crate::sparse::SparseVec;
 /// let mut data = LabelledRows::new();
 /// data.push([(0, 2.0)], &[1], 1.0)?;
 /// let problem = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne)?;
-/// let (w, mut workspace, mut values) = ([0.5, 1.5, 1.0], problem.workspace(), Vec::new());
-/// problem.prepare(0, &w, &mut workspace);
+/// let (w, mut values) = ([0.5, 1.5, 1.0], Vec::new());
 /// let simplices = problem.simplices().unwrap();
-/// simplices.values(0, &workspace, &mut values);
+/// simplices.values(0, &w, &mut values);
 /// assert_eq!(values, [2.0, 3.0, 3.0]); // loss and score of each class
 /// assert_eq!((simplices.loss(0, 2), simplices.score(0, &w, 2)), (1.0, 2.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Simplices<W> {
+pub trait Simplices {
     /// Whether the truth has a part like any other output, so that masses sum to 1; else it has
     /// none, and takes what the others leave.
     fn truth_has_part(&self) -> bool;
@@ -46,16 +44,15 @@ pub trait Simplices<W> {
     /// The score ⟨w, Bᵢe⟩ of a part at any `w`, without preparation.
     fn score(&self, i: usize, w: &[f64], part: u64) -> f64;
 
-    /// Fills `values` with loss + score of every part of example `i`, for which the workspace is
-    /// prepared.
-    fn values(&self, i: usize, workspace: &W, values: &mut Vec<f64>);
+    /// Fills `values` with loss + score of every part of example `i` at any `w`, without preparation.
+    fn values(&self, i: usize, w: &[f64], values: &mut Vec<f64>);
 }
 
 /// Less than this is no curvature: dividing by it could overflow.
 pub(crate) const LEAST_CURVATURE: f64 = 1e-150;
 
 /// How much more the best corner is worth than the point μ, given the values of all parts.
-pub(crate) fn gap<W>(simplices: &dyn Simplices<W>, mu: &SparseVec, values: &[f64]) -> f64 {
+pub(crate) fn gap(simplices: &dyn Simplices, mu: &SparseVec, values: &[f64]) -> f64 {
     let truth = if simplices.truth_has_part() { f64::NEG_INFINITY } else { 0.0 };
     let best = values.iter().copied().fold(truth, f64::max);
     // Of masses that sum to one: a point at the best corner has exactly no gap.
@@ -71,8 +68,8 @@ pub(crate) fn gap<W>(simplices: &dyn Simplices<W>, mu: &SparseVec, values: &[f64
 /// which comes empty, and returns its loss and ⟨values, μ′ − μ⟩.
 ///
 /// `values` and `masses` are scratch memory.
-pub(crate) fn optimum<W>(
-    simplices: &dyn Simplices<W>,
+pub(crate) fn optimum(
+    simplices: &dyn Simplices,
     i: usize,
     curvature: f64,
     mu: &SparseVec,
@@ -178,7 +175,7 @@ mod tests {
         truth_has_part: bool,
     }
 
-    impl Simplices<()> for Plain {
+    impl Simplices for Plain {
         fn truth_has_part(&self) -> bool {
             self.truth_has_part
         }
@@ -195,7 +192,7 @@ mod tests {
             0.0
         }
 
-        fn values(&self, _i: usize, (): &(), _values: &mut Vec<f64>) {}
+        fn values(&self, _i: usize, _w: &[f64], _values: &mut Vec<f64>) {}
     }
 
     /// The nearest point is the one from which the way to x makes no acute angle with the way to any

@@ -1,7 +1,7 @@
 //! Sums over all weights, in an order that does not depend on the number of threads.
 
 use crate::bounds::Bounds;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 
 /// Weights whose squares are added up as one term of a norm, and that one thread looks after at once.
 pub(crate) const CHUNK: usize = 1 << 12;
@@ -12,12 +12,12 @@ pub(crate) fn norm_sq(w: &[f64]) -> f64 {
 }
 
 /// The squared length of weights of a problem, as the problem sees it.
-pub(crate) fn length_sq<P: Problem>(problem: &P, w: &[f64]) -> f64 {
+pub(crate) fn length_sq(problem: &dyn Blocks, w: &[f64]) -> f64 {
     problem.weights_norm_sq(w).unwrap_or_else(|| norm_sq(w))
 }
 
 /// Whether a problem measures the length of its weights in its own way, as with a kernel.
-pub(crate) fn has_own_length<P: Problem>(problem: &P) -> bool {
+pub(crate) fn has_own_length(problem: &dyn Blocks) -> bool {
     problem.weights_norm_sq(&vec![0.0; problem.dim()]).is_some()
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Squares {
 }
 
 impl Squares {
-    pub(crate) fn of<P: Problem>(problem: &P, w: &[f64], v: Option<&[f64]>) -> Self {
+    pub(crate) fn of(problem: &dyn Blocks, w: &[f64], v: Option<&[f64]>) -> Self {
         let norm_sq = length_sq(problem, w);
         Self { norm_sq, product: v.map_or(norm_sq, |v| product(v, w)) }
     }

@@ -7,7 +7,7 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::method;
 use crate::observe::{Choice, Observer, Totals};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::{Beginning, Company, Finished, Run};
 use crate::settings::Settings;
 use crate::solver::Solver;
@@ -272,7 +272,7 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// Settings or a problem that make no sense, or numbers that are not finite. Running out of
     /// passes, calls or time is not an error.
-    pub fn train<P: Problem>(mut self, problem: &P) -> Result<Solution, TrainError> {
+    pub fn train(mut self, problem: &dyn Blocks) -> Result<Solution, TrainError> {
         let (point, follows_own_run) = (self.start.take(), self.follows_own_run);
         let is_checked = point.is_none() && problem.is_checked_at_start();
         let beginning = Beginning { point, follows_own_run, is_checked, ..Beginning::default() };
@@ -280,9 +280,9 @@ impl<'a> Trainer<'a> {
     }
 
     /// Trains from a given beginning.
-    pub(crate) fn run<P: Problem>(
+    pub(crate) fn run(
         self,
-        problem: &P,
+        problem: &dyn Blocks,
         beginning: Beginning,
     ) -> Result<Finished, TrainError> {
         let settings = self.settings.check()?.resolved(problem.simplices().is_some());
@@ -327,6 +327,6 @@ impl<'a> Trainer<'a> {
 ///
 /// # Errors
 /// As [`Trainer::train`].
-pub fn train<P: Problem>(problem: &P, settings: &Settings) -> Result<Solution, TrainError> {
+pub fn train(problem: &dyn Blocks, settings: &Settings) -> Result<Solution, TrainError> {
     Trainer::new(settings.clone()).train(problem)
 }

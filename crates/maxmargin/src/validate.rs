@@ -102,12 +102,12 @@ impl Best {
 impl Judge {
     /// Takes note of the error after `pass`. If the best is to be kept, and this is it, `state` is
     /// kept; among equals that with the smallest gap.
-    pub(crate) fn note<P>(
+    pub(crate) fn note(
         &mut self,
         error: f64,
         pass: u64,
         certificate: Certificate,
-        state: Option<&DualState<'_, P>>,
+        state: Option<&DualState<'_>>,
     ) {
         self.checks += 1;
         self.last = Some((error, pass));

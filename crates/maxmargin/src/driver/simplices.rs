@@ -3,15 +3,14 @@
 use super::Driver;
 use crate::error::TrainError;
 use crate::face;
-use crate::problem::Problem;
 use crate::simplex::{self, Simplices};
 
-impl<P: Problem> Driver<'_, '_, P> {
+impl Driver<'_, '_> {
     /// A look at all corners of a block, which is an oracle call, and a step to its best point.
     pub(super) fn visit_simplex(
         &mut self,
         i: usize,
-        simplices: &dyn Simplices<P::Workspace>,
+        simplices: &dyn Simplices,
     ) -> Result<(), TrainError> {
         let run = &mut self.run;
         let k = run.totals.visits;

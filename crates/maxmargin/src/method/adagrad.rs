@@ -10,16 +10,15 @@ use super::sweep::{Checked, Sweeper, read_corner, sweep};
 use crate::average::Average;
 use crate::bounds::{Bounds, bounds_in_force};
 use crate::error::TrainError;
-use crate::problem::Problem;
 use crate::run::{Finished, Run};
+use crate::sparse_accumulator::SparseAccumulator;
 use crate::sums::norm_sq;
-use crate::way::Way;
 
 /// All weights are seen to when visits have touched one in so many.
 const TOUCHED_SHARE: usize = 8;
 
 /// Trains by AdaGrad.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let (n, d) = (run.examples(), run.problem.dim());
     let mut w = vec![0.0; d];
     clip(bounds_in_force(run.problem), &mut w);
@@ -29,7 +28,7 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainErro
         eta: None,
         touched: 0,
         visits: 0,
-        way: Way::new(d),
+        way: SparseAccumulator::new(d),
         means: Means::new(n),
         average: Moments::new(run.settings.average, d),
         risk: 0.0,
@@ -46,7 +45,7 @@ struct AdaGrad {
     /// Weights touched, and visits made, since all of them were seen to.
     touched: usize,
     visits: u64,
-    way: Way,
+    way: SparseAccumulator,
     means: Means,
     average: Moments,
     /// Σ cᵢ/C·hinge in this pass, each at its time.
@@ -72,8 +71,8 @@ impl AdaGrad {
     }
 }
 
-impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
-    fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
+impl<'p> Sweeper<'p> for AdaGrad {
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
         run.oracle_at(i, &self.w, 1.0);
         let hinge = read_corner(run, i, &self.w, 1.0)?;
         let (problem, n, rate) = (run.problem, run.examples() as f64, run.settings.rate);
@@ -86,7 +85,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
         }
         // The subgradient of n·cᵢ/C·hinge is n·cᵢ/C·Bq, with q the way from the truth to the corner.
         self.way.clear();
-        problem.scatter(i, n * share, &scratch.step.parts, &mut self.way);
+        problem.scatter(i, n * share, &scratch.step.parts, (&mut self.way).into());
         let (eta, bounds) = (self.eta.unwrap_or(0.0), bounds_in_force(problem));
         for &j in &self.way.touched {
             let g = self.way.change[j];
@@ -105,7 +104,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
         Ok(())
     }
 
-    fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
+    fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError> {
         if self.visits > 0 {
             self.shrink(run.state.lambda, bounds_in_force(run.problem));
         }
@@ -114,7 +113,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for AdaGrad {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
         let mut weights = self.average.weights().unwrap_or_else(|| self.w.clone());
         // A mean of what is within bounds is within them, but for rounding.
         clip(bounds_in_force(run.problem), &mut weights);

@@ -8,21 +8,20 @@ use crate::checkpoint::Stage;
 use crate::direction::{Corner, Move};
 use crate::dual::Stride;
 use crate::error::TrainError;
-use crate::problem::Problem;
 use crate::run::{Check, Finished, Run};
 use crate::status::Status;
 use crate::step::Pace;
 use crate::sums::length_sq;
 
 /// What one block contributes to a batch step.
-pub(super) struct Part<Y> {
-    pub(super) corner: Corner<Y>,
+pub(super) struct Part {
+    pub(super) corner: Corner,
     step: Move,
     pub(super) reading: BlockReading,
 }
 
 /// Trains by batch Frank-Wolfe, from `stage` on.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>, stage: Stage) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>, stage: Stage) -> Result<Finished, TrainError> {
     let mut direction = vec![0.0; run.problem.dim()];
     run_with(run, stage, |run, parts, _| step(run, parts, &mut direction))
 }
@@ -30,16 +29,12 @@ pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>, stage: Stage) -> Result<Finis
 /// The loop of all methods that call all oracles at one w and then do something about it: `step`, which
 /// is given what the oracles have said, and their certificate, and leaves the blocks of the state where
 /// they are to be.
-pub(super) fn run_with<'p, 'o, P: Problem>(
-    mut run: Run<'p, 'o, P>,
+pub(super) fn run_with<'p, 'o>(
+    mut run: Run<'p, 'o>,
     mut stage: Stage,
-    mut step: impl FnMut(
-        &mut Run<'p, 'o, P>,
-        &[Part<P::Output>],
-        &Certificate,
-    ) -> Result<(), TrainError>,
+    mut step: impl FnMut(&mut Run<'p, 'o>, &[Part], &Certificate) -> Result<(), TrainError>,
 ) -> Result<Finished, TrainError> {
-    let mut parts: Vec<Part<P::Output>> = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     parts.resize_with(run.examples(), || Part {
         corner: Corner::default(),
         step: Move::default(),
@@ -79,9 +74,9 @@ pub(super) fn run_with<'p, 'o, P: Problem>(
 }
 
 /// Finds the corners of a pass once more that was done before a checkpoint; they are not in it.
-fn look_again<P: Problem>(
-    run: &mut Run<'_, '_, P>,
-    parts: &mut [Part<P::Output>],
+fn look_again(
+    run: &mut Run<'_, '_>,
+    parts: &mut [Part],
     check: Check,
 ) -> Result<Check, TrainError> {
     let totals = run.totals;
@@ -91,10 +86,7 @@ fn look_again<P: Problem>(
 }
 
 /// Calls all oracles at the current w; their corners give the step as well as the exact gap.
-fn look<P: Problem>(
-    run: &mut Run<'_, '_, P>,
-    parts: &mut [Part<P::Output>],
-) -> Result<Check, TrainError> {
+fn look(run: &mut Run<'_, '_>, parts: &mut [Part]) -> Result<Check, TrainError> {
     let drift = run.rebuild();
     run.all_oracles(parts, |problem, state, i, scratch, part| {
         part.reading = read_block(problem, &state.shares, &state.blocks, &state.w, i, scratch);
@@ -111,11 +103,7 @@ fn look<P: Problem>(
 }
 
 /// Moves all blocks by the same γ along their own directions.
-fn step<P: Problem>(
-    run: &mut Run<'_, '_, P>,
-    parts: &[Part<P::Output>],
-    direction: &mut [f64],
-) -> Result<(), TrainError> {
+fn step(run: &mut Run<'_, '_>, parts: &[Part], direction: &mut [f64]) -> Result<(), TrainError> {
     let problem = run.problem;
     let pace = Pace { rule: run.settings.step, k: run.totals.passes - 1, blocks: 1 };
     let state = &mut run.state;
@@ -124,7 +112,7 @@ fn step<P: Problem>(
     let stride = if let Some(clipped) = &mut state.clipped {
         let way = clipped.new_way();
         for (i, part) in parts.iter().enumerate() {
-            problem.scatter(i, rates[i], &part.step.parts, way);
+            problem.scatter(i, rates[i], &part.step.parts, way.into());
         }
         let stride = clipped.stride(state.lambda, slope, 1.0, pace);
         if let Some(Stride { gamma, .. }) = stride {
@@ -134,7 +122,7 @@ fn step<P: Problem>(
     } else {
         direction.fill(0.0);
         for (i, part) in parts.iter().enumerate() {
-            problem.scatter(i, rates[i], &part.step.parts, direction);
+            problem.scatter(i, rates[i], &part.step.parts, direction.into());
         }
         let stride = pace.stride(slope, state.lambda * length_sq(problem, direction), 1.0);
         if let Some(Stride { gamma, .. }) = stride {

@@ -1,7 +1,7 @@
 //! The corners of one example that planes are made of, each kept once.
 
 use crate::dual::Block;
-use crate::problem::Problem;
+use crate::problem::Worker;
 use crate::sparse::SparseVec;
 
 /// Corners with the number of planes that use them; the places of those without users are used again.
@@ -55,18 +55,12 @@ impl CornerStore {
         })
     }
 
-    /// The corner with the largest L + ⟨w, Bp⟩, and that value, for a prepared workspace.
-    pub(super) fn best<P: Problem>(
-        &self,
-        problem: &P,
-        i: usize,
-        w: &[f64],
-        workspace: &P::Workspace,
-    ) -> (u32, f64) {
+    /// The corner with the largest L + ⟨w, Bp⟩, and that value, for a prepared worker.
+    pub(super) fn best(&self, i: usize, w: &[f64], worker: &dyn Worker) -> (u32, f64) {
         let mut best = (0, f64::NEG_INFINITY);
         for (at, corner) in (0..).zip(&self.corners).filter(|(at, _)| self.users[*at as usize] > 0)
         {
-            let value = corner.loss + problem.score(i, w, workspace, &corner.parts);
+            let value = corner.loss + worker.score(i, w, &corner.parts);
             if value > best.1 {
                 best = (at, value);
             }

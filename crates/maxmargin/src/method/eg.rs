@@ -11,8 +11,6 @@
 use super::sweep::{Checked, Sweeper, sweep};
 use crate::dual::{Block, DualPoint};
 use crate::error::TrainError;
-use crate::expectations::Expectations;
-use crate::problem::Problem;
 use crate::run::{Finished, Run};
 use crate::sparse::SparseVec;
 use crate::step::Pace;
@@ -36,23 +34,18 @@ const RATE: f64 = 0.1;
 const LEAST_PULL: f64 = 1e-6;
 
 /// Trains by exponentiated gradients.
-pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(mut run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let problem = run.problem;
-    let Some(expectations) = problem.expectations() else {
-        let (solver, why) = (run.settings.solver, "needs expectations over outputs");
-        return Err(TrainError::Unsuited { solver, why });
-    };
     let (mut thetas, mut blocks, mut pull) = (Vec::new(), Vec::new(), 1.0);
     let origin = vec![0.0; problem.dim()];
     for i in 0..run.examples() {
-        let (theta, block) = start(&mut run, expectations, i, &origin, &mut pull)?;
+        let (theta, block) = start(&mut run, i, &origin, &mut pull)?;
         thetas.push(theta);
         blocks.push(block);
     }
     run.state = run.state_at(DualPoint { blocks });
     let rates = run.state.shares.iter().map(|share| RATE * run.state.lambda / share).collect();
     let method = Gradient {
-        expectations,
         thetas,
         rates,
         trial: Vec::new(),
@@ -62,23 +55,28 @@ pub(crate) fn run<P: Problem>(mut run: Run<'_, '_, P>) -> Result<Finished, Train
     sweep(run, method)
 }
 
+/// Number of potentials of example `i`.
+fn potentials(run: &Run<'_, '_>, i: usize) -> Result<usize, TrainError> {
+    let (solver, why) = (run.settings.solver, "needs expectations over outputs");
+    run.problem.potentials(i).ok_or(TrainError::Unsuited { solver, why })
+}
+
 /// Where example `i` starts: p(y) ∝ exp(−β·L(y)), with the smallest power of two for β that makes the
 /// expected loss small, and `origin` is w = 0. `pull` is the β of the example before, from where the search begins.
-fn start<P: Problem>(
-    run: &mut Run<'_, '_, P>,
-    expectations: &dyn Expectations<P::Workspace>,
+fn start(
+    run: &mut Run<'_, '_>,
     i: usize,
     origin: &[f64],
     pull: &mut f64,
 ) -> Result<(Vec<f64>, Block), TrainError> {
     // At w = 0 all that H has is the loss. (Bounds may keep the weights of the truth from 0.)
-    let problem = run.problem;
-    problem.prepare(i, origin, &mut run.state_and_scratch().1.workspace);
+    let potentials = potentials(run, i)?;
+    run.state_and_scratch().1.worker.prepare(i, origin);
     let mut at = |beta: f64| {
-        let (mut theta, mut block) = (vec![0.0; expectations.potentials(i)], Block::default());
-        block.loss = run.instead_of_oracle(|_, workspace| {
-            expectations.add_values(i, origin, workspace, -beta, &mut theta);
-            expectations.expect(i, &theta, workspace, &mut block.parts)
+        let (mut theta, mut block) = (vec![0.0; potentials], Block::default());
+        block.loss = run.instead_of_oracle(|_, worker| {
+            worker.add_values(i, origin, -beta, &mut theta);
+            worker.expect(i, &theta, &mut block.parts)
         });
         match block.loss.is_finite() {
             true => Ok((theta, block)),
@@ -103,8 +101,7 @@ fn start<P: Problem>(
     Ok(found)
 }
 
-struct Gradient<'p, W> {
-    expectations: &'p dyn Expectations<W>,
+struct Gradient {
     thetas: Vec<Vec<f64>>,
     /// The learning rates ηᵢ.
     rates: Vec<f64>,
@@ -114,28 +111,25 @@ struct Gradient<'p, W> {
     way: SparseVec,
 }
 
-impl<'p, P: Problem> Sweeper<'p, P> for Gradient<'p, P::Workspace> {
-    fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
-        let problem = run.problem;
+impl<'p> Sweeper<'p> for Gradient {
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
         run.prepare(i);
         for _ in 0..MOST_TRIES {
-            let Self { expectations, trial, next, way, .. } = self;
+            let Self { trial, next, way, .. } = self;
             let (theta, rate) = (&mut self.thetas[i], &mut self.rates[i]);
             trial.clone_from(theta);
             next.parts.clear();
-            next.loss = run.instead_of_oracle(|state, workspace| {
-                expectations.add_values(i, &state.w, workspace, *rate, trial);
-                expectations.expect(i, trial, workspace, &mut next.parts)
+            next.loss = run.instead_of_oracle(|state, worker| {
+                worker.add_values(i, &state.w, *rate, trial);
+                worker.expect(i, trial, &mut next.parts)
             });
             let (state, scratch) = run.state_and_scratch();
             let block = &state.blocks[i];
             way.assign_difference(&next.parts, &block.parts);
-            let score = problem.score(i, &state.w, &scratch.workspace, way);
+            let score = scratch.worker.score(i, &state.w, way);
             let share = state.shares.of(i);
             let slope = share * (next.loss - block.loss + score);
-            let workspace = &mut scratch.workspace;
-            let stride = state
-                .stride(i, way, slope, 1.0, Pace::WHOLE, || problem.norm_sq(i, workspace, way));
+            let stride = state.stride(i, way, slope, 1.0, Pace::WHOLE, &mut *scratch.worker);
             let Some(stride) = stride.filter(|stride| stride.gain.is_finite()) else {
                 return Err(TrainError::NotFinite { example: i });
             };
@@ -156,11 +150,11 @@ impl<'p, P: Problem> Sweeper<'p, P> for Gradient<'p, P::Workspace> {
         Ok(())
     }
 
-    fn end_pass(&mut self, _: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
+    fn end_pass(&mut self, _: &mut Run<'p, '_>) -> Result<(), TrainError> {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
         Ok((run.check()?, None))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bounds::bounds_in_force;
 use crate::dual::{Block, DualPoint, Shares};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::Run;
 use crate::sparse::SparseVec;
 
@@ -43,7 +43,7 @@ impl Means {
     }
 
     /// The best point of the dual between the truth and the means, for weights that are not made of it.
-    pub(super) fn bound<P: Problem>(&self, run: &mut Run<'_, '_, P>) -> DualPoint {
+    pub(super) fn bound(&self, run: &mut Run<'_, '_>) -> DualPoint {
         let problem = run.problem;
         let means = run.state_at(self.point(problem));
         let length = 0.5 * means.lambda * means.norm_sq;
@@ -57,7 +57,7 @@ impl Means {
     }
 
     /// The means as a point of the dual; the truth where nothing was seen.
-    pub(super) fn point<P: Problem>(&self, problem: &P) -> DualPoint {
+    pub(super) fn point(&self, problem: &dyn Blocks) -> DualPoint {
         let mean = |(i, (sum, &count)): (usize, (&Block, &u32))| {
             let mut block = sum.clone();
             if count == 0 {

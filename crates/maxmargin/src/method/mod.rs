@@ -15,17 +15,17 @@ mod simplex_qp;
 mod sweep;
 
 use crate::error::TrainError;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::solver::Solver;
 use crate::sums::has_own_length;
 
 /// Refuses problems that a solver can do nothing with.
-pub(crate) fn check_suited<P: Problem>(problem: &P, solver: Solver) -> Result<(), TrainError> {
+pub(crate) fn check_suited(problem: &dyn Blocks, solver: Solver) -> Result<(), TrainError> {
     let unsuited = |why| Err(TrainError::Unsuited { solver, why });
     if solver == Solver::AdaGrad && has_own_length(problem) {
         return unsuited("needs weights of features, and with a kernel there are none");
     }
-    if solver == Solver::ExponentiatedGradient && problem.expectations().is_none() {
+    if solver == Solver::ExponentiatedGradient && problem.potentials(0).is_none() {
         return unsuited(
             "needs expectations over outputs, which this problem does not have; chains, trees, \
              classes, and sets of labels and factor graphs without cycles do, but not with a kernel or \

@@ -12,7 +12,6 @@ use crate::certificate::Certificate;
 use crate::checkpoint::Stage;
 use crate::direction::Direction;
 use crate::error::TrainError;
-use crate::problem::Problem;
 use crate::run::{Finished, Run};
 use crate::step::Pace;
 
@@ -29,7 +28,7 @@ const MOST_SWEEPS: usize = 1000;
 const ROUNDING: f64 = 1e-14;
 
 /// Trains by cutting planes, n-slack.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let n = run.examples();
     let cache = Cache::new(Caching::Off, n, 0.0, 0.0, u64::MAX);
     let mut planes = NSlack {
@@ -53,10 +52,10 @@ struct NSlack {
 
 impl NSlack {
     /// Adds the planes that oracles have found, and solves the QP over all.
-    fn round<P: Problem>(
+    fn round(
         &mut self,
-        run: &mut Run<'_, '_, P>,
-        parts: &[Part<P::Output>],
+        run: &mut Run<'_, '_>,
+        parts: &[Part],
         proof: &Certificate,
     ) -> Result<(), TrainError> {
         for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.reading.gap > 0.0) {
@@ -75,11 +74,7 @@ impl NSlack {
 
     /// Sweeps over the examples until little is left to gain. Examples with next to nothing to gain
     /// rest until the others are done.
-    fn solve<P: Problem>(
-        &mut self,
-        run: &mut Run<'_, '_, P>,
-        proof: &Certificate,
-    ) -> Result<(), TrainError> {
+    fn solve(&mut self, run: &mut Run<'_, '_>, proof: &Certificate) -> Result<(), TrainError> {
         let n = run.examples();
         let target = (ENOUGH * proof.gap).max(ROUNDING * (1.0 + proof.primal.abs()));
         let little = 0.25 * target / n as f64;
@@ -101,18 +96,18 @@ impl NSlack {
     }
 
     /// Visits all active examples once; what they had left to gain.
-    fn sweep<P: Problem>(&mut self, run: &mut Run<'_, '_, P>) -> Result<f64, TrainError> {
-        let (problem, mut left) = (run.problem, 0.0);
+    fn sweep(&mut self, run: &mut Run<'_, '_>) -> Result<f64, TrainError> {
+        let mut left = 0.0;
         for &i in &self.active {
             let (state, scratch) = run.state_and_scratch();
-            self.memory.prepare(i, state, problem, &mut scratch.workspace);
-            let gap = self.memory.look(i, state, problem, &scratch.workspace);
+            self.memory.prepare(i, state, &mut *scratch.worker);
+            let gap = self.memory.look(i, state, &*scratch.worker);
             self.gaps[i] = gap;
             left += gap;
             if gap <= 0.0 {
                 continue;
             }
-            let at = Place { i, state, problem, workspace: &mut scratch.workspace };
+            let at = Place { i, state, worker: &mut *scratch.worker };
             let outcome = self.memory.step(at, Direction::Corrective, Pace::EXACT);
             let outcome = outcome.ok_or(TrainError::NotFinite { example: i })?;
             run.note_step(outcome.gamma, outcome.longest);

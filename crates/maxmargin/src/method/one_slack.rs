@@ -15,7 +15,7 @@ use crate::checkpoint::Stage;
 use crate::clipped::Clipped;
 use crate::dual::Block;
 use crate::error::TrainError;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::{Finished, Run};
 use crate::sparse::SparseVec;
 
@@ -29,7 +29,7 @@ const MOST_REMEMBERED: usize = 10;
 const ROUNDING: f64 = 1e-14;
 
 /// Trains by cutting planes, 1-slack.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let mut planes = OneSlack {
         stores: run.state.blocks.iter().map(|_| CornerStore::default()).collect(),
         planes: Vec::new(),
@@ -75,16 +75,16 @@ struct OneSlack<'p> {
 
 impl OneSlack<'_> {
     /// Adds the plane that oracles have found, and others while remembered corners make good ones.
-    fn round<P: Problem>(
+    fn round(
         &mut self,
-        run: &mut Run<'_, '_, P>,
-        parts: &[Part<P::Output>],
+        run: &mut Run<'_, '_>,
+        parts: &[Part],
         proof: &Certificate,
     ) -> Result<(), TrainError> {
         let n = parts.len() as u64;
         self.stats.misses += n;
         run.totals.visits += n;
-        let take = |(store, part): (&mut CornerStore, &Part<P::Output>)| {
+        let take = |(store, part): (&mut CornerStore, &Part)| {
             store.take(&part.corner.parts, part.corner.loss)
         };
         let corners = self.stores.iter_mut().zip(parts).map(take).collect();
@@ -116,7 +116,7 @@ impl OneSlack<'_> {
     }
 
     /// Adds a plane, unless there is one like it; that tells more of the QP's precision than of w.
-    fn add_new<P: Problem>(&mut self, run: &Run<'_, '_, P>, corners: Vec<u32>) -> bool {
+    fn add_new(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) -> bool {
         let is_new = self.planes.iter().all(|plane| plane.corners != corners);
         if is_new {
             self.add(run, corners);
@@ -128,7 +128,7 @@ impl OneSlack<'_> {
     }
 
     /// Adds a plane without mass.
-    fn add<P: Problem>(&mut self, run: &Run<'_, '_, P>, corners: Vec<u32>) {
+    fn add(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) {
         let (problem, state) = (run.problem, &run.state);
         let (mut truth, mut way, mut loss) = (SparseVec::new(), SparseVec::new(), 0.0);
         self.dense.fill(0.0);
@@ -137,7 +137,7 @@ impl OneSlack<'_> {
             truth.clear();
             problem.truth_parts(i, &mut truth);
             way.assign_difference(&corner.parts, &truth);
-            problem.scatter(i, -share / state.lambda, &way, self.dense.as_mut_slice());
+            problem.scatter(i, -share / state.lambda, &way, (&mut self.dense).into());
             loss += share * corner.loss;
         }
         let some = (0..).zip(&self.dense).filter(|(_, w)| **w != 0.0);
@@ -148,7 +148,7 @@ impl OneSlack<'_> {
     }
 
     /// Inner products of the last plane, which is in `dense`, with all, itself the last.
-    fn products<P: Problem>(&self, problem: &P) -> Vec<f64> {
+    fn products(&self, problem: &dyn Blocks) -> Vec<f64> {
         let Some(own) = problem.weights_norm_sq(&self.dense) else {
             return self.planes.iter().map(|plane| plane.w.dot_dense(&self.dense)).collect();
         };
@@ -168,9 +168,9 @@ impl OneSlack<'_> {
     }
 
     /// Solves the QP to a share of `gap`, and brings the blocks of the state and w up to date.
-    fn solve<P: Problem>(
+    fn solve(
         &mut self,
-        run: &mut Run<'_, '_, P>,
+        run: &mut Run<'_, '_>,
         proof: &Certificate,
         gap: f64,
     ) -> Result<(), TrainError> {
@@ -200,13 +200,13 @@ impl OneSlack<'_> {
     }
 
     /// Finds the best remembered corner of every example; what they promise together.
-    fn look<P: Problem>(&mut self, run: &mut Run<'_, '_, P>) -> f64 {
+    fn look(&mut self, run: &mut Run<'_, '_>) -> f64 {
         let stores = &self.stores;
-        run.for_each_block(&mut self.picks, |problem, state, i, scratch, pick| {
-            problem.prepare(i, &state.w, &mut scratch.workspace);
-            let (corner, value) = stores[i].best(problem, i, &state.w, &scratch.workspace);
+        run.for_each_block(&mut self.picks, |_, state, i, scratch, pick| {
+            scratch.worker.prepare(i, &state.w);
+            let (corner, value) = stores[i].best(i, &state.w, &*scratch.worker);
             let block = &state.blocks[i];
-            let own = block.loss + problem.score(i, &state.w, &scratch.workspace, &block.parts);
+            let own = block.loss + scratch.worker.score(i, &state.w, &block.parts);
             *pick = Pick { corner, gap: state.shares.of(i) * (value - own) };
         });
         self.picks.iter().map(|pick| pick.gap).sum()

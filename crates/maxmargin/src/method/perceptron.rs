@@ -4,18 +4,17 @@ use super::sweep::{Checked, Sweeper, read_output, sweep};
 use crate::bounds::bounds_in_force;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
-use crate::problem::Problem;
 use crate::run::{Finished, Run};
-use crate::way::Way;
+use crate::sparse_accumulator::SparseAccumulator;
 
 /// Trains a perceptron.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let d = run.problem.dim();
     let mut w = vec![0.0; d];
     let mut way = None;
     if let Some(bounds) = bounds_in_force(run.problem) {
         bounds.clip_all(&mut w);
-        way = Some(Way::new(d));
+        way = Some(SparseAccumulator::new(d));
     }
     sweep(run, Perceptron { late: w.clone(), w, way, t: 0 })
 }
@@ -27,12 +26,12 @@ struct Perceptron {
     /// w₀ + Σ s·g.
     late: Vec<f64>,
     /// Where a step is gathered before it is clipped, if there are bounds.
-    way: Option<Way>,
+    way: Option<SparseAccumulator>,
     t: u64,
 }
 
-impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
-    fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
+impl<'p> Sweeper<'p> for Perceptron {
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
         run.predict_at(i, &self.w);
         // A prediction is no maximum with the loss, so it says nothing of the max oracle.
         read_output(run, i, &self.w, 1.0)?;
@@ -43,7 +42,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
         match (&mut self.way, bounds_in_force(problem)) {
             (Some(way), Some(bounds)) => {
                 way.clear();
-                problem.scatter(i, pull, parts, way);
+                problem.scatter(i, pull, parts, way.into());
                 for &j in &way.touched {
                     let moved = bounds.clip(j, self.w[j] + way.change[j]);
                     self.late[j] += t * (moved - self.w[j]);
@@ -51,8 +50,8 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
                 }
             }
             _ => {
-                problem.scatter(i, pull, parts, self.w.as_mut_slice());
-                problem.scatter(i, t * pull, parts, self.late.as_mut_slice());
+                problem.scatter(i, pull, parts, self.w.as_mut_slice().into());
+                problem.scatter(i, t * pull, parts, self.late.as_mut_slice().into());
             }
         }
         let is_mistake = !parts.is_empty();
@@ -60,11 +59,11 @@ impl<'p, P: Problem> Sweeper<'p, P> for Perceptron {
         Ok(())
     }
 
-    fn end_pass(&mut self, _: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
+    fn end_pass(&mut self, _: &mut Run<'p, '_>) -> Result<(), TrainError> {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
         let t = self.t.max(1) as f64;
         let mean = |(w, late): (&f64, &f64)| w + (w - late) / t;
         let mut weights: Vec<f64> = self.w.iter().zip(&self.late).map(mean).collect();

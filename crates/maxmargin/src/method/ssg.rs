@@ -12,13 +12,12 @@ use super::sweep::{Checked, Sweeper, read_corner, sweep};
 use crate::bounds::{Bounds, bounds_in_force};
 use crate::dual::Drift;
 use crate::error::TrainError;
-use crate::problem::Problem;
 use crate::run::{Check, Finished, Run};
+use crate::sparse_accumulator::SparseAccumulator;
 use crate::sums::{Squares, length_sq};
-use crate::way::Way;
 
 /// Trains by stochastic subgradients.
-pub(crate) fn run<P: Problem>(run: Run<'_, '_, P>) -> Result<Finished, TrainError> {
+pub(crate) fn run(run: Run<'_, '_>) -> Result<Finished, TrainError> {
     let (n, d) = (run.examples(), run.problem.dim());
     let method = Subgradient {
         v: vec![0.0; d],
@@ -52,7 +51,7 @@ struct Clipped<'p> {
     /// Features whose bounds move away from 0 as t grows, so that every step may change them.
     moving: Vec<usize>,
     /// What a step adds to v.
-    way: Way,
+    way: SparseAccumulator,
 }
 
 impl<'p> Clipped<'p> {
@@ -61,7 +60,7 @@ impl<'p> Clipped<'p> {
         let moves = |bound: f64| bound.is_finite() && bound != 0.0;
         let moving = |j: &usize| moves(bounds.lower()[*j]) || moves(bounds.upper()[*j]);
         let tw = (0..d).map(|j| bounds.clip(j, 0.0)).collect();
-        Self { bounds, tw, moving: (0..d).filter(moving).collect(), way: Way::new(d) }
+        Self { bounds, tw, moving: (0..d).filter(moving).collect(), way: SparseAccumulator::new(d) }
     }
 
     /// Lets t·w = clip(v) within t times the bounds follow the way that v has gone.
@@ -80,7 +79,7 @@ impl Subgradient<'_> {
     }
 
     /// Finds the corner of example `i` at the current w; its hinge.
-    fn look<P: Problem>(&mut self, run: &mut Run<'_, '_, P>, i: usize) -> Result<f64, TrainError> {
+    fn look(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
         let t = self.t.max(1) as f64;
         if self.plain.is_none() {
             if run.oracle_at(i, self.scaled(), t) {
@@ -97,8 +96,8 @@ impl Subgradient<'_> {
     }
 }
 
-impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
-    fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError> {
+impl<'p> Sweeper<'p> for Subgradient<'p> {
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
         let hinge = self.look(run, i)?;
         let (problem, n) = (run.problem, run.examples() as f64);
         let (state, scratch) = run.state_and_scratch();
@@ -107,12 +106,12 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
         self.means.add(i, &scratch.corner.parts, scratch.corner.loss);
         self.t += 1;
         let (way, pull) = (&scratch.step.parts, -n * share / state.lambda);
-        self.average.step(self.t, |factor, sum| problem.scatter(i, factor * pull, way, sum));
+        self.average.step(self.t, |factor, sum| problem.scatter(i, factor * pull, way, sum.into()));
         match &mut self.clipped {
-            None => problem.scatter(i, pull, way, self.v.as_mut_slice()),
+            None => problem.scatter(i, pull, way, self.v.as_mut_slice().into()),
             Some(clipped) => {
                 clipped.way.clear();
-                problem.scatter(i, pull, way, &mut clipped.way);
+                problem.scatter(i, pull, way, (&mut clipped.way).into());
                 for &j in &clipped.way.touched {
                     self.v[j] += clipped.way.change[j];
                 }
@@ -123,7 +122,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
         Ok(())
     }
 
-    fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError> {
+    fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError> {
         let t = self.t as f64;
         let half = 0.5 * run.state.lambda / (t * t);
         let length = half * length_sq(run.problem, self.scaled());
@@ -143,7 +142,7 @@ impl<'p, P: Problem> Sweeper<'p, P> for Subgradient<'p> {
         }
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
         let mut average = self.average.weights(self.t.max(1), &self.v);
         if let (Some(average), Some(bounds)) = (&mut average, bounds_in_force(run.problem)) {
             bounds.clip_all(average);

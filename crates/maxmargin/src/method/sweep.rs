@@ -5,30 +5,29 @@ use crate::crew::Scratch;
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::order::Picker;
-use crate::problem::Problem;
 use crate::rng::Rng;
 use crate::run::{Check, Finished, Run};
 use crate::status::Status;
 
 /// An exact check, and what was checked if that is not the run's own state.
-pub(super) type Checked<'p, P> = (Check, Option<DualState<'p, P>>);
+pub(super) type Checked<'p> = (Check, Option<DualState<'p>>);
 
 /// A method that learns from one example at a time.
-pub(super) trait Sweeper<'p, P: Problem> {
+pub(super) trait Sweeper<'p> {
     /// Calls the oracle of example `i` and makes a step.
-    fn visit(&mut self, run: &mut Run<'p, '_, P>, i: usize) -> Result<(), TrainError>;
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError>;
 
     /// After a whole pass, tells the run its dual value, and what it can tell of the primal.
-    fn end_pass(&mut self, run: &mut Run<'p, '_, P>) -> Result<(), TrainError>;
+    fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError>;
 
     /// The exact gap of what would be returned now.
-    fn check(&mut self, run: &mut Run<'p, '_, P>) -> Result<Checked<'p, P>, TrainError>;
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError>;
 }
 
 /// Trains by `method`, pass by pass.
-pub(super) fn sweep<'p, P: Problem>(
-    mut run: Run<'p, '_, P>,
-    mut method: impl Sweeper<'p, P>,
+pub(super) fn sweep<'p>(
+    mut run: Run<'p, '_>,
+    mut method: impl Sweeper<'p>,
 ) -> Result<Finished, TrainError> {
     let n = run.examples();
     let mut picker = Picker::new(run.settings.order, n, run.settings.gap_power);
@@ -62,18 +61,18 @@ pub(super) fn sweep<'p, P: Problem>(
     }
 }
 
-fn check<'p, P: Problem>(
-    run: &mut Run<'p, '_, P>,
-    method: &mut impl Sweeper<'p, P>,
-) -> Result<Checked<'p, P>, TrainError> {
+fn check<'p>(
+    run: &mut Run<'p, '_>,
+    method: &mut impl Sweeper<'p>,
+) -> Result<Checked<'p>, TrainError> {
     let (check, other) = method.check(run)?;
     Ok((run.validate(check, other.as_ref())?, other))
 }
 
 /// Ends a run whose gap is not known yet.
-fn finish<'p, P: Problem>(
-    mut run: Run<'p, '_, P>,
-    mut method: impl Sweeper<'p, P>,
+fn finish<'p>(
+    mut run: Run<'p, '_>,
+    mut method: impl Sweeper<'p>,
     status: Status,
 ) -> Result<Finished, TrainError> {
     let (check, other) = check(&mut run, &mut method)?;
@@ -86,8 +85,8 @@ fn finish<'p, P: Problem>(
 /// `scratch.step.parts`.
 ///
 /// An inexact oracle may have found less than the truth, which then takes its place.
-pub(super) fn read_corner<P: Problem>(
-    run: &mut Run<'_, '_, P>,
+pub(super) fn read_corner(
+    run: &mut Run<'_, '_>,
     i: usize,
     w: &[f64],
     scale: f64,
@@ -98,15 +97,15 @@ pub(super) fn read_corner<P: Problem>(
 }
 
 /// As [`read_corner`], of any output; none if it is worth less than the truth, which has taken its place.
-pub(super) fn read_output<P: Problem>(
-    run: &mut Run<'_, '_, P>,
+pub(super) fn read_output(
+    run: &mut Run<'_, '_>,
     i: usize,
     w: &[f64],
     scale: f64,
 ) -> Result<Option<f64>, TrainError> {
     let problem = run.problem;
     let (_, scratch) = run.state_and_scratch();
-    let Scratch { workspace, corner, step, parts, .. } = scratch;
+    let Scratch { worker, corner, step, parts, .. } = scratch;
     let loss = corner.loss;
     if loss < 0.0 && !problem.has_signed_losses() {
         return Err(TrainError::Loss { example: i, loss });
@@ -114,7 +113,7 @@ pub(super) fn read_output<P: Problem>(
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);
-    let score = scale * problem.score(i, w, workspace, &step.parts);
+    let score = scale * worker.score(i, w, &step.parts);
     let hinge = loss + score;
     if !hinge.is_finite() {
         return Err(TrainError::NotFinite { example: i });

@@ -8,7 +8,7 @@
 use super::settings::PathSettings;
 use super::start::first;
 use crate::error::{TrainError, check_problem};
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::settings::Settings;
 use crate::solver::Solver;
 use crate::status::Status;
@@ -87,8 +87,8 @@ pub struct LambdaChoice {
 ///
 /// # Errors
 /// A problem that makes no sense, or an error that is not a finite number.
-pub fn choose_lambda<P: Problem>(
-    problem: &P,
+pub fn choose_lambda(
+    problem: &dyn Blocks,
     settings: &Settings,
     lowest: f64,
     interrupt: &Interrupt,

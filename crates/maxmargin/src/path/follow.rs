@@ -8,9 +8,8 @@ use crate::crew::Crew;
 use crate::dual::{DualPoint, Shares};
 use crate::error::{TrainError, check_problem};
 use crate::observe::Control;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::{Beginning, Finished};
-use crate::sparse::Sink;
 use crate::status::Status;
 use crate::sums::length_sq;
 use crate::trainer::Interrupt;
@@ -33,8 +32,8 @@ use std::time::Instant;
 /// # Errors
 /// Settings or a problem that make no sense, or numbers that are not finite. The path needs
 /// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](Problem::truth).
-pub fn regularization_path<P: Problem>(
-    problem: &P,
+pub fn regularization_path(
+    problem: &dyn Blocks,
     settings: &PathSettings,
 ) -> Result<Path, TrainError> {
     regularization_path_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
@@ -58,8 +57,8 @@ pub fn regularization_path<P: Problem>(
 ///
 /// # Errors
 /// As [`regularization_path`].
-pub fn regularization_path_with<P: Problem>(
-    problem: &P,
+pub fn regularization_path_with(
+    problem: &dyn Blocks,
     settings: &PathSettings,
     interrupt: &Interrupt,
     watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,
@@ -139,11 +138,11 @@ impl Step {
 
     /// By what is known of the gaps of the blocks, which follow: gᵢ ← gᵢ + (1 − ρ)δᵢ. Block gaps
     /// never fall here, so that none is forgotten: negative δᵢ count as 0.
-    fn heuristic<P: Problem>(
+    fn heuristic(
         epsilon: f64,
-        problem: &P,
+        problem: &dyn Blocks,
         here: &mut Finished,
-        crew: &mut Crew<P>,
+        crew: &mut Crew<'_>,
     ) -> Self {
         let mut growths = block_growths(problem, &here.solution, crew);
         growths.iter_mut().for_each(|growth| *growth = growth.max(0.0));
@@ -159,10 +158,10 @@ impl Step {
 }
 
 /// δᵢ = ℓᵢ − λ⟨w, wᵢ⟩ = cᵢ/C Hᵢ(μᵢ; w) of every block, without any oracle call.
-fn block_growths<P: Problem>(
-    problem: &P,
+fn block_growths(
+    problem: &dyn Blocks,
     solution: &crate::trainer::Solution,
-    crew: &mut Crew<P>,
+    crew: &mut Crew<'_>,
 ) -> Vec<f64> {
     let shares = Shares::new(problem);
     let mut growths = vec![0.0; solution.dual.blocks.len()];
@@ -171,21 +170,9 @@ fn block_growths<P: Problem>(
         scratch.parts.clear();
         problem.truth_parts(i, &mut scratch.parts);
         scratch.step.parts.assign_difference(&block.parts, &scratch.parts);
-        let mut score = Product { w: &solution.weights, sum: 0.0 };
-        problem.scatter(i, 1.0, &scratch.step.parts, &mut score);
-        *growth = shares.of(i) * (block.loss + score.sum);
+        scratch.parts.clear();
+        problem.scatter(i, 1.0, &scratch.step.parts, (&mut scratch.parts).into());
+        *growth = shares.of(i) * (block.loss + scratch.parts.dot_dense(&solution.weights));
     });
     growths
-}
-
-/// The scalar product with w of what is scattered into it.
-struct Product<'a> {
-    w: &'a [f64],
-    sum: f64,
-}
-
-impl Sink for Product<'_> {
-    fn add(&mut self, feature: usize, value: f64) {
-        self.sum += self.w[feature] * value;
-    }
 }

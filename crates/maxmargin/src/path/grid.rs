@@ -6,7 +6,7 @@ use super::settings::{GridSettings, GridStart};
 use crate::dual::DualPoint;
 use crate::error::{TrainError, check_problem};
 use crate::observe::Control;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::Beginning;
 use crate::sums::length_sq;
 use crate::trainer::{Interrupt, Solution};
@@ -30,7 +30,7 @@ use crate::trainer::{Interrupt, Solution};
 ///
 /// # Errors
 /// Settings or a problem that make no sense, or numbers that are not finite.
-pub fn lambda_grid<P: Problem>(problem: &P, settings: &GridSettings) -> Result<Path, TrainError> {
+pub fn lambda_grid(problem: &dyn Blocks, settings: &GridSettings) -> Result<Path, TrainError> {
     lambda_grid_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
 }
 
@@ -55,8 +55,8 @@ pub fn lambda_grid<P: Problem>(problem: &P, settings: &GridSettings) -> Result<P
 ///
 /// # Errors
 /// As [`lambda_grid`].
-pub fn lambda_grid_with<P: Problem>(
-    problem: &P,
+pub fn lambda_grid_with(
+    problem: &dyn Blocks,
     settings: &GridSettings,
     interrupt: &Interrupt,
     watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,

@@ -5,21 +5,25 @@ use super::settings::at;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::observe::Control;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::{Beginning, Finished};
 use crate::settings::Settings;
 use crate::solver::Solver;
 use crate::trainer::{Interrupt, Trainer};
 
 /// Trains one problem at one λ after the other.
-pub(super) struct Trainings<'a, P> {
-    problem: &'a P,
+pub(super) struct Trainings<'a> {
+    problem: &'a dyn Blocks,
     settings: Settings,
     interrupt: &'a Interrupt,
 }
 
-impl<'a, P: Problem> Trainings<'a, P> {
-    pub(super) fn new(problem: &'a P, settings: &Settings, interrupt: &'a Interrupt) -> Self {
+impl<'a> Trainings<'a> {
+    pub(super) fn new(
+        problem: &'a dyn Blocks,
+        settings: &Settings,
+        interrupt: &'a Interrupt,
+    ) -> Self {
         Self { problem, settings: settings.clone(), interrupt }
     }
 

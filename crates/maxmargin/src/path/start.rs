@@ -7,7 +7,7 @@ use crate::crew::Crew;
 use crate::dual::{Block, DualPoint, DualState, Shares};
 use crate::error::TrainError;
 use crate::observe::Totals;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::run::{Finished, Known};
 use crate::status::Status;
 use crate::sums::length_sq;
@@ -20,10 +20,7 @@ use std::time::Instant;
 /// ```text
 /// λ₁ = (‖ψ̃‖² + Σᵢ cᵢ/C θᵢ)/(κε),    ψ̃ = Σᵢ cᵢ/C ψᵢ(ỹᵢ),    θᵢ = max_y −⟨ψ̃, ψᵢ(y)⟩
 /// ```
-pub(super) fn first<P: Problem>(
-    problem: &P,
-    settings: &PathSettings,
-) -> Result<Finished, TrainError> {
+pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Finished, TrainError> {
     let begin = Instant::now();
     let n = problem.examples();
     let checked = at(&settings.training, 1.0, settings.tolerance()).check()?;
@@ -31,8 +28,8 @@ pub(super) fn first<P: Problem>(
     let zero = vec![0.0; problem.dim()];
     let mut blocks = vec![Block::default(); n];
     crew.for_each(&mut blocks, |i, scratch, block| {
-        scratch.find_corner(problem, i, &zero);
-        scratch.describe_corner(problem, i);
+        scratch.find_corner(i, &zero);
+        scratch.describe_corner(i);
         (block.loss, block.parts) = (scratch.corner.loss, scratch.corner.parts.clone());
     });
     let point = DualPoint { blocks };
@@ -95,15 +92,15 @@ fn keep_to_cone(bounds: &Bounds, mean: &mut [f64]) -> Result<f64, TrainError> {
 }
 
 /// Σᵢ cᵢ/C θᵢ: how far the best output is above the truth under the weights `mean`, on average.
-fn mean_rise<P: Problem>(problem: &P, mean: &[f64], crew: &mut Crew<P>) -> f64 {
+fn mean_rise(problem: &dyn Blocks, mean: &[f64], crew: &mut Crew<'_>) -> f64 {
     let mut above = vec![0.0; problem.examples()];
     crew.for_each(&mut above, |i, scratch, above: &mut f64| {
-        scratch.find_corner_without_loss(problem, i, mean);
-        scratch.describe_corner(problem, i);
+        scratch.find_corner_without_loss(i, mean);
+        scratch.describe_corner(i);
         scratch.parts.clear();
         problem.truth_parts(i, &mut scratch.parts);
         scratch.step.parts.assign_difference(&scratch.corner.parts, &scratch.parts);
-        *above = problem.score(i, mean, &scratch.workspace, &scratch.step.parts).max(0.0);
+        *above = scratch.worker.score(i, mean, &scratch.step.parts).max(0.0);
     });
     Shares::new(problem).iter().zip(&above).map(|(share, above)| share * above).sum()
 }

@@ -1,9 +1,13 @@
 //! What a structured problem is, and a check of the laws that it has to keep.
 
+mod blocks;
 mod check;
+mod view;
 
+pub use blocks::Blocks;
 pub(crate) use check::check_quickly;
 pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
+pub(crate) use view::Worker;
 
 use crate::bounds::Bounds;
 use crate::expectations::Expectations;
@@ -368,7 +372,7 @@ pub trait Problem: Sync {
     ///
     /// Only a matter of speed: where it is there, [`Direction::Corrective`](crate::Direction) has no
     /// need to remember corners.
-    fn simplices(&self) -> Option<&dyn Simplices<Self::Workspace>> {
+    fn simplices(&self) -> Option<&dyn Simplices> {
         None
     }
 

@@ -1,7 +1,7 @@
 //! The loop.
 
 use super::domain::{Block as _, Domain};
-use super::step::{Stepper, Way};
+use super::step::{Stepper, Towards};
 use super::{ProductError, ProductSettings, Smooth};
 use crate::observe::Control;
 use crate::order::Picker;
@@ -261,7 +261,7 @@ impl<'a, F: Smooth> State<'a, F> {
     ) -> Result<(), ProductError> {
         let range = self.ranges[i].clone();
         let direction = &self.corner[..range.len()];
-        let way = Way { block: i, range: range.clone(), direction, gap };
+        let way = Towards { block: i, range: range.clone(), direction, gap };
         let gamma = stepper.size(&*self.f, &self.x, &way, self.ranges.len(), k)?;
         for (x, d) in self.x[range.clone()].iter_mut().zip(direction) {
             *x += gamma * d;

@@ -13,7 +13,7 @@ pub(super) struct Stepper {
 }
 
 /// A block, where it could go, and what that promises.
-pub(super) struct Way<'a> {
+pub(super) struct Towards<'a> {
     pub(super) block: usize,
     pub(super) range: Range<usize>,
     pub(super) direction: &'a [f64],
@@ -41,7 +41,7 @@ impl Stepper {
         &mut self,
         f: &impl Smooth,
         x: &[f64],
-        way: &Way<'_>,
+        way: &Towards<'_>,
         n: usize,
         k: u64,
     ) -> Result<f64, ProductError> {
@@ -68,7 +68,7 @@ impl Stepper {
         &mut self,
         f: &impl Smooth,
         x: &[f64],
-        way: &Way<'_>,
+        way: &Towards<'_>,
     ) -> Result<f64, ProductError> {
         let (block, gap) = (way.block, way.gap);
         let length_sq: f64 = way.direction.iter().map(|d| d * d).sum();

@@ -3,53 +3,48 @@
 use super::Run;
 use crate::crew::Scratch;
 use crate::dual::DualState;
-use crate::problem::Problem;
+use crate::problem::{Blocks, Worker};
 use crate::simplex::Simplices;
 use std::time::Instant;
 
-impl<'p, P: Problem> Run<'p, '_, P> {
+impl<'p> Run<'p, '_> {
     /// Calls the oracle of block `i` at the current w, timed and counted; the corner is in the
     /// scratch.
     pub(crate) fn oracle(&mut self, i: usize) {
         let scratch = self.crew.scratch();
-        self.oracle_timer.time(|| scratch.find_corner(self.problem, i, &self.state.w));
+        self.oracle_timer.time(|| scratch.find_corner(i, &self.state.w));
         self.totals.oracle_calls += 1;
-        scratch.describe_corner(self.problem, i);
+        scratch.describe_corner(i);
     }
 
     /// Evaluates all corners of block `i`, which is a simplex, at the current w, timed and counted as
     /// an oracle call; their values are in the scratch.
-    pub(crate) fn evaluate(&mut self, i: usize, simplices: &dyn Simplices<P::Workspace>) {
-        let Scratch { workspace, values, .. } = self.crew.scratch();
-        self.oracle_timer.time(|| {
-            self.problem.prepare(i, &self.state.w, workspace);
-            simplices.values(i, workspace, values);
-        });
+    pub(crate) fn evaluate(&mut self, i: usize, simplices: &dyn Simplices) {
+        let values = &mut self.crew.scratch().values;
+        self.oracle_timer.time(|| simplices.values(i, &self.state.w, values));
         self.totals.oracle_calls += 1;
     }
 
     /// Prepares the sequential scratch for block `i` at the current w.
     pub(crate) fn prepare(&mut self, i: usize) {
-        self.problem.prepare(i, &self.state.w, &mut self.crew.scratch().workspace);
+        self.crew.scratch().worker.prepare(i, &self.state.w);
     }
 
     /// As [`oracle`](Self::oracle) at other weights, with the loss times `factor`: the corner with the
     /// largest `factor`·L + ⟨w, Bp⟩. False if the problem cannot do that for other factors than 1; then
     /// nothing is counted.
     pub(crate) fn oracle_at(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
-        let (problem, scratch) = (self.problem, self.crew.scratch());
-        let Scratch { workspace, corner, .. } = scratch;
-        let found = self.oracle_timer.time(|| {
-            problem.prepare(i, w, workspace);
-            if factor == 1.0 {
-                problem.oracle(i, w, workspace, &mut corner.y);
-                return true;
+        let (timer, scratch) = (&mut self.oracle_timer, self.crew.scratch());
+        let found = timer.time(|| match factor == 1.0 {
+            true => {
+                scratch.worker.find_corner(i, w);
+                true
             }
-            problem.oracle_with_loss(i, w, factor, workspace, &mut corner.y)
+            false => scratch.worker.find_corner_with_loss(i, w, factor),
         });
         if found {
             self.totals.oracle_calls += 1;
-            scratch.describe_corner(problem, i);
+            scratch.describe_corner(i);
         }
         found
     }
@@ -57,25 +52,21 @@ impl<'p, P: Problem> Run<'p, '_, P> {
     /// Predicts the output of example `i` at other weights, timed and counted as an oracle call; it is
     /// the corner in the scratch.
     pub(crate) fn predict_at(&mut self, i: usize, w: &[f64]) {
-        let (problem, scratch) = (self.problem, self.crew.scratch());
-        let Scratch { workspace, corner, .. } = scratch;
-        self.oracle_timer.time(|| {
-            problem.prepare(i, w, workspace);
-            problem.decode(i, w, workspace, &mut corner.y);
-        });
+        let (timer, scratch) = (&mut self.oracle_timer, self.crew.scratch());
+        timer.time(|| scratch.worker.predict(i, w));
         self.totals.oracle_calls += 1;
-        scratch.describe_corner(problem, i);
+        scratch.describe_corner(i);
     }
 
-    /// Does something with the state and the workspace of the sequential thread that is timed and
+    /// Does something with the state and the worker of the sequential thread that is timed and
     /// counted as an oracle call.
     pub(crate) fn instead_of_oracle<T>(
         &mut self,
-        work: impl FnOnce(&DualState<'p, P>, &mut P::Workspace) -> T,
+        work: impl FnOnce(&DualState<'p>, &mut dyn Worker) -> T,
     ) -> T {
-        let (state, workspace) = (&self.state, &mut self.crew.scratch().workspace);
+        let (state, worker) = (&self.state, &mut *self.crew.scratch().worker);
         self.totals.oracle_calls += 1;
-        self.oracle_timer.time(|| work(state, workspace))
+        self.oracle_timer.time(|| work(state, worker))
     }
 
     /// Runs `work` on every block in parallel, as [`all_oracles`](Self::all_oracles), where no oracle
@@ -83,14 +74,14 @@ impl<'p, P: Problem> Run<'p, '_, P> {
     pub(crate) fn for_each_block<T: Send>(
         &mut self,
         results: &mut [T],
-        work: impl Fn(&P, &DualState<'p, P>, usize, &mut Scratch<P>, &mut T) + Sync,
+        work: impl Fn(&dyn Blocks, &DualState<'p>, usize, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let (problem, state) = (self.problem, &self.state);
         self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
     }
 
     /// The state and the scratch of the sequential thread, side by side.
-    pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p, P>, &mut Scratch<P>) {
+    pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p>, &mut Scratch<'p>) {
         (&mut self.state, self.crew.scratch())
     }
 
@@ -98,7 +89,7 @@ impl<'p, P: Problem> Run<'p, '_, P> {
     pub(crate) fn all_oracles<T: Send>(
         &mut self,
         results: &mut [T],
-        work: impl Fn(&P, &DualState<'p, P>, usize, &mut Scratch<P>, &mut T) + Sync,
+        work: impl Fn(&dyn Blocks, &DualState<'p>, usize, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let begin = Instant::now();
         self.for_each_block(results, work);

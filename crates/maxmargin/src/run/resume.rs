@@ -8,12 +8,12 @@ use crate::dual::{DualPoint, DualState};
 use crate::error::{TrainError, check_problem};
 use crate::observe::Totals;
 use crate::point::first_misfit;
-use crate::problem::Problem;
+use crate::problem::Blocks;
 use crate::settings::CheckedSettings;
 use std::borrow::Cow;
 use std::time::Instant;
 
-impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
+impl<'p, 'o> Run<'p, 'o> {
     /// Hands out a checkpoint of a run that stands at `stage`, if anyone takes it.
     pub(crate) fn keep(
         &mut self,
@@ -54,7 +54,7 @@ impl<'p, 'o, P: Problem> Run<'p, 'o, P> {
 
     /// Takes up a run where `checkpoint` was made: in its loop, with the parts of it.
     pub(crate) fn resume(
-        problem: &'p P,
+        problem: &'p dyn Blocks,
         settings: CheckedSettings,
         company: Company<'o>,
         checkpoint: Checkpoint<'static>,

@@ -90,7 +90,7 @@ fn check_simplices<P: Problem>(problem: &P, case: &RowsCase, w: &[f64]) {
     for i in 0..problem.examples() {
         let scale = magnitude(case, i, w);
         problem.prepare(i, w, &mut workspace);
-        simplices.values(i, &workspace, &mut values);
+        simplices.values(i, w, &mut values);
         let mut truth = SparseVec::new();
         problem.truth_parts(i, &mut truth);
         assert_eq!(simplices.truth_has_part(), !truth.is_empty());

@@ -1,11 +1,10 @@
 //! Dual points that are not what they seem.
 
-use crate::erased::Opaque;
 use crate::instance::Instance;
 use crate::recipe::Recipe;
 use maxmargin::inference::Inference;
 use maxmargin::model::graph::GraphInference;
-use maxmargin::{Block, DualPoint, Problem, Rng, SparseVec};
+use maxmargin::{Block, DualPoint, Rng, SparseVec};
 
 /// Changes a dual point, in words that are returned. It may still be feasible.
 pub(crate) fn forge(
@@ -45,7 +44,7 @@ pub(crate) fn forge(
             "a scaled block"
         }
         5 => {
-            *point = point.rescaled(&built.problem, by.abs());
+            *point = point.rescaled(&*built.problem, by.abs());
             "less mass"
         }
         6 => {
@@ -79,12 +78,10 @@ pub(crate) fn forge(
             if let Some(bounds) = problem.bounds() {
                 w.iter_mut().enumerate().for_each(|(at, w)| *w = bounds.clip(at, *w));
             }
-            let (mut scratch, mut y) = (problem.workspace(), Opaque::default());
-            problem.prepare(at, &w, &mut scratch);
-            problem.oracle(at, &w, &mut scratch, &mut y);
-            let mut parts = SparseVec::new();
-            problem.parts(at, &y, &mut parts);
-            point.blocks[at] = Block { parts, loss: problem.loss(at, &y) };
+            let (mut worker, mut parts) = (problem.worker(), SparseVec::new());
+            worker.find_corner(at, &w);
+            let loss = worker.describe(at, &mut parts);
+            point.blocks[at] = Block { parts, loss };
             "a corner of the relaxation"
         }
     }

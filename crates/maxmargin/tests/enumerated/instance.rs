@@ -4,7 +4,7 @@ use crate::common::graphs::{NeverSolves, Structure};
 use crate::common::multilabels::LabelCase;
 use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, ViaPsi};
 use crate::data::{Data, SoftCase};
-use crate::erased::Erased;
+
 use crate::recipe::{Lp, Recipe};
 use crate::truth::{Explicit, Polytope, Truth};
 use maxmargin::inference::Inference;
@@ -12,11 +12,11 @@ use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::factor_graph::Hamming;
 use maxmargin::model::soft::{SoftError, SoftGraph};
-use maxmargin::{Bounded, Enumerable, Problem, Rng, SlackRescaled, SparseVec};
+use maxmargin::{Blocks, Bounded, Enumerable, Problem, Rng, SlackRescaled, SparseVec};
 use std::sync::Arc;
 
 pub(crate) struct Instance {
-    pub(crate) problem: Erased,
+    pub(crate) problem: Box<dyn Blocks + Send>,
     pub(crate) truth: Truth,
 }
 
@@ -102,7 +102,7 @@ impl Recipe {
         Ok(Instance { problem, truth: Truth { dense, shares, bounds, explicit, relaxed } })
     }
 
-    fn problem(&self) -> Result<Erased, String> {
+    fn problem(&self) -> Result<Box<dyn Blocks + Send>, String> {
         let bounds = if self.bounded { None } else { self.bounds.clone() };
         match &self.data {
             Data::Chain(case) => self.with_inputs(case.build().with_bounds(bounds)),
@@ -130,19 +130,17 @@ impl Recipe {
         }
     }
 
-    fn with_inputs<P>(&self, problem: P) -> Result<Erased, String>
+    fn with_inputs<P>(&self, problem: P) -> Result<Box<dyn Blocks + Send>, String>
     where
         P: NodeInputs + Enumerable + Problem<Output: 'static, Workspace: 'static> + Send + 'static,
     {
         match self.kernel {
             None => Ok(self.enumerable(problem)),
-            Some(kernel) => {
-                Ok(Erased::new(Kernelised::new(problem, kernel, 1 << 16).map_err(told)?))
-            }
+            Some(kernel) => Ok(Box::new(Kernelised::new(problem, kernel, 1 << 16).map_err(told)?)),
         }
     }
 
-    fn enumerable<P>(&self, problem: P) -> Erased
+    fn enumerable<P>(&self, problem: P) -> Box<dyn Blocks + Send>
     where
         P: Enumerable + Problem<Output: 'static, Workspace: 'static> + Send + 'static,
     {
@@ -152,14 +150,14 @@ impl Recipe {
         }
     }
 
-    fn wrapped<P>(&self, problem: P) -> Erased
+    fn wrapped<P>(&self, problem: P) -> Box<dyn Blocks + Send>
     where
         P: Problem<Output: 'static, Workspace: 'static> + Send + 'static,
     {
         match &self.bounds {
-            Some(bounds) if self.bounded => Erased::new(Bounded::new(problem, bounds.clone())),
-            _ if self.via_psi => Erased::new(ViaPsi(problem)),
-            _ => Erased::new(problem),
+            Some(bounds) if self.bounded => Box::new(Bounded::new(problem, bounds.clone())),
+            _ if self.via_psi => Box::new(ViaPsi(problem)),
+            _ => Box::new(problem),
         }
     }
 

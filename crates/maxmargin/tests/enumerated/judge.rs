@@ -1,8 +1,7 @@
 //! Holds what a run claims against the truth.
 
-use crate::erased::Erased;
 use crate::truth::Truth;
-use maxmargin::{Audit, Certificate, DualPoint, Quality, Solution, Status, audit};
+use maxmargin::{Audit, Blocks, Certificate, DualPoint, Quality, Solution, Status, audit};
 use std::cell::OnceCell;
 
 /// Of sums of a few numbers.
@@ -108,7 +107,7 @@ impl<'a> Judge<'a> {
     /// Holds a solution against the truth, and against an audit of its own. Returns that.
     pub(crate) fn solution(
         &self,
-        problem: &Erased,
+        problem: &dyn Blocks,
         solution: &Solution,
         tolerance: f64,
     ) -> Result<Audit, String> {
@@ -132,7 +131,7 @@ impl<'a> Judge<'a> {
     /// An audit that has been held against the truth itself.
     pub(crate) fn audit(
         &self,
-        problem: &Erased,
+        problem: &dyn Blocks,
         weights: &[f64],
         dual: &DualPoint,
     ) -> Result<Audit, String> {

@@ -11,7 +11,6 @@
 #[path = "../all/common/mod.rs"]
 mod common;
 mod data;
-mod erased;
 mod forge;
 mod instance;
 mod judge;

@@ -5,8 +5,8 @@ use crate::recipe::{Lp, log_uniform, pick_name};
 use crate::scenario::{Scene, is_refusal, sort_of};
 use maxmargin::observe::Control;
 use maxmargin::{
-    GridSettings, GridStart, Interrupt, Path, PathSettings, Problem, Quality, Rng, Settings,
-    Status, lambda_grid, regularization_path_with,
+    GridSettings, GridStart, Interrupt, Path, PathSettings, Quality, Rng, Settings, Status,
+    lambda_grid, regularization_path_with,
 };
 
 /// Breakpoints after which a path is left.
@@ -27,7 +27,7 @@ pub(crate) fn follow_path(scene: &mut Scene<'_>) -> Verdict {
     };
     scene.notes.say(|| format!("{settings:?}"));
     let mut duals = Vec::new();
-    let problem = &scene.instance.problem;
+    let problem = &*scene.instance.problem;
     let path = regularization_path_with(problem, &settings, &Interrupt::new(), |_, _, dual| {
         duals.push(dual.clone());
         if duals.len() < ENOUGH { Control::Continue } else { Control::Stop }
@@ -83,7 +83,7 @@ pub(crate) fn follow_grid(scene: &mut Scene<'_>) -> Verdict {
         training: scene.settings.clone(),
     };
     scene.notes.say(|| format!("{settings:?}"));
-    let path = match lambda_grid(&scene.instance.problem, &settings) {
+    let path = match lambda_grid(&*scene.instance.problem, &settings) {
         Ok(path) => path,
         Err(error) if is_refusal(&error) => {
             scene.tally.count("refused by paths", sort_of(&error));

@@ -10,8 +10,8 @@ use crate::recipe::{Lp, Recipe, log_uniform, pick};
 use crate::tally::Tally;
 use maxmargin::observe::{Control, Event, Observer, Record, WarmStart};
 use maxmargin::{
-    Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Rng, Settings, Solution, Solver,
-    Step, TrainError, Trainer,
+    Checkpoint, CheckpointEvery, DualPoint, Quality, Rng, Settings, Solution, Solver, Step,
+    TrainError, Trainer,
 };
 
 pub(crate) const WAYS: [&str; 6] = ["cold", "warm start", "resume", "patience", "path", "grid"];
@@ -139,7 +139,7 @@ impl Scene<'_> {
     fn cold(&mut self) -> Verdict {
         let settings = self.settings.clone();
         let mut watch = Watch::default();
-        let result = Trainer::new(settings).observe(&mut watch).train(&self.instance.problem);
+        let result = Trainer::new(settings).observe(&mut watch).train(&*self.instance.problem);
         self.judge(result, &watch, true)
     }
 
@@ -151,7 +151,7 @@ impl Scene<'_> {
         let result = Trainer::new(self.settings.clone())
             .observe(&mut watch)
             .validate(&mut error)
-            .train(&self.instance.problem);
+            .train(&*self.instance.problem);
         self.judge(result, &watch, true)
     }
 
@@ -160,7 +160,7 @@ impl Scene<'_> {
         let settings = self.settings.clone();
         let mut watch = Watch::default();
         let trainer = Trainer::new(settings).start_from(point).observe(&mut watch);
-        let result = trainer.train(&self.instance.problem);
+        let result = trainer.train(&*self.instance.problem);
         if let Some(start) = &watch.warm_start {
             let what = match (start.taken, start.refused) {
                 (0, 0) => "at the truth",
@@ -189,13 +189,13 @@ impl Scene<'_> {
             _ => lambda,
         };
         let theirs = draw_settings(&mut self.rng, their_lambda);
-        let point = match Trainer::new(theirs).train(&built.problem) {
+        let point = match Trainer::new(theirs).train(&*built.problem) {
             Ok(solution) => solution.dual,
-            Err(_) => DualPoint::at_truth(&built.problem),
+            Err(_) => DualPoint::at_truth(&*built.problem),
         };
         let shrinks = their_lambda > lambda && self.rng.below(2) == 0;
         let mut point = match shrinks {
-            true => point.rescaled(&self.instance.problem, lambda / their_lambda),
+            true => point.rescaled(&*self.instance.problem, lambda / their_lambda),
             false => point,
         };
         self.notes.say(|| format!("start from {other:?} at {their_lambda}: {point:?}"));
@@ -218,7 +218,7 @@ impl Scene<'_> {
         let begun = Trainer::new(settings)
             .observe(&mut watch)
             .checkpoint(every, &mut keep)
-            .train(&self.instance.problem);
+            .train(&*self.instance.problem);
         self.judge(begun, &watch, true)?;
         if kept.is_empty() {
             return Ok(());
@@ -241,7 +241,7 @@ impl Scene<'_> {
         let resumed = Trainer::new(self.settings.clone())
             .observe(&mut watch)
             .resume(checkpoint)
-            .train(&self.instance.problem);
+            .train(&*self.instance.problem);
         let outcome = if resumed.is_ok() { "went on" } else { "refused" };
         let with = if is_own { "the same problem" } else { "a variant" };
         self.tally.count("resumes", format!("{with}: {outcome}"));
@@ -277,7 +277,7 @@ impl Scene<'_> {
         }
         let judge = Judge::new(&self.instance.truth, solution.lambda);
         let tolerance = self.settings.tolerance;
-        let found = judge.solution(&self.instance.problem, &solution, tolerance)?;
+        let found = judge.solution(&*self.instance.problem, &solution, tolerance)?;
         let precision = if judge.is_imprecise(&solution.weights) { "imprecise" } else { "precise" };
         self.tally.count("optimum", precision);
         // A run that goes on with another problem may have met a failing solver before.

@@ -247,7 +247,7 @@ impl Problem for Binary {
         Some(self)
     }
 
-    fn simplices(&self) -> Option<&dyn Simplices<BinaryWorkspace>> {
+    fn simplices(&self) -> Option<&dyn Simplices> {
         Some(self)
     }
 
@@ -272,7 +272,7 @@ impl Problem for Binary {
     }
 }
 
-impl Simplices<BinaryWorkspace> for Binary {
+impl Simplices for Binary {
     fn truth_has_part(&self) -> bool {
         false
     }
@@ -289,9 +289,9 @@ impl Simplices<BinaryWorkspace> for Binary {
         -self.facts[i].sign * self.shape.score(w, self.data.row(i))
     }
 
-    fn values(&self, i: usize, workspace: &BinaryWorkspace, values: &mut Vec<f64>) {
+    fn values(&self, i: usize, w: &[f64], values: &mut Vec<f64>) {
         values.clear();
-        values.push(1.0 - self.facts[i].sign * workspace.score);
+        values.push(1.0 - self.facts[i].sign * self.shape.score(w, self.data.row(i)));
     }
 }
 

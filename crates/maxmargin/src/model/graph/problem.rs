@@ -15,7 +15,7 @@ use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
 use crate::quality::{PointCheck, Quality};
 use crate::sparse::{Sink, SparseVec};
-use crate::way::Way;
+use crate::sparse_accumulator::SparseAccumulator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -85,7 +85,7 @@ pub struct PottsWorkspace {
     edge_costs: Vec<f64>,
     augmented: Vec<f64>,
     search: Search,
-    way: Way,
+    way: SparseAccumulator,
 }
 
 impl Potts {
@@ -288,7 +288,7 @@ impl Problem for Potts {
     }
 
     fn workspace(&self) -> PottsWorkspace {
-        PottsWorkspace { way: Way::new(self.dim()), ..PottsWorkspace::default() }
+        PottsWorkspace { way: SparseAccumulator::new(self.dim()), ..PottsWorkspace::default() }
     }
 
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut PottsWorkspace) {

@@ -332,7 +332,7 @@ impl Problem for Multiclass {
         Some(self)
     }
 
-    fn simplices(&self) -> Option<&dyn Simplices<MulticlassWorkspace>> {
+    fn simplices(&self) -> Option<&dyn Simplices> {
         Some(self)
     }
 
@@ -353,7 +353,7 @@ impl Problem for Multiclass {
     }
 }
 
-impl Simplices<MulticlassWorkspace> for Multiclass {
+impl Simplices for Multiclass {
     fn truth_has_part(&self) -> bool {
         true
     }
@@ -372,17 +372,17 @@ impl Simplices<MulticlassWorkspace> for Multiclass {
         self.data.row(i).dot_strided(w, k, class) + bias
     }
 
-    fn values(&self, i: usize, workspace: &MulticlassWorkspace, values: &mut Vec<f64>) {
+    fn values(&self, i: usize, w: &[f64], values: &mut Vec<f64>) {
         let truth = self.truths[i];
-        values.clear();
+        self.shape.score(w, self.data.row(i), values);
         match &self.loss {
             ClassLoss::ZeroOne => {
-                values.extend(workspace.scores.iter().map(|score| score + 1.0));
-                values[truth as usize] = workspace.scores[truth as usize];
+                let score = values[truth as usize];
+                values.iter_mut().for_each(|value| *value += 1.0);
+                values[truth as usize] = score;
             }
             ClassLoss::Costs(costs) => {
-                let values_of = workspace.scores.iter().zip(costs.row(truth));
-                values.extend(values_of.map(|(score, cost)| score + cost));
+                values.iter_mut().zip(costs.row(truth)).for_each(|(value, cost)| *value += cost);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::expectations::Expectations;
 use crate::problem::Problem;
 use crate::quality::PointCheck;
 use crate::sparse::{Sink, SparseVec};
-use crate::way::Way;
+use crate::sparse_accumulator::SparseAccumulator;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -118,7 +118,7 @@ pub struct TreeWorkspace {
     /// The loss at each place of a node, with the right kind and with a wrong one.
     losses: [Vec<f64>; 2],
     pub(super) sums: Sums,
-    way: Way,
+    way: SparseAccumulator,
 }
 
 impl Tree {
@@ -257,7 +257,7 @@ impl Problem for Tree {
     }
 
     fn workspace(&self) -> TreeWorkspace {
-        TreeWorkspace { way: Way::new(self.dim()), ..TreeWorkspace::default() }
+        TreeWorkspace { way: SparseAccumulator::new(self.dim()), ..TreeWorkspace::default() }
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut TreeWorkspace, y: &mut Vec<State>) {

@@ -93,7 +93,7 @@ impl Problem for Peculiar {
     fn scatter<S: Sink + ?Sized>(&self, _: usize, scale: f64, _: &SparseVec, sink: &mut S) {
         sink.add(6, 11.0 * scale);
     }
-    fn simplices(&self) -> Option<&dyn Simplices<Notes>> {
+    fn simplices(&self) -> Option<&dyn Simplices> {
         Some(self)
     }
     fn expectations(&self) -> Option<&dyn Expectations<Notes>> {
@@ -108,7 +108,7 @@ thread_local! {
     static PREFETCHED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-impl Simplices<Notes> for Peculiar {
+impl Simplices for Peculiar {
     fn truth_has_part(&self) -> bool {
         true
     }
@@ -121,7 +121,7 @@ impl Simplices<Notes> for Peculiar {
     fn score(&self, _: usize, _: &[f64], _: u64) -> f64 {
         1.0
     }
-    fn values(&self, _: usize, _: &Notes, _: &mut Vec<f64>) {}
+    fn values(&self, _: usize, _: &[f64], _: &mut Vec<f64>) {}
 }
 
 impl Expectations<Notes> for Peculiar {

@@ -4,13 +4,13 @@ use crate::sparse::Sink;
 
 /// A sum of sparse terms, in the order its features were first touched.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Way {
+pub struct SparseAccumulator {
     pub(crate) change: Vec<f64>,
     is_touched: Vec<bool>,
     pub(crate) touched: Vec<usize>,
 }
 
-impl Way {
+impl SparseAccumulator {
     pub(crate) fn new(dim: usize) -> Self {
         Self { change: vec![0.0; dim], is_touched: vec![false; dim], touched: Vec::new() }
     }
@@ -29,7 +29,7 @@ impl Way {
     }
 }
 
-impl Sink for Way {
+impl Sink for SparseAccumulator {
     #[inline]
     fn add(&mut self, feature: usize, value: f64) {
         if !self.is_touched[feature] {

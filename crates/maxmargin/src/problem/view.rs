@@ -1,0 +1,286 @@
+//! What the engine asks of a problem, without the types of its outputs and its scratch memory.
+
+use crate::bounds::Bounds;
+use crate::problem::{BrokenLaw, Problem, check_quickly};
+use crate::quality::{PointCheck, Quality};
+use crate::simplex::Simplices;
+use crate::sparse::SparseVec;
+use crate::sparse_accumulator::SparseAccumulator;
+
+/// The methods of [`Blocks`], which only the engine calls: nothing outside of this crate can name this trait.
+pub trait View: Sync {
+    /// [`Problem::examples`].
+    fn examples(&self) -> usize;
+
+    /// [`Problem::dim`].
+    fn dim(&self) -> usize;
+
+    /// [`Problem::weight`].
+    fn weight(&self, i: usize) -> f64;
+
+    /// [`Problem::total_weight`].
+    fn total_weight(&self) -> f64;
+
+    /// [`Problem::bounds`].
+    fn bounds(&self) -> Option<&Bounds>;
+
+    /// [`Problem::quality`].
+    fn quality(&self) -> Quality;
+
+    fn has_signed_losses(&self) -> bool;
+
+    fn is_checked_at_start(&self) -> bool;
+
+    /// Looks at a few outputs of a few examples: the laws that they break.
+    fn check_quickly(&self) -> Vec<BrokenLaw>;
+
+    /// The loss of the truth of example `i`, if the problem can hand out the truth.
+    fn truth_loss(&self, i: usize) -> Option<f64>;
+
+    /// The scratch memory and the oracle of one thread.
+    fn worker(&self) -> Box<dyn Worker + '_>;
+
+    fn prefetch(&self, i: usize);
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec);
+
+    /// Adds `scale` · Bᵢp to `target`, term by term.
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>);
+
+    fn weights_norm_sq(&self, w: &[f64]) -> Option<f64>;
+
+    fn second_objective(&self, w: &[f64]) -> Option<f64>;
+
+    fn simplices(&self) -> Option<&dyn Simplices>;
+
+    /// Number of potentials of example `i`, if the problem has expectations.
+    fn potentials(&self, i: usize) -> Option<usize>;
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String>;
+}
+
+/// What one thread asks of a problem. It holds the problem's scratch memory and the output that was found
+/// last.
+pub trait Worker: Send {
+    /// [`Problem::prepare`].
+    fn prepare(&mut self, i: usize, w: &[f64]);
+
+    /// [`Problem::prepare_scores`].
+    fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]);
+
+    /// Prepares for example `i` and finds the output with the largest loss-augmented score.
+    fn find_corner(&mut self, i: usize, w: &[f64]);
+
+    /// As [`find_corner`](Self::find_corner) with the loss times `factor`; false if the problem cannot.
+    fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool;
+
+    /// Prepares for example `i` and predicts its output.
+    fn predict(&mut self, i: usize, w: &[f64]);
+
+    /// Writes the parts of the output found last to `parts` and returns its loss.
+    fn describe(&self, i: usize, parts: &mut SparseVec) -> f64;
+
+    /// Writes the feature difference ψᵢ of the output found last, which is empty at first.
+    fn psi(&self, i: usize, psi: &mut SparseVec);
+
+    /// [`Problem::score`], after preparation.
+    fn score(&self, i: usize, w: &[f64], parts: &SparseVec) -> f64;
+
+    /// [`Problem::norm_sq`].
+    fn norm_sq(&mut self, i: usize, parts: &SparseVec) -> f64;
+
+    /// [`Expectations::add_values`](crate::Expectations::add_values), after preparation.
+    fn add_values(&self, i: usize, w: &[f64], scale: f64, theta: &mut [f64]);
+
+    /// [`Expectations::expect`](crate::Expectations::expect); not a number without expectations.
+    fn expect(&mut self, i: usize, theta: &[f64], parts: &mut SparseVec) -> f64;
+}
+
+/// Where the terms of a feature vector go.
+pub enum Target<'a> {
+    /// Added to a dense vector.
+    Dense(&'a mut [f64]),
+    /// Added to a dense vector of which few entries are in use.
+    Few(&'a mut SparseAccumulator),
+    /// Listed one after the other.
+    Terms(&'a mut SparseVec),
+}
+
+impl<'a> From<&'a mut [f64]> for Target<'a> {
+    fn from(dense: &'a mut [f64]) -> Self {
+        Self::Dense(dense)
+    }
+}
+
+impl<'a> From<&'a mut Vec<f64>> for Target<'a> {
+    fn from(dense: &'a mut Vec<f64>) -> Self {
+        Self::Dense(dense)
+    }
+}
+
+impl<'a> From<&'a mut SparseAccumulator> for Target<'a> {
+    fn from(way: &'a mut SparseAccumulator) -> Self {
+        Self::Few(way)
+    }
+}
+
+impl<'a> From<&'a mut SparseVec> for Target<'a> {
+    fn from(terms: &'a mut SparseVec) -> Self {
+        Self::Terms(terms)
+    }
+}
+
+impl<P: Problem> View for P {
+    fn examples(&self) -> usize {
+        Problem::examples(self)
+    }
+
+    fn dim(&self) -> usize {
+        Problem::dim(self)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        Problem::weight(self, i)
+    }
+
+    fn total_weight(&self) -> f64 {
+        Problem::total_weight(self)
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        Problem::bounds(self)
+    }
+
+    fn quality(&self) -> Quality {
+        Problem::quality(self)
+    }
+
+    fn has_signed_losses(&self) -> bool {
+        Problem::has_signed_losses(self)
+    }
+
+    fn is_checked_at_start(&self) -> bool {
+        Problem::is_checked_at_start(self)
+    }
+
+    fn check_quickly(&self) -> Vec<BrokenLaw> {
+        check_quickly(self)
+    }
+
+    fn truth_loss(&self, i: usize) -> Option<f64> {
+        self.truth(i).map(|y| self.loss(i, &y))
+    }
+
+    fn worker(&self) -> Box<dyn Worker + '_> {
+        Box::new(OwnWorker { problem: self, workspace: self.workspace(), y: P::Output::default() })
+    }
+
+    fn prefetch(&self, i: usize) {
+        Problem::prefetch(self, i);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        Problem::truth_parts(self, i, parts);
+    }
+
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        match target {
+            Target::Dense(dense) => Problem::scatter(self, i, scale, parts, dense),
+            Target::Few(way) => Problem::scatter(self, i, scale, parts, way),
+            Target::Terms(terms) => Problem::scatter(self, i, scale, parts, terms),
+        }
+    }
+
+    fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
+        Problem::weights_norm_sq(self, w)
+    }
+
+    fn second_objective(&self, w: &[f64]) -> Option<f64> {
+        Problem::second_objective(self, w)
+    }
+
+    fn simplices(&self) -> Option<&dyn Simplices> {
+        Problem::simplices(self)
+    }
+
+    fn potentials(&self, i: usize) -> Option<usize> {
+        Some(self.expectations()?.potentials(i))
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
+        Problem::check_point(self, i, parts, loss, slack)
+    }
+}
+
+/// The worker of a problem: its scratch memory, and an output of its type.
+struct OwnWorker<'p, P: Problem> {
+    problem: &'p P,
+    workspace: P::Workspace,
+    y: P::Output,
+}
+
+impl<P: Problem> Worker for OwnWorker<'_, P> {
+    fn prepare(&mut self, i: usize, w: &[f64]) {
+        self.problem.prepare(i, w, &mut self.workspace);
+    }
+
+    fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]) {
+        self.problem.prepare_scores(i, w, &mut self.workspace, points);
+    }
+
+    fn find_corner(&mut self, i: usize, w: &[f64]) {
+        self.problem.prepare(i, w, &mut self.workspace);
+        self.problem.oracle(i, w, &mut self.workspace, &mut self.y);
+    }
+
+    fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
+        self.problem.prepare(i, w, &mut self.workspace);
+        self.problem.oracle_with_loss(i, w, factor, &mut self.workspace, &mut self.y)
+    }
+
+    fn predict(&mut self, i: usize, w: &[f64]) {
+        self.problem.prepare(i, w, &mut self.workspace);
+        self.problem.decode(i, w, &mut self.workspace, &mut self.y);
+    }
+
+    fn describe(&self, i: usize, parts: &mut SparseVec) -> f64 {
+        parts.clear();
+        self.problem.parts(i, &self.y, parts);
+        self.problem.loss(i, &self.y)
+    }
+
+    fn psi(&self, i: usize, psi: &mut SparseVec) {
+        self.problem.psi(i, &self.y, psi);
+    }
+
+    fn score(&self, i: usize, w: &[f64], parts: &SparseVec) -> f64 {
+        self.problem.score(i, w, &self.workspace, parts)
+    }
+
+    fn norm_sq(&mut self, i: usize, parts: &SparseVec) -> f64 {
+        self.problem.norm_sq(i, &mut self.workspace, parts)
+    }
+
+    fn add_values(&self, i: usize, w: &[f64], scale: f64, theta: &mut [f64]) {
+        if let Some(expectations) = self.problem.expectations() {
+            expectations.add_values(i, w, &self.workspace, scale, theta);
+        }
+    }
+
+    fn expect(&mut self, i: usize, theta: &[f64], parts: &mut SparseVec) -> f64 {
+        let Some(expectations) = self.problem.expectations() else { return f64::NAN };
+        expectations.expect(i, theta, &mut self.workspace, parts)
+    }
+}
