@@ -1,10 +1,8 @@
 //! What can go wrong before or during training.
 
-use crate::bounds::{BoundsError, bounds_in_force};
-use crate::problem::Blocks;
+use crate::problem::bounds::BoundsError;
 use crate::settings::SettingsError;
-use crate::solver::Solver;
-use crate::sums::has_own_length;
+use crate::settings::Solver;
 use thiserror::Error;
 
 /// Why a run could not be carried out. Running out of passes or time is not among these: see
@@ -179,35 +177,4 @@ fn with(name: &str, value: &Option<String>) -> String {
         None => ["without", name, if name.is_empty() { "it" } else { "" }],
     };
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Checks what can be checked of a problem without calling its oracle.
-pub(crate) fn check_problem(problem: &dyn Blocks) -> Result<(), TrainError> {
-    if problem.examples() == 0 {
-        return Err(TrainError::NoExamples);
-    }
-    if problem.dim() == 0 {
-        return Err(TrainError::NoFeatures);
-    }
-    if let Some(bounds) = problem.bounds() {
-        bounds.check_size(problem.dim())?;
-    }
-    if bounds_in_force(problem).is_some() && has_own_length(problem) {
-        return Err(TrainError::BoundedLength);
-    }
-    for example in 0..problem.examples() {
-        let weight = problem.weight(example);
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(TrainError::ExampleWeight { example, weight });
-        }
-        let loss = problem.truth_loss(example).unwrap_or(0.0);
-        if loss != 0.0 {
-            return Err(TrainError::TruthLoss { example, loss });
-        }
-    }
-    let total = problem.total_weight();
-    if !(total > 0.0 && total.is_finite()) {
-        return Err(TrainError::TotalWeight(total));
-    }
-    Ok(())
 }

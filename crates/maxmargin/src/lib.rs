@@ -56,79 +56,37 @@ pub mod observe;
 pub mod problem;
 pub mod product;
 
-mod active;
-mod atoms;
-mod average;
-mod bounded;
-mod bounds;
-mod cache;
 mod certificate;
-mod checkpoint;
-mod clipped;
-mod clock;
-mod coarse;
-mod crew;
-mod direction;
-mod driver;
 mod dual;
 mod error;
-mod expectations;
-mod face;
-mod forward;
-mod group_bounds;
-mod least_squares_cone;
-mod membership;
-mod method;
-mod names;
-mod order;
 mod path;
-mod point;
-mod prefetch;
-mod quality;
-mod rng;
 mod run;
 mod settings;
-mod simplex;
-mod slack;
 mod solver;
-mod sparse;
-mod sparse_accumulator;
-mod status;
-mod step;
-mod sums;
 mod trainer;
-mod tree;
-mod validate;
+mod util;
 
-pub use average::Average;
-pub use bounded::Bounded;
-pub use bounds::{Bounds, BoundsError};
-pub use cache::{CacheStats, Caching};
 pub use certificate::{Audit, Certificate, audit};
-pub use checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
-pub use direction::Direction;
 pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
-pub use expectations::Expectations;
-pub use group_bounds::GroupBounds;
-pub use names::UnknownName;
-pub use order::Order;
+pub use observe::{CacheStats, Status, Validation};
 pub use path::{
     Breakpoint, GridSettings, GridStart, LambdaChoice, Path, PathKind, PathSettings, TriedLambda,
     choose_lambda, lambda_grid, lambda_grid_with, regularization_path, regularization_path_with,
 };
-pub use problem::{Blocks, Problem};
-pub use quality::{PointCheck, Quality};
-pub use rng::Rng;
-pub use settings::{CheckedSettings, Settings, SettingsError};
-pub use simplex::Simplices;
-pub use slack::{Enumerable, SlackRescaled, SlackWorkspace};
-pub use solver::Solver;
-pub use sparse::{Sink, SparseVec};
-pub use status::Status;
-pub use step::Step;
-pub use trainer::{Interrupt, Solution, Trainer, train};
-pub use validate::{Validation, Validator};
+pub use problem::{
+    Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
+    Problem, Quality, Simplices, Sink, SlackRescaled, SlackWorkspace, SparseVec,
+};
+pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
+pub use run::early_stopping::Validator;
+pub use run::{Interrupt, Solution};
+pub use settings::{
+    Average, Caching, CheckedSettings, Direction, Order, Settings, SettingsError, Solver, Step,
+};
+pub use trainer::{Trainer, train};
+pub use util::names::UnknownName;
+pub use util::rng::Rng;
 
 #[doc(hidden)]
 pub mod doc;

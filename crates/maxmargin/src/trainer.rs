@@ -1,103 +1,16 @@
 //! Starting a run, and what comes out of it.
 
-use crate::certificate::Certificate;
-use crate::checkpoint::{Checkpoint, CheckpointEvery, Keeper, Stage};
-use crate::driver;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
-use crate::method;
-use crate::observe::{Choice, Observer, Totals};
+use crate::observe::Observer;
 use crate::problem::Blocks;
-use crate::run::{Beginning, Company, Finished, Run};
+use crate::run::checkpoint::{Checkpoint, CheckpointEvery, Keeper};
+use crate::run::drive::Stage;
+use crate::run::early_stopping::Validator;
+use crate::run::{Beginning, Finished, Interrupt, Run, RunHooks, Solution, run_method};
 use crate::settings::Settings;
-use crate::solver::Solver;
-use crate::status::Status;
-use crate::validate::{Validation, Validator};
+use crate::solver;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A handle that ends a run from outside, from a signal handler or another thread.
-///
-/// Clones are handles to the same flag, which stays raised once it is.
-///
-/// ```
-/// # use maxmargin::doc::toy;
-/// use maxmargin::{Interrupt, Settings, Status, Trainer};
-///
-/// let interrupt = Interrupt::new();
-/// interrupt.raise(); // usually from elsewhere
-/// let solution = Trainer::new(Settings::default()).interrupt(interrupt).train(&toy())?;
-/// assert_eq!(solution.status, Status::Interrupted);
-/// assert!(solution.certificate.gap > 0.0); // still the true gap
-/// # Ok::<(), maxmargin::TrainError>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// A handle that has not been raised.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Asks the run to end after the current block (after the current pass in batch methods).
-    ///
-    /// ```
-    /// let interrupt = maxmargin::Interrupt::new();
-    /// let handle = interrupt.clone();
-    /// std::thread::spawn(move || handle.raise()).join().unwrap();
-    /// assert!(interrupt.is_raised());
-    /// ```
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it has been raised.
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// A trained model: the weights, the dual point behind them, and the proof.
-///
-/// ```
-/// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, Settings, train};
-///
-/// let problem = toy();
-/// let solution = train(&problem, &Settings::default())?;
-///
-/// // The prediction for example 0 is its true labelling.
-/// let (mut workspace, mut labels) = (problem.workspace(), Vec::new());
-/// problem.prepare(0, &solution.weights, &mut workspace);
-/// problem.decode(0, &solution.weights, &mut workspace, &mut labels);
-/// assert_eq!(labels, problem.data().sequence(0).labels());
-/// # Ok::<(), maxmargin::TrainError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Solution {
-    /// The weights w, one per feature, which are Aα of the dual point, unless the method is one of
-    /// those whose weights [are not](Settings::weights_from_dual).
-    pub weights: Vec<f64>,
-    /// The dual point α: feasible in any case, so that its value is a bound.
-    pub dual: DualPoint,
-    /// The regularization strength λ in force.
-    pub lambda: f64,
-    /// Primal, dual and gap of exactly these weights and this dual point, from an exact pass.
-    pub certificate: Certificate,
-    /// Why the run ended.
-    pub status: Status,
-    /// What it took.
-    pub totals: Totals,
-    /// What the solver `auto` has chosen, and why.
-    pub choice: Option<Choice>,
-    /// How it has done on the data held out, if there were any.
-    pub validation: Option<Validation>,
-    /// Laws that the problem was found to break when the run [began](Problem::is_checked_at_start), in
-    /// words; with any of these, the certificate may prove nothing.
-    pub warnings: Vec<String>,
-}
 
 /// A run about to be started.
 ///
@@ -116,7 +29,7 @@ pub struct Solution {
 #[derive(Default)]
 pub struct Trainer<'a> {
     settings: Settings,
-    company: Company<'a>,
+    hooks: RunHooks<'a>,
     start: Option<DualPoint>,
     follows_own_run: bool,
     checkpoint: Option<Checkpoint<'static>>,
@@ -143,14 +56,14 @@ impl<'a> Trainer<'a> {
     /// ```
     #[must_use]
     pub fn observe(mut self, observer: &'a mut dyn Observer) -> Self {
-        self.company.observers.push(observer);
+        self.hooks.observers.push(observer);
         self
     }
 
     /// Uses `interrupt` to end the run from outside: keep a clone of it. See [`Interrupt`].
     #[must_use]
     pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
-        self.company.interrupt = interrupt;
+        self.hooks.interrupt = interrupt;
         self
     }
 
@@ -159,7 +72,7 @@ impl<'a> Trainer<'a> {
     /// and the result is the best model with its own certificate. See [`Validator`].
     #[must_use]
     pub fn validate(mut self, validator: &'a mut dyn Validator) -> Self {
-        self.company.validator = Some(validator);
+        self.hooks.validator = Some(validator);
         self
     }
 
@@ -186,7 +99,7 @@ impl<'a> Trainer<'a> {
         every: CheckpointEvery,
         sink: &'a mut dyn FnMut(&Checkpoint<'_>) -> io::Result<()>,
     ) -> Self {
-        self.company.keeper = Some(Keeper::new(every, sink));
+        self.hooks.keeper = Some(Keeper::new(every, sink));
         self
     }
 
@@ -286,31 +199,21 @@ impl<'a> Trainer<'a> {
         beginning: Beginning,
     ) -> Result<Finished, TrainError> {
         let settings = self.settings.check()?.resolved(problem.simplices().is_some());
-        let solver = settings.solver;
-        method::check_suited(problem, solver)?;
-        let unsuited = |why| Err(TrainError::Unsuited { solver, why });
-        if beginning.point.is_some() && !solver.starts_anywhere() {
-            return unsuited("cannot start from a dual point; fw, bcfw and cutting planes can");
+        let kind = settings.solver;
+        solver::check_suited(problem, kind)?;
+        if beginning.point.is_some() && !kind.starts_anywhere() {
+            let why = "cannot start from a dual point; fw, bcfw and cutting planes can";
+            return Err(TrainError::Unsuited { solver: kind, why });
         }
-        if !solver.keeps_checkpoints()
-            && (self.company.keeper.is_some() || self.checkpoint.is_some())
-        {
-            return unsuited("keeps no checkpoints; fw and bcfw do");
-        }
-        let (run, stage, parts) = match self.checkpoint {
-            None => (Run::start(problem, settings, self.company, beginning)?, Stage::START, None),
-            Some(checkpoint) => Run::resume(problem, settings, self.company, checkpoint)?,
+        let (mut run, stage, saved) = match self.checkpoint {
+            None => (Run::start(problem, settings, self.hooks, beginning)?, Stage::START, None),
+            Some(checkpoint) => {
+                let (run, stage, saved) = Run::resume(problem, settings, self.hooks, checkpoint)?;
+                (run, stage, Some(saved))
+            }
         };
-        match solver {
-            Solver::Auto | Solver::BlockCoordinate => driver::run(run, stage, parts),
-            Solver::FrankWolfe => method::batch::run(run, stage),
-            Solver::Subgradient => method::ssg::run(run),
-            Solver::AdaGrad => method::adagrad::run(run),
-            Solver::Perceptron => method::perceptron::run(run),
-            Solver::NSlack => method::n_slack::run(run),
-            Solver::OneSlack => method::one_slack::run(run),
-            Solver::ExponentiatedGradient => method::eg::run(run),
-        }
+        let method = solver::method(&mut run, saved.as_deref())?;
+        run_method(run, method, stage)
     }
 }
 

@@ -9,8 +9,8 @@ use super::max_product::MaxProduct;
 use super::max_sum::MaxSum;
 use super::roof_duality::{RoofDuality, both_on};
 use super::topology::Topology;
-use crate::names::named_enum;
-use crate::quality::Quality;
+use crate::problem::quality::Quality;
+use crate::util::names::named_enum;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -301,7 +301,7 @@ impl Roof {
     }
 }
 
-fn push_positive<const N: usize>(to: &mut crate::SparseVec, start: u64, masses: [f64; N]) {
+fn push_positive<const N: usize>(to: &mut crate::problem::SparseVec, start: u64, masses: [f64; N]) {
     for (at, mass) in masses.into_iter().enumerate().filter(|(_, mass)| *mass > 0.0) {
         to.push(start + at as u64, mass);
     }

@@ -17,7 +17,7 @@
 //! assert!((chain.edges()[0] - 1.0 / 3.0).abs() < 1e-15);
 //! ```
 
-use crate::expectations::softmax;
+use crate::problem::expectations::softmax;
 
 /// Memory for one chain after the other, and the marginals of the last.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! What decoding a factor graph gives: a labelling, or a fractional corner of a relaxation.
 
 use super::topology::{Topology, argmax};
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// A labelling of a factor graph, or a fractional corner of its relaxation.
 ///

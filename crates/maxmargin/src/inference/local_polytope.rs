@@ -20,7 +20,7 @@
 use super::labelling::Labelling;
 use super::lp::{LinearProgram, LpError, SolveLp};
 use super::topology::{Topology, argmax};
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// The largest common denominator that masses of a corner are tried for.
 const MOST_DENOMINATOR: u32 = 64;

@@ -5,7 +5,7 @@
 //! probability of each state of its parent among its joint states.
 
 use super::topology::Topology;
-use crate::expectations::softmax;
+use crate::problem::expectations::softmax;
 
 /// Memory for one graph after the other, and the marginals of the last.
 ///

@@ -1,6 +1,6 @@
 //! Factor graphs without scores: variables, their states, and which sets of them are scored together.
 
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 use std::ops::Range;
 use thiserror::Error;
 

@@ -122,7 +122,7 @@ impl Lru {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::Rng;
+    use crate::util::rng::Rng;
 
     #[test]
     fn the_rows_asked_for_last_are_kept() {

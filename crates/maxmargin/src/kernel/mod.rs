@@ -43,6 +43,7 @@ mod cache;
 mod function;
 mod inputs;
 mod model;
+mod nodes;
 mod problem;
 mod support;
 

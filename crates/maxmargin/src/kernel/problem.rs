@@ -4,10 +4,10 @@ use super::cache::{KernelRow, RowCache};
 use super::function::{Kernel, KernelError};
 use super::inputs::{Collector, Inputs, add_expansion};
 use super::support::Support;
-use crate::bounds::bounds_in_force;
+use crate::dual::norm_sq;
 use crate::model::Row;
 use crate::problem::Problem;
-use crate::sums::norm_sq;
+use crate::problem::bounds::bounds_in_force;
 
 /// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs:
 /// attribute by attribute with all labels side by side.

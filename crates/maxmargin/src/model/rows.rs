@@ -1,8 +1,8 @@
 //! Sparse rows of attributes: how every model keeps its inputs, reads scores off them, and scatters
 //! updates over them.
 
-use crate::prefetch::{prefetch, prefetch_first};
-use crate::sparse::Sink;
+use crate::problem::sparse::Sink;
+use crate::util::prefetch::{prefetch, prefetch_first};
 use std::ops::Range;
 
 /// An attribute value that is NaN or infinite.

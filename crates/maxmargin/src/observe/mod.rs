@@ -1,20 +1,21 @@
 //! One typed stream of events, from which tables, logs, progress bars and reports are made.
 
+mod cache_stats;
 mod jsonl;
+mod status;
 mod table;
+mod validation;
 
+pub use cache_stats::CacheStats;
 pub use jsonl::JsonLines;
+pub use status::Status;
 pub use table::Table;
+pub use validation::Validation;
 
-use crate::cache::{CacheStats, Caching};
 use crate::certificate::Certificate;
-use crate::direction::Direction;
 use crate::dual::Drift;
-use crate::order::Order;
-use crate::quality::Quality;
-use crate::settings::Settings;
-use crate::status::Status;
-use crate::validate::Validation;
+use crate::problem::Quality;
+use crate::settings::{Caching, Direction, Order, Settings};
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run.

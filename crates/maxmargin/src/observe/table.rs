@@ -1,7 +1,7 @@
 //! The trace as an aligned table.
 
+use super::Validation;
 use super::{Control, Event, Observer, Record, WarmStart};
-use crate::validate::Validation;
 use std::io::{self, Write};
 
 /// Prints a banner, one aligned row per pass and a closing line. Where there are validation errors,

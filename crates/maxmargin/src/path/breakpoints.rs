@@ -2,9 +2,9 @@
 
 use super::settings::GridStart;
 use crate::certificate::Certificate;
-use crate::names::named_enum;
-use crate::quality::Quality;
-use crate::status::Status;
+use crate::observe::Status;
+use crate::problem::quality::Quality;
+use crate::util::names::named_enum;
 
 named_enum! {
     /// How a [`Path`] was made, and so what it promises.

@@ -7,12 +7,14 @@
 
 use super::settings::PathSettings;
 use super::start::first;
-use crate::error::{TrainError, check_problem};
+use crate::certificate::check_problem;
+use crate::error::TrainError;
+use crate::observe::Status;
 use crate::problem::Blocks;
+use crate::run::Interrupt;
 use crate::settings::Settings;
-use crate::solver::Solver;
-use crate::status::Status;
-use crate::trainer::{Interrupt, Trainer};
+use crate::settings::Solver;
+use crate::trainer::Trainer;
 
 /// From each λ to the next.
 const FACTOR: f64 = 0.5;

@@ -4,15 +4,16 @@ use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::record::{Recorder, Trainings};
 use super::settings::PathSettings;
 use super::start::first;
-use crate::crew::Crew;
+use crate::certificate::check_problem;
+use crate::dual::Workers;
+use crate::dual::length_sq;
 use crate::dual::{DualPoint, Shares};
-use crate::error::{TrainError, check_problem};
+use crate::error::TrainError;
 use crate::observe::Control;
+use crate::observe::Status;
 use crate::problem::Blocks;
+use crate::run::Interrupt;
 use crate::run::{Beginning, Finished};
-use crate::status::Status;
-use crate::sums::length_sq;
-use crate::trainer::Interrupt;
 use std::time::Instant;
 
 /// Follows the regularization path of a problem.
@@ -69,7 +70,7 @@ pub fn regularization_path_with(
     let mut recorder = Recorder::new(kind, settings.epsilon, problem.dim(), watch);
     let mut trainings = Trainings::new(problem, &settings.training, interrupt);
     let threads = settings.training.check()?.thread_count();
-    let mut crew = settings.heuristic.then(|| Crew::new(problem, threads));
+    let mut workers = settings.heuristic.then(|| Workers::new(problem, threads));
 
     let (mut here, mut extra) = (first(problem, settings)?, 0.0);
     loop {
@@ -80,9 +81,9 @@ pub fn regularization_path_with(
             break;
         }
         let begin = Instant::now();
-        let step = match &mut crew {
+        let step = match &mut workers {
             None => Step::exact(settings.epsilon, recorder.last()),
-            Some(crew) => Step::heuristic(settings.epsilon, problem, &mut here, crew),
+            Some(workers) => Step::heuristic(settings.epsilon, problem, &mut here, workers),
         };
         let lambda = here.solution.lambda;
         match step {
@@ -142,9 +143,9 @@ impl Step {
         epsilon: f64,
         problem: &dyn Blocks,
         here: &mut Finished,
-        crew: &mut Crew<'_>,
+        workers: &mut Workers<'_>,
     ) -> Self {
-        let mut growths = block_growths(problem, &here.solution, crew);
+        let mut growths = block_growths(problem, &here.solution, workers);
         growths.iter_mut().for_each(|growth| *growth = growth.max(0.0));
         let gaps = &mut here.known.block_gaps;
         let step = Self::new(epsilon - gaps.iter().sum::<f64>(), growths.iter().sum());
@@ -160,12 +161,12 @@ impl Step {
 /// δᵢ = ℓᵢ − λ⟨w, wᵢ⟩ = cᵢ/C Hᵢ(μᵢ; w) of every block, without any oracle call.
 fn block_growths(
     problem: &dyn Blocks,
-    solution: &crate::trainer::Solution,
-    crew: &mut Crew<'_>,
+    solution: &crate::run::Solution,
+    workers: &mut Workers<'_>,
 ) -> Vec<f64> {
     let shares = Shares::new(problem);
     let mut growths = vec![0.0; solution.dual.blocks.len()];
-    crew.for_each(&mut growths, |i, scratch, growth| {
+    workers.for_each(&mut growths, |i, scratch, growth| {
         let block = &solution.dual.blocks[i];
         scratch.parts.clear();
         problem.truth_parts(i, &mut scratch.parts);

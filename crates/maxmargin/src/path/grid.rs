@@ -3,13 +3,14 @@
 use super::breakpoints::{Breakpoint, Path};
 use super::record::{Recorder, Trainings};
 use super::settings::{GridSettings, GridStart};
+use crate::certificate::check_problem;
 use crate::dual::DualPoint;
-use crate::error::{TrainError, check_problem};
+use crate::dual::length_sq;
+use crate::error::TrainError;
 use crate::observe::Control;
 use crate::problem::Blocks;
 use crate::run::Beginning;
-use crate::sums::length_sq;
-use crate::trainer::{Interrupt, Solution};
+use crate::run::{Interrupt, Solution};
 
 /// Trains at every λ of a grid, from the largest to the smallest, each to the gap ε.
 ///

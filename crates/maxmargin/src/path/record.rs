@@ -6,10 +6,11 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::observe::Control;
 use crate::problem::Blocks;
+use crate::run::Interrupt;
 use crate::run::{Beginning, Finished};
 use crate::settings::Settings;
-use crate::solver::Solver;
-use crate::trainer::{Interrupt, Trainer};
+use crate::settings::Solver;
+use crate::trainer::Trainer;
 
 /// Trains one problem at one λ after the other.
 pub(super) struct Trainings<'a> {

@@ -1,9 +1,9 @@
 //! What a path, or a grid, is to be.
 
-use crate::average::Average;
-use crate::names::named_enum;
-use crate::order::Order;
+use crate::settings::Average;
+use crate::settings::Order;
 use crate::settings::{Settings, SettingsError};
+use crate::util::names::named_enum;
 use serde::{Deserialize, Serialize};
 
 /// The share of ε to which breakpoints are solved, unless it is given: where it is guaranteed, and

@@ -1,17 +1,18 @@
 //! Where a path begins.
 
 use super::settings::{PathSettings, at};
-use crate::bounds::{Bounds, bounds_in_force};
-use crate::certificate::{ROUNDING, exact_pass, from_readings};
-use crate::crew::Crew;
+use crate::certificate::{exact_pass, from_readings};
+use crate::dual::Workers;
+use crate::dual::length_sq;
 use crate::dual::{Block, DualPoint, DualState, Shares};
 use crate::error::TrainError;
+use crate::observe::Status;
 use crate::observe::Totals;
 use crate::problem::Blocks;
+use crate::problem::bounds::{Bounds, bounds_in_force};
+use crate::run::Solution;
 use crate::run::{Finished, Known};
-use crate::status::Status;
-use crate::sums::length_sq;
-use crate::trainer::Solution;
+use crate::util::rounding::ROUNDING;
 use std::time::Instant;
 
 /// The first solution: all mass on the outputs of the largest loss is good enough for λ so large that
@@ -24,10 +25,10 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     let begin = Instant::now();
     let n = problem.examples();
     let checked = at(&settings.training, 1.0, settings.tolerance()).check()?;
-    let mut crew = Crew::new(problem, checked.thread_count());
+    let mut workers = Workers::new(problem, checked.thread_count());
     let zero = vec![0.0; problem.dim()];
     let mut blocks = vec![Block::default(); n];
-    crew.for_each(&mut blocks, |i, scratch, block| {
+    workers.for_each(&mut blocks, |i, scratch, block| {
         scratch.find_corner(i, &zero);
         scratch.describe_corner(i);
         (block.loss, block.parts) = (scratch.corner.loss, scratch.corner.parts.clone());
@@ -36,16 +37,16 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     let mut mean = point.weights(problem, 1.0);
     let within =
         bounds_in_force(problem).map_or(Ok(0.0), |bounds| keep_to_cone(bounds, &mut mean))?;
-    let theta = mean_rise(problem, &mean, &mut crew);
+    let theta = mean_rise(problem, &mean, &mut workers);
     let lambda = (length_sq(problem, &mean) + theta) / settings.tolerance();
     if !lambda.is_finite() {
         return Err(TrainError::Overflow);
     }
     // Features that tell nothing apart need no more regularization than the least.
     let lambda = lambda.max(settings.lambda_min).max(within);
-    let state = DualState::new(problem, lambda, point, &mut crew);
+    let state = DualState::new(problem, lambda, point, &mut workers);
     let mut readings = Vec::new();
-    exact_pass(problem, &mut crew, &state.shares, &state.blocks, &state.w, &mut readings);
+    exact_pass(problem, &mut workers, &state.shares, &state.blocks, &state.w, &mut readings);
     let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
     let quality = problem.quality().after_failures(failures);
     let (shares, norm_sq) = (&state.shares, state.norm_sq);
@@ -92,9 +93,9 @@ fn keep_to_cone(bounds: &Bounds, mean: &mut [f64]) -> Result<f64, TrainError> {
 }
 
 /// Σᵢ cᵢ/C θᵢ: how far the best output is above the truth under the weights `mean`, on average.
-fn mean_rise(problem: &dyn Blocks, mean: &[f64], crew: &mut Crew<'_>) -> f64 {
+fn mean_rise(problem: &dyn Blocks, mean: &[f64], workers: &mut Workers<'_>) -> f64 {
     let mut above = vec![0.0; problem.examples()];
-    crew.for_each(&mut above, |i, scratch, above: &mut f64| {
+    workers.for_each(&mut above, |i, scratch, above: &mut f64| {
         scratch.find_corner_without_loss(i, mean);
         scratch.describe_corner(i);
         scratch.parts.clear();

@@ -1,19 +1,32 @@
 //! What a structured problem is, and a check of the laws that it has to keep.
 
 mod blocks;
+mod bounded;
+pub(crate) mod bounds;
 mod check;
+pub(crate) mod expectations;
+mod forward;
+mod group_bounds;
+pub(crate) mod quality;
+pub(crate) mod simplices;
+pub(crate) mod slack_rescaled;
+pub(crate) mod sparse;
+pub(crate) mod sparse_accumulator;
 mod view;
+
+pub use bounded::Bounded;
+pub use bounds::{Bounds, BoundsError};
+pub use expectations::Expectations;
+pub use group_bounds::GroupBounds;
+pub use quality::{PointCheck, Quality};
+pub use simplices::Simplices;
+pub use slack_rescaled::{Enumerable, SlackRescaled, SlackWorkspace};
+pub use sparse::{Sink, SparseVec};
 
 pub use blocks::Blocks;
 pub(crate) use check::check_quickly;
 pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
 pub(crate) use view::Worker;
-
-use crate::bounds::Bounds;
-use crate::expectations::Expectations;
-use crate::quality::{PointCheck, Quality};
-use crate::simplex::Simplices;
-use crate::sparse::{Sink, SparseVec};
 
 /// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
 /// decoding.

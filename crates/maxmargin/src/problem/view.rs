@@ -1,11 +1,11 @@
 //! What the engine asks of a problem, without the types of its outputs and its scratch memory.
 
-use crate::bounds::Bounds;
+use crate::problem::bounds::Bounds;
+use crate::problem::quality::{PointCheck, Quality};
+use crate::problem::simplices::Simplices;
+use crate::problem::sparse::SparseVec;
+use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::problem::{BrokenLaw, Problem, check_quickly};
-use crate::quality::{PointCheck, Quality};
-use crate::simplex::Simplices;
-use crate::sparse::SparseVec;
-use crate::sparse_accumulator::SparseAccumulator;
 
 /// The methods of [`Blocks`], which only the engine calls: nothing outside of this crate can name this trait.
 pub trait View: Sync {

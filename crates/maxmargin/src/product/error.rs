@@ -48,6 +48,12 @@ pub enum ProductError {
     /// f(x) is no number.
     #[error("the value of f is {0}, where a finite number is needed")]
     Value(f64),
+    /// A checkpoint that cannot be kept, or that the run cannot go on from.
+    #[error("the checkpoint cannot be used: {why}")]
+    Checkpoint {
+        /// What is wrong.
+        why: String,
+    },
     /// A setting out of range.
     #[error("{name} is {value}; it must be {expected}")]
     Range {

@@ -1,12 +1,9 @@
-//! The loop.
+//! The general method: its state, and the run that the common loop drives.
 
 use super::domain::{Block as _, Domain};
 use super::step::{Stepper, Towards};
-use super::{ProductError, ProductSettings, Smooth};
-use crate::observe::Control;
-use crate::order::Picker;
-use crate::rng::Rng;
-use crate::status::Status;
+use super::{Minimiser, ProductError, ProductSettings, Smooth};
+use crate::observe::{Control, Status};
 use std::ops::Range;
 
 /// Where the general method has come to.
@@ -124,69 +121,27 @@ pub fn minimise_with(
     settings: &ProductSettings,
     mut watch: impl FnMut(&ProductRecord, &[f64]) -> Control,
 ) -> Result<ProductSolution, ProductError> {
-    settings.check()?;
-    let mut state = State::new(f, blocks)?;
-    let n = state.ranges.len();
-    let mut picker = Picker::new(settings.order, n, 1.0);
-    let mut rng = Rng::new(settings.seed);
-    let mut stepper = Stepper::new(settings.step, n, state.x.len());
-    let (mut passes, mut visits) = (0, 0);
-    loop {
-        passes += 1;
-        for visit in 0..n {
-            // Without a block that is known to have a gap, only looking at all of them helps.
-            let Some(i) = picker.next(&mut rng) else { break };
-            let gap = state.look(i)?;
-            picker.update(i, gap);
-            if gap > 0.0 {
-                state.step(i, gap, &mut stepper, visits)?;
-            }
-            visits += 1;
-            if picker.ends_sweep(n, visit + 1) {
-                break;
-            }
-        }
-        let last = passes >= settings.max_passes;
-        if !last && passes % settings.gap_every != 0 {
-            continue;
-        }
-        let gap = state.look_at_all()?;
-        picker.refresh(state.gaps.iter().copied());
-        let (value, oracle_calls) = (state.f.value(&state.x), state.oracle_calls);
-        if !value.is_finite() {
-            return Err(ProductError::Value(value));
-        }
-        let record = ProductRecord { pass: passes, oracle_calls, value, gap };
-        let control = watch(&record, &state.x);
-        let status = match () {
-            () if settings.tolerance > 0.0 && gap <= settings.tolerance => Status::Converged,
-            () if control == Control::Stop => Status::Stopped,
-            () if last => Status::MaxPasses,
-            () => continue,
-        };
-        let State { x, gaps: block_gaps, .. } = state;
-        return Ok(ProductSolution { x, value, gap, block_gaps, status, passes, oracle_calls });
-    }
+    Minimiser::new(settings.clone()).observe(&mut watch).minimise(f, blocks)
 }
 
 /// A gap may be below 0 by this share of its terms.
 const BELOW: f64 = 1e-6;
 
 /// The point, and scratch of the size of the largest block.
-struct State<'a, F> {
-    f: &'a mut F,
+pub(super) struct State<'a, F> {
+    pub(super) f: &'a mut F,
     blocks: &'a mut [Domain],
-    ranges: Vec<Range<usize>>,
-    x: Vec<f64>,
+    pub(super) ranges: Vec<Range<usize>>,
+    pub(super) x: Vec<f64>,
     gradient: Vec<f64>,
     /// The corner, and then the direction towards it.
     corner: Vec<f64>,
-    gaps: Vec<f64>,
-    oracle_calls: u64,
+    pub(super) gaps: Vec<f64>,
+    pub(super) oracle_calls: u64,
 }
 
 impl<'a, F: Smooth> State<'a, F> {
-    fn new(f: &'a mut F, blocks: &'a mut [Domain]) -> Result<Self, ProductError> {
+    pub(super) fn new(f: &'a mut F, blocks: &'a mut [Domain]) -> Result<Self, ProductError> {
         let mut ranges = Vec::new();
         let (mut dim, mut largest) = (0, 0);
         for (block, domain) in blocks.iter().enumerate() {
@@ -216,7 +171,7 @@ impl<'a, F: Smooth> State<'a, F> {
     }
 
     /// Finds the corner of block `i`, and turns it into a direction; returns the gap.
-    fn look(&mut self, i: usize) -> Result<f64, ProductError> {
+    pub(super) fn look(&mut self, i: usize) -> Result<f64, ProductError> {
         let range = self.ranges[i].clone();
         let (gradient, corner) =
             (&mut self.gradient[..range.len()], &mut self.corner[..range.len()]);
@@ -241,7 +196,7 @@ impl<'a, F: Smooth> State<'a, F> {
     }
 
     /// The gaps of all blocks at the current point; returns their sum.
-    fn look_at_all(&mut self) -> Result<f64, ProductError> {
+    pub(super) fn look_at_all(&mut self) -> Result<f64, ProductError> {
         // What f keeps up to date has drifted.
         self.f.begin(&self.x);
         for i in 0..self.ranges.len() {
@@ -252,7 +207,7 @@ impl<'a, F: Smooth> State<'a, F> {
     }
 
     /// Moves block `i` in the direction that was found last.
-    fn step(
+    pub(super) fn step(
         &mut self,
         i: usize,
         gap: f64,

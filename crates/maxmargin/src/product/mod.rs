@@ -30,6 +30,7 @@ mod domain;
 mod error;
 mod least_squares;
 mod method;
+mod minimiser;
 mod settings;
 mod spectral;
 mod step;
@@ -39,6 +40,7 @@ pub use domain::{Block, Domain};
 pub use error::ProductError;
 pub use least_squares::LeastSquares;
 pub use method::{ProductRecord, ProductSolution, minimise, minimise_with};
+pub use minimiser::Minimiser;
 pub use settings::{ProductSettings, ProductStep};
 pub use spectral::{Spectrahedron, TraceBall};
 

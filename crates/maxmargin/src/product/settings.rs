@@ -1,8 +1,9 @@
 //! The settings of the general method.
 
 use super::ProductError;
-use crate::names::named_enum;
-use crate::order::Order;
+use crate::settings::Order;
+use crate::util::names::named_enum;
+use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// How far a block moves towards its corner.
@@ -39,7 +40,7 @@ named_enum! {
 /// let wrong = ProductSettings { max_passes: 0, ..ProductSettings::default() };
 /// assert_eq!(wrong.check().unwrap_err().to_string(), "max_passes is 0; it must be at least 1");
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProductSettings {
     /// In which order blocks are visited. Default: `permutation`.
     pub order: Order,

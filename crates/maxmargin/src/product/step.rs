@@ -1,14 +1,17 @@
 //! How far a block moves.
 
 use super::{ProductError, ProductStep, Smooth};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A step rule at work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Stepper {
     rule: ProductStep,
     /// What f is thought to curve along each block, per squared length; 0 where nothing is known.
     curvatures: Vec<f64>,
     /// x with a step tried out.
+    #[serde(skip)]
     trial: Vec<f64>,
 }
 
@@ -29,11 +32,15 @@ const GROW: f64 = 2.0;
 const MOST_TRIALS: u32 = 60;
 
 impl Stepper {
-    pub(super) fn new(rule: ProductStep, blocks: usize, dim: usize) -> Self {
+    pub(super) fn new(rule: ProductStep, blocks: usize) -> Self {
         let tries = rule == ProductStep::Backtracking;
-        let (curvatures, trial) =
-            if tries { (vec![0.0; blocks], vec![0.0; dim]) } else { Default::default() };
-        Self { rule, curvatures, trial }
+        let curvatures = if tries { vec![0.0; blocks] } else { Vec::new() };
+        Self { rule, curvatures, trial: Vec::new() }
+    }
+
+    /// Makes room for points of this size.
+    pub(super) fn prepare(&mut self, dim: usize) {
+        self.trial.resize(dim, 0.0);
     }
 
     /// The step along `way` at visit `k`, from 0 to 1.

@@ -1,17 +1,17 @@
 //! Oracle calls, timed and counted.
 
 use super::Run;
-use crate::crew::Scratch;
 use crate::dual::DualState;
+use crate::dual::Scratch;
+use crate::problem::simplices::Simplices;
 use crate::problem::{Blocks, Worker};
-use crate::simplex::Simplices;
 use std::time::Instant;
 
 impl<'p> Run<'p, '_> {
     /// Calls the oracle of block `i` at the current w, timed and counted; the corner is in the
     /// scratch.
     pub(crate) fn oracle(&mut self, i: usize) {
-        let scratch = self.crew.scratch();
+        let scratch = self.workers.scratch();
         self.oracle_timer.time(|| scratch.find_corner(i, &self.state.w));
         self.totals.oracle_calls += 1;
         scratch.describe_corner(i);
@@ -20,21 +20,21 @@ impl<'p> Run<'p, '_> {
     /// Evaluates all corners of block `i`, which is a simplex, at the current w, timed and counted as
     /// an oracle call; their values are in the scratch.
     pub(crate) fn evaluate(&mut self, i: usize, simplices: &dyn Simplices) {
-        let values = &mut self.crew.scratch().values;
+        let values = &mut self.workers.scratch().values;
         self.oracle_timer.time(|| simplices.values(i, &self.state.w, values));
         self.totals.oracle_calls += 1;
     }
 
     /// Prepares the sequential scratch for block `i` at the current w.
     pub(crate) fn prepare(&mut self, i: usize) {
-        self.crew.scratch().worker.prepare(i, &self.state.w);
+        self.workers.scratch().worker.prepare(i, &self.state.w);
     }
 
     /// As [`oracle`](Self::oracle) at other weights, with the loss times `factor`: the corner with the
     /// largest `factor`·L + ⟨w, Bp⟩. False if the problem cannot do that for other factors than 1; then
     /// nothing is counted.
     pub(crate) fn oracle_at(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
-        let (timer, scratch) = (&mut self.oracle_timer, self.crew.scratch());
+        let (timer, scratch) = (&mut self.oracle_timer, self.workers.scratch());
         let found = timer.time(|| match factor == 1.0 {
             true => {
                 scratch.worker.find_corner(i, w);
@@ -52,7 +52,7 @@ impl<'p> Run<'p, '_> {
     /// Predicts the output of example `i` at other weights, timed and counted as an oracle call; it is
     /// the corner in the scratch.
     pub(crate) fn predict_at(&mut self, i: usize, w: &[f64]) {
-        let (timer, scratch) = (&mut self.oracle_timer, self.crew.scratch());
+        let (timer, scratch) = (&mut self.oracle_timer, self.workers.scratch());
         timer.time(|| scratch.worker.predict(i, w));
         self.totals.oracle_calls += 1;
         scratch.describe_corner(i);
@@ -64,7 +64,7 @@ impl<'p> Run<'p, '_> {
         &mut self,
         work: impl FnOnce(&DualState<'p>, &mut dyn Worker) -> T,
     ) -> T {
-        let (state, worker) = (&self.state, &mut *self.crew.scratch().worker);
+        let (state, worker) = (&self.state, &mut *self.workers.scratch().worker);
         self.totals.oracle_calls += 1;
         self.oracle_timer.time(|| work(state, worker))
     }
@@ -77,12 +77,13 @@ impl<'p> Run<'p, '_> {
         work: impl Fn(&dyn Blocks, &DualState<'p>, usize, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let (problem, state) = (self.problem, &self.state);
-        self.crew.for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
+        self.workers
+            .for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
     }
 
     /// The state and the scratch of the sequential thread, side by side.
     pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p>, &mut Scratch<'p>) {
-        (&mut self.state, self.crew.scratch())
+        (&mut self.state, self.workers.scratch())
     }
 
     /// Runs `work` on every block in parallel, counted and timed as oracle calls.

@@ -1,13 +1,14 @@
 //! A run put down as a checkpoint, and taken up again.
 
-use super::{Company, Run};
-use crate::checkpoint::{Checkpoint, Parts, Stage, signature};
-use crate::clock::Clock;
-use crate::crew::Crew;
-use crate::dual::{DualPoint, DualState};
-use crate::error::{TrainError, check_problem};
+use super::checkpoint::{Checkpoint, signature};
+use super::clock::Clock;
+use super::drive::Stage;
+use super::session::Method;
+use super::{Check, Run, RunHooks};
+use crate::certificate::{check_problem, first_misfit};
+use crate::dual::{DualPoint, DualState, Workers};
+use crate::error::TrainError;
 use crate::observe::Totals;
-use crate::point::first_misfit;
 use crate::problem::Blocks;
 use crate::settings::CheckedSettings;
 use std::borrow::Cow;
@@ -17,10 +18,10 @@ impl<'p, 'o> Run<'p, 'o> {
     /// Hands out a checkpoint of a run that stands at `stage`, if anyone takes it.
     pub(crate) fn keep(
         &mut self,
-        stage: Stage,
-        parts: Option<Parts<'_>>,
+        stage: Stage<&Check>,
+        method: &dyn Method<'p>,
     ) -> Result<(), TrainError> {
-        let Some(mut keeper) = self.company.keeper.take() else { return Ok(()) };
+        let Some(mut keeper) = self.hooks.keeper.take() else { return Ok(()) };
         let begin = Instant::now();
         let (seconds, oracle_seconds) = self.seconds();
         let signature = *self.signature.get_or_insert_with(|| signature(self.problem));
@@ -28,7 +29,7 @@ impl<'p, 'o> Run<'p, 'o> {
             note: String::new(),
             signature,
             settings: Cow::Borrowed(&self.settings),
-            stage,
+            stage: stage.copied(),
             w: Cow::Borrowed(self.state.sum()),
             blocks: Cow::Borrowed(&self.state.blocks),
             dual: self.state.dual,
@@ -39,9 +40,10 @@ impl<'p, 'o> Run<'p, 'o> {
             judge: Cow::Borrowed(&self.judge),
             bound: self.bound.as_ref().map(Cow::Borrowed),
             quality: self.problem.quality(),
-            parts,
+            estimate: self.estimate,
+            method: Cow::Owned(method.save()),
         });
-        self.company.keeper = Some(keeper);
+        self.hooks.keeper = Some(keeper);
         self.clock.leave_out_since(begin);
         result
     }
@@ -49,19 +51,19 @@ impl<'p, 'o> Run<'p, 'o> {
     /// Whether a checkpoint is due at the end of this pass.
     pub(crate) fn is_checkpoint_due(&self) -> bool {
         let (passes, seconds) = (self.totals.passes, self.clock.seconds());
-        self.company.keeper.as_ref().is_some_and(|keeper| keeper.is_due(passes, seconds))
+        self.hooks.keeper.as_ref().is_some_and(|keeper| keeper.is_due(passes, seconds))
     }
 
-    /// Takes up a run where `checkpoint` was made: in its loop, with the parts of it.
+    /// Takes up a run where `checkpoint` was made: at its stage of the loop, with what its method has saved.
     pub(crate) fn resume(
         problem: &'p dyn Blocks,
         settings: CheckedSettings,
-        company: Company<'o>,
+        hooks: RunHooks<'o>,
         checkpoint: Checkpoint<'static>,
-    ) -> Result<(Self, Stage, Option<Parts<'static>>), TrainError> {
+    ) -> Result<(Self, Stage<Check>, Cow<'static, [u8]>), TrainError> {
         check_problem(problem)?;
         checkpoint.check_resolved(&settings)?;
-        let Checkpoint { stage, w, blocks, dual, norm_sq, totals, parts, .. } = checkpoint;
+        let Checkpoint { stage, w, blocks, dual, norm_sq, totals, method, .. } = checkpoint;
         for (what, then, now) in
             [("examples", blocks.len(), problem.examples()), ("features", w.len(), problem.dim())]
         {
@@ -83,30 +85,31 @@ impl<'p, 'o> Run<'p, 'o> {
         }
         let point = DualPoint { blocks: blocks.into_owned() };
         let lambda = settings.lambda_for(problem.examples());
-        let mut crew = Crew::new(problem, settings.thread_count());
+        let mut workers = Workers::new(problem, settings.thread_count());
         // The signature knows the losses of a few outputs only.
         let bound = checkpoint.bound.as_ref().map(|bound| &bound.blocks);
         for blocks in [Some(&point.blocks), bound].into_iter().flatten() {
-            if let Some((example, why)) = first_misfit(problem, &mut crew, blocks) {
+            if let Some((example, why)) = first_misfit(problem, &mut workers, blocks) {
                 let why = format!("in example {example}, {why}");
                 return Err(TrainError::Resume { why });
             }
         }
-        let mut state = DualState::new(problem, lambda, point, &mut crew);
+        let mut state = DualState::new(problem, lambda, point, &mut workers);
         // From the sum of the blocks back to the bits that the steps have left.
         state.restore(w.into_owned(), dual, norm_sq);
 
         let clock = Clock::start_at(totals.seconds);
-        let mut run = Self::new(problem, settings, company, state, crew, clock)?;
+        let mut run = Self::new(problem, settings, hooks, state, workers, clock)?;
         run.signature = Some(checkpoint.signature);
         run.oracle_timer.add(totals.oracle_seconds);
         (run.totals, run.steps) = (totals, checkpoint.steps);
         run.judge = checkpoint.judge.into_owned();
         run.bound = checkpoint.bound.map(Cow::into_owned);
+        run.estimate = checkpoint.estimate;
         run.announce(Some(totals.passes), None);
         if let Some(choice) = checkpoint.choice {
-            run.choose(choice.into_owned());
+            run.announce_choice(choice.into_owned());
         }
-        Ok((run, stage, parts))
+        Ok((run, stage, method))
     }
 }

@@ -1,12 +1,12 @@
 //! Which settings have a meaning together.
 
 use super::{DEFAULT_RATE, Settings, SettingsError};
-use crate::average::Average;
-use crate::cache::Caching;
-use crate::direction::Direction;
-use crate::order::Order;
-use crate::solver::Solver;
-use crate::step::Step;
+use crate::settings::Average;
+use crate::settings::Caching;
+use crate::settings::Direction;
+use crate::settings::Order;
+use crate::settings::Solver;
+use crate::settings::Step;
 
 /// What can be chosen about a solver. Whatever is not here must be left alone.
 struct Choices {

@@ -10,8 +10,8 @@ use maxmargin::doc::{patches, rings, toy};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
 use maxmargin::{
-    Bounds, Checkpoint, CheckpointEvery, PathSettings, Problem, Settings, Solver, Status,
-    TrainError, Trainer, regularization_path, train,
+    Bounds, PathSettings, Problem, Settings, Solver, Status, TrainError, Trainer,
+    regularization_path, train,
 };
 use proptest::prelude::*;
 
@@ -241,14 +241,6 @@ fn what_a_solver_cannot_do_is_refused() {
                 .unwrap_err()
         });
         assert!(text.starts_with("a path cannot be combined with solver"), "{text}");
-    }
-    for solver in ["ssg", "adagrad", "perceptron", "n-slack", "1-slack", "eg"] {
-        let text = told(solver, &|settings| {
-            let mut keep = |_: &Checkpoint<'_>| Ok(());
-            let trainer = Trainer::new(settings);
-            trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&toy()).unwrap_err()
-        });
-        assert_eq!(text, format!("solver {solver} keeps no checkpoints; fw and bcfw do"));
     }
 }
 

@@ -7,8 +7,9 @@ use crate::common::problems::{Enumerated, ViaPsi, Watched, any_polytope, bounded
 use crate::common::{Rows, bcfw, cases, watch};
 use maxmargin::observe::{Control, Event, JsonLines, Totals};
 use maxmargin::{
-    Average, Bounds, Caching, Checkpoint, CheckpointEvery, Direction, DualPoint, Interrupt, Order,
-    Problem, Rng, Settings, Solution, Solver, Status, Step, TrainError, Trainer, train,
+    Average, Bounded, Bounds, Caching, Checkpoint, CheckpointEvery, Direction, DualPoint,
+    Interrupt, Order, Problem, Rng, Settings, Solution, Solver, Status, Step, TrainError, Trainer,
+    train,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,6 +35,27 @@ fn every_method() -> Vec<Settings> {
             let step = Step::Fixed;
             all.push(Settings { order, average, step, ..base.clone() });
             all.push(Settings { order, average, step, cache: Caching::On, ..base.clone() });
+        }
+    }
+    all
+}
+
+/// The methods that the papers compare with.
+fn every_baseline() -> Vec<Settings> {
+    let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
+    let mut all = Vec::new();
+    for solver in [Solver::NSlack, Solver::OneSlack] {
+        all.push(Settings { solver, ..base.clone() });
+    }
+    for order in [Order::Permutation, Order::Cyclic] {
+        let base = Settings { order, ..base.clone() };
+        for solver in [Solver::Subgradient, Solver::AdaGrad] {
+            for average in [Average::None, Average::Uniform, Average::Weighted, Average::Half] {
+                all.push(Settings { solver, average, ..base.clone() });
+            }
+        }
+        for solver in [Solver::Perceptron, Solver::ExponentiatedGradient] {
+            all.push(Settings { solver, ..base.clone() });
         }
     }
     all
@@ -130,6 +152,15 @@ fn check_all<P: Problem>(problem: &P, methods: Vec<Settings>) {
         let resumed = piecewise(problem, &settings, || 1 + rng.below(3 * n) as u64);
         assert_same(&resumed, &whole);
     }
+}
+
+#[test]
+fn every_baseline_goes_on_as_if_never_stopped() {
+    check_all(&random_chain(40, 4, 2), every_baseline());
+    let chain = random_chain(20, 4, 2);
+    let d = chain.dim();
+    let bounds = Bounds::none(d).with(0..d, -0.03, 0.05).unwrap();
+    check_all(&Bounded::new(chain, bounds), every_baseline());
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn what_is_not_whole_is_refused() {
     }
     let mut later = bytes.clone();
     later[8] = 99;
-    assert_eq!(read(&later), CheckpointError::Layout { found: 99 });
+    assert_eq!(read(&later), CheckpointError::Layout { found: 99, reads: 7 });
     assert!(read(&later).to_string().contains("another version"));
     assert!(Checkpoint::from_bytes(&bytes).is_ok());
 }

@@ -31,6 +31,7 @@ mod grid;
 mod identities;
 mod inexact_oracles;
 mod kernels;
+mod layers;
 mod matching;
 mod max_flow;
 mod multilabel;

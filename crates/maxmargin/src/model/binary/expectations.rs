@@ -1,8 +1,8 @@
 //! Expectations over two labels. The only potential is that of the wrong one.
 
 use super::problem::{Binary, BinaryWorkspace, WRONG};
-use crate::expectations::Expectations;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::Expectations;
+use crate::problem::sparse::SparseVec;
 
 impl Expectations<BinaryWorkspace> for Binary {
     fn potentials(&self, _i: usize) -> usize {

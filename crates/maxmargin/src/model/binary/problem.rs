@@ -1,13 +1,13 @@
 //! Binary classification as a structured problem.
 
 use super::shape::BinaryShape;
-use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::simplex::Simplices;
-use crate::slack::Enumerable;
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::expectations::Expectations;
+use crate::problem::quality::PointCheck;
+use crate::problem::simplices::Simplices;
+use crate::problem::slack_rescaled::Enumerable;
+use crate::problem::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data that do not fit a binary shape.

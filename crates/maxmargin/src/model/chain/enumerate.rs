@@ -1,7 +1,7 @@
 //! All labellings of a sequence, for chains that are short.
 
 use super::problem::Chain;
-use crate::slack::Enumerable;
+use crate::problem::slack_rescaled::Enumerable;
 
 /// A sequence of T tokens has Kᵀ labellings: for short sequences over few labels.
 impl Enumerable for Chain {

@@ -5,8 +5,8 @@
 
 use super::parts::{edge, node};
 use super::problem::{Chain, ChainWorkspace};
-use crate::expectations::Expectations;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::Expectations;
+use crate::problem::sparse::SparseVec;
 
 impl Expectations<ChainWorkspace> for Chain {
     fn potentials(&self, i: usize) -> usize {

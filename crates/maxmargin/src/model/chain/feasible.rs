@@ -2,7 +2,7 @@
 
 use super::parts::{Part, decode};
 use super::problem::Chain;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 use std::collections::BTreeMap;
 
 /// Checks that node and edge marginals are non-negative, sum to one at every position and agree with

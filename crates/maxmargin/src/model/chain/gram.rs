@@ -7,8 +7,8 @@
 use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::ChainShape;
-use crate::prefetch::prefetch;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
+use crate::util::prefetch::prefetch;
 
 /// A table of inner products may have this many entries per attribute entry of its example.
 const ENTRIES_PER_ATTRIBUTE: usize = 4;

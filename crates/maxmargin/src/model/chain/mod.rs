@@ -20,7 +20,6 @@ mod enumerate;
 mod expectations;
 mod feasible;
 mod gram;
-mod kernel;
 mod loss;
 mod parts;
 mod problem;

@@ -3,7 +3,7 @@
 //! Packed so that decoding is a shift and a mask, and so that the parts of a labelling, written down
 //! position by position, are sorted already: the node of a position, then the edge that leaves it.
 
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// Labels must fit in this many bits.
 const LABEL_BITS: u32 = 16;

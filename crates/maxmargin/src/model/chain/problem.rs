@@ -5,13 +5,13 @@ use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
-use crate::bounds::Bounds;
-use crate::expectations::Expectations;
 use crate::inference::forward_backward::ForwardBackward;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::bounds::Bounds;
+use crate::problem::expectations::Expectations;
+use crate::problem::quality::PointCheck;
+use crate::problem::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data that do not fit a chain's shape or loss.
@@ -114,7 +114,7 @@ pub struct Chain {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChainWorkspace {
-    pub(super) scores: ChainScores,
+    pub(crate) scores: ChainScores,
     /// Node scores of the truth, while its loss is taken off them.
     saved: Vec<f64>,
     norm: NormScratch,
@@ -169,7 +169,7 @@ impl Chain {
 
     /// The same chain with one attribute per token, `numbers[token]` of `count` with all tokens
     /// counted through, and lengths that inner products of `product` give.
-    pub(super) fn with_inputs(
+    pub(crate) fn with_inputs(
         self,
         numbers: &[u32],
         count: usize,

@@ -1,7 +1,7 @@
 //! Labelled sequences in index form: what a chain is trained on and what it predicts.
 
 use crate::model::rows::{NotFinite, Row, Rows};
-use crate::prefetch::prefetch;
+use crate::util::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
 

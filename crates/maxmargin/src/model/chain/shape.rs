@@ -267,7 +267,7 @@ impl ChainScores {
     }
 
     /// As [`fill`](Self::fill), with what `emit` adds for the scores of inputs.
-    pub(super) fn fill_with(
+    pub(crate) fn fill_with(
         &mut self,
         shape: &ChainShape,
         w: &[f64],

@@ -5,7 +5,7 @@ use super::graphs::{Graph, Graphs};
 use super::shape::GraphShape;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// One example: its structure, and the factors behind each table of it.
 ///

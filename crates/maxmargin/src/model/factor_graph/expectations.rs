@@ -1,8 +1,8 @@
 //! Expectations of factor graphs without cycles, by sum-product. Potentials are laid out as scores.
 
 use super::problem::{FactorGraph, FactorGraphWorkspace};
-use crate::expectations::Expectations;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::Expectations;
+use crate::problem::sparse::SparseVec;
 
 impl Expectations<FactorGraphWorkspace> for FactorGraph {
     fn potentials(&self, i: usize) -> usize {

@@ -8,7 +8,7 @@
 use super::compiled::Compiled;
 use super::graphs::Graphs;
 use super::shape::GraphShape;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// A table of inner products may have this many entries per attribute entry of its factors.
 const ENTRIES_PER_ATTRIBUTE: usize = 4;

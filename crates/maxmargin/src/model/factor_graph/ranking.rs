@@ -4,7 +4,7 @@ use super::problem::FactorGraph;
 use crate::inference::enumerate::Enumerate;
 use crate::inference::labelling::Labelling;
 use crate::problem::Problem;
-use crate::slack::Enumerable;
+use crate::problem::slack_rescaled::Enumerable;
 
 impl FactorGraph {
     /// The `n` best labellings of graph `i` with their scores, best first, by trying all of them; none

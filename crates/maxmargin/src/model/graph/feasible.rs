@@ -3,7 +3,7 @@
 use super::graphs::LabelledGraph;
 use super::labels::disagreement;
 use super::shape::PottsShape;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// Checks a part vector of a graph and its loss; see [`check_point`](crate::Problem::check_point) of
 /// [`Potts`](super::Potts).

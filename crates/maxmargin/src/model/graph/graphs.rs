@@ -1,7 +1,7 @@
 //! Labelled graphs in index form: what is trained on and what is predicted.
 
 use crate::model::rows::{NotFinite, Row, Rows};
-use crate::prefetch::prefetch;
+use crate::util::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
 //! The ways to label a graph.
 
 use super::shape::PottsShape;
-use crate::names::named_enum;
-use crate::quality::Quality;
+use crate::problem::quality::Quality;
+use crate::util::names::named_enum;
 
 named_enum! {
     /// How the best labelling of a graph is found, or a good one.

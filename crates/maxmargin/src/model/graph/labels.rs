@@ -2,7 +2,7 @@
 
 use super::search::Task;
 use crate::inference::topology::argmax;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// Labels for the nodes of a graph, or a fractional corner of the relaxation.
 ///

@@ -8,14 +8,14 @@ use super::labels::NodeLabels;
 use super::loss::NodeLoss;
 use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
-use crate::bounds::{Bounds, BoundsError};
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::topology::Topology;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
-use crate::quality::{PointCheck, Quality};
-use crate::sparse::{Sink, SparseVec};
-use crate::sparse_accumulator::SparseAccumulator;
+use crate::problem::bounds::{Bounds, BoundsError};
+use crate::problem::quality::{PointCheck, Quality};
+use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::sparse_accumulator::SparseAccumulator;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -2,7 +2,7 @@
 
 use super::pairs::{Gold, Pair};
 use super::shape::MatchingShape;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// Checks that there is a share t of the truth such that the rest is (1 − t) times a point of the
 /// polytope of matchings: 0 ≤ μ ≤ 1, and sums of rows and columns within their bounds. That polytope has

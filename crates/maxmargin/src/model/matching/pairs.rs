@@ -285,7 +285,7 @@ impl Pairs {
     pub(super) fn prefetch(&self, i: usize) {
         let range = self.starts[i]..self.starts[i + 1];
         self.features.prefetch_rows(range.clone());
-        crate::prefetch::prefetch(&self.links[range]);
+        crate::util::prefetch::prefetch(&self.links[range]);
     }
 }
 

@@ -4,10 +4,10 @@ use super::loss::LinkLoss;
 use super::matcher::{Matcher, Search, score_links};
 use super::pairs::{Gold, Pairs};
 use super::shape::MatchingShape;
-use crate::bounds::Bounds;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::bounds::Bounds;
+use crate::problem::quality::PointCheck;
+use crate::problem::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data, a shape or a loss that do not fit together.

@@ -1,9 +1,9 @@
 //! Expectations over classes. Potentials are one for each class.
 
 use super::problem::{Multiclass, MulticlassWorkspace};
-use crate::expectations::{Expectations, softmax};
-use crate::simplex::Simplices;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::{Expectations, softmax};
+use crate::problem::simplices::Simplices;
+use crate::problem::sparse::SparseVec;
 
 impl Expectations<MulticlassWorkspace> for Multiclass {
     fn potentials(&self, _i: usize) -> usize {

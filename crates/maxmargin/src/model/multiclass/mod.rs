@@ -35,7 +35,6 @@
 //! the problem to train. [`MulticlassShape::predict`] predicts.
 
 mod expectations;
-mod kernel;
 mod loss;
 mod problem;
 mod shape;

@@ -2,14 +2,14 @@
 
 use super::loss::ClassLoss;
 use super::shape::{MulticlassShape, first_largest};
-use crate::expectations::Expectations;
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::simplex::{self, Simplices};
-use crate::slack::Enumerable;
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::expectations::Expectations;
+use crate::problem::quality::PointCheck;
+use crate::problem::simplices::{self, Simplices};
+use crate::problem::slack_rescaled::Enumerable;
+use crate::problem::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
 /// Data that do not fit a multiclass shape or loss.
@@ -129,7 +129,7 @@ pub struct MulticlassWorkspace {
 }
 
 impl MulticlassWorkspace {
-    pub(super) fn scores_mut(&mut self) -> &mut Vec<f64> {
+    pub(crate) fn scores_mut(&mut self) -> &mut Vec<f64> {
         &mut self.scores
     }
 }
@@ -154,7 +154,7 @@ impl Multiclass {
 
     /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length
     /// (with the bias) is `norms[i]`.
-    pub(super) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
+    pub(crate) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
         let shape = MulticlassShape { attributes: count, ..self.shape };
         Self { shape, data: self.data.with_inputs(numbers), norms, ..self }
     }
@@ -343,7 +343,7 @@ impl Problem for Multiclass {
         loss: f64,
         slack: f64,
     ) -> Result<PointCheck, String> {
-        simplex::check(parts, self.shape.classes, slack)?;
+        simplices::check(parts, self.shape.classes, slack)?;
         let cost = |&(class, mass): &(u64, f64)| mass * Simplices::loss(self, i, class);
         let own: f64 = parts.entries().iter().map(cost).sum();
         if (own - loss).abs() > slack * (1.0 + own.abs()) {

@@ -76,7 +76,7 @@ impl MulticlassShape {
 
     /// Fills `scores` with what the bias gives each class.
     #[inline]
-    pub(super) fn score_bias(&self, w: &[f64], scores: &mut Vec<f64>) {
+    pub(crate) fn score_bias(&self, w: &[f64], scores: &mut Vec<f64>) {
         scores.clear();
         let scale = self.bias.unwrap_or_default();
         scores.extend(w[self.bias_weights()].iter().map(|weight| scale * weight));

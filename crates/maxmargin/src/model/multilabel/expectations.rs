@@ -2,8 +2,8 @@
 //! label and one for every pair, of being on.
 
 use super::problem::{Multilabel, MultilabelWorkspace};
-use crate::expectations::Expectations;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::Expectations;
+use crate::problem::sparse::SparseVec;
 
 impl Expectations<MultilabelWorkspace> for Multilabel {
     fn potentials(&self, _: usize) -> usize {

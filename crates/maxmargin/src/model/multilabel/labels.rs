@@ -1,6 +1,6 @@
 //! What a multi-label model predicts.
 
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// A set of labels, or a fractional corner of the relaxation.
 ///

@@ -19,7 +19,6 @@
 
 mod error;
 mod expectations;
-mod kernel;
 mod labels;
 mod problem;
 mod search;

@@ -4,16 +4,16 @@ use super::error::{MultilabelError, check};
 use super::labels::LabelSet;
 use super::search::{Plan, Search};
 use super::shape::MultilabelShape;
-use crate::bounds::Bounds;
-use crate::expectations::Expectations;
 use crate::inference::Inference;
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::Problem;
-use crate::quality::{PointCheck, Quality};
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::bounds::Bounds;
+use crate::problem::expectations::Expectations;
+use crate::problem::quality::{PointCheck, Quality};
+use crate::problem::sparse::{Sink, SparseVec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -175,14 +175,14 @@ impl Multilabel {
 
     /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length is
     /// `norms[i]`.
-    pub(super) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
+    pub(crate) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
         let data = self.data.with_inputs(numbers);
         let shape = MultilabelShape { attributes: count, ..self.shape };
         Self { shape, data, norms, ..self }
     }
 
     /// Fills the scores of labels with what `add` adds.
-    pub(super) fn score_with(&self, ws: &mut MultilabelWorkspace, add: &mut dyn FnMut(&mut [f64])) {
+    pub(crate) fn score_with(&self, ws: &mut MultilabelWorkspace, add: &mut dyn FnMut(&mut [f64])) {
         ws.scores.clear();
         ws.scores.resize(self.shape.labels, 0.0);
         add(&mut ws.scores);

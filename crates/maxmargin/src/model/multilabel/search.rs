@@ -9,8 +9,8 @@ use crate::inference::subsets::{MOST_VARIABLES, Subsets};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference, Unsuitable};
-use crate::quality::Quality;
-use crate::sparse::SparseVec;
+use crate::problem::quality::Quality;
+use crate::problem::sparse::SparseVec;
 use std::sync::Arc;
 
 /// Up to so many labels all sets are tried without being asked: a thousandth of a second at most.

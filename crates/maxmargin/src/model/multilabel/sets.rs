@@ -4,7 +4,7 @@ use super::labels::LabelSet;
 use super::problem::Multilabel;
 use super::shape::MultilabelShape;
 use crate::model::Row;
-use crate::slack::Enumerable;
+use crate::problem::slack_rescaled::Enumerable;
 use std::cmp::Ordering;
 
 /// The scores of all sets of labels of a row, where there are few labels: for the n best sets, and for

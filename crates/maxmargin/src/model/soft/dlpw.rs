@@ -4,7 +4,7 @@
 use super::layout::Block;
 use super::problem::{SoftError, SoftGraph};
 use crate::observe::Control;
-use crate::rng::Rng;
+use crate::util::rng::Rng;
 use std::ops::Range;
 use std::time::Instant;
 

@@ -4,11 +4,11 @@ use super::dlpw::{DlpwRow, DlpwSettings, dlpw_watched};
 use super::problem::{SoftError, SoftGraph};
 use crate::certificate::Certificate;
 use crate::dual::DualPoint;
+use crate::observe::Status;
 use crate::observe::{Control, Record, StepSizes, Totals};
-use crate::quality::Quality;
+use crate::problem::quality::Quality;
+use crate::run::{Interrupt, Solution};
 use crate::settings::Settings;
-use crate::status::Status;
-use crate::trainer::{Interrupt, Solution};
 
 /// Trains by [DLPW](super::dlpw()), at a temperature if its maxima are to be soft. Of the settings it uses the
 /// seed and the limits on passes and seconds.

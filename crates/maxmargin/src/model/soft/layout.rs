@@ -5,7 +5,7 @@ use crate::model::factor_graph::{GraphShape, Graphs};
 use crate::model::multilabel::MultilabelShape;
 use crate::model::rows::{NotFinite, Row, Rows};
 use crate::model::{LabelledRows, factor_graph};
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 use std::ops::Range;
 
 /// A variable or a factor of an example.

@@ -1,8 +1,9 @@
 //! Loops around soft training that make the constraints hard.
 
 use super::problem::{SoftError, SoftGraph};
+use crate::run::Solution;
 use crate::settings::Settings;
-use crate::trainer::{Solution, Trainer};
+use crate::trainer::Trainer;
 
 /// Trains with one ρ after the other, each from where the last one ended. Decreasing ones approach the
 /// problem over the LP relaxation, at a cost that is mostly that of the first.

@@ -6,9 +6,9 @@
 use super::examples::State;
 use super::parts::Part;
 use super::problem::{Tree, TreeWorkspace};
-use crate::expectations::{Expectations, softmax};
 use crate::problem::Problem as _;
-use crate::sparse::SparseVec;
+use crate::problem::expectations::{Expectations, softmax};
+use crate::problem::sparse::SparseVec;
 
 /// Tables of one example, laid out as the scores of `search`: by node, kind and place.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,7 @@
 
 use super::examples::State;
 use super::problem::Tree;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 use std::collections::BTreeMap;
 
 /// Checks that the masses of pairs of states are not negative, sum to one at every root, and agree on the

@@ -5,12 +5,12 @@ use super::expectations::Sums;
 use super::parts::PartStarts;
 use super::search::Search;
 use super::shape::TreeShape;
-use crate::bounds::{Bounds, BoundsError};
-use crate::expectations::Expectations;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::sparse::{Sink, SparseVec};
-use crate::sparse_accumulator::SparseAccumulator;
+use crate::problem::bounds::{Bounds, BoundsError};
+use crate::problem::expectations::Expectations;
+use crate::problem::quality::PointCheck;
+use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::sparse_accumulator::SparseAccumulator;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

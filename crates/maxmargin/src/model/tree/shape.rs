@@ -1,6 +1,6 @@
 //! The tree, which weights there are, and where they lie.
 
-use crate::bounds::{Bounds, BoundsError};
+use crate::problem::bounds::{Bounds, BoundsError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thiserror::Error;

@@ -4,7 +4,7 @@ use super::Law;
 use super::look::Look;
 use super::report::show;
 use crate::problem::Problem;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// Numbers may differ by this share of the terms that they are sums of.
 pub(super) const ROUNDING: f64 = 1e-6;

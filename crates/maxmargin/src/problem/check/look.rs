@@ -4,11 +4,11 @@ use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known, Source};
 use super::report::{Report, show};
 use super::weights::{Place, normals, spread};
 use super::{BrokenLaw, CheckOptions, Law};
-use crate::bounds::Bounds;
 use crate::problem::Problem;
-use crate::quality::Quality;
-use crate::rng::Rng;
-use crate::sparse::SparseVec;
+use crate::problem::bounds::Bounds;
+use crate::problem::quality::Quality;
+use crate::problem::sparse::SparseVec;
+use crate::util::rng::Rng;
 
 /// Factors of losses at which oracles that know such factors are asked.
 const FACTORS: [f64; 2] = [0.25, 3.0];

@@ -6,7 +6,7 @@ use super::look::{Answer, Look, Question};
 use super::report::show;
 use super::weights::Place;
 use crate::problem::Problem;
-use crate::sparse::SparseVec;
+use crate::problem::sparse::SparseVec;
 
 /// What known outputs score at some weights.
 pub(super) struct Values<'k> {

@@ -1,7 +1,7 @@
 //! Examples and weights to look at.
 
-use crate::bounds::Bounds;
-use crate::rng::Rng;
+use crate::problem::bounds::Bounds;
+use crate::util::rng::Rng;
 
 /// Weights, and what to call them.
 pub(super) struct Place {

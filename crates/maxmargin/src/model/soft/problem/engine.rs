@@ -3,8 +3,8 @@
 use super::{SoftGraph, SoftWorkspace};
 use crate::inference::topology::argmax;
 use crate::problem::Problem;
-use crate::quality::PointCheck;
-use crate::sparse::{Sink, SparseVec};
+use crate::problem::quality::PointCheck;
+use crate::problem::sparse::{Sink, SparseVec};
 
 impl Problem for SoftGraph {
     type Output = u32;

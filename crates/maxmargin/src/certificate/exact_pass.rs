@@ -1,0 +1,116 @@
+//! All blocks at one w, read by exact oracles, and the certificate of what they say.
+
+use super::Certificate;
+use crate::dual::{Block, Scratch, Shares, Workers};
+use crate::error::TrainError;
+use crate::problem::Blocks;
+use crate::problem::quality::Quality;
+use crate::util::rounding::ROUNDING;
+
+/// What an exact pass finds out about one block.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct BlockReading {
+    /// max_y Hᵢ(y; w).
+    pub(crate) hinge: f64,
+    /// The block's gap cᵢ/C (max_y Hᵢ(y; w) − Hᵢ(μᵢ; w)), which is ≥ 0.
+    pub(crate) gap: f64,
+    /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
+    /// to it.
+    size: f64,
+    /// The loss of the corner that the oracle found, if it is one that cannot be.
+    pub(crate) wrong_loss: Option<f64>,
+    /// Whether that corner scored below the truth, which an exact oracle never allows.
+    pub(crate) failed: bool,
+}
+
+/// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
+///
+/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
+/// The truth and the block's own point are known to be points of the block too: if an inexact oracle
+/// has found less than the better of these, that one takes its place.
+pub(crate) fn read_block(
+    problem: &dyn Blocks,
+    shares: &Shares,
+    blocks: &[Block],
+    w: &[f64],
+    i: usize,
+    scratch: &mut Scratch<'_>,
+) -> BlockReading {
+    scratch.find_corner(i, w);
+    scratch.describe_corner(i);
+    let Scratch { worker, corner, step, parts, .. } = scratch;
+    let (loss, block) = (corner.loss, &blocks[i]);
+
+    parts.clear();
+    problem.truth_parts(i, parts);
+    step.parts.assign_difference(&corner.parts, parts);
+    let score = worker.score(i, w, &step.parts);
+    let mut hinge = loss + score;
+
+    step.go_to(block, corner);
+    let mut ascent = step.loss + worker.score(i, w, &step.parts);
+
+    let own = hinge - ascent;
+    let size = loss.abs() + block.loss.abs() + score.abs();
+    let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + size);
+    if failed && own < 0.0 {
+        scratch.fall_back_to_truth(problem, i);
+        scratch.step.go_to(block, &scratch.corner);
+        (hinge, ascent) = (0.0, -own);
+    } else if ascent < 0.0 {
+        // The block's own point is as good as the corner, or better, but for rounding.
+        step.stay();
+        (hinge, ascent) = (own, 0.0);
+    }
+    let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
+    let size = size + own.abs();
+    BlockReading { hinge, gap: shares.of(i) * ascent, size, wrong_loss, failed }
+}
+
+/// All blocks at one w, read by exact oracles without any cache.
+pub(crate) fn exact_pass(
+    problem: &dyn Blocks,
+    workers: &mut Workers<'_>,
+    shares: &Shares,
+    blocks: &[Block],
+    w: &[f64],
+    readings: &mut Vec<BlockReading>,
+) {
+    readings.clear();
+    readings.resize(blocks.len(), BlockReading::default());
+    workers.for_each(readings, |i, scratch, reading| {
+        *reading = read_block(problem, shares, blocks, w, i, scratch);
+    });
+}
+
+/// The certificate of weights with the squared length `norm_sq` and a dual point with the value
+/// `dual`, from an exact pass at these weights with oracles of the given quality.
+pub(crate) fn from_readings(
+    quality: Quality,
+    shares: &Shares,
+    lambda: f64,
+    norm_sq: f64,
+    dual: f64,
+    readings: &[BlockReading],
+) -> Result<Certificate, TrainError> {
+    if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
+        return Err(TrainError::NotFinite { example });
+    }
+    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss?)));
+    if let Some((example, loss)) = wrong.next() {
+        return Err(TrainError::Loss { example, loss });
+    }
+    let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
+    let primal = 0.5 * lambda * norm_sq + risk;
+    if !(primal + dual).is_finite() {
+        return Err(TrainError::Overflow);
+    }
+    let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
+    // No hinge was read as less than the value of the block's own point, so that this holds for every
+    // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
+    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+        return Err(TrainError::Contradiction { primal, dual });
+    }
+    let primal = primal.max(dual);
+    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
+}

@@ -1,0 +1,269 @@
+//! Is a point of a block made of outputs?
+//!
+//! A block with the features t and the loss ℓ stands for the bound ℓ + ⟨w, t⟩ on the hinge of its
+//! example. The bound holds for all w if outputs y with masses α(y) exist such that
+//!
+//! ```text
+//! Σ α(y) x(y) = t,   Σ α(y) L(y) ≥ ℓ,   Σ α(y) = 1,   α ≥ 0        with x(y) = −ψᵢ(y)
+//! ```
+//!
+//! Where the bounds of the problem allow a weight one sign only, the bound has to hold for that sign
+//! only, and the equation for its feature becomes an inequality. So the question is whether
+//! (t, ℓ, 1) lies in the cone of all (x(y), L(y), 1) and of the directions that inequalities leave open.
+//! The search adds one output at a time, the one that the oracle finds in the direction of the
+//! residual. Both answers come with a proof: outputs and their masses, or a residual that separates the
+//! point from everything that an exact oracle can find.
+
+use crate::certificate::least_squares_cone::NearestInCone;
+use crate::dual::Block;
+use crate::dual::Scratch;
+use crate::problem::Blocks;
+use crate::problem::bounds::Bounds;
+use crate::problem::quality::Quality;
+use crate::problem::sparse::SparseVec;
+
+/// The answer of [`find_outputs`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Membership {
+    /// The point is a convex combination of outputs, or its value is bounded by one.
+    Inside,
+    /// The point is at least so far from all of them, relative to the sizes of features and losses.
+    Outside(f64),
+    /// The search found neither outputs nor a proof that there are none.
+    Unknown,
+}
+
+/// Oracle calls for one block at most, and calls in which the distance must be halved. Where it is not,
+/// a point is made of so many outputs that the search would take too long.
+const MOST_CALLS: usize = 1000;
+const PATIENCE: usize = 50;
+
+/// Where the loss matters less than this in a direction, plain decoding finds its best output.
+const LOSS_MATTERS: f64 = 1e-9;
+
+/// Searches for outputs of example `i` that make up `block`, to `slack` relative to their sizes.
+pub(crate) fn find_outputs(
+    problem: &dyn Blocks,
+    i: usize,
+    block: &Block,
+    slack: f64,
+    scratch: &mut Scratch<'_>,
+) -> Membership {
+    let mut w = vec![0.0; problem.dim()];
+    let mut column = Column::default();
+    scratch.find_corner(i, &w);
+    scratch.describe_corner(i);
+    column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
+    let mut target = Column::default();
+    target.read(problem, i, &block.parts, block.loss);
+    let terms = size_of_terms(problem, i, scratch);
+    let units = Units {
+        feature: terms.max(target.features.norm_sq().sqrt()).max(LEAST_UNIT),
+        loss: column.loss.abs().max(target.loss.abs()).max(LEAST_UNIT),
+    };
+    let target = target.scaled(&units, w.len());
+    let mut cone = NearestInCone::new(target.clone(), w.len() + 2);
+    let mut direction = Direction { dense: vec![0.0; w.len() + 2], touched: Vec::new() };
+    cone.extend(Column::default().scaled(&units, w.len())); // the truth
+    cone.extend(column.scaled(&units, w.len())); // which need not lead nearer
+    leave_open(&mut cone, problem.bounds(), w.len());
+    let mut before = f64::INFINITY;
+    for call in 0..MOST_CALLS {
+        let distance = cone.distance_sq().sqrt();
+        if distance <= slack {
+            return Membership::Inside;
+        }
+        if call % PATIENCE == 0 {
+            if distance > 0.5 * before {
+                return Membership::Unknown;
+            }
+            before = distance;
+        }
+        direction.follow(&cone, problem.bounds());
+        direction.find_best(i, &units, &mut w, scratch);
+        column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
+        let newest = column.scaled(&units, w.len());
+        // No output goes further in this direction than the newest one. Does the target?
+        let ahead = target.dot_dense(&direction.dense) - newest.dot_dense(&direction.dense);
+        let has_proof = matches!(problem.quality(), Quality::Exact | Quality::UpperBound)
+            && problem.weights_norm_sq(&w).is_none();
+        if ahead > slack * direction.length() && has_proof {
+            return Membership::Outside(ahead / direction.length());
+        }
+        let nearer = cone.extend(newest);
+        if !(leave_open(&mut cone, problem.bounds(), w.len()) | nearer) {
+            return Membership::Unknown;
+        }
+    }
+    Membership::Unknown
+}
+
+/// The size of what is added up to the features of a corner relative to the truth, which may cancel out:
+/// rounding errors are relative to it.
+fn size_of_terms(problem: &dyn Blocks, i: usize, scratch: &Scratch<'_>) -> f64 {
+    let (mut terms, mut truth) = (SparseVec::new(), SparseVec::new());
+    scratch.worker.psi(i, &mut terms);
+    let mut largest = terms.norm_sq();
+    problem.truth_parts(i, &mut truth);
+    for parts in [&scratch.corner.parts, &truth] {
+        terms.clear();
+        problem.scatter(i, 1.0, parts, (&mut terms).into());
+        largest = largest.max(terms.norm_sq());
+    }
+    largest.sqrt()
+}
+
+/// Features and losses that are all smaller than this may be nothing but rounding.
+const LEAST_UNIT: f64 = 1e-6;
+
+/// By what features and losses are divided, so that neither outweighs the other.
+struct Units {
+    feature: f64,
+    loss: f64,
+}
+
+/// An output, or a mixture of them: its features relative to the truth, and its loss.
+#[derive(Default)]
+struct Column {
+    features: SparseVec,
+    loss: f64,
+    truth: SparseVec,
+    offset: SparseVec,
+}
+
+impl Column {
+    fn read(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec, loss: f64) {
+        self.truth.clear();
+        problem.truth_parts(i, &mut self.truth);
+        self.offset.assign_difference(parts, &self.truth);
+        self.features.clear();
+        problem.scatter(i, 1.0, &self.offset, (&mut self.features).into());
+        self.features.normalise();
+        self.loss = loss;
+    }
+
+    /// As a vector: the features, then the loss, then 1 for the sum of masses.
+    fn scaled(&self, units: &Units, dim: usize) -> SparseVec {
+        let features = self.features.entries().iter();
+        let mut vector: SparseVec = features.map(|&(at, x)| (at, x / units.feature)).collect();
+        vector.push(dim as u64, self.loss / units.loss);
+        vector.push(dim as u64 + 1, 1.0);
+        vector
+    }
+}
+
+/// Adds the directions that inequalities leave open as long as they bring the point nearer to the
+/// target: a loss may be larger than stated, and so may the feature of a weight that is never negative.
+fn leave_open(cone: &mut NearestInCone, bounds: Option<&Bounds>, dim: usize) -> bool {
+    let mut nearer = false;
+    loop {
+        let open = |&at: &u32| {
+            let residual = cone.residual()[at as usize];
+            let is_more = match bounds {
+                _ if at as usize == dim => true,
+                Some(bounds) if (at as usize) < dim && bounds.lower()[at as usize] >= 0.0 => true,
+                Some(bounds) if (at as usize) < dim && bounds.upper()[at as usize] <= 0.0 => false,
+                _ => return None,
+            };
+            // The residual is target − point: where the point has more, it is negative.
+            let direction = if is_more { -1.0 } else { 1.0 };
+            (direction * residual > 0.0).then_some((residual.abs(), at, direction))
+        };
+        let worst = cone.touched().iter().filter_map(open).max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((_, at, direction)) = worst else { return nearer };
+        if !cone.extend([(u64::from(at), direction)].into_iter().collect()) {
+            return nearer;
+        }
+        nearer = true;
+    }
+}
+
+/// A direction in which outputs are searched: the residual, without what points against the sign of a
+/// weight. What is left out is rounding where the point is the nearest one.
+struct Direction {
+    dense: Vec<f64>,
+    touched: Vec<usize>,
+}
+
+impl Direction {
+    fn follow(&mut self, cone: &NearestInCone, bounds: Option<&Bounds>) {
+        self.touched.drain(..).for_each(|at| self.dense[at] = 0.0);
+        self.touched.extend(cone.touched().iter().map(|&at| at as usize));
+        let dim = self.dense.len() - 2;
+        for &at in &self.touched {
+            let residual = cone.residual()[at];
+            self.dense[at] = match bounds {
+                _ if at == dim => residual.max(0.0),
+                Some(bounds) if at < dim && bounds.lower()[at] >= 0.0 => residual.max(0.0),
+                Some(bounds) if at < dim && bounds.upper()[at] <= 0.0 => residual.min(0.0),
+                _ => residual,
+            };
+        }
+    }
+
+    fn length(&self) -> f64 {
+        self.touched.iter().map(|&at| self.dense[at].powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// Finds the output that goes furthest in this direction; it is the corner in the scratch.
+    fn find_best(&self, i: usize, units: &Units, w: &mut [f64], scratch: &mut Scratch<'_>) {
+        let dim = w.len();
+        let of_loss = self.dense[dim] / units.loss;
+        let features = || self.touched.iter().copied().filter(|&at| at < dim);
+        let length = features().map(|at| self.dense[at].powi(2)).sum::<f64>().sqrt();
+        let with_loss = of_loss > LOSS_MATTERS * length / units.feature;
+        let scale = if with_loss { of_loss * units.feature } else { units.feature };
+        features().for_each(|at| w[at] = self.dense[at] / scale);
+        if with_loss {
+            scratch.find_corner(i, w);
+        } else {
+            scratch.find_corner_without_loss(i, w);
+        }
+        scratch.describe_corner(i);
+        features().for_each(|at| w[at] = 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+    use crate::problem::Problem;
+    use crate::util::rng::Rng;
+
+    #[test]
+    fn mixtures_of_tree_states_are_inside() {
+        let nodes = vec![TreeNode::root(2, 1), TreeNode::root(1, 1).child_of(0)];
+        let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).unwrap());
+        let map = |seed: u64| (0..4).map(move |at| ((at * 7 + seed) % 5) as f32);
+        let maps = map(1).chain(map(2)).collect();
+        let truth = vec![State { kind: 0, x: 0, y: 1 }, State { kind: 0, x: 1, y: 1 }];
+        data.push(2, 2, maps, truth, &[], 1.0, 1.0).unwrap();
+        let tree = Tree::new(data, TreeLoss::LABELS).unwrap();
+        let mut scratch = Scratch::new(&tree);
+        let mut rng = Rng::new(3);
+        for _ in 0..20 {
+            let mut block = Block::default();
+            let mut parts = SparseVec::new();
+            let mut rest = 1.0;
+            for left in (0..4).rev() {
+                let share = if left == 0 { rest } else { rest * rng.unit_f64() };
+                rest -= share;
+                let mut state = |kinds| State {
+                    kind: rng.below(kinds) as u32,
+                    x: rng.below(2) as u32,
+                    y: rng.below(2) as u32,
+                };
+                let y = vec![state(2), state(1)];
+                parts.clear();
+                tree.parts(0, &y, &mut parts);
+                block.parts.add_scaled(share, &parts);
+                block.loss += share * tree.loss(0, &y);
+            }
+            assert_eq!(find_outputs(&tree, 0, &block, 1e-8, &mut scratch), Membership::Inside);
+            block.loss += 2.5;
+            let found = find_outputs(&tree, 0, &block, 1e-8, &mut scratch);
+            assert!(matches!(found, Membership::Outside(_)), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Primal, dual and gap of any solution: the proof that comes with a model.
+
+mod audit;
+mod check_points;
+mod check_problem;
+mod exact_pass;
+mod least_squares_cone;
+mod membership;
+
+pub use audit::{Audit, audit};
+pub(crate) use check_points::{Infeasible, check_points, first_misfit};
+pub(crate) use check_problem::check_problem;
+pub(crate) use exact_pass::{BlockReading, exact_pass, from_readings, read_block};
+
+use crate::error::TrainError;
+use crate::problem::quality::Quality;
+use crate::util::rounding::ROUNDING;
+use serde::{Deserialize, Serialize};
+
+/// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
+///
+/// The proof rests on exact oracles; with others, [`quality`](Self::quality) says what kind of
+/// bound the gap is.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let proof = train(&toy(), &Settings { tolerance: 1e-3, ..Settings::default() })?.certificate;
+/// assert!(proof.gap <= 1e-3);
+/// assert_eq!(proof.gap, proof.primal - proof.dual);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// The regularization strength λ it is for.
+    pub lambda: f64,
+    /// The primal objective P(w) = λ/2 ‖w‖² + Σᵢ cᵢ/C max_y Hᵢ(y; w).
+    pub primal: f64,
+    /// The dual objective D(α) = ℓ − λ/2 ‖Aα‖² (see [`Bounds`](crate::Bounds) where the weights have
+    /// any), a lower bound on every primal value.
+    pub dual: f64,
+    /// primal − dual, which is never negative. A primal value that lies below the dual one by rounding is
+    /// stated as the dual one; if it lies below it by more, the run ends with
+    /// [`TrainError::Contradiction`]. (A heuristic may also overlook outputs and find a primal value below
+    /// the bound of another dual point. The bound then is the better statement of both.)
+    pub gap: f64,
+    /// What the other numbers prove: what the oracle promises, as far as it has kept its promise and
+    /// the dual point supports it. It is written to files only where it is not exact.
+    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    pub quality: Quality,
+}
+
+impl Certificate {
+    /// The same with a larger lower bound, that of another dual point.
+    pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
+        let Self { mut primal, dual, .. } = self;
+        let dual = dual.max(bound);
+        let is_known = matches!(self.quality, Quality::Exact | Quality::UpperBound);
+        if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+            return Err(TrainError::Contradiction { primal, dual });
+        }
+        // A heuristic may have missed the hinge: the true objective lies above the bound all the same.
+        primal = primal.max(dual);
+        Ok(Self { primal, dual, gap: primal - dual, ..self })
+    }
+}

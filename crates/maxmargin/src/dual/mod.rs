@@ -1,0 +1,17 @@
+//! The dual point, the weights w = Aα and the value D that belong to it, and how they move together.
+
+mod clipped;
+mod point;
+mod rebuild;
+mod state;
+mod step;
+mod workers;
+
+pub(crate) use clipped::Clipped;
+pub use point::{Block, DualPoint};
+pub(crate) use point::{Corner, Move, Shares, add_weights, dual_value};
+pub(crate) use rebuild::{Squares, has_own_length, length_sq, norm_sq};
+pub use state::Drift;
+pub(crate) use state::DualState;
+pub(crate) use step::{Pace, Stride};
+pub(crate) use workers::{Scratch, Workers};

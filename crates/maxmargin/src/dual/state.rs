@@ -1,0 +1,264 @@
+//! The dual point, and the weights that belong to it.
+
+use super::clipped::Clipped;
+use super::point::{Block, Corner, DualPoint, Move, Shares, add_weights, dual_value};
+use super::rebuild::{CHUNK, Found, Piece, Squares};
+use super::step::{Pace, Stride};
+use super::workers::Workers;
+use crate::problem::bounds::bounds_in_force;
+use crate::problem::{Blocks, SparseVec, Worker};
+use crate::util::prefetch::prefetch;
+use crate::util::rounding::ROUNDING;
+use serde::{Deserialize, Serialize};
+
+/// More partial sums of w than this are of no use.
+const MOST_PARTIAL_SUMS: usize = 16;
+
+/// One entry of a block takes about as long to add to w as adding up so many weights of two sums: an
+/// entry has several features, far from each other in memory.
+const WORK_PER_PART: usize = 16;
+
+/// How far w had drifted from the sum of its blocks when it was rebuilt.
+///
+/// Steps change w and the dual value in place, and rounding errors add up; gap passes rebuild both
+/// from the blocks. A drift that is not tiny is a sign of badly scaled features.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Settings, train};
+///
+/// let drift = train(&toy(), &Settings::default())?.totals.drift;
+/// assert!(drift.weights < 1e-12 && drift.dual < 1e-12);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Largest absolute change of a weight.
+    pub weights: f64,
+    /// Absolute change of the dual value.
+    pub dual: f64,
+}
+
+impl Drift {
+    /// The larger of two drifts, entry by entry.
+    ///
+    /// ```
+    /// use maxmargin::Drift;
+    ///
+    /// let (a, b) = (Drift { weights: 1e-15, dual: 0.0 }, Drift { weights: 0.0, dual: 1e-16 });
+    /// assert_eq!(a.max(b), Drift { weights: 1e-15, dual: 1e-16 });
+    /// ```
+    pub fn max(self, other: Self) -> Self {
+        Self { weights: self.weights.max(other.weights), dual: self.dual.max(other.dual) }
+    }
+}
+
+/// The running state of a dual method: the blocks, and w and D kept in step with them.
+pub(crate) struct DualState<'p> {
+    problem: &'p dyn Blocks,
+    pub(crate) lambda: f64,
+    pub(crate) shares: Shares,
+    pub(crate) w: Vec<f64>,
+    /// What w is clipped from, where the problem has bounds.
+    pub(crate) clipped: Option<Clipped<'p>>,
+    pub(crate) blocks: Vec<Block>,
+    /// The dual value, followed step by step.
+    pub(crate) dual: f64,
+    /// ‖w‖² when it was rebuilt last.
+    pub(crate) norm_sq: f64,
+    /// Where `rebuild` sums up the new w, in several parts if that pays; the first is all zeros
+    /// between rebuilds.
+    spare: Vec<Vec<f64>>,
+    /// Where a block's new point is put together.
+    between: SparseVec,
+}
+
+impl<'p> DualState<'p> {
+    pub(crate) fn new(
+        problem: &'p dyn Blocks,
+        lambda: f64,
+        point: DualPoint,
+        workers: &mut Workers<'_>,
+    ) -> Self {
+        let mut state = Self {
+            problem,
+            lambda,
+            shares: Shares::new(problem),
+            w: vec![0.0; problem.dim()],
+            clipped: bounds_in_force(problem).map(Clipped::new),
+            blocks: point.blocks,
+            dual: 0.0,
+            norm_sq: 0.0,
+            spare: Vec::new(),
+            between: SparseVec::new(),
+        };
+        state.rebuild(workers);
+        state
+    }
+
+    /// Aα as the steps have left it: w, or what w is clipped from.
+    pub(crate) fn sum(&self) -> &[f64] {
+        self.clipped.as_ref().map_or(&self.w, |clipped| &clipped.v)
+    }
+
+    /// Puts back the bits that steps had left, in place of the sum of the blocks.
+    pub(crate) fn restore(&mut self, sum: Vec<f64>, dual: f64, norm_sq: f64) {
+        (self.dual, self.norm_sq) = (dual, norm_sq);
+        match &mut self.clipped {
+            None => self.w = sum,
+            Some(clipped) => {
+                clipped.v = sum;
+                clipped.clip(&mut self.w);
+            }
+        }
+    }
+
+    /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards
+    /// the oracle's corner just the block's gap.
+    ///
+    /// The worker must be prepared for block `i` at the current w.
+    pub(crate) fn slope(&self, i: usize, step: &Move, worker: &dyn Worker) -> f64 {
+        let score = worker.score(i, &self.w, &step.parts);
+        self.shares.of(i) * (step.loss + score)
+    }
+
+    /// How far block `i` should go along `way`, where the dual rises with `slope` at first; none if
+    /// numbers are not finite.
+    ///
+    /// Without bounds the curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq.
+    #[inline]
+    pub(crate) fn stride(
+        &mut self,
+        i: usize,
+        way: &SparseVec,
+        slope: f64,
+        longest: f64,
+        pace: Pace,
+        worker: &mut dyn Worker,
+    ) -> Option<Stride> {
+        if slope <= 0.0 {
+            return Some(Stride::default());
+        }
+        let share = self.shares.of(i);
+        if let Some(clipped) = &mut self.clipped {
+            self.problem.scatter(i, -share / self.lambda, way, clipped.new_way().into());
+            return clipped.stride(self.lambda, slope, longest, pace);
+        }
+        let curvature = share * share / self.lambda * worker.norm_sq(i, way);
+        pace.stride(slope, curvature, longest)
+    }
+
+    /// Whether a negative slope towards a corner is more than rounding can explain, so that the
+    /// corner is worse than the block's own point.
+    pub(crate) fn is_below_rounding(
+        &self,
+        i: usize,
+        corner: &Corner,
+        step: &Move,
+        slope: f64,
+    ) -> bool {
+        let share = self.shares.of(i);
+        let score = slope / share - step.loss;
+        let size = 1.0 + corner.loss.abs() + self.blocks[i].loss.abs() + score.abs();
+        slope < -ROUNDING * share * size
+    }
+
+    /// Brings block `i` and its example near, for a visit soon to come.
+    pub(crate) fn prefetch(&self, i: usize) {
+        // Where a block's parts are is far away too, and fetched while its example is asked for.
+        prefetch(&self.blocks[i..=i]);
+        self.problem.prefetch(i);
+        prefetch(self.blocks[i].parts.entries());
+    }
+
+    /// Lets w and D follow a block that goes along `way`, the one whose [stride](Self::stride) was
+    /// found last; the block itself is left behind.
+    #[inline]
+    pub(crate) fn follow(&mut self, i: usize, way: &SparseVec, Stride { gamma, gain }: Stride) {
+        match &mut self.clipped {
+            None => {
+                let scale = -gamma * self.shares.of(i) / self.lambda;
+                self.problem.scatter(i, scale, way, (&mut self.w).into());
+            }
+            Some(clipped) => clipped.go(gamma, &mut self.w),
+        }
+        self.dual += gain;
+    }
+
+    /// Moves the block alone; w has to follow.
+    pub(crate) fn move_block(&mut self, i: usize, step: &Move, corner: &Corner, gamma: f64) {
+        let block = &mut self.blocks[i];
+        if gamma == 1.0 && step.ends_at_corner {
+            // Exactly the corner, without the dust that a sum would leave behind.
+            block.parts.assign(&corner.parts);
+            block.loss = corner.loss;
+        } else {
+            let towards = step.ends_at_corner.then_some(&corner.parts);
+            let merged =
+                towards.is_some_and(|to| self.between.assign_between(&block.parts, to, gamma));
+            match merged {
+                true => block.parts.assign(&self.between),
+                false => block.parts.add_scaled(gamma, &step.parts),
+            }
+            block.loss += gamma * step.loss;
+        }
+    }
+
+    /// Rebuilds w and D from the blocks, and tells how far they had drifted.
+    pub(crate) fn rebuild(&mut self, workers: &mut Workers<'_>) -> Drift {
+        let parts = self.sum_blocks(workers);
+        let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
+        let bounds = self.clipped.as_ref().map(|clipped| clipped.bounds);
+        let v = self.clipped.as_mut().map(|clipped| clipped.v.as_mut_slice());
+        let mut v = v.unwrap_or_default().chunks_mut(CHUNK);
+        let pieces = self.w.chunks_mut(CHUNK).zip(sum.chunks_mut(CHUNK));
+        let mut pieces: Vec<Piece<'_>> =
+            pieces.map(|(w, sum)| Piece { w, v: v.next(), sum, found: Found::default() }).collect();
+        workers.for_each_chunk(&mut pieces, 1, |at, _, piece| {
+            piece[0].take_over(at * CHUNK, others, bounds);
+        });
+
+        let total = |part: fn(&Found) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
+        let mut squares = Squares {
+            norm_sq: total(|found| found.norm_sq),
+            product: total(|found| found.product),
+        };
+        let weights = pieces.iter().map(|piece| piece.found.drift).fold(0.0, f64::max);
+        if let Some(length) = self.problem.weights_norm_sq(&self.w) {
+            squares = Squares { norm_sq: length, product: length };
+        }
+        self.norm_sq = squares.norm_sq;
+        let dual = dual_value(&self.shares, self.lambda, &self.blocks, squares);
+        let drift = Drift { weights, dual: (dual - self.dual).abs() };
+        self.dual = dual;
+        drift
+    }
+
+    /// Sums up the weights of all blocks in so many of the spare vectors, in parallel.
+    ///
+    /// Adding those up later is worth it if there is much to add to each weight. Their number depends
+    /// on the data alone, so the result does not depend on the threads.
+    fn sum_blocks(&mut self, workers: &mut Workers<'_>) -> usize {
+        let (n, d) = (self.blocks.len(), self.w.len());
+        let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
+        let parts = (WORK_PER_PART * entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
+        if self.spare.len() < parts {
+            self.spare.resize_with(parts, || vec![0.0; d]);
+        }
+        let (problem, shares, lambda, blocks) =
+            (self.problem, &self.shares, self.lambda, &self.blocks);
+        workers.for_each_chunk(&mut self.spare[..parts], 1, |part, _, sums| {
+            // The first is all zeros already, see `Piece`.
+            if part > 0 {
+                sums[0].fill(0.0);
+            }
+            let range = part * n / parts..(part + 1) * n / parts;
+            add_weights(problem, shares, lambda, blocks, range, &mut sums[0]);
+        });
+        parts
+    }
+
+    pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {
+        (self.w, DualPoint { blocks: self.blocks })
+    }
+}

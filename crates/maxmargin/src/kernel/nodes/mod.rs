@@ -1,0 +1,5 @@
+//! The models that can have a kernel.
+
+mod chain;
+mod multiclass;
+mod multilabel;

@@ -1,0 +1,435 @@
+//! The soft problem.
+
+mod engine;
+
+use super::layout::{Block, Layout, Term};
+use crate::dual::DualPoint;
+use crate::error::TrainError;
+use crate::model::LabelledRows;
+use crate::model::chain::Hamming;
+use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
+use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
+use crate::problem::sparse::{Sink, SparseVec};
+use thiserror::Error;
+
+/// What is wrong with a soft problem.
+///
+/// ```
+/// use maxmargin::model::factor_graph::{GraphShape, Graphs, Hamming};
+/// use maxmargin::model::soft::SoftGraph;
+///
+/// let shape = GraphShape::default();
+/// let error = SoftGraph::of_graphs(&shape, &Graphs::new(), Hamming::default(), 0.1, 0.0);
+/// assert_eq!(error.unwrap_err().to_string(), "rho is 0; a positive finite number is needed");
+/// ```
+#[derive(Debug, Error)]
+pub enum SoftError {
+    /// A number that is not positive, or not finite.
+    #[error("{name} is {value}; a positive finite number is needed")]
+    NotPositive {
+        /// Which one.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Graphs that do not fit the shape.
+    #[error(transparent)]
+    Graph(#[from] FactorGraphError),
+    /// Labels that do not fit the shape.
+    #[error(transparent)]
+    Labels(#[from] MultilabelError),
+    /// Attributes of an example that add up to no finite number.
+    #[error("the values of attribute {attribute} add up to {value}")]
+    NotFinite {
+        /// The attribute.
+        attribute: u32,
+        /// The sum.
+        value: f64,
+    },
+    /// Multipliers that do not fit.
+    #[error("{found} multipliers are given, where {needed} finite numbers are needed")]
+    Multipliers {
+        /// One for each message.
+        needed: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// A training that was refused.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+/// Factor graphs, or sets of labels, under soft constraints: see the [module](crate::model::soft).
+///
+/// A block of the dual is a variable or a factor of an example. The weights are those of the graph, then
+/// the messages, scaled: [`messages`](Self::messages) tells them. The gap is that of the soft problem;
+/// [`hard_objective`](Self::hard_objective) is an upper bound of the optimum over the LP relaxation.
+///
+/// ```
+/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+/// use maxmargin::model::soft::SoftGraph;
+/// use maxmargin::{Settings, inference::Inference, train};
+///
+/// let (pixel, edge) = (0, 1); // templates
+/// let mut data = Graphs::new();
+/// for picture in [[0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 0, 1]] {
+///     for (v, truth) in picture.into_iter().enumerate() {
+///         let v = data.push_variable(2, truth)?;
+///         let brightness = f64::from(truth) + [0.3, -0.3, 0.1, -0.2][v as usize];
+///         data.push_factor(pixel, &[v], [(0, brightness), (1, 1.0)])?;
+///     }
+///     for neighbours in [[0, 1], [2, 3], [0, 2], [1, 3]] {
+///         data.push_factor(edge, &neighbours, [(0, 1.0)])?;
+///     }
+///     data.end_graph(1.0)?;
+/// }
+/// let (shape, lambda, rho) = (data.shape()?, 0.01, 1.0);
+/// let soft = SoftGraph::of_graphs(&shape, &data, Hamming::default(), lambda, rho)?;
+/// let solution = train(&soft, &Settings { lambda: Some(lambda), ..Settings::default() })?;
+///
+/// let w = soft.weights(&solution.weights); // without the messages
+/// let graphs = FactorGraph::new(shape, data, Hamming::default(), Inference::Auto)?;
+/// assert_eq!(graphs.predict(w)[0], [0, 0, 1, 1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SoftGraph {
+    pub(super) layout: Layout,
+    lambda: f64,
+    rho: f64,
+    smoothing: f64,
+    /// √(λ/ρ): what a message coordinate of the features is.
+    scale: f64,
+    /// Multipliers, one per message.
+    offsets: Vec<f64>,
+    total_weight: f64,
+}
+
+/// Scratch memory of a [`SoftGraph`], for one thread.
+///
+/// ```
+/// # use maxmargin::model::factor_graph::{GraphShape, Graphs, Hamming};
+/// # use maxmargin::model::soft::SoftGraph;
+/// use maxmargin::Problem;
+/// # let shape = GraphShape::default();
+/// # let soft = SoftGraph::of_graphs(&shape, &Graphs::new(), Hamming::default(), 0.1, 1.0)?;
+/// let workspace = soft.workspace();
+/// # drop(workspace);
+/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SoftWorkspace {
+    /// ⟨w, φ(y)⟩ of the states of a block, messages included.
+    scores: Vec<f64>,
+    /// The same with losses.
+    augmented: Vec<f64>,
+    /// Room for marginals.
+    marginals: Vec<f64>,
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), SoftError> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(SoftError::NotPositive { name, value }),
+    }
+}
+
+impl SoftGraph {
+    fn new(layout: Layout, lambda: f64, rho: f64) -> Result<Self, SoftError> {
+        positive("lambda", lambda)?;
+        positive("rho", rho)?;
+        Ok(Self {
+            lambda,
+            rho,
+            smoothing: 0.0,
+            scale: (lambda / rho).sqrt(),
+            offsets: vec![0.0; layout.messages],
+            total_weight: layout.weights.iter().sum(),
+            layout,
+        })
+    }
+
+    /// The soft problem of factor graphs. It must be trained at this `lambda`.
+    ///
+    /// There is no good `rho` for all: large ones make messages dear, and the optimum is far from that of the
+    /// hard problem; small ones are near it, and slow. The penalty ρ/2·‖δ‖² sums over the messages of all
+    /// examples, while the rest of the objective is a mean over them. So with M examples a ρ of the order of
+    /// 1/M keeps the price of one example's messages the same whatever M; ρ = 1, a good default in the
+    /// paper, is far too soft for 1,500 examples.
+    ///
+    /// # Errors
+    /// Graphs that do not fit the shape, or numbers that are not positive.
+    pub fn of_graphs(
+        shape: &GraphShape,
+        graphs: &Graphs,
+        loss: factor_graph::Hamming,
+        lambda: f64,
+        rho: f64,
+    ) -> Result<Self, SoftError> {
+        Self::new(Layout::of_graphs(shape, graphs, loss)?, lambda, rho)
+    }
+
+    /// The soft problem of sets of labels. It must be trained at this `lambda`.
+    ///
+    /// ```
+    /// use maxmargin::model::LabelledRows;
+    /// use maxmargin::model::multilabel::{Hamming, MultilabelShape};
+    /// use maxmargin::model::soft::SoftGraph;
+    /// use maxmargin::{Problem, Settings, train};
+    ///
+    /// let mut data = LabelledRows::new();
+    /// data.push([(0, 1.0)], &[0], 1.0)?;
+    /// data.push([(1, 1.0)], &[1, 2], 1.0)?;
+    /// let shape = MultilabelShape::complete(3, 2);
+    /// let soft = SoftGraph::of_labels(&shape, &data, &Hamming::default(), 0.1, 1.0)?;
+    /// assert_eq!(soft.examples(), 2 * (3 + 3)); // labels, and pairs of them
+    /// let solution = train(&soft, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// assert!(solution.certificate.gap <= 0.01);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Labels, attributes or pairs that do not fit, or numbers that are not positive.
+    pub fn of_labels(
+        shape: &MultilabelShape,
+        data: &LabelledRows,
+        loss: &Hamming,
+        lambda: f64,
+        rho: f64,
+    ) -> Result<Self, SoftError> {
+        multilabel::check(shape, data, loss)?;
+        let costs = |label| loss.cost(label, shape.labels);
+        Self::new(Layout::of_labels(shape, data, costs)?, lambda, rho)
+    }
+
+    /// The same with another ρ. Dual points stay what they are.
+    ///
+    /// # Errors
+    /// A ρ that is not positive.
+    pub fn with_rho(mut self, rho: f64) -> Result<Self, SoftError> {
+        positive("rho", rho)?;
+        self.rho = rho;
+        self.scale = (self.lambda / rho).sqrt();
+        Ok(self)
+    }
+
+    /// Smooths every maximum: max_y θ(y) becomes max_μ ⟨θ, μ⟩ − `smoothing`/2·‖μ − e(truth)‖² over the
+    /// simplex. The dual is then strongly concave in every block, which makes steps converge linearly;
+    /// the objective moves by at most `smoothing` per block.
+    ///
+    /// # Errors
+    /// A number that is not positive.
+    pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
+        positive("smoothing", smoothing)?;
+        self.smoothing = smoothing;
+        Ok(self)
+    }
+
+    /// The same with these multipliers, one for each message: those that
+    /// [`messages`](Self::messages) gave in the round before. See
+    /// [`train_augmented`](super::train_augmented).
+    ///
+    /// # Errors
+    /// Too many or too few of them, or one that is not finite.
+    pub fn with_multipliers(mut self, multipliers: Vec<f64>) -> Result<Self, SoftError> {
+        let needed = self.layout.messages;
+        if multipliers.len() != needed || !multipliers.iter().all(|m| m.is_finite()) {
+            return Err(SoftError::Multipliers { needed, found: multipliers.len() });
+        }
+        self.offsets = multipliers;
+        Ok(self)
+    }
+
+    /// The λ it must be trained at.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// How soft the constraints are.
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// The weights of the graph: all without the messages.
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn weights<'w>(&self, weights: &'w [f64]) -> &'w [f64] {
+        &weights[..self.layout.dim]
+    }
+
+    /// The messages δ, with the multipliers.
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn messages(&self, weights: &[f64]) -> Vec<f64> {
+        let own = weights[self.layout.dim..].iter().zip(&self.offsets);
+        own.map(|(v, offset)| self.scale * v + offset).collect()
+    }
+
+    /// How far variables and factors disagree: the largest |μ_c(y_i) − μ_i(y_i)|, and the root of the
+    /// mean of their squares.
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn violation(&self, weights: &[f64]) -> (f64, f64) {
+        let (mut most, mut sum) = (0.0f64, 0.0);
+        for block in &self.layout.blocks {
+            let share = self.layout.weights[block.example as usize] / self.total_weight;
+            let sides = &self.layout.sides[block.sides.clone()];
+            for side in sides.iter().filter(|side| side.sign < 0.0) {
+                for at in side.message..side.message + side.states as usize {
+                    // δ − offset = share·(μ_c − μ_i)/ρ
+                    let apart = self.scale * weights[self.layout.dim + at] * self.rho / share;
+                    most = most.max(apart.abs());
+                    sum += apart * apart;
+                }
+            }
+        }
+        (most, (sum / self.layout.messages.max(1) as f64).sqrt())
+    }
+
+    /// The hard objective g(w, δ), without ρ/2·‖δ‖²: an upper bound of the optimum over the LP
+    /// relaxation.
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn hard_objective(&self, weights: &[f64]) -> f64 {
+        self.hard_objective_at(self.weights(weights), &self.messages(weights))
+    }
+
+    /// g(w, δ) of any weights and messages.
+    pub(super) fn hard_objective_at(&self, w: &[f64], messages: &[f64]) -> f64 {
+        let norm: f64 = w.iter().map(|w| w * w).sum();
+        let mut scores = Vec::new();
+        let mut sum = 0.0;
+        for block in &self.layout.blocks {
+            self.theta(block, w, messages, &mut scores);
+            let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let share = self.layout.weights[block.example as usize] / self.total_weight;
+            sum += share * (best - scores[block.truth as usize]);
+        }
+        0.5 * self.lambda * norm + sum
+    }
+
+    /// θ(y) of a block with losses and messages.
+    fn theta(&self, block: &Block, w: &[f64], messages: &[f64], theta: &mut Vec<f64>) {
+        self.scaled_theta(block, w, 1.0, messages, theta);
+    }
+
+    /// θ(y) of a block at the weights `factor` · w.
+    pub(super) fn scaled_theta(
+        &self,
+        block: &Block,
+        w: &[f64],
+        factor: f64,
+        messages: &[f64],
+        theta: &mut Vec<f64>,
+    ) {
+        self.features(block, w, theta);
+        theta.iter_mut().for_each(|score| *score *= factor);
+        for side in &self.layout.sides[block.sides.clone()] {
+            for (state, score) in theta.iter_mut().enumerate() {
+                *score += side.sign * messages[side.message_of(state)];
+            }
+        }
+        let losses = &self.layout.losses[block.first..];
+        theta.iter_mut().zip(losses).for_each(|(score, loss)| *score += loss);
+    }
+
+    /// ⟨w, φ(y)⟩ of all states of a block, without messages.
+    fn features(&self, block: &Block, w: &[f64], scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(block.states as usize, 0.0);
+        for term in &self.layout.terms[block.terms.clone()] {
+            let (row, weights) = (self.layout.row(term), &w[term.start..]);
+            match term.only {
+                Some(state) => scores[state as usize] += row.dot_strided(weights, term.stride, 0),
+                None => {
+                    for (a, value) in row.pairs() {
+                        let own = &weights[a as usize * term.stride..][..scores.len()];
+                        scores.iter_mut().zip(own).for_each(|(score, w)| *score += value * w);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The loss of a state, with the multipliers; 0 of the truth.
+    fn loss_of(&self, block: &Block, state: usize) -> f64 {
+        let loss = self.layout.losses[block.first + state];
+        let sides = self.layout.sides[block.sides.clone()].iter();
+        let offset =
+            |side: &super::layout::Side, state: usize| self.offsets[side.message_of(state)];
+        let own = sides.map(|s| s.sign * (offset(s, state) - offset(s, block.truth as usize)));
+        loss + own.sum::<f64>()
+    }
+
+    /// The weight of an example, 1 on average.
+    pub(super) fn relative_weight(&self, m: usize) -> f64 {
+        self.layout.weights[m] * self.layout.weights.len() as f64 / self.total_weight
+    }
+
+    /// Adds `scale` · Σ mass · φ(y), without messages.
+    pub(super) fn scatter_features(&self, i: usize, scale: f64, masses: &[f64], to: &mut [f64]) {
+        let mut parts = SparseVec::new();
+        let masses = masses.iter().enumerate().filter(|(_, mass)| **mass != 0.0);
+        masses.for_each(|(state, &mass)| parts.push(state as u64, mass));
+        self.scatter_terms(i, scale, &parts, to);
+    }
+
+    fn scatter_terms<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let block = &self.layout.blocks[i];
+        for term in &self.layout.terms[block.terms.clone()] {
+            for (a, value) in self.layout.row(term).pairs() {
+                let start = term.start + a as usize * term.stride;
+                let mut add = |at, mass: f64| sink.add(start + at, scale * value * mass);
+                Self::each_feature(term, parts.entries(), &mut add);
+            }
+        }
+    }
+
+    /// What smoothing adds to the features of each state of a block.
+    fn smooth_scale(&self, block: &Block) -> f64 {
+        let share = self.layout.weights[block.example as usize] / self.total_weight;
+        (self.smoothing * self.lambda / share).sqrt()
+    }
+
+    fn smooth_start(&self) -> usize {
+        self.layout.dim + self.layout.messages
+    }
+
+    /// Takes the messages at `weights` into the multipliers, as a step of the augmented Lagrangian does.
+    pub(super) fn absorb(&mut self, weights: &[f64]) {
+        self.offsets = self.messages(weights);
+    }
+
+    /// A dual point with the losses that it has here: those of a round before had other multipliers in
+    /// them.
+    pub fn with_losses(&self, point: &DualPoint) -> DualPoint {
+        let mut point = point.clone();
+        for (block, own) in self.layout.blocks.iter().zip(&mut point.blocks) {
+            let entries = own.parts.entries().iter();
+            own.loss = entries.map(|&(y, mass)| mass * self.loss_of(block, y as usize)).sum();
+        }
+        point
+    }
+
+    /// The masses of states that have features in a term, each with its place among the weights of an
+    /// attribute.
+    fn each_feature(term: &Term, entries: &[(u64, f64)], mut take: impl FnMut(usize, f64)) {
+        for &(state, mass) in entries {
+            match term.only {
+                None => take(state as usize, mass),
+                Some(only) if u64::from(only) == state => take(0, mass),
+                Some(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! How a cache has done.
+
+use serde::{Deserialize, Serialize};
+
+/// How a cache has done so far.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Caching, Settings, Solver, train};
+///
+/// let (solver, cache) = (Solver::BlockCoordinate, Caching::On);
+/// let totals = train(&toy(), &Settings { solver, cache, ..Settings::default() })?.totals;
+/// let stats = totals.cache.unwrap();
+/// assert_eq!(stats.hits + stats.misses, totals.visits);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheStats {
+    /// Visits that were served by a remembered corner.
+    pub hits: u64,
+    /// Visits that called the oracle.
+    pub misses: u64,
+    /// Corners remembered now, those that carry mass included.
+    pub corners: u64,
+    /// Bytes they take.
+    pub bytes: u64,
+}

@@ -1,0 +1,87 @@
+//! Bounds on the weights of any problem.
+
+use crate::problem::Problem;
+use crate::problem::bounds::Bounds;
+use crate::problem::quality::PointCheck;
+use crate::problem::simplices::Simplices;
+use crate::problem::sparse::SparseVec;
+
+/// A problem with [`Bounds`] on its weights, for problems that have no place for them.
+///
+/// Everything else is that of the problem inside, except for what it knows of
+/// [simplices](Problem::simplices): their closed form is that of free weights. Corrective steps remember
+/// corners instead. With bounds that bound nothing ([`Bounds::none`]), it is the problem inside without
+/// bounds, step by step.
+///
+/// Real bounds do not go with a [kernel](crate::kernel): the coefficients are no weights, so training
+/// refuses them ([`TrainError::BoundedLength`](crate::TrainError::BoundedLength)). Which wrappers go
+/// together is written [here](crate::forward_problem#which-wrappers-go-together).
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+/// use maxmargin::{Bounded, Bounds, Settings, train};
+///
+/// let mut data = LabelledRows::new();
+/// for class in [0, 1, 2, 1] {
+///     data.push([(class, 1.0)], &[class], 1.0)?;
+/// }
+/// let shape = MulticlassShape::new(3, 3);
+/// let problem = Multiclass::new(shape, data, ClassLoss::ZeroOne)?;
+/// let bounds = Bounds::none(shape.dim()).with(0..shape.dim(), 0.0, f64::INFINITY)?;
+/// let solution = train(&Bounded::new(problem, bounds), &Settings::default())?;
+/// assert!(solution.weights.iter().all(|&w| w >= 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Bounded<P> {
+    inner: P,
+    bounds: Bounds,
+}
+
+impl<P: Problem> Bounded<P> {
+    /// `problem` with `bounds` on its weights, in place of any that it may have.
+    ///
+    /// Bounds that the problem has already are lost. Where its decoding rests on them, as that of
+    /// [labelled graphs](crate::model::graph) does, it may find less than the maximum without them, and
+    /// the [quality](Problem::quality) of the certificate says so; `with_bounds` of such models keeps both.
+    pub fn new(problem: P, bounds: Bounds) -> Self {
+        Self { inner: problem, bounds }
+    }
+
+    /// The problem inside.
+    pub fn inner(&self) -> &P {
+        &self.inner
+    }
+}
+
+impl<P: Problem> Problem for Bounded<P> {
+    type Output = P::Output;
+    type Workspace = P::Workspace;
+
+    crate::forward_problem!(self.inner, workspace, except [
+        bounds,      // its own
+        simplices,   // closed forms are those of free weights
+        check_point, // what it shows may rest on bounds that are lost
+    ]);
+
+    fn bounds(&self) -> Option<&Bounds> {
+        Some(&self.bounds)
+    }
+
+    fn simplices(&self) -> Option<&dyn Simplices> {
+        if self.bounds.are_none() { self.inner.simplices() } else { None }
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
+        let shown = self.inner.check_point(i, parts, loss, slack)?;
+        let keeps_own = self.inner.bounds().is_none_or(|own| self.bounds.are_within(own));
+        Ok(if keeps_own { shown } else { PointCheck::Unproven })
+    }
+}

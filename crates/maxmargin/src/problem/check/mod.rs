@@ -1,0 +1,240 @@
+//! The laws of a problem, and whether it keeps them.
+
+mod known;
+mod look;
+mod report;
+mod values;
+mod weights;
+
+use crate::problem::Problem;
+use crate::problem::slack_rescaled::Enumerable;
+use crate::util::names::named_enum;
+use look::{Look, Manner};
+use std::fmt;
+
+named_enum! {
+    /// A law that every [`Problem`] has to keep, so that its certificates are true.
+    ///
+    /// Hᵢ(y; w) = Lᵢ(y) − ⟨w, ψᵢ(y)⟩ is the value of an output, and p its part vector less that of the
+    /// truth: p = pᵢ(y) − pᵢ(yᵢ). Laws about the answers of the oracle and of decoding are asked of
+    /// problems whose [quality](Problem::quality) is exact or an upper bound; a heuristic promises
+    /// nothing.
+    ///
+    /// ```
+    /// use maxmargin::problem::Law;
+    ///
+    /// assert_eq!(Law::Oracle.name(), "oracle");
+    /// assert_eq!("truth-loss".parse::<Law>()?, Law::TruthLoss);
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
+    #[derive(Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    Law("law") {
+        /// Losses, features, parts and scores are finite numbers.
+        Finite = "finite",
+        /// The coordinates of ψᵢ(y), and those that p is scattered to, are below
+        /// [`dim`](Problem::dim).
+        Coordinates = "coordinates",
+        /// Part vectors are [normalised](crate::SparseVec::normalise).
+        Normalised = "normalised",
+        /// Lᵢ(yᵢ) = 0, where the problem hands out the [truth](Problem::truth).
+        TruthLoss = "truth-loss",
+        /// ψᵢ(yᵢ) = 0, where the problem hands out the truth.
+        TruthFeatures = "truth-features",
+        /// Lᵢ(y) ≥ 0, unless losses may be [negative](Problem::has_signed_losses).
+        Loss = "loss",
+        /// [`scatter`](Problem::scatter) adds Bᵢp = −ψᵢ(y), for an output and for combinations of two.
+        Scatter = "scatter",
+        /// [`score`](Problem::score) is ⟨w, Bᵢp⟩ = −⟨w, ψᵢ(y)⟩. With kernels the inner product is
+        /// that of [`weights_norm_sq`](Problem::weights_norm_sq), (‖w + ψ‖² − ‖w − ψ‖²)/4.
+        Score = "score",
+        /// [`norm_sq`](Problem::norm_sq) is ‖Bᵢp‖² = ‖ψᵢ(y)‖², with kernels in the space of the kernel.
+        NormSq = "norm-sq",
+        /// [`prepare_scores`](Problem::prepare_scores) gives the scores that
+        /// [`prepare`](Problem::prepare) gives, bit by bit.
+        PreparedScores = "prepared-scores",
+        /// Hᵢ(ŷ; w) ≥ Hᵢ(y; w) for the answer ŷ of the [oracle](Problem::oracle) and every output y that
+        /// is known: the truth, the answers at other weights, those of decoding, and those given.
+        Oracle = "oracle",
+        /// The same with factor·Lᵢ in place of Lᵢ, where the problem supports
+        /// [`oracle_with_loss`](Problem::oracle_with_loss).
+        OracleWithLoss = "oracle-with-loss",
+        /// −⟨w, ψᵢ(ŷ)⟩ ≥ −⟨w, ψᵢ(y)⟩ for the answer ŷ of [`decode`](Problem::decode) and every output y
+        /// that is known, but for the truth, which need not be one that can be predicted.
+        Decode = "decode",
+        /// The oracle has one answer for an example and weights, however often it is asked.
+        Repeatable = "repeatable",
+        /// The oracle or decoding returns something else than the truth, for some example at some
+        /// weights.
+        OnlyTruth = "only-truth",
+        /// [`for_each_output`](Enumerable::for_each_output) visits the truth, and every output that the
+        /// oracle returns.
+        Enumeration = "enumeration",
+    }
+}
+
+/// A law that a problem does not keep.
+///
+/// ```
+/// use maxmargin::problem::{CheckOptions, Law, check};
+/// use maxmargin::{Problem, SparseVec};
+///
+/// /// Numbers 0 or 1, and an oracle that returns the truth whatever the weights.
+/// struct Lazy(Vec<usize>);
+///
+/// impl Problem for Lazy {
+///     # type Output = usize;
+///     # type Workspace = ();
+///     # fn examples(&self) -> usize { self.0.len() }
+///     # fn dim(&self) -> usize { 1 }
+///     # fn workspace(&self) {}
+///     # fn decode(&self, _: usize, w: &[f64], _: &mut (), y: &mut usize) {
+///     #     *y = usize::from(w[0] > 0.0);
+///     # }
+///     # fn loss(&self, i: usize, y: &usize) -> f64 { if *y == self.0[i] { 0.0 } else { 1.0 } }
+///     # fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+///     #     psi.push(0, self.0[i] as f64 - *y as f64);
+///     # }
+///     // …
+///     fn oracle(&self, i: usize, _: &[f64], _: &mut (), y: &mut usize) { *y = self.0[i]; }
+/// }
+///
+/// let broken = check(&Lazy(vec![0, 1]), &CheckOptions::default());
+/// assert_eq!(broken.len(), 1);
+/// assert_eq!((broken[0].law, broken[0].example, broken[0].examples), (Law::Oracle, 0, 2));
+/// assert_eq!(
+///     broken[0].to_string(),
+///     "example 0: at w = 0 the oracle's answer has the value L − ⟨w, ψ⟩ = 0, but an output that \
+///      decoding found has 1; every answer of the oracle was the truth (and in 1 more example)",
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BrokenLaw {
+    /// The law.
+    pub law: Law,
+    /// The first example for which it is broken.
+    pub example: usize,
+    /// For how many of the examples looked at it is broken.
+    pub examples: usize,
+    /// What is wrong with that example, in words and numbers.
+    pub message: String,
+}
+
+impl fmt::Display for BrokenLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "example {}: {}", self.example, self.message)?;
+        match self.examples {
+            0 | 1 => Ok(()),
+            2 => write!(f, " (and in 1 more example)"),
+            more => write!(f, " (and in {} more examples)", more - 1),
+        }
+    }
+}
+
+/// How thoroughly [`check`] looks at a problem.
+///
+/// ```
+/// use maxmargin::problem::CheckOptions;
+///
+/// let options = CheckOptions { examples: 5, ..CheckOptions::default() };
+/// assert_eq!((options.weights, options.seed), (6, 1));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// How many examples to look at, spread over the data; all of them if there are fewer.
+    pub examples: usize,
+    /// How many random weight vectors to try, of several lengths. The negative of each is tried too, and
+    /// w = 0.
+    pub weights: usize,
+    /// The seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for CheckOptions {
+    /// 50 examples, 6 weight vectors, the seed 1.
+    fn default() -> Self {
+        Self { examples: 50, weights: 6, seed: 1 }
+    }
+}
+
+/// Holds a problem against its [laws](Law) at random weights, and returns those that it breaks: none if
+/// all is well.
+///
+/// Weights are 0, and random vectors of several lengths with their negatives, within the problem's
+/// [bounds](Problem::bounds). Every output that the oracle or decoding has returned for an example at any
+/// of them is known from then on, and no answer may be worse than a known output. So these mistakes are
+/// found: an oracle that always returns the truth, one that forgets the loss, one that minimises, features
+/// that are not those that the oracle maximises, a scatter that is off by a factor. Rounding is allowed
+/// for: numbers may differ by 10⁻⁶ of the terms that they are sums of.
+///
+/// What it cannot see: an oracle that misses outputs which neither it nor decoding ever finds.
+/// [`check_with_outputs`] is for those who know more outputs, [`check_enumerable`] for problems that can
+/// list them all.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::problem::{CheckOptions, check};
+///
+/// assert_eq!(check(&toy(), &CheckOptions::default()), []);
+/// ```
+///
+/// # Panics
+/// If the problem does.
+pub fn check<P: Problem>(problem: &P, options: &CheckOptions) -> Vec<BrokenLaw> {
+    check_with_outputs(problem, options, |_| Vec::new())
+}
+
+/// As [`check`], with further outputs of example `i` to compare the answers with: `outputs(i)`.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::problem::{CheckOptions, check_with_outputs};
+///
+/// let chain = toy();
+/// let all_ones = |i: usize| vec![vec![1; chain.data().sequence(i).labels().len()]];
+/// assert_eq!(check_with_outputs(&chain, &CheckOptions::default(), all_ones), []);
+/// ```
+///
+/// # Panics
+/// If the problem does, as it may if one of these is not an output of the example.
+pub fn check_with_outputs<P: Problem>(
+    problem: &P,
+    options: &CheckOptions,
+    mut outputs: impl FnMut(usize) -> Vec<P::Output>,
+) -> Vec<BrokenLaw> {
+    look::run(problem, options, Manner::Given, &mut outputs)
+}
+
+/// As [`check`], with all outputs of every example looked at: the oracle's value must be the maximum.
+///
+/// Outputs are kept in memory while their example is looked at, so it is for problems with few of them.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+/// use maxmargin::problem::{CheckOptions, check_enumerable};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[2], 1.0)?;
+/// let problem = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne)?;
+/// assert_eq!(check_enumerable(&problem, &CheckOptions::default()), []);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Panics
+/// If the problem does.
+pub fn check_enumerable<P: Enumerable>(problem: &P, options: &CheckOptions) -> Vec<BrokenLaw> {
+    look::run(problem, options, Manner::Enumerated, &mut |i| {
+        let mut outputs = Vec::new();
+        problem.for_each_output(i, &mut |y| outputs.push(y.clone()));
+        outputs
+    })
+}
+
+/// A look at three examples at most, with three oracle calls each, for the start of a training.
+pub(crate) fn check_quickly<P: Problem>(problem: &P) -> Vec<BrokenLaw> {
+    let mut look = Look::new(problem);
+    look.quickly();
+    look.finish()
+}

@@ -1,0 +1,143 @@
+//! What an oracle promises, and with it what a certificate proves.
+
+use crate::util::names::named_enum;
+
+named_enum! {
+    /// What the max oracle of a [`Problem`](crate::Problem) promises, and so what the gap of a
+    /// [`Certificate`](crate::Certificate) is a bound of.
+    ///
+    /// Write P for the primal objective with the true hinge max_y Hᵢ(y; w) and P* for its optimum,
+    /// and primal, dual and gap for the numbers of the certificate.
+    ///
+    /// | quality | the oracle returns | primal | dual | gap |
+    /// |---|---|---|---|---|
+    /// | exact | a maximum over all outputs | = P(w) | ≤ P* | ≥ P(w) − P* |
+    /// | upper bound | a maximum over a relaxation, which contains all outputs | = Pʳ(w) ≥ P(w) | ≤ Pʳ* | ≥ Pʳ(w) − Pʳ* |
+    /// | heuristic | some good output | ≤ P(w) | ≤ P* | ≤ the true gap P(w) − dual |
+    /// | unproven | any of these | unknown | unknown | proves nothing |
+    ///
+    /// Pʳ is the primal objective of the *relaxed* problem, whose hinge is the maximum over the
+    /// relaxation. It lies above P everywhere, so that `primal` still bounds the true objective of
+    /// the weights from above; but P* may lie below Pʳ*, and then below `dual` as well. It does not
+    /// where no mass is on fractional corners, for then the dual point is one of the true problem.
+    ///
+    /// With a heuristic, the dual point is made of outputs, so that `dual` is a true lower bound of
+    /// P*; what the gap lacks is whatever the heuristic has missed.
+    ///
+    /// A certificate is unproven if its dual point is not known to be a point of the problem: a file may
+    /// hold one that no check can confirm (see [`PointCheck`]). It is unproven, too, if the solver of a
+    /// relaxation has failed: then neither number is a bound.
+    ///
+    /// Qualities are ordered by what they prove: the best comes first.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    ///
+    /// assert_eq!("upper-bound".parse::<Quality>()?, Quality::UpperBound);
+    /// assert_eq!(Quality::Exact.max(Quality::Heuristic), Quality::Heuristic); // the weaker one
+    /// # Ok::<(), maxmargin::UnknownName>(())
+    /// ```
+    #[derive(Default, PartialOrd, Ord, Hash)]
+    Quality("quality") {
+        /// The oracle returns a maximum over all outputs: the gap bounds P(w) − P*.
+        #[default]
+        Exact = "exact",
+        /// The oracle returns a maximum over a relaxation (an LP), so that its hinge is an upper
+        /// bound: the gap bounds how far w is from the optimum of the relaxed problem.
+        UpperBound = "upper-bound",
+        /// The oracle returns whatever it finds: the gap is a lower bound of the true one.
+        Heuristic = "heuristic",
+        /// The dual point is not known to be a point of the problem: the gap proves nothing.
+        Unproven = "unproven",
+    }
+}
+
+named_enum! {
+    /// What a check of a dual point has shown.
+    ///
+    /// The dual value of a point bounds the primal optimum only if every block of the point is a convex
+    /// combination of outputs. Not every check can show as much.
+    ///
+    /// Checks are ordered by what they show: the best comes first.
+    ///
+    /// ```
+    /// use maxmargin::{PointCheck, Quality};
+    ///
+    /// // An exact oracle does not help where the point belongs to a relaxation only.
+    /// assert_eq!(Quality::Exact.with_point(PointCheck::Relaxed), Quality::Unproven);
+    /// assert_eq!(Quality::UpperBound.with_point(PointCheck::Relaxed), Quality::UpperBound);
+    /// assert_eq!(Quality::Heuristic.with_point(PointCheck::Feasible), Quality::Heuristic);
+    /// ```
+    #[derive(Default, PartialOrd, Ord, Hash)]
+    PointCheck("point check") {
+        /// Every block is a convex combination of outputs, or its value is bounded by one.
+        #[default]
+        Feasible = "feasible",
+        /// Every block is a point of the relaxation, which may be larger than the set of convex
+        /// combinations of outputs.
+        Relaxed = "feasible for the relaxation",
+        /// The point satisfies conditions that are necessary, but not sufficient.
+        Unproven = "unproven",
+    }
+}
+
+impl Quality {
+    /// Whether the gap bounds the distance to the optimum of the problem itself.
+    ///
+    /// ```
+    /// use maxmargin::Quality;
+    /// assert!(Quality::Exact.is_exact() && !Quality::UpperBound.is_exact());
+    /// ```
+    pub fn is_exact(&self) -> bool {
+        *self == Self::Exact
+    }
+
+    /// The quality of a certificate that combines an oracle of this quality with a checked dual point.
+    ///
+    /// It is never better than what the oracle promises. A point of the relaxation supports the bounds
+    /// of an oracle that solves the relaxation, and no others.
+    pub fn with_point(self, point: PointCheck) -> Self {
+        if point <= self.needed_of_point() { self } else { Self::Unproven }
+    }
+
+    /// What a dual point must be known to be for the numbers to mean what this quality says.
+    pub(crate) fn needed_of_point(self) -> PointCheck {
+        match self {
+            Self::Exact | Self::Heuristic => PointCheck::Feasible,
+            Self::UpperBound => PointCheck::Relaxed,
+            Self::Unproven => PointCheck::Unproven,
+        }
+    }
+
+    /// What is left of a promise that was broken so many times.
+    pub(crate) fn after_failures(self, failures: u64) -> Self {
+        match self {
+            Self::Exact if failures > 0 => Self::Heuristic,
+            // Its corners may be fractional, so that the dual is no bound of the problem itself either.
+            Self::UpperBound if failures > 0 => Self::Unproven,
+            kept => kept,
+        }
+    }
+
+    /// What kind of bound the gap is, for people.
+    ///
+    /// ```
+    /// assert_eq!(
+    ///     maxmargin::Quality::Heuristic.explain(),
+    ///     "the oracle is a heuristic: the true gap may be larger",
+    /// );
+    /// ```
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Exact => "the oracle is exact: the gap bounds the distance to the optimum",
+            Self::UpperBound => {
+                "the oracle solves a relaxation: the gap bounds the distance to the optimum of the \
+                 relaxed problem, and the primal is an upper bound of the true objective"
+            }
+            Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
+            Self::Unproven => {
+                "the dual point is not known to be a point of this problem: the gap proves nothing"
+            }
+        }
+    }
+}

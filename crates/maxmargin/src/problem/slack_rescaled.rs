@@ -1,0 +1,310 @@
+//! Slack rescaling: large losses ask for large margins by scaling the slack, not the margin.
+
+use crate::problem::Problem;
+use crate::problem::quality::PointCheck;
+use crate::problem::sparse::SparseVec;
+
+/// A problem whose outputs are so few that they can be tried out one by one.
+///
+/// Classes, sets of few labels and small factor graphs are. Chains, labelled graphs, trees and matchings
+/// are not: their outputs are found by dynamic programming, cuts and flows, which maximise sums over
+/// parts, and a loss that multiplies a score is no such sum. Slack rescaling refuses them at compile
+/// time.
+///
+/// ```
+/// use maxmargin::Enumerable;
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[2], 1.0)?;
+/// let problem = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne)?;
+/// let mut classes = Vec::new();
+/// problem.for_each_output(0, &mut |class| classes.push(*class));
+/// assert_eq!(classes, [0, 1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the outputs of `{Self}` cannot be tried out one by one",
+    label = "its decoder maximises sums over parts",
+    note = "slack rescaling multiplies scores by losses, which only enumeration can maximise; train \
+            with margin rescaling, that is, without `SlackRescaled`",
+    note = "bounds are put around: `Bounded::new(SlackRescaled::new(problem), bounds)`"
+)]
+pub trait Enumerable: Problem {
+    /// Calls `visit` with every output of example `i`, the truth included, in a fixed order.
+    fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Self::Output));
+}
+
+/// A problem under slack rescaling instead of margin rescaling (Tsochantaridis et al., 2005).
+///
+/// Every ψᵢ(y) is replaced by Lᵢ(y)·ψᵢ(y), so that the structured hinge becomes
+///
+/// ```text
+/// max_y Lᵢ(y)·(1 − ⟨w, ψᵢ(y)⟩)
+/// ```
+///
+/// All outputs are asked for the same margin of 1, and what is missing to it is weighed by the loss:
+/// an output with a large loss need not lie further away, but must not come near. Outputs without
+/// loss do not matter at all. Since losses multiply scores, a decoder is of no help with the maximum;
+/// it is found by trying out all outputs, exactly. In part space
+/// p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)), and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
+/// use maxmargin::{Settings, SlackRescaled, train};
+///
+/// let mut data = LabelledRows::new();
+/// for class in [0, 1, 2, 1] {
+///     data.push([(class, 1.0)], &[class], 1.0)?;
+/// }
+/// let costs = vec![vec![0.0, 1.0, 4.0], vec![1.0, 0.0, 1.0], vec![4.0, 1.0, 0.0]];
+/// let loss = ClassLoss::Costs(CostMatrix::new(costs)?);
+/// let problem = SlackRescaled::new(Multiclass::new(MulticlassShape::new(3, 3), data, loss)?);
+/// let solution = train(&problem, &Settings { tolerance: 1e-4, ..Settings::default() })?;
+/// assert!(solution.certificate.gap <= 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A negative loss has no meaning here, and training refuses it
+/// ([`TrainError::Loss`](crate::TrainError::Loss)) even where the problem inside
+/// [allows](Problem::has_signed_losses) it. Bounds of the problem inside hold; those of a
+/// [`Bounded`](crate::Bounded) are put around. Which wrappers go together is written
+/// [here](crate::forward_problem#which-wrappers-go-together).
+///
+/// The certificate is as good as ever. A dual point that comes from elsewhere is checked against the
+/// enumerated outputs.
+#[derive(Debug, Clone)]
+pub struct SlackRescaled<P> {
+    inner: P,
+    /// pᵢ(yᵢ) of every example.
+    truths: Vec<SparseVec>,
+}
+
+/// Scratch memory of a [`SlackRescaled`], for one thread. `W` is that of the problem inside.
+///
+/// ```
+/// use maxmargin::model::LabelledRows;
+/// use maxmargin::model::binary::{Binary, BinaryShape};
+/// use maxmargin::{Problem, SlackRescaled};
+///
+/// let mut data = LabelledRows::new();
+/// data.push([(0, 1.0)], &[1], 1.0)?;
+/// let problem = SlackRescaled::new(Binary::new(BinaryShape::new(1), data, 1)?);
+/// let (mut workspace, mut y) = (problem.workspace(), true);
+/// problem.prepare(0, &[0.5], &mut workspace);
+/// problem.oracle(0, &[0.5], &mut workspace, &mut y);
+/// assert!(!y);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SlackWorkspace<W> {
+    inner: W,
+    parts: SparseVec,
+}
+
+impl<P> SlackRescaled<P> {
+    /// `problem` under slack rescaling. One whose outputs cannot be tried out is refused:
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::patches;
+    /// let problem = maxmargin::SlackRescaled::new(patches()); // minimum cuts know sums alone
+    /// ```
+    ///
+    /// So are other wrappers: bounds are put around, not inside; of a problem with a kernel, nothing could
+    /// check the dual point; what is rescaled once is not rescaled twice; and soft constraints have signed
+    /// losses.
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{Bounded, Bounds, doc::labels};
+    /// let inside = Bounded::new(labels(), Bounds::none(12));
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::{doc::labels, kernel::{Kernel, Kernelised}};
+    /// let inside = Kernelised::new(labels(), Kernel::Linear, 0).unwrap();
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::labels;
+    /// let inside = maxmargin::SlackRescaled::new(labels());
+    /// let problem = maxmargin::SlackRescaled::new(inside);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use maxmargin::doc::soft_pictures;
+    /// let problem = maxmargin::SlackRescaled::new(soft_pictures(0.1));
+    /// ```
+    pub fn new(problem: P) -> Self
+    where
+        P: Enumerable,
+    {
+        let truth = |i| {
+            let mut parts = SparseVec::new();
+            problem.truth_parts(i, &mut parts);
+            parts
+        };
+        let truths = (0..problem.examples()).map(truth).collect();
+        Self { inner: problem, truths }
+    }
+
+    /// The problem inside.
+    pub fn inner(&self) -> &P {
+        &self.inner
+    }
+}
+
+impl<P: Enumerable> SlackRescaled<P> {
+    /// All parts that outputs of example `i` have, sorted, and the largest loss of an output.
+    fn parts_and_largest_loss(&self, i: usize) -> (Vec<u64>, f64) {
+        let (mut known, mut most, mut parts) = (Vec::new(), 0.0f64, SparseVec::new());
+        self.inner.for_each_output(i, &mut |y| {
+            most = most.max(self.inner.loss(i, y));
+            parts.clear();
+            self.inner.parts(i, y, &mut parts);
+            known.extend(parts.entries().iter().map(|(id, _)| *id));
+            known.sort_unstable();
+            known.dedup();
+        });
+        known.extend(self.truths[i].entries().iter().map(|(id, _)| *id));
+        known.sort_unstable();
+        known.dedup();
+        (known, most)
+    }
+}
+
+impl<P: Enumerable> Problem for SlackRescaled<P> {
+    type Output = P::Output;
+    type Workspace = SlackWorkspace<P::Workspace>;
+
+    crate::forward_problem!(self.inner, workspace.inner, except [
+        workspace,         // its own, with that of the problem inside
+        oracle,            // tries out all outputs
+        oracle_with_loss,  // likewise
+        psi,               // times the loss
+        decodes_by_psi,    // predictions do not multiply scores by losses
+        has_signed_losses, // losses multiply scores and must not be negative
+        quality,           // trying out all outputs is exact, whatever the decoder is
+        parts,             // relative to the truth, times the loss
+        truth_parts,       // none: other outputs are relative to it
+        second_objective,  // would be that of margin rescaling
+        simplices,         // parts of different outputs have different lengths
+        expectations,      // would be those of margin rescaling
+        check_point,       // masses are multiplied by losses
+    ]);
+
+    fn workspace(&self) -> Self::Workspace {
+        SlackWorkspace { inner: self.inner.workspace(), parts: SparseVec::new() }
+    }
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, best: &mut P::Output) {
+        self.oracle_with_loss(i, w, 1.0, workspace, best);
+    }
+
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut Self::Workspace,
+        best: &mut P::Output,
+    ) -> bool {
+        let SlackWorkspace { inner, parts } = workspace;
+        let truth = self.inner.score(i, w, inner, &self.truths[i]);
+        let mut most = f64::NEG_INFINITY;
+        self.inner.for_each_output(i, &mut |y| {
+            parts.clear();
+            self.inner.parts(i, y, parts);
+            let ahead = self.inner.score(i, w, inner, parts) - truth;
+            let loss = self.inner.loss(i, y);
+            // An output with a loss that cannot be is handed out, so that training refuses it.
+            let is_wrong = loss < 0.0 || loss.is_nan();
+            let value = if is_wrong { f64::INFINITY } else { loss * (factor + ahead) };
+            if value > most {
+                most = value;
+                best.clone_from(y);
+            }
+        });
+        true
+    }
+
+    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
+        self.inner.psi(i, y, psi);
+        psi.scale(self.inner.loss(i, y));
+    }
+
+    fn decodes_by_psi(&self) -> bool {
+        false
+    }
+
+    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
+        let loss = self.inner.loss(i, y);
+        if loss != 0.0 {
+            self.inner.parts(i, y, parts);
+            parts.add_scaled(-1.0, &self.truths[i]);
+            parts.scale(loss);
+        }
+    }
+
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
+        let (known, most) = self.parts_and_largest_loss(i);
+        let unknown = parts.entries().iter().find(|(id, _)| known.binary_search(id).is_err());
+        if let Some((part, _)) = unknown {
+            return Err(format!("it has a part that does not exist: {part}"));
+        }
+        if !(-slack..=most + slack).contains(&loss) {
+            return Err(format!("its loss is {loss}, not between 0 and {most}"));
+        }
+        let Some(simplices) = self.inner.simplices() else { return Ok(PointCheck::Unproven) };
+        let loss_of = |part| simplices.loss(i, part);
+        check_masses(parts, &self.truths[i], loss, slack, loss_of)?;
+        Ok(PointCheck::Feasible)
+    }
+}
+
+/// Checks a point μ = Σ α(y)·L(y)·(e(y) − e(yᵢ)) where every output has a part of its own: its masses
+/// β(y) = α(y)·L(y) must not be negative, sum to the loss, and come from an α that sums to at most 1.
+fn check_masses(
+    parts: &SparseVec,
+    truth: &SparseVec,
+    loss: f64,
+    slack: f64,
+    loss_of: impl Fn(u64) -> f64,
+) -> Result<(), String> {
+    let own = truth.entries().first().map(|&(part, _)| part);
+    let (mut sum, mut weights, mut balance) = (0.0, 0.0, 0.0);
+    for &(part, mass) in parts.entries() {
+        if Some(part) == own {
+            balance = mass;
+            continue;
+        }
+        let cost = loss_of(part);
+        if mass < -slack || (cost == 0.0 && mass.abs() > slack) {
+            return Err(format!("part {part} has the mass {mass:e}"));
+        }
+        sum += mass;
+        if cost > 0.0 {
+            weights += mass / cost;
+        }
+    }
+    let tolerance = slack * (1.0 + sum.abs());
+    if weights > 1.0 + slack {
+        return Err(format!("the masses of its outputs sum to {weights}, which is more than 1"));
+    }
+    if own.is_some() && (balance + sum).abs() > tolerance {
+        return Err(format!("its masses sum to {}, not to 0", balance + sum));
+    }
+    if (sum - loss).abs() > tolerance {
+        return Err(format!("its loss is stated as {loss}, but is {sum}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! The whole state of a run, kept so that it can go on later as if it had never stopped.
+//!
+//! What makes the next step is saved with its exact bits, and nothing is computed anew that could
+//! come out differently: w has drifted a little from the sum of its blocks, a distance measured
+//! today may be rounded otherwise tomorrow. Everything is borrowed from the run and written down as
+//! it is, so that keeping a checkpoint changes nothing and copies nothing.
+
+pub(crate) mod envelope;
+mod keeper;
+mod signature;
+
+pub use keeper::CheckpointEvery;
+pub(crate) use keeper::Keeper;
+pub(crate) use signature::signature;
+
+use super::Check;
+use super::checks::Bound;
+use super::drive::Stage;
+use super::early_stopping::Judge;
+use crate::certificate::Certificate;
+use crate::dual::{Block, Drift};
+use crate::error::TrainError;
+use crate::observe::{CacheStats, Choice, StepSizes, Totals};
+use crate::problem::Quality;
+use crate::settings::{Order, Settings};
+use envelope::{Envelope, HEAD, TAIL};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use thiserror::Error;
+
+/// The version of the layout: one more with every change of what a checkpoint holds. The test
+/// `the_layout_is_pinned` tells when that is due.
+const LAYOUT: u32 = 7;
+
+/// The first bytes of every checkpoint; the line ends show where a transfer has changed them.
+const ENVELOPE: Envelope = Envelope { magic: *b"mmckpt\r\n", layout: LAYOUT };
+
+/// A run at a standstill: all that is needed to go on to the very bits of a run that was never
+/// stopped.
+///
+/// A [`Trainer`](crate::Trainer) [hands them out](crate::Trainer::checkpoint) as it goes and
+/// [takes one](crate::Trainer::resume) to go on from. What is inside is opaque, belongs to one
+/// version of this library, and survives only as [bytes](Self::to_bytes).
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer, train};
+///
+/// let settings = Settings { tolerance: 0.0, max_passes: 30, ..Settings::default() };
+/// let mut kept = Vec::new();
+/// let mut keep = |checkpoint: &Checkpoint<'_>| {
+///     kept.push(checkpoint.to_bytes("first try")); // to a file, in earnest
+///     Ok(())
+/// };
+/// let trainer = Trainer::new(settings.clone());
+/// let whole = trainer.checkpoint(CheckpointEvery::Passes(7), &mut keep).train(&toy())?;
+///
+/// let checkpoint = Checkpoint::from_bytes(&kept[1])?;
+/// assert_eq!((checkpoint.totals().passes, checkpoint.note()), (14, "first try"));
+/// let resumed = Trainer::new(settings).resume(checkpoint).train(&toy())?;
+/// assert_eq!(resumed.weights, whole.weights); // bit by bit
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checkpoint<'a> {
+    #[serde(skip)]
+    pub(crate) note: String,
+    pub(crate) signature: u64,
+    pub(crate) settings: Cow<'a, Settings>,
+    pub(crate) stage: Stage<Check>,
+    /// w, or what it is clipped from.
+    pub(crate) w: Cow<'a, [f64]>,
+    pub(crate) blocks: Cow<'a, [Block]>,
+    pub(crate) dual: f64,
+    pub(crate) norm_sq: f64,
+    #[serde(with = "TotalsByPlace")]
+    pub(crate) totals: Totals,
+    pub(crate) steps: StepSizes,
+    pub(crate) choice: Option<Cow<'a, Choice>>,
+    pub(crate) judge: Cow<'a, Judge>,
+    pub(crate) bound: Option<Cow<'a, Bound>>,
+    /// Of the oracle that has found the corners.
+    pub(crate) quality: Quality,
+    /// Of the primal, for the row that is not reported yet.
+    pub(crate) estimate: Option<f64>,
+    /// What the method has [saved](super::session::Method::save).
+    pub(crate) method: Cow<'a, [u8]>,
+}
+
+/// [`Totals`] with every field in its place: bytes without names cannot leave one out.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Totals")]
+struct TotalsByPlace {
+    passes: u64,
+    visits: u64,
+    oracle_calls: u64,
+    seconds: f64,
+    oracle_seconds: f64,
+    gap_seconds: f64,
+    oracle_failures: u64,
+    drift: Drift,
+    cache: Option<CacheStats>,
+}
+
+/// [`Certificate`] with every field in its place.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Certificate")]
+pub(crate) struct CertificateByPlace {
+    lambda: f64,
+    primal: f64,
+    dual: f64,
+    gap: f64,
+    quality: Quality,
+}
+
+impl Checkpoint<'_> {
+    /// The settings of the run.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the run has taken so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What the caller has put down with the [bytes](Self::to_bytes), such as the name of the data.
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// The checkpoint as bytes, with a note of the caller's own.
+    ///
+    /// They know their version and have a check sum, so that [`from_bytes`](Self::from_bytes) refuses
+    /// what is not whole.
+    ///
+    /// # Panics
+    /// Never: everything in a checkpoint can be written down.
+    pub fn to_bytes(&self, note: &str) -> Vec<u8> {
+        let numbers = self.w.len() + 2 * self.blocks.iter().map(|b| b.parts.len()).sum::<usize>();
+        let mut bytes =
+            Vec::with_capacity(HEAD + TAIL + numbers * size_of::<f64>() + self.method.len());
+        ENVELOPE.begin(&mut bytes);
+        let bytes = postcard::to_extend(&(note, self), bytes).expect("plain data");
+        ENVELOPE.seal(bytes)
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) has written.
+    ///
+    /// ```
+    /// use maxmargin::Checkpoint;
+    ///
+    /// let error = Checkpoint::from_bytes(b"something else").unwrap_err();
+    /// assert_eq!(error.to_string(), "not a maxmargin checkpoint");
+    /// ```
+    ///
+    /// # Errors
+    /// It is something else, of another version, cut short or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint<'static>, CheckpointError> {
+        let content = ENVELOPE.open(bytes)?;
+        // What has the right sum was written by us, and can be read if the layout is the same.
+        let (note, checkpoint): (String, Checkpoint<'static>) =
+            postcard::from_bytes(content).map_err(|_| CheckpointError::Damaged)?;
+        Ok(Checkpoint { note, ..checkpoint })
+    }
+
+    /// Refuses to go on with settings that would have led elsewhere; training does the same.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer};
+    ///
+    /// let settings = Settings { max_passes: 3, tolerance: 0.0, ..Settings::default() };
+    /// let mut keep = |checkpoint: &Checkpoint<'_>| {
+    ///     let longer = Settings { max_passes: 9, ..settings.clone() };
+    ///     assert!(checkpoint.check_settings(&longer).is_ok());
+    ///     let other = Settings { seed: 7, ..settings.clone() };
+    ///     let error = checkpoint.check_settings(&other).unwrap_err();
+    ///     assert_eq!(error.to_string(), "the run was begun with seed 1 and cannot go on with 7");
+    ///     Ok(())
+    /// };
+    /// let trainer = Trainer::new(settings.clone());
+    /// trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&toy())?;
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Settings that make no sense, or the first that is not as it was and is no mere limit.
+    pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
+        // What `auto` starts with depends on the problem, which is the same.
+        let simplices = self.settings.order == Order::Lazy;
+        self.check_resolved(&now.check()?.resolved(simplices))
+    }
+
+    /// As [`check_settings`](Self::check_settings), after `auto` has put in what it starts with.
+    pub(crate) fn check_resolved(&self, now: &Settings) -> Result<(), TrainError> {
+        // Limits may change, and what has no influence on the result; patience by its number only.
+        let bound = |settings: &Settings| {
+            let free = Settings::default();
+            Settings {
+                tolerance: free.tolerance,
+                max_passes: free.max_passes,
+                max_oracle_calls: free.max_oracle_calls,
+                max_seconds: free.max_seconds,
+                patience: settings.patience.map(|_| 1),
+                threads: free.threads,
+                block_gaps: free.block_gaps,
+                ..settings.clone()
+            }
+        };
+        let Some(name) = first_difference(&bound(&self.settings), &bound(now)) else {
+            return Ok(());
+        };
+        let value = |settings: &Settings| match serde_json::to_value(settings).ok()?.get(&name)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let (then, now) = (value(&self.settings), value(now));
+        Err(TrainError::ResumeSetting { name, then, now })
+    }
+}
+
+/// The name of the first setting in which two differ.
+fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
+    if a == b {
+        return None;
+    }
+    let fields = |settings| match serde_json::to_value(settings) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (a, b) = (fields(a), fields(b));
+    let different = a.iter().find(|(name, value)| b.get(*name) != Some(*value));
+    // What JSON does not show to be different is so all the same.
+    Some(different.map_or_else(|| "settings".to_owned(), |(name, _)| name.clone()))
+}
+
+/// What is wrong with the bytes of a checkpoint.
+///
+/// ```
+/// use maxmargin::{Checkpoint, CheckpointError};
+///
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x07\0\0\0").unwrap_err();
+/// assert_eq!(error, CheckpointError::Damaged);
+/// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
+/// ```
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum CheckpointError {
+    /// Something else altogether.
+    #[error("not a maxmargin checkpoint")]
+    Foreign,
+    /// A layout that this version does not know.
+    #[error(
+        "a checkpoint of another version of maxmargin (layout {found}; this one reads {reads})"
+    )]
+    Layout {
+        /// The version of its layout.
+        found: u32,
+        /// The version that this library reads.
+        reads: u32,
+    },
+    /// A part is missing, or has changed.
+    #[error("a maxmargin checkpoint, but cut short or damaged")]
+    Damaged,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc::toy;
+    use crate::model::LabelledRows;
+    use crate::model::binary::{Binary, BinaryShape};
+    use crate::problem::Blocks;
+    use crate::{Average, Caching, Direction, Interrupt, Order, Solver, Trainer};
+    use xxhash_rust::xxh3::xxh3_64;
+
+    /// If this fails, what a checkpoint holds has changed: make `LAYOUT` one more, so that older
+    /// ones are refused, and pin the new sum. The state of a run that has not begun has no rounding
+    /// in it, so that nothing else can make the sum another.
+    #[test]
+    fn the_layout_is_pinned() {
+        let full = Settings {
+            solver: Solver::BlockCoordinate,
+            order: Order::Gap,
+            direction: Direction::Corrective,
+            cache: Caching::On,
+            average: Average::Weighted,
+            ..Settings::default()
+        };
+        let kept = [first_bytes(&toy(), full), first_bytes(&two(), Settings::default())];
+        let pinned = kept.map(|bytes| (LAYOUT, bytes.len(), xxh3_64(&bytes)));
+        assert_eq!(pinned, PINNED);
+    }
+
+    /// A chain with memory, and a problem whose blocks are simplices.
+    const PINNED: [(u32, usize, u64); 2] =
+        [(7, 1236, 497_185_721_948_635_766), (7, 333, 2_090_297_437_353_392_611)];
+
+    /// The checkpoint of a run that has not begun.
+    fn first_bytes(problem: &dyn Blocks, settings: Settings) -> Vec<u8> {
+        let interrupt = Interrupt::new();
+        interrupt.raise();
+        let mut bytes = Vec::new();
+        let mut keep = |checkpoint: &Checkpoint<'_>| {
+            let totals = Totals { seconds: 0.0, oracle_seconds: 0.0, ..checkpoint.totals };
+            bytes = Checkpoint { totals, ..checkpoint.clone() }.to_bytes("");
+            Ok(())
+        };
+        let trainer = Trainer::new(settings).interrupt(interrupt);
+        trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(problem).unwrap();
+        bytes
+    }
+
+    /// Two rows, one of them positive.
+    fn two() -> Binary {
+        let mut data = LabelledRows::new();
+        data.push([(0, 1.0)], &[1], 1.0).unwrap();
+        data.push([(0, -2.0)], &[0], 1.0).unwrap();
+        Binary::new(BinaryShape::new(1), data, 1).unwrap()
+    }
+}

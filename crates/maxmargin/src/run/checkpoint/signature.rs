@@ -1,0 +1,68 @@
+//! A number that tells problems apart.
+
+use crate::problem::Blocks;
+use crate::problem::SparseVec;
+use crate::problem::bounds::bounds_in_force;
+use crate::util::rng::Rng;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Examples whose outputs go into the signature of a problem, and how many outputs at least.
+const SIGNED_EXAMPLES: usize = 16;
+const SIGNED_OUTPUTS: usize = 64;
+
+/// With a kernel, the length of so many weights goes into the signature: those of a few inputs.
+const SIGNED_WEIGHTS: usize = 256;
+
+/// A number that tells problems apart: by the weights of their examples, by the parts and features of
+/// their true outputs, by their bounds, by the parts and losses of a few outputs of a few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
+/// kernel, too.
+pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
+    struct Hash(Xxh3);
+    impl Hash {
+        fn add(&mut self, feature: usize, value: f64) {
+            self.0.update(&(feature as u64).to_le_bytes());
+            self.0.update(&value.to_le_bytes());
+        }
+    }
+    let (mut hash, mut truth, mut features) =
+        (Hash(Xxh3::new()), SparseVec::new(), SparseVec::new());
+    for i in 0..problem.examples() {
+        truth.clear();
+        problem.truth_parts(i, &mut truth);
+        hash.add(truth.len(), problem.weight(i));
+        truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+        features.clear();
+        problem.scatter(i, 1.0, &truth, (&mut features).into());
+        features.entries().iter().for_each(|&(feature, value)| hash.add(feature as usize, value));
+    }
+    let (mut some, mut worker) = (vec![0.0; problem.dim()], problem.worker());
+    let mut parts = SparseVec::new();
+    // The outputs with the largest losses, and some others.
+    let n = problem.examples();
+    for round in 0..SIGNED_OUTPUTS.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
+        for i in (0..n).step_by(n.div_ceil(SIGNED_EXAMPLES)) {
+            match round {
+                0 => worker.find_corner(i, &some),
+                _ => worker.predict(i, &some),
+            }
+            let loss = worker.describe(i, &mut parts);
+            hash.add(parts.len(), loss);
+            parts.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
+        }
+        let mut rng = Rng::new(round);
+        some.iter_mut().for_each(|w| *w = rng.unit_f64() - 0.5);
+        if let Some(bounds) = bounds_in_force(problem) {
+            bounds.clip_all(&mut some);
+        }
+    }
+    // Features of different kernels look alike, but their lengths differ.
+    some.fill(0.0);
+    some.iter_mut().take(SIGNED_WEIGHTS).zip(1u32..).for_each(|(w, at)| *w = f64::from(at).sqrt());
+    if let Some(length) = problem.weights_norm_sq(&some) {
+        hash.add(some.len(), length);
+    }
+    for bounds in bounds_in_force(problem).into_iter().flat_map(|b| [b.lower(), b.upper()]) {
+        bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));
+    }
+    hash.0.digest()
+}

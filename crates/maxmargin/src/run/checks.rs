@@ -1,0 +1,153 @@
+//! Exact checks: the gap of what would be returned, the best bound so far, and the validation error.
+
+use super::{Check, Run};
+use crate::certificate::{Certificate, exact_pass, from_readings};
+use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
+use crate::error::TrainError;
+use crate::problem::Quality;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// The point with the largest dual value so far, which is a lower bound of every primal value.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Bound {
+    pub(super) dual: f64,
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl Bound {
+    /// Keeps a point if it is better than the best so far.
+    fn note(&mut self, dual: f64, blocks: &[Block]) {
+        if dual > self.dual {
+            self.dual = dual;
+            self.blocks.clear();
+            self.blocks.extend_from_slice(blocks);
+        }
+    }
+}
+
+impl<'p> Run<'p, '_> {
+    /// Rebuilds w from its blocks, and takes note of the drift.
+    pub(crate) fn rebuild(&mut self) -> Drift {
+        let drift = self.state.rebuild(&mut self.workers);
+        self.totals.drift = self.totals.drift.max(drift);
+        drift
+    }
+
+    /// Rebuilds w from its blocks and computes the exact gap of the current iterate. What is to be
+    /// returned has to be [validated](Self::validate) besides.
+    pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
+        let begin = Instant::now();
+        let drift = self.rebuild();
+        let certificate = self.certify(None)?;
+        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        let second = self.second_objective(None);
+        let drift = Some(drift);
+        Ok(Check { certificate, drift, second, average_dual: None, validation: None })
+    }
+
+    /// As [`check`](Self::check), of another dual point (an average), which becomes a state; of its own
+    /// weights, or of others, for which it is only a bound.
+    pub(crate) fn check_other(
+        &mut self,
+        point: DualPoint,
+        weights: Option<Vec<f64>>,
+    ) -> Result<(Check, DualState<'p>), TrainError> {
+        let begin = Instant::now();
+        let other = self.state_with(point, weights);
+        let certificate = self.certify(Some(&other))?;
+        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        let second = self.second_objective(Some(&other));
+        let average_dual = Some(other.dual);
+        Ok((Check { certificate, drift: None, second, average_dual, validation: None }, other))
+    }
+
+    /// The other objective of the problem, of the current iterate or of another state. It is watched, so
+    /// its time does not count.
+    pub(crate) fn second_objective(&mut self, other: Option<&DualState<'p>>) -> Option<f64> {
+        let w = &other.unwrap_or(&self.state).w;
+        self.clock.exclude(|| self.problem.second_objective(w))
+    }
+
+    /// Another point of the dual as a state, with weights of its own or others.
+    pub(crate) fn state_with(
+        &mut self,
+        point: DualPoint,
+        weights: Option<Vec<f64>>,
+    ) -> DualState<'p> {
+        let mut other = self.state_at(point);
+        if let Some(weights) = weights {
+            other.norm_sq = length_sq(self.problem, &weights);
+            other.w = weights;
+        }
+        other
+    }
+
+    /// Another point of the dual, as a state.
+    pub(crate) fn state_at(&mut self, point: DualPoint) -> DualState<'p> {
+        DualState::new(self.problem, self.state.lambda, point, &mut self.workers)
+    }
+
+    /// Measures the validation error of what has been checked, the iterate or another state, and
+    /// keeps it if it is the best so far.
+    pub(crate) fn validate(
+        &mut self,
+        check: Check,
+        other: Option<&DualState<'p>>,
+    ) -> Result<Check, TrainError> {
+        let Some(validator) = &mut self.hooks.validator else { return Ok(check) };
+        let state = other.unwrap_or(&self.state);
+        let error = self.clock.exclude(|| validator.error(&state.w));
+        if !error.is_finite() {
+            return Err(TrainError::Validation { error });
+        }
+        let kept = self.settings.patience.map(|_| state);
+        self.judge.note(error, self.totals.passes, check.certificate, kept);
+        Ok(Check { validation: Some(error), ..check })
+    }
+
+    /// The certificate of the current iterate, or of another state, by exact oracles.
+    fn certify(&mut self, other: Option<&DualState<'p>>) -> Result<Certificate, TrainError> {
+        let begin = Instant::now();
+        let state = other.unwrap_or(&self.state);
+        let readings = &mut self.readings;
+        exact_pass(
+            self.problem,
+            &mut self.workers,
+            &state.shares,
+            &state.blocks,
+            &state.w,
+            readings,
+        );
+        self.oracle_timer.add(begin.elapsed().as_secs_f64());
+        self.totals.oracle_calls += readings.len() as u64;
+        self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
+        self.certificate_of_readings(other)
+    }
+
+    /// The certificate of the current iterate, or of another state, whose blocks were read last: of its
+    /// weights, and of the best dual point so far.
+    pub(crate) fn certificate_of_readings(
+        &mut self,
+        other: Option<&DualState<'p>>,
+    ) -> Result<Certificate, TrainError> {
+        let (quality, state) = (self.quality(), other.unwrap_or(&self.state));
+        let (shares, lambda, norm_sq) = (&state.shares, state.lambda, state.norm_sq);
+        let own = from_readings(quality, shares, lambda, norm_sq, state.dual, &self.readings)?;
+        let Some(bound) = &mut self.bound else { return Ok(own) };
+        bound.note(state.dual, &state.blocks);
+        own.with_bound(bound.dual)
+    }
+
+    /// Takes note of the dual value of the current iterate, which has just been rebuilt.
+    pub(crate) fn note_bound(&mut self) {
+        if let Some(bound) = &mut self.bound {
+            bound.note(self.state.dual, &self.state.blocks);
+        }
+    }
+
+    /// What the oracle promises, as far as it has kept its promise.
+    pub(super) fn quality(&self) -> Quality {
+        self.problem.quality().after_failures(self.totals.oracle_failures)
+    }
+}

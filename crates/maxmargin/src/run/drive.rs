@@ -1,0 +1,165 @@
+//! The one outer loop of all methods: pass, check, checkpoint, report, again.
+//!
+//! A method brings its passes and its checks. Limits, gap checks, validation, checkpoints, events and the
+//! end of a run are the same for all, so that every method can be watched, stopped and resumed.
+
+use crate::observe::Status;
+use serde::{Deserialize, Serialize};
+
+/// What the loop asks of a run.
+pub(crate) trait Drive {
+    /// What a gap check finds.
+    type Check;
+    /// What a run comes to.
+    type Outcome;
+    /// Why a run fails.
+    type Error;
+
+    /// Goes through a pass of which `done` visits are done already.
+    fn pass(&mut self, done: usize) -> Result<PassEnd, Self::Error>;
+
+    /// Whether no pass may follow.
+    fn is_last_pass(&self) -> bool;
+
+    /// Whether the gap is to be checked after this pass.
+    fn is_check_due(&self) -> bool;
+
+    /// Computes the exact gap of what would be returned now.
+    fn check(&mut self) -> Result<Self::Check, Self::Error>;
+
+    /// As [`check`](Self::check), where a checkpoint knows the answer already.
+    fn recall(&mut self, check: &Self::Check) -> Result<(), Self::Error>;
+
+    /// Whether a check shows that the run has reached what it was to reach.
+    fn verdict(&self, check: &Self::Check) -> Option<Status>;
+
+    /// Whether a checkpoint is due after this pass.
+    fn is_checkpoint_due(&self) -> bool;
+
+    /// Hands out a checkpoint, if anyone takes it.
+    fn keep(&mut self, stage: Stage<&Self::Check>) -> Result<(), Self::Error>;
+
+    /// Tells observers about a pass. Returns a status if the run ends with it.
+    fn report(&mut self, check: Option<&Self::Check>) -> Option<Status>;
+
+    /// Ends the run with what was checked last.
+    fn finish(self, status: Status, check: Self::Check) -> Result<Self::Outcome, Self::Error>;
+}
+
+/// Where in its loop a run stands. `C` is what a check finds.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum Stage<C> {
+    /// In a pass of which so many visits are done. Without any, the pass has not begun.
+    Pass { visits: usize },
+    /// After a pass that is not reported yet, with its check if that was due.
+    PassDone { early: bool, check: Option<C> },
+}
+
+impl<C> Stage<C> {
+    /// Where every run begins.
+    pub(crate) const START: Self = Self::Pass { visits: 0 };
+
+    fn as_ref(&self) -> Stage<&C> {
+        match self {
+            Self::Pass { visits } => Stage::Pass { visits: *visits },
+            Self::PassDone { early, check } => {
+                Stage::PassDone { early: *early, check: check.as_ref() }
+            }
+        }
+    }
+}
+
+impl<C: Copy> Stage<&C> {
+    pub(crate) fn copied(self) -> Stage<C> {
+        match self {
+            Self::Pass { visits } => Stage::Pass { visits },
+            Self::PassDone { early, check } => Stage::PassDone { early, check: check.copied() },
+        }
+    }
+}
+
+/// How a pass has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PassEnd {
+    /// After all its visits.
+    Full,
+    /// The gaps known so far promise that little is left, which only a check can confirm.
+    Early,
+    /// The gaps known so far are within the tolerance, and the run trusts them.
+    Trusted,
+    /// A limit was reached after so many visits.
+    Limit { status: Status, visits: usize },
+}
+
+/// Runs a method from `stage` to its end.
+pub(crate) fn drive<D: Drive>(
+    mut run: D,
+    mut stage: Stage<D::Check>,
+) -> Result<D::Outcome, D::Error> {
+    loop {
+        // One pass, or what is left of it.
+        let (early, known) = match stage {
+            Stage::PassDone { early, check } => (early, check),
+            Stage::Pass { visits } => match run.pass(visits)? {
+                PassEnd::Full => (false, None),
+                PassEnd::Early => (true, None),
+                PassEnd::Trusted => {
+                    let done = Stage::PassDone { early: false, check: None };
+                    return end(run, Status::Estimated, done);
+                }
+                PassEnd::Limit { status, visits } => {
+                    return end(run, status, Stage::Pass { visits });
+                }
+            },
+        };
+
+        // The exact gap, where it is due or the run ends here. A longer run goes on without a check that
+        // is made only because this one ends, so the checkpoint for it comes first.
+        let (last, due) = (run.is_last_pass(), early || run.is_check_due());
+        let mut kept = last && !due;
+        if kept {
+            run.keep(Stage::PassDone { early, check: None })?;
+        }
+        let check = match known {
+            _ if !last && !due => None,
+            Some(check) => {
+                run.recall(&check)?;
+                Some(check)
+            }
+            None => Some(run.check()?),
+        };
+
+        // A checkpoint, where it is due or the run ends here.
+        let ends = last || check.as_ref().is_some_and(|check| run.verdict(check).is_some());
+        if !kept && (ends || run.is_checkpoint_due()) {
+            run.keep(Stage::PassDone { early, check: check.as_ref() })?;
+            kept = true;
+        }
+
+        // The report, to which an observer may answer that the run is to stop.
+        let ended = run.report(check.as_ref()).or(last.then_some(Status::MaxPasses));
+        stage = Stage::START;
+        match (ended, check) {
+            (None, _) => {}
+            (Some(status), None) => return end(run, status, stage),
+            (Some(status), Some(check)) => {
+                if !kept {
+                    run.keep(Stage::START)?;
+                }
+                return run.finish(status, check);
+            }
+        }
+    }
+}
+
+/// Ends a run at `stage`, where its gap is not known yet.
+fn end<D: Drive>(
+    mut run: D,
+    status: Status,
+    stage: Stage<D::Check>,
+) -> Result<D::Outcome, D::Error> {
+    run.keep(stage.as_ref())?;
+    let check = run.check()?;
+    run.report(Some(&check));
+    run.finish(status, check)
+}

@@ -1,0 +1,118 @@
+//! Early stopping: weights are judged on data that training does not see, and the best are kept.
+
+use crate::certificate::Certificate;
+use crate::dual::{Block, DualPoint, DualState};
+use crate::observe::Validation;
+use crate::run::checkpoint::CertificateByPlace;
+use serde::{Deserialize, Serialize};
+
+/// Something that says how wrong weights are on data held out. Any closure `FnMut(&[f64]) -> f64` is
+/// one.
+///
+/// The smaller, the better; what it counts is its own affair. It is asked at every exact gap pass,
+/// about the weights that would be returned there, which are the averaged ones if there is an
+/// average. The time it takes does not count as training time. A number that is not finite ends the
+/// run with an error.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Problem, Settings, Status, Trainer};
+///
+/// let (training, held_out) = (toy(), toy()); // in earnest, two different ones
+/// let mut error = |w: &[f64]| {
+///     let (mut workspace, mut y) = (held_out.workspace(), Vec::new());
+///     let loss = |i: usize| {
+///         held_out.prepare(i, w, &mut workspace);
+///         held_out.decode(i, w, &mut workspace, &mut y);
+///         held_out.loss(i, &y)
+///     };
+///     (0..held_out.examples()).map(loss).sum()
+/// };
+/// let settings =
+///     Settings { patience: Some(3), gap_every: 1, tolerance: 0.0, ..Settings::default() };
+/// let solution = Trainer::new(settings).validate(&mut error).train(&training)?;
+/// assert_eq!(solution.status, Status::Patience);
+/// assert_eq!(solution.validation.unwrap().error, 0.0);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+pub trait Validator {
+    /// The error of `weights`, a finite number. Called on the thread that trains.
+    fn error(&mut self, weights: &[f64]) -> f64;
+}
+
+impl<F: FnMut(&[f64]) -> f64> Validator for F {
+    fn error(&mut self, weights: &[f64]) -> f64 {
+        self(weights)
+    }
+}
+
+/// Keeps what is known of validation errors, and the best model so far.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Judge {
+    checks: u64,
+    /// Checks in a row that have not been better than the best.
+    since: u64,
+    last: Option<(f64, u64)>,
+    best: Option<Best>,
+}
+
+/// The best model so far, with its own proof.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Best {
+    error: f64,
+    pass: u64,
+    #[serde(with = "CertificateByPlace")]
+    pub(crate) certificate: Certificate,
+    weights: Vec<f64>,
+    blocks: Vec<Block>,
+}
+
+impl Best {
+    pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {
+        (self.weights, DualPoint { blocks: self.blocks })
+    }
+}
+
+impl Judge {
+    /// Takes note of the error after `pass`. If the best is to be kept, and this is it, `state` is
+    /// kept; among equals that with the smallest gap.
+    pub(crate) fn note(
+        &mut self,
+        error: f64,
+        pass: u64,
+        certificate: Certificate,
+        state: Option<&DualState<'_>>,
+    ) {
+        self.checks += 1;
+        self.last = Some((error, pass));
+        let Some(state) = state else { return };
+        let (better, as_good) = match &self.best {
+            None => (true, true),
+            Some(best) => {
+                let proof = certificate.gap < best.certificate.gap;
+                (error < best.error, error == best.error && proof)
+            }
+        };
+        self.since = if better { 0 } else { self.since + 1 };
+        if better || as_good {
+            let (weights, blocks) = (state.w.clone(), state.blocks.clone());
+            self.best = Some(Best { error, pass, certificate, weights, blocks });
+        }
+    }
+
+    /// Whether there was no improvement for so many checks in a row.
+    pub(crate) fn is_out_of_patience(&self, patience: Option<u64>) -> bool {
+        patience.is_some_and(|patience| self.since >= patience)
+    }
+
+    /// What is known of the result, which is the best if one was kept.
+    pub(crate) fn validation(&self) -> Option<Validation> {
+        let best = self.best.as_ref().map(|best| (best.error, best.pass));
+        let (error, pass) = best.or(self.last)?;
+        Some(Validation { error, pass, checks: self.checks })
+    }
+
+    pub(crate) fn into_best(self) -> Option<Best> {
+        self.best
+    }
+}

@@ -1,0 +1,300 @@
+//! What every method shares: the state, the clock, the limits, the events and the certificate.
+
+pub(crate) mod checkpoint;
+mod checks;
+mod clock;
+pub(crate) mod drive;
+pub(crate) mod early_stopping;
+mod oracles;
+mod report;
+mod resume;
+pub(crate) mod session;
+mod solution;
+mod warm_start;
+
+pub(crate) use session::run_method;
+pub use solution::{Interrupt, Solution};
+
+use crate::certificate::{BlockReading, Certificate, check_problem};
+use crate::dual::{Block, Drift, DualPoint, DualState, Workers};
+use crate::error::TrainError;
+use crate::observe::{
+    Choice, Control, Event, Observer, Start, Status, StepSizes, Totals, WarmStart,
+};
+use crate::problem::Blocks;
+use crate::settings::CheckedSettings;
+use checkpoint::{CertificateByPlace, Keeper};
+use checks::Bound;
+use clock::{CallTimer, Clock};
+use early_stopping::{Judge, Validator};
+use serde::{Deserialize, Serialize};
+use warm_start::take_over;
+
+/// A run in progress.
+pub(crate) struct Run<'p, 'o> {
+    pub(crate) problem: &'p dyn Blocks,
+    pub(crate) settings: CheckedSettings,
+    pub(crate) state: DualState<'p>,
+    pub(crate) totals: Totals,
+    workers: Workers<'p>,
+    clock: Clock,
+    oracle_timer: CallTimer,
+    hooks: RunHooks<'o>,
+    /// Whether an observer asked to stop where it was not looked at at once.
+    stopped: bool,
+    pub(crate) choice: Option<Choice>,
+    steps: StepSizes,
+    judge: Judge,
+    /// The best bound so far, where the dual point of the result need not be the last one.
+    bound: Option<Bound>,
+    warnings: Vec<String>,
+    /// Of the problem, once a checkpoint has asked for it.
+    signature: Option<u64>,
+    /// Of the last exact pass.
+    pub(crate) readings: Vec<BlockReading>,
+    /// What was known at the start.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    pub(crate) trusting: bool,
+    /// What a method knew that has trusted it.
+    known: Option<Known>,
+    /// Of the primal, for the next row.
+    pub(crate) estimate: Option<f64>,
+}
+
+/// What a run can be told at its start.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning {
+    /// The dual point to start from, instead of the truth.
+    pub(crate) point: Option<DualPoint>,
+    /// The gap of every block there, as far as it is known, so that not every block has to be
+    /// visited first.
+    pub(crate) block_gaps: Option<Vec<f64>>,
+    /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
+    /// after that is none of the method's.
+    pub(crate) trusting: bool,
+    /// Whether the point comes from a run on the same problem, so that it need not be checked, and the
+    /// dual point of the result must be the one that its weights are made of.
+    pub(crate) follows_own_run: bool,
+    /// Whether the problem is checked first, which takes a few oracle calls.
+    pub(crate) is_checked: bool,
+}
+
+/// What is known when a method ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// The gap of every block: exact, unless the method has trusted those it knew.
+    pub(crate) block_gaps: Vec<f64>,
+    /// Oracle calls and seconds so far.
+    pub(crate) calls: u64,
+    pub(crate) seconds: f64,
+}
+
+/// What a run has come to.
+pub(crate) struct Finished {
+    pub(crate) solution: Solution,
+    pub(crate) known: Known,
+}
+
+/// Those who watch, stop, validate or keep a run from outside.
+#[derive(Default)]
+pub(crate) struct RunHooks<'o> {
+    pub(crate) observers: Vec<&'o mut dyn Observer>,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) validator: Option<&'o mut dyn Validator>,
+    pub(crate) keeper: Option<Keeper<'o>>,
+}
+
+/// An exact reading of the gap, the drift that the rebuild before it has found, and the validation
+/// error of the weights.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Check {
+    #[serde(with = "CertificateByPlace")]
+    pub(crate) certificate: Certificate,
+    pub(crate) drift: Option<Drift>,
+    /// Only watched, so checkpoints do without.
+    #[serde(skip)]
+    pub(crate) second: Option<f64>,
+    /// The dual value of an average.
+    pub(crate) average_dual: Option<f64>,
+    pub(crate) validation: Option<f64>,
+}
+
+impl<'p, 'o> Run<'p, 'o> {
+    /// Begins a run at a point of the dual, or at the truth.
+    pub(crate) fn start(
+        problem: &'p dyn Blocks,
+        settings: CheckedSettings,
+        hooks: RunHooks<'o>,
+        beginning: Beginning,
+    ) -> Result<Self, TrainError> {
+        check_problem(problem)?;
+        let Beginning { point, block_gaps, trusting, follows_own_run, is_checked } = beginning;
+        let broken = if is_checked { problem.check_quickly() } else { Vec::new() };
+        let clock = Clock::start_at(0.0);
+        let lambda = settings.lambda_for(problem.examples());
+        let mut workers = Workers::new(problem, settings.thread_count());
+        let (point, warm_start) = match point {
+            None => (DualPoint::at_truth(problem), None),
+            Some(point) if follows_own_run => (point, None),
+            Some(point) => {
+                let (point, taken) = take_over(problem, &mut workers, point)?;
+                (point, Some(taken))
+            }
+        };
+        let state = DualState::new(problem, lambda, point, &mut workers);
+        let keeps_bound = !(follows_own_run || settings.weights_from_dual());
+        let mut run = Self::new(problem, settings, hooks, state, workers, clock)?;
+        run.bound =
+            keeps_bound.then(|| Bound { dual: run.state.dual, blocks: run.state.blocks.clone() });
+        (run.block_gaps, run.trusting) = (block_gaps, trusting);
+        run.announce(None, warm_start);
+        for law in &broken {
+            run.warn(law.to_string());
+        }
+        Ok(run)
+    }
+
+    fn new(
+        problem: &'p dyn Blocks,
+        settings: CheckedSettings,
+        mut hooks: RunHooks<'o>,
+        state: DualState<'p>,
+        workers: Workers<'p>,
+        clock: Clock,
+    ) -> Result<Self, TrainError> {
+        if settings.patience.is_some() && hooks.validator.is_none() {
+            return Err(TrainError::NoValidator);
+        }
+        if let Some(keeper) = &mut hooks.keeper {
+            keeper.begin(clock.seconds())?;
+        }
+        Ok(Self {
+            problem,
+            settings,
+            state,
+            totals: Totals::default(),
+            workers,
+            clock,
+            oracle_timer: CallTimer::default(),
+            hooks,
+            stopped: false,
+            choice: None,
+            steps: StepSizes::default(),
+            judge: Judge::default(),
+            bound: None,
+            warnings: Vec::new(),
+            signature: None,
+            readings: Vec::new(),
+            block_gaps: None,
+            trusting: false,
+            known: None,
+            estimate: None,
+        })
+    }
+
+    /// Tells the observers that the run begins, after so many passes if it is resumed.
+    fn announce(&mut self, resumed: Option<u64>, warm_start: Option<WarmStart>) {
+        let start = Start {
+            n: self.examples(),
+            d: self.problem.dim(),
+            lambda: self.state.lambda,
+            quality: self.problem.quality(),
+            settings: (*self.settings).clone(),
+            validates: self.hooks.validator.is_some(),
+            resumed,
+            warm_start,
+        };
+        self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
+    }
+
+    /// Takes note of something that is wrong with the problem, and tells the observers.
+    fn warn(&mut self, message: String) {
+        self.stopped |= self.emit(Event::Warning { message: &message }) == Control::Stop;
+        self.warnings.push(message);
+    }
+
+    pub(crate) fn examples(&self) -> usize {
+        self.problem.examples()
+    }
+
+    /// Takes note of a step.
+    pub(crate) fn note_step(&mut self, gamma: f64, longest: f64) {
+        self.steps.add(gamma, longest);
+    }
+
+    /// Takes note of what `auto` has chosen, and tells the observers.
+    pub(crate) fn announce_choice(&mut self, choice: Choice) {
+        self.stopped |= self.emit(Event::Choice(&choice)) == Control::Stop;
+        self.choice = Some(choice);
+    }
+
+    /// Tells the observers what the gap is taken for, if they want to know of the gaps of blocks.
+    pub(crate) fn estimate(&mut self, gap: Option<f64>) {
+        if let Some(gap) = gap.filter(|_| self.settings.block_gaps) {
+            self.stopped |= self.emit(Event::Estimate { gap }) == Control::Stop;
+        }
+    }
+
+    /// Seconds so far, and those of them in oracles.
+    pub(crate) fn seconds(&self) -> (f64, f64) {
+        let all = self.clock.seconds();
+        // One call in sixteen may stand for its neighbours, and be the one that was disturbed.
+        (all, self.oracle_timer.seconds().min(all))
+    }
+
+    /// Seconds that an oracle call takes if nothing disturbs it.
+    pub(crate) fn undisturbed_call(&self) -> f64 {
+        self.oracle_timer.undisturbed()
+    }
+
+    /// Whether a limit is reached that can end a run in the middle of a pass.
+    pub(crate) fn limit(&self) -> Option<Status> {
+        if self.stopped {
+            return Some(Status::Stopped);
+        }
+        if self.hooks.interrupt.is_raised() {
+            return Some(Status::Interrupted);
+        }
+        if self.settings.max_oracle_calls.is_some_and(|most| self.totals.oracle_calls >= most) {
+            return Some(Status::MaxOracleCalls);
+        }
+        let late = |most: f64| self.oracle_timer.is_due() && self.clock.seconds() >= most;
+        if self.settings.max_seconds.is_some_and(late) {
+            return Some(Status::MaxSeconds);
+        }
+        None
+    }
+
+    /// Takes note of what is known where that is all the method asks for; what comes after does not
+    /// count as its work.
+    pub(crate) fn trust(&mut self, gaps: &[f64]) {
+        let (calls, seconds) = (self.totals.oracle_calls, self.clock.seconds());
+        self.known = Some(Known { block_gaps: gaps.to_vec(), calls, seconds });
+    }
+
+    /// The state and the counts as they are now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let DualState { blocks, dual, norm_sq, .. } = &self.state;
+        let (blocks, sum) = (blocks.clone(), self.state.sum().to_vec());
+        let (dual, norm_sq) = (*dual, *norm_sq);
+        Snapshot { blocks, sum, dual, norm_sq, totals: self.totals, steps: self.steps }
+    }
+
+    /// Goes back to a snapshot, bit by bit.
+    pub(crate) fn roll_back(&mut self, snapshot: Snapshot) {
+        let Snapshot { blocks, sum, dual, norm_sq, totals, steps } = snapshot;
+        self.state.blocks = blocks;
+        self.state.restore(sum, dual, norm_sq);
+        (self.totals, self.steps) = (totals, steps);
+    }
+}
+
+/// What a part of a run changes that may have to be taken back.
+pub(crate) struct Snapshot {
+    blocks: Vec<Block>,
+    sum: Vec<f64>,
+    dual: f64,
+    norm_sq: f64,
+    totals: Totals,
+    steps: StepSizes,
+}

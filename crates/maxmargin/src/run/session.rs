@@ -1,0 +1,107 @@
+//! A run together with its method, as the loop sees them.
+
+use super::drive::{Drive, PassEnd, Stage, drive};
+use super::{Check, Finished, Run};
+use crate::dual::DualState;
+use crate::error::TrainError;
+use crate::observe::Status;
+
+/// A training method: what it does in a pass, and what it would return.
+pub(crate) trait Method<'p> {
+    /// Goes through a pass of which `done` visits are done already.
+    fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError>;
+
+    /// The exact gap of what would be returned now, and that itself where it is not the run's own state.
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError>;
+
+    /// What would be returned now where it is not the run's own state, as [`check`](Self::check) finds it.
+    fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError>;
+
+    /// Whether every pass finds out the exact gap on its way.
+    fn knows_gap(&self) -> bool {
+        false
+    }
+
+    /// Everything that the next pass needs and the run does not know, as bytes.
+    fn save(&self) -> Vec<u8>;
+}
+
+/// An exact check, and what was checked where that is not the run's own state.
+pub(crate) type Checked<'p> = (Check, Option<DualState<'p>>);
+
+/// Writes the state of a method for its checkpoint.
+pub(crate) fn to_bytes(state: &impl serde::Serialize) -> Vec<u8> {
+    postcard::to_allocvec(state).expect("plain data")
+}
+
+/// Reads what [`to_bytes`] has written.
+pub(crate) fn from_bytes<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, TrainError> {
+    let why = |_| TrainError::Resume { why: "it is of another method".to_owned() };
+    postcard::from_bytes(bytes).map_err(why)
+}
+
+/// Trains by `method`, from `stage` on.
+pub(crate) fn run_method<'p>(
+    run: Run<'p, '_>,
+    method: Box<dyn Method<'p> + 'p>,
+    stage: Stage<Check>,
+) -> Result<Finished, TrainError> {
+    drive(Session { run, method, result: None }, stage)
+}
+
+struct Session<'p, 'o> {
+    run: Run<'p, 'o>,
+    method: Box<dyn Method<'p> + 'p>,
+    /// What was checked last, where that is not the run's own state.
+    result: Option<DualState<'p>>,
+}
+
+impl Drive for Session<'_, '_> {
+    type Check = Check;
+    type Outcome = Finished;
+    type Error = TrainError;
+
+    fn pass(&mut self, done: usize) -> Result<PassEnd, TrainError> {
+        self.method.pass(&mut self.run, done)
+    }
+
+    fn is_last_pass(&self) -> bool {
+        self.run.totals.passes >= self.run.settings.max_passes
+    }
+
+    fn is_check_due(&self) -> bool {
+        let every = self.run.settings.gap_every;
+        self.method.knows_gap() || self.run.totals.passes.is_multiple_of(every)
+    }
+
+    fn check(&mut self) -> Result<Check, TrainError> {
+        let (check, result) = self.method.check(&mut self.run)?;
+        self.result = result;
+        self.run.validate(check, self.result.as_ref())
+    }
+
+    fn recall(&mut self, _: &Check) -> Result<(), TrainError> {
+        self.result = self.method.result(&mut self.run)?;
+        Ok(())
+    }
+
+    fn verdict(&self, check: &Check) -> Option<Status> {
+        self.run.verdict(Some(check))
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
+        self.run.is_checkpoint_due()
+    }
+
+    fn keep(&mut self, stage: Stage<&Check>) -> Result<(), TrainError> {
+        self.run.keep(stage, &*self.method)
+    }
+
+    fn report(&mut self, check: Option<&Check>) -> Option<Status> {
+        self.run.end_pass(check)
+    }
+
+    fn finish(self, status: Status, check: Check) -> Result<Finished, TrainError> {
+        self.run.finish(status, check, self.result)
+    }
+}

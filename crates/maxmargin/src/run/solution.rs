@@ -1,0 +1,89 @@
+//! What comes out of a run, and a handle to end it from outside.
+
+use crate::certificate::Certificate;
+use crate::dual::DualPoint;
+use crate::observe::{Choice, Status, Totals, Validation};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A handle that ends a run from outside, from a signal handler or another thread.
+///
+/// Clones are handles to the same flag, which stays raised once it is.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Interrupt, Settings, Status, Trainer};
+///
+/// let interrupt = Interrupt::new();
+/// interrupt.raise(); // usually from elsewhere
+/// let solution = Trainer::new(Settings::default()).interrupt(interrupt).train(&toy())?;
+/// assert_eq!(solution.status, Status::Interrupted);
+/// assert!(solution.certificate.gap > 0.0); // still the true gap
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// A handle that has not been raised.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the run to end after the current block (after the current pass in batch methods).
+    ///
+    /// ```
+    /// let interrupt = maxmargin::Interrupt::new();
+    /// let handle = interrupt.clone();
+    /// std::thread::spawn(move || handle.raise()).join().unwrap();
+    /// assert!(interrupt.is_raised());
+    /// ```
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has been raised.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A trained model: the weights, the dual point behind them, and the proof.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Problem, Settings, train};
+///
+/// let problem = toy();
+/// let solution = train(&problem, &Settings::default())?;
+///
+/// // The prediction for example 0 is its true labelling.
+/// let (mut workspace, mut labels) = (problem.workspace(), Vec::new());
+/// problem.prepare(0, &solution.weights, &mut workspace);
+/// problem.decode(0, &solution.weights, &mut workspace, &mut labels);
+/// assert_eq!(labels, problem.data().sequence(0).labels());
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The weights w, one per feature, which are Aα of the dual point, unless the method is one of
+    /// those whose weights [are not](crate::Settings::weights_from_dual).
+    pub weights: Vec<f64>,
+    /// The dual point α: feasible in any case, so that its value is a bound.
+    pub dual: DualPoint,
+    /// The regularization strength λ in force.
+    pub lambda: f64,
+    /// Primal, dual and gap of exactly these weights and this dual point, from an exact pass.
+    pub certificate: Certificate,
+    /// Why the run ended.
+    pub status: Status,
+    /// What it took.
+    pub totals: Totals,
+    /// What the solver `auto` has chosen, and why.
+    pub choice: Option<Choice>,
+    /// How it has done on the data held out, if there were any.
+    pub validation: Option<Validation>,
+    /// Laws that the problem was found to break when the run [began](crate::Problem::is_checked_at_start), in
+    /// words; with any of these, the certificate may prove nothing.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,50 @@
+//! A dual point to start from, taken over as far as it is one of the problem's.
+
+use crate::certificate::{Infeasible, check_points};
+use crate::dual::{DualPoint, Workers};
+use crate::error::TrainError;
+use crate::observe::WarmStart;
+use crate::problem::Blocks;
+use crate::util::rounding::ROUNDING;
+
+/// Takes over a point to start from as far as it is one of the problem's: a block that is not shown to
+/// be feasible starts at the truth instead.
+///
+/// # Errors
+/// A point of the wrong size or form, or one of which nothing can be taken over.
+pub(crate) fn take_over(
+    problem: &dyn Blocks,
+    workers: &mut Workers<'_>,
+    point: DualPoint,
+) -> Result<(DualPoint, WarmStart), TrainError> {
+    if point.blocks.len() != problem.examples() {
+        let (found, expected) = (point.blocks.len(), problem.examples());
+        return Err(TrainError::Size { what: "dual blocks", found, expected });
+    }
+    let needed = problem.quality().needed_of_point();
+    let verdicts = check_points(problem, workers, &point, ROUNDING);
+    let truth = DualPoint::at_truth(problem);
+    let (mut taken, mut refused, mut first_refusal) = (0, 0, None);
+    let mut blocks = point.blocks;
+    for (example, (block, verdict)) in blocks.iter_mut().zip(verdicts).enumerate() {
+        let why = match verdict {
+            Ok(shown) if shown <= needed => {
+                taken += u64::from(*block != truth.blocks[example]);
+                continue;
+            }
+            Ok(_) => "no outputs were found that make up its point".to_owned(),
+            Err(Infeasible::Malformed(why)) => return Err(TrainError::Start { example, why }),
+            Err(outside) => outside.to_string(),
+        };
+        block.clone_from(&truth.blocks[example]);
+        refused += 1;
+        first_refusal.get_or_insert((example, why));
+    }
+    match first_refusal {
+        Some((example, why)) if taken == 0 => Err(TrainError::Start { example, why }),
+        first_refusal => {
+            let reason = first_refusal.map(|(example, why)| format!("in example {example}, {why}"));
+            Ok((DualPoint { blocks }, WarmStart { taken, refused, reason }))
+        }
+    }
+}

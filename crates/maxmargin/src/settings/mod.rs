@@ -1,0 +1,346 @@
+//! All settings of a run, in one place.
+
+mod choices;
+mod solver;
+
+pub use choices::{Average, Caching, Direction, Order, Step};
+pub use solver::Solver;
+
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+use thiserror::Error;
+
+mod combinations;
+
+/// The settings of a training run.
+///
+/// The same struct serves Rust, the command line, settings files and Python. Unknown names in a file
+/// are refused, and [`check`](Self::check) is the one place where values are judged.
+///
+/// ```
+/// use maxmargin::Settings;
+///
+/// let settings = Settings { lambda: Some(0.01), tolerance: 1e-3, ..Settings::default() };
+/// assert!(settings.check().is_ok());
+///
+/// let wrong = Settings { lambda: Some(-1.0), ..Settings::default() };
+/// assert_eq!(wrong.check().unwrap_err().to_string(),
+///            "lambda is -1; it must be a positive finite number");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Regularization strength λ > 0. Default: 1/n.
+    pub lambda: Option<f64>,
+    /// The training method. Default: `auto`, which sees to order, direction and cache itself.
+    pub solver: Solver,
+    /// In which order blocks are visited. Default: `permutation`.
+    pub order: Order,
+    /// In which direction a visited block moves. Default: `fw`.
+    pub direction: Direction,
+    /// The exponent on block gaps in the orders that follow them. Default: 1.
+    pub gap_power: f64,
+    /// Whether corners that oracles have found are kept and used again. Default: `off`.
+    pub cache: Caching,
+    /// F: a remembered corner must promise this share of the block's gap at its last oracle call.
+    /// Default: 0.25.
+    pub cache_factor: f64,
+    /// ν: a remembered corner must promise this share of the mean block gap at the last exact pass.
+    /// Default: 0.01.
+    pub cache_nu: f64,
+    /// Bytes that remembered corners may take in the whole run; those that carry mass are kept
+    /// whatever they take. Default: 1 GiB.
+    pub cache_bytes: u64,
+    /// How far it moves. Default: `line-search`.
+    pub step: Step,
+    /// Whether the returned weights are an average over all steps. Default: `none`.
+    pub average: Average,
+    /// The learning rate of [`Solver::AdaGrad`], relative to √(2H₀/(λd)), where H₀ is the hinge of the
+    /// first example at w = 0: if all examples are like that one, no weights that are better than none
+    /// are larger in the mean square. Default: 0.1, which did best on the training objective of OCR at
+    /// λ = 1/n, 10/n and 100/n.
+    pub rate: f64,
+    /// Stop when the duality gap is at most this (absolute). 0 never stops for it. Default: 0.01.
+    pub tolerance: f64,
+    /// Stop after this many passes (n block visits each). Default: 1000.
+    pub max_passes: u64,
+    /// Stop after this many oracle calls, those of gap passes included. Default: no limit.
+    pub max_oracle_calls: Option<u64>,
+    /// Stop after this many seconds of training. The final certificate still has to be computed
+    /// after that. Default: no limit.
+    pub max_seconds: Option<f64>,
+    /// Stop when the validation error has not improved in so many exact gap passes in a row, and
+    /// return the model with the least error, whatever has ended the run. Needs a
+    /// [validator](crate::Trainer::validate). Default: none.
+    pub patience: Option<u64>,
+    /// Compute the exact duality gap every so many passes. Default: 10.
+    pub gap_every: u64,
+    /// Seed of all random choices. Default: 1.
+    pub seed: u64,
+    /// Number of threads for gap passes; 0 means all cores. The result does not depend on it.
+    /// Default: 0.
+    pub threads: usize,
+    /// Whether events of gap passes carry the gap of every block. Default: no.
+    pub block_gaps: bool,
+}
+
+/// See [`Settings::rate`].
+const DEFAULT_RATE: f64 = 0.1;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lambda: None,
+            solver: Solver::default(),
+            order: Order::default(),
+            direction: Direction::default(),
+            gap_power: 1.0,
+            cache: Caching::default(),
+            cache_factor: 0.25,
+            cache_nu: 0.01,
+            cache_bytes: 1 << 30,
+            step: Step::default(),
+            average: Average::default(),
+            rate: DEFAULT_RATE,
+            tolerance: 0.01,
+            max_passes: 1000,
+            max_oracle_calls: None,
+            max_seconds: None,
+            patience: None,
+            gap_every: 10,
+            seed: 1,
+            threads: 0,
+            block_gaps: false,
+        }
+    }
+}
+
+/// A setting, or a combination of settings, that makes no sense.
+///
+/// ```
+/// use maxmargin::{Order, Settings, Solver};
+///
+/// let settings =
+///     Settings { solver: Solver::FrankWolfe, order: Order::Cyclic, ..Settings::default() };
+/// assert_eq!(
+///     settings.check().unwrap_err().to_string(),
+///     "order cyclic cannot be combined with solver fw: batch Frank-Wolfe moves all blocks at once"
+/// );
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum SettingsError {
+    /// A number outside its range.
+    #[error("{name} is {value}; it must be {expected}")]
+    Range {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would have been accepted.
+        expected: &'static str,
+    },
+    /// Two settings that exclude each other.
+    #[error("{first} cannot be combined with {second}: {why}")]
+    Combination {
+        /// The first setting, with its value.
+        first: String,
+        /// The second setting, with its value.
+        second: String,
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+impl Settings {
+    /// Judges every value; only checked settings can be trained with.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert!(Settings::default().check().is_ok());
+    /// let error = Settings { max_passes: 0, ..Settings::default() }.check().unwrap_err();
+    /// assert_eq!(error.to_string(), "max_passes is 0; it must be at least 1");
+    /// ```
+    ///
+    /// # Errors
+    /// The first setting that is out of range or does not fit another.
+    pub fn check(&self) -> Result<CheckedSettings, SettingsError> {
+        let positive = |name, value: f64| {
+            let expected = "a positive finite number";
+            if value > 0.0 && value.is_finite() {
+                Ok(())
+            } else {
+                Err(SettingsError::Range { name, value, expected })
+            }
+        };
+        let nonzero = |name, value: u64| {
+            let expected = "at least 1";
+            if value > 0 {
+                Ok(())
+            } else {
+                Err(SettingsError::Range { name, value: 0.0, expected })
+            }
+        };
+        if let Some(lambda) = self.lambda {
+            positive("lambda", lambda)?;
+        }
+        positive("rate", self.rate)?;
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(SettingsError::Range {
+                name: "tolerance",
+                value: self.tolerance,
+                expected: "a finite number, at least 0",
+            });
+        }
+        for (name, value) in [
+            ("gap_power", self.gap_power),
+            ("cache_factor", self.cache_factor),
+            ("cache_nu", self.cache_nu),
+        ] {
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "a finite number, at least 0";
+                return Err(SettingsError::Range { name, value, expected });
+            }
+        }
+        nonzero("max_passes", self.max_passes)?;
+        nonzero("gap_every", self.gap_every)?;
+        if let Some(calls) = self.max_oracle_calls {
+            nonzero("max_oracle_calls", calls)?;
+        }
+        if let Some(patience) = self.patience {
+            nonzero("patience", patience)?;
+        }
+        if let Some(seconds) = self.max_seconds {
+            positive("max_seconds", seconds)?;
+        }
+        self.check_combinations()?;
+        Ok(CheckedSettings(self.clone()))
+    }
+
+    /// Whether the weights of a run are those of its dual point, w = Aα.
+    ///
+    /// Methods of the primal (`adagrad`, `perceptron`, averages of `ssg`) come with a dual point too,
+    /// which proves how far they can be from the optimum; but their weights are not made of it.
+    ///
+    /// ```
+    /// use maxmargin::{Settings, Solver};
+    ///
+    /// let with = |solver| Settings { solver, ..Settings::default() }.weights_from_dual();
+    /// assert!(with(Solver::Auto) && with(Solver::Subgradient) && !with(Solver::AdaGrad));
+    /// ```
+    pub fn weights_from_dual(&self) -> bool {
+        match self.solver {
+            Solver::AdaGrad | Solver::Perceptron => false,
+            _ => self.average == Average::None,
+        }
+    }
+}
+
+/// Settings that passed [`Settings::check`]; they can be read like [`Settings`], and not changed.
+///
+/// ```
+/// use maxmargin::Settings;
+///
+/// let checked = Settings { tolerance: 1e-3, ..Settings::default() }.check()?;
+/// assert_eq!((checked.tolerance, checked.lambda), (1e-3, None));
+/// # Ok::<(), maxmargin::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedSettings(Settings);
+
+impl Deref for CheckedSettings {
+    type Target = Settings;
+    fn deref(&self) -> &Settings {
+        &self.0
+    }
+}
+
+impl CheckedSettings {
+    /// What `auto` starts with; other solvers stay as they are.
+    ///
+    /// Where blocks are simplices, visits cost so little that drawing lots for them does not pay, and
+    /// corrective steps leave many blocks without a gap. Elsewhere corners are kept: that saves most
+    /// oracle calls, and a visit without one takes no longer.
+    pub(crate) fn resolved(mut self, simplices: bool) -> Self {
+        if self.solver == Solver::Auto {
+            self.0.order = if simplices { Order::Lazy } else { Order::Gap };
+            self.0.direction = if simplices { Direction::Corrective } else { Direction::Staged };
+            self.0.cache = if simplices { Caching::Off } else { Caching::On };
+        }
+        self
+    }
+
+    /// The λ to train n ≥ 1 examples with: the one that was set, or 1/n.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert_eq!(Settings::default().check()?.lambda_for(4), 0.25);
+    /// let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+    /// assert_eq!(settings.check()?.lambda_for(4), 0.1);
+    /// # Ok::<(), maxmargin::SettingsError>(())
+    /// ```
+    pub fn lambda_for(&self, n: usize) -> f64 {
+        self.lambda.unwrap_or(1.0 / n as f64)
+    }
+
+    /// The number of threads to use on this machine, at least 1. A run uses fewer if there are too
+    /// few examples to keep them busy.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert!(Settings::default().check()?.thread_count() >= 1);
+    /// assert_eq!(Settings { threads: 3, ..Settings::default() }.check()?.thread_count(), 3);
+    /// # Ok::<(), maxmargin::SettingsError>(())
+    /// ```
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            t => t,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        for lambda in [0.0, -0.5, f64::NAN, f64::INFINITY] {
+            assert!(refusal(|s| s.lambda = Some(lambda)).starts_with("lambda is "));
+        }
+        assert!(refusal(|s| s.tolerance = f64::NAN).contains("tolerance is NaN"));
+        assert_eq!(refusal(|s| s.max_passes = 0), "max_passes is 0; it must be at least 1");
+        assert!(refusal(|s| s.gap_every = 0).contains("gap_every"));
+        assert!(refusal(|s| s.max_oracle_calls = Some(0)).contains("max_oracle_calls"));
+        assert!(refusal(|s| s.max_seconds = Some(0.0)).contains("max_seconds"));
+        assert!(refusal(|s| s.patience = Some(0)).contains("patience"));
+    }
+
+    #[test]
+    fn combinations_without_meaning_are_refused() {
+        let text = refusal(|s| (s.solver, s.average) = (Solver::FrankWolfe, Average::Weighted));
+        assert!(text.contains("average weighted cannot be combined with solver fw"), "{text}");
+        let text = refusal(|s| (s.solver, s.order) = (Solver::FrankWolfe, Order::Cyclic));
+        assert!(text.contains("order cyclic cannot be combined"), "{text}");
+    }
+
+    #[test]
+    fn files_round_trip_and_unknown_names_are_refused() {
+        let settings = Settings { lambda: Some(0.1), ..Settings::default() };
+        let text = serde_json::to_string(&settings).unwrap();
+        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);
+        let error = serde_json::from_str::<Settings>(r#"{"lamda": 1}"#).unwrap_err().to_string();
+        assert!(error.contains("unknown field `lamda`"), "{error}");
+        let error = serde_json::from_str::<Settings>(r#"{"order": "best"}"#).unwrap_err();
+        assert!(error.to_string().contains("unknown order \"best\"; known are uniform"), "{error}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The corners of one example that planes are made of, each kept once.
+
+use crate::dual::Block;
+use crate::problem::Worker;
+use crate::problem::sparse::SparseVec;
+use serde::{Deserialize, Serialize};
+
+/// Corners with the number of planes that use them; the places of those without users are used again.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct CornerStore {
+    corners: Vec<Block>,
+    users: Vec<u32>,
+}
+
+impl CornerStore {
+    /// The place of a corner, which has one more user.
+    pub(super) fn take(&mut self, parts: &SparseVec, loss: f64) -> u32 {
+        let is_it = |(corner, users): (&Block, &u32)| {
+            *users > 0 && corner.loss == loss && corner.parts == *parts
+        };
+        let known = self.corners.iter().zip(&self.users).position(is_it);
+        let at = known.or_else(|| self.users.iter().position(|users| *users == 0));
+        let at = at.unwrap_or_else(|| {
+            self.corners.push(Block::default());
+            self.users.push(0);
+            self.users.len() - 1
+        });
+        if known.is_none() {
+            self.corners[at].parts.assign(parts);
+            self.corners[at].loss = loss;
+        }
+        self.users[at] += 1;
+        at as u32
+    }
+
+    /// One more user of a corner that is there.
+    pub(super) fn take_again(&mut self, at: u32) {
+        self.users[at as usize] += 1;
+    }
+
+    /// One user less.
+    pub(super) fn release(&mut self, at: u32) {
+        self.users[at as usize] -= 1;
+    }
+
+    pub(super) fn get(&self, at: u32) -> &Block {
+        &self.corners[at as usize]
+    }
+
+    /// Number of corners in use, and the bytes they take.
+    pub(super) fn size(&self) -> (u64, u64) {
+        let used = self.corners.iter().zip(&self.users).filter(|(_, users)| **users > 0);
+        used.fold((0, 0), |(count, bytes), (corner, _)| {
+            let own = size_of::<Block>() + corner.parts.len() * size_of::<(u64, f64)>();
+            (count + 1, bytes + own as u64)
+        })
+    }
+
+    /// The corner with the largest L + ⟨w, Bp⟩, and that value, for a prepared worker.
+    pub(super) fn best(&self, i: usize, w: &[f64], worker: &dyn Worker) -> (u32, f64) {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (at, corner) in (0..).zip(&self.corners).filter(|(at, _)| self.users[*at as usize] > 0)
+        {
+            let value = corner.loss + worker.score(i, w, &corner.parts);
+            if value > best.1 {
+                best = (at, value);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,245 @@
+//! Cutting planes with one slack variable for all examples together.
+//!
+//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP
+//! over the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass
+//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere. With bounds, w = clip(Aα).
+
+use super::corner_store::CornerStore;
+use super::n_slack::{ENOUGH, MOST_IDLE};
+use super::simplex_qp::SimplexQp;
+use crate::certificate::Certificate;
+use crate::dual::{Block, Clipped};
+use crate::error::TrainError;
+use crate::observe::CacheStats;
+use crate::problem::bounds::bounds_in_force;
+use crate::problem::{Blocks, SparseVec};
+use crate::run::Run;
+use crate::solver::batch::{Answer, Round};
+use serde::{Deserialize, Serialize};
+
+/// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
+const WORTHWHILE: f64 = 0.25;
+
+/// So many planes in a row may be made of remembered corners.
+const MOST_REMEMBERED: usize = 10;
+
+/// What is left to gain where rounding is all there is.
+const ROUNDING: f64 = 1e-14;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Plane {
+    /// The place of each example's corner in its store.
+    corners: Vec<u32>,
+    w: SparseVec,
+    /// Rounds without mass.
+    idle: u8,
+}
+
+/// The best remembered corner of an example, and what it promises.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pick {
+    corner: u32,
+    gap: f64,
+}
+
+/// Cutting planes, 1-slack.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::solver) struct OneSlack<'p> {
+    stores: Vec<CornerStore>,
+    planes: Vec<Plane>,
+    qp: SimplexQp,
+    /// Where weights have bounds, the QP is solved along them.
+    #[serde(skip)]
+    clipped: Option<Clipped<'p>>,
+    /// For weights of a new plane.
+    #[serde(skip)]
+    dense: Vec<f64>,
+    #[serde(skip)]
+    picks: Vec<Pick>,
+    stats: CacheStats,
+}
+
+impl<'p> Round<'p> for OneSlack<'p> {
+    const CAN_BE_CUT: bool = true;
+
+    fn prepare(&mut self, run: &Run<'p, '_>) {
+        self.clipped = bounds_in_force(run.problem).map(Clipped::new);
+        self.dense = vec![0.0; run.problem.dim()];
+        self.picks = vec![Pick::default(); run.examples()];
+        if self.planes.is_empty() {
+            // The plane that the run starts from: the truth, unless it was told otherwise.
+            let stores = self.stores.iter_mut().zip(&run.state.blocks);
+            let take =
+                |(store, block): (&mut CornerStore, &Block)| store.take(&block.parts, block.loss);
+            let corners = stores.map(take).collect();
+            self.add(run, corners);
+        }
+    }
+
+    /// Adds the plane that oracles have found, and others while remembered corners make good ones.
+    fn round(
+        &mut self,
+        run: &mut Run<'p, '_>,
+        answers: &[Answer],
+        proof: &Certificate,
+    ) -> Result<bool, TrainError> {
+        let n = answers.len() as u64;
+        self.stats.misses += n;
+        run.totals.visits += n;
+        let take = |(store, answer): (&mut CornerStore, &Answer)| {
+            store.take(&answer.corner.parts, answer.corner.loss)
+        };
+        let corners = self.stores.iter_mut().zip(answers).map(take).collect();
+        self.add_new(run, corners);
+        self.solve(run, proof, proof.gap)?;
+        for _ in 0..MOST_REMEMBERED {
+            if run.limit().is_some() {
+                return Ok(false);
+            }
+            let promised = self.look(run);
+            if promised < WORTHWHILE * proof.gap || promised <= run.settings.tolerance {
+                break;
+            }
+            for (store, pick) in self.stores.iter_mut().zip(&self.picks) {
+                store.take_again(pick.corner);
+            }
+            if !self.add_new(run, self.picks.iter().map(|pick| pick.corner).collect()) {
+                break;
+            }
+            self.stats.hits += n;
+            self.solve(run, proof, promised)?;
+        }
+        self.forget();
+        let sizes = self.stores.iter().map(CornerStore::size);
+        (self.stats.corners, self.stats.bytes) =
+            sizes.fold((0, 0), |(a, b), (corners, bytes)| (a + corners, b + bytes));
+        run.totals.cache = Some(self.stats);
+        Ok(true)
+    }
+}
+
+impl OneSlack<'_> {
+    pub(in crate::solver) fn new(run: &Run<'_, '_>) -> Self {
+        Self {
+            stores: run.state.blocks.iter().map(|_| CornerStore::default()).collect(),
+            planes: Vec::new(),
+            qp: SimplexQp::new(run.state.lambda),
+            clipped: None,
+            dense: Vec::new(),
+            picks: Vec::new(),
+            stats: CacheStats::default(),
+        }
+    }
+
+    /// Adds a plane, unless there is one like it; that tells more of the QP's precision than of w.
+    fn add_new(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) -> bool {
+        let is_new = self.planes.iter().all(|plane| plane.corners != corners);
+        if is_new {
+            self.add(run, corners);
+        } else {
+            let users = self.stores.iter_mut().zip(corners);
+            users.for_each(|(store, corner)| store.release(corner));
+        }
+        is_new
+    }
+
+    /// Adds a plane without mass.
+    fn add(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) {
+        let (problem, state) = (run.problem, &run.state);
+        let (mut truth, mut way, mut loss) = (SparseVec::new(), SparseVec::new(), 0.0);
+        self.dense.fill(0.0);
+        for (i, (store, &corner)) in self.stores.iter().zip(&corners).enumerate() {
+            let (corner, share) = (store.get(corner), state.shares.of(i));
+            truth.clear();
+            problem.truth_parts(i, &mut truth);
+            way.assign_difference(&corner.parts, &truth);
+            problem.scatter(i, -share / state.lambda, &way, (&mut self.dense).into());
+            loss += share * corner.loss;
+        }
+        let some = (0..).zip(&self.dense).filter(|(_, w)| **w != 0.0);
+        let w: SparseVec = some.map(|(feature, w)| (feature, *w)).collect();
+        self.planes.push(Plane { corners, w, idle: 0 });
+        let products = self.products(problem);
+        self.qp.add(loss, products);
+    }
+
+    /// Inner products of the last plane, which is in `dense`, with all, itself the last.
+    fn products(&self, problem: &dyn Blocks) -> Vec<f64> {
+        let Some(own) = problem.weights_norm_sq(&self.dense) else {
+            return self.planes.iter().map(|plane| plane.w.dot_dense(&self.dense)).collect();
+        };
+        // Lengths are all that is known with a kernel: ⟨a, b⟩ = (‖a‖² + ‖b‖² − ‖a − b‖²)/2.
+        let others = &self.planes[..self.planes.len() - 1];
+        let mut products = Vec::with_capacity(self.planes.len());
+        for (at, plane) in others.iter().enumerate() {
+            let mut difference = self.dense.clone();
+            for &(feature, value) in plane.w.entries() {
+                difference[feature as usize] -= value;
+            }
+            let apart = problem.weights_norm_sq(&difference).unwrap_or(f64::NAN);
+            products.push(0.5 * (own + self.qp.length_sq(at) - apart));
+        }
+        products.push(own);
+        products
+    }
+
+    /// Solves the QP to a share of `gap`, and brings the blocks of the state and w up to date.
+    fn solve(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        proof: &Certificate,
+        gap: f64,
+    ) -> Result<(), TrainError> {
+        let target = (ENOUGH * gap).max(ROUNDING * (1.0 + proof.primal.abs()));
+        let solved = match &mut self.clipped {
+            None => self.qp.solve(target),
+            Some(clipped) => {
+                let weights: Vec<&SparseVec> = self.planes.iter().map(|plane| &plane.w).collect();
+                self.qp.solve_within(target, &weights, clipped)
+            }
+        };
+        solved.ok_or(TrainError::Overflow)?;
+        let mut blocks = std::mem::take(&mut run.state.blocks);
+        let (planes, masses, stores) = (&self.planes, &self.qp.masses, &self.stores);
+        run.for_each_block(&mut blocks, |_, _, i, _, block| {
+            block.parts.clear();
+            block.loss = 0.0;
+            for (plane, &mass) in planes.iter().zip(masses).filter(|(_, mass)| **mass > 0.0) {
+                let corner = stores[i].get(plane.corners[i]);
+                block.parts.add_scaled(mass, &corner.parts);
+                block.loss += mass * corner.loss;
+            }
+        });
+        run.state.blocks = blocks;
+        run.rebuild();
+        Ok(())
+    }
+
+    /// Finds the best remembered corner of every example; what they promise together.
+    fn look(&mut self, run: &mut Run<'_, '_>) -> f64 {
+        let stores = &self.stores;
+        run.for_each_block(&mut self.picks, |_, state, i, scratch, pick| {
+            scratch.worker.prepare(i, &state.w);
+            let (corner, value) = stores[i].best(i, &state.w, &*scratch.worker);
+            let block = &state.blocks[i];
+            let own = block.loss + scratch.worker.score(i, &state.w, &block.parts);
+            *pick = Pick { corner, gap: state.shares.of(i) * (value - own) };
+        });
+        self.picks.iter().map(|pick| pick.gap).sum()
+    }
+
+    /// Drops planes that have had no mass for long.
+    fn forget(&mut self) {
+        for at in (0..self.planes.len()).rev() {
+            let plane = &mut self.planes[at];
+            plane.idle = if self.qp.masses[at] > 0.0 { 0 } else { plane.idle + 1 };
+            if plane.idle > MOST_IDLE {
+                let plane = self.planes.swap_remove(at);
+                self.qp.remove(at);
+                for (store, corner) in self.stores.iter_mut().zip(plane.corners) {
+                    store.release(corner);
+                }
+            }
+        }
+    }
+}

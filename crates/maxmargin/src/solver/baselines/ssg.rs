@@ -1,0 +1,197 @@
+//! The stochastic subgradient method with the steps of Pegasos.
+//!
+//! w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) is w = v/t, where every step adds n·cᵢ/C·ψᵢ(y*)/λ to v: w is
+//! never touched as a whole. The oracle at v/t is the oracle at v with t times the loss.
+//!
+//! With bounds, w = clip(v/t): what is projected is the mean of all steps, not one iterate after the other
+//! (dual averaging), so that w still is that of a dual point, the mean of all corners, and its gap is true.
+
+use super::lazy_average::LazyAverage;
+use super::means::{Means, best_share};
+use super::sweep::{Sweeper, read_corner};
+use crate::dual::{Drift, DualPoint, DualState, Squares, length_sq};
+use crate::error::TrainError;
+use crate::problem::Bounds;
+use crate::problem::bounds::bounds_in_force;
+use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::run::session::Checked;
+use crate::run::{Check, Run};
+use serde::{Deserialize, Serialize};
+
+/// The stochastic subgradient method.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::solver) struct Subgradient<'p> {
+    v: Vec<f64>,
+    /// Steps so far.
+    t: u64,
+    means: Means,
+    average: LazyAverage,
+    #[serde(skip)]
+    clipped: Option<Clipped<'p>>,
+    /// w itself, for problems whose losses cannot be scaled.
+    #[serde(skip)]
+    plain: Option<Vec<f64>>,
+    /// Σ cᵢ/C·hinge in this pass, each at its time.
+    risk: f64,
+}
+
+/// t·w where weights have bounds, kept in step with v.
+#[derive(Debug)]
+struct Clipped<'p> {
+    bounds: &'p Bounds,
+    tw: Vec<f64>,
+    /// Features whose bounds move away from 0 as t grows, so that every step may change them.
+    moving: Vec<usize>,
+    /// What a step adds to v.
+    way: SparseAccumulator,
+}
+
+impl<'p> Clipped<'p> {
+    fn new(bounds: &'p Bounds) -> Self {
+        let d = bounds.lower().len();
+        let moves = |bound: f64| bound.is_finite() && bound != 0.0;
+        let moving = |j: &usize| moves(bounds.lower()[*j]) || moves(bounds.upper()[*j]);
+        let tw = (0..d).map(|j| bounds.clip(j, 0.0)).collect();
+        Self { bounds, tw, moving: (0..d).filter(moving).collect(), way: SparseAccumulator::new(d) }
+    }
+
+    /// Computes all of t·w.
+    fn follow_all(&mut self, v: &[f64], t: f64) {
+        for (j, (tw, v)) in self.tw.iter_mut().zip(v).enumerate() {
+            *tw = v.max(t * self.bounds.lower()[j]).min(t * self.bounds.upper()[j]);
+        }
+    }
+
+    /// Lets t·w = clip(v) within t times the bounds follow the way that v has gone.
+    fn follow(&mut self, v: &[f64], t: f64) {
+        for &j in self.way.touched.iter().chain(&self.moving) {
+            let (lower, upper) = (self.bounds.lower()[j], self.bounds.upper()[j]);
+            self.tw[j] = v[j].max(t * lower).min(t * upper);
+        }
+    }
+}
+
+impl Subgradient<'_> {
+    pub(in crate::solver) fn new(run: &Run<'_, '_>) -> Self {
+        let d = run.problem.dim();
+        Self {
+            v: vec![0.0; d],
+            t: 0,
+            means: Means::new(run.examples()),
+            average: LazyAverage::new(run.settings.average, d),
+            clipped: None,
+            plain: None,
+            risk: 0.0,
+        }
+    }
+
+    /// The average of the weights if there is one, and a dual point: the one that the last weights are
+    /// made of, or the best bound for an average.
+    fn weights_and_point(&self, run: &mut Run<'_, '_>) -> (Option<Vec<f64>>, DualPoint) {
+        let mut average = self.average.weights(self.t.max(1), &self.v);
+        if let (Some(average), Some(bounds)) = (&mut average, bounds_in_force(run.problem)) {
+            bounds.clip_all(average);
+        }
+        match average {
+            None => (None, self.means.point(run.problem)),
+            Some(average) => (Some(average), self.means.bound(run)),
+        }
+    }
+
+    /// t·w.
+    fn scaled(&self) -> &[f64] {
+        self.clipped.as_ref().map_or(&self.v, |clipped| &clipped.tw)
+    }
+
+    /// Finds the corner of example `i` at the current w; its hinge.
+    fn look(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
+        let t = self.t.max(1) as f64;
+        if self.plain.is_none() {
+            if run.oracle_at(i, self.scaled(), t) {
+                return read_corner(run, i, self.scaled(), 1.0 / t);
+            }
+            self.plain = Some(vec![0.0; self.v.len()]);
+        }
+        let mut plain = self.plain.take().unwrap_or_default();
+        plain.iter_mut().zip(self.scaled()).for_each(|(w, tw)| *w = tw / t);
+        run.oracle_at(i, &plain, 1.0);
+        let hinge = read_corner(run, i, &plain, 1.0);
+        self.plain = Some(plain);
+        hinge
+    }
+}
+
+impl<'p> Sweeper<'p> for Subgradient<'p> {
+    fn prepare(&mut self, run: &Run<'p, '_>) {
+        self.clipped = bounds_in_force(run.problem).map(Clipped::new);
+        if let Some(clipped) = self.clipped.as_mut().filter(|_| self.t > 0) {
+            clipped.follow_all(&self.v, self.t as f64);
+        }
+    }
+
+    fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
+        let hinge = self.look(run, i)?;
+        let (problem, n) = (run.problem, run.examples() as f64);
+        let (state, scratch) = run.state_and_scratch();
+        let share = state.shares.of(i);
+        self.risk += share * hinge;
+        self.means.add(i, &scratch.corner.parts, scratch.corner.loss);
+        self.t += 1;
+        let (way, pull) = (&scratch.step.parts, -n * share / state.lambda);
+        self.average.step(self.t, |factor, sum| problem.scatter(i, factor * pull, way, sum.into()));
+        match &mut self.clipped {
+            None => problem.scatter(i, pull, way, self.v.as_mut_slice().into()),
+            Some(clipped) => {
+                clipped.way.clear();
+                problem.scatter(i, pull, way, (&mut clipped.way).into());
+                for &j in &clipped.way.touched {
+                    self.v[j] += clipped.way.change[j];
+                }
+                clipped.follow(&self.v, self.t as f64);
+            }
+        }
+        run.note_step(1.0 / self.t as f64, 1.0);
+        Ok(())
+    }
+
+    fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError> {
+        let t = self.t as f64;
+        let half = 0.5 * run.state.lambda / (t * t);
+        let length = half * length_sq(run.problem, self.scaled());
+        let loss = self.means.loss(&run.state.shares);
+        run.state.dual = match (&self.clipped, &self.average) {
+            (Some(clipped), _) => {
+                let squares = Squares::of(run.problem, &clipped.tw, Some(&self.v));
+                loss + length - 2.0 * half * squares.product
+            }
+            (None, LazyAverage::None) => loss - length,
+            (None, _) => best_share(loss, length).1,
+        };
+        run.estimate = Some(std::mem::take(&mut self.risk) + length);
+        match run.state.dual.is_finite() {
+            true => Ok(()),
+            false => Err(TrainError::Overflow),
+        }
+    }
+
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+        let (average, point) = self.weights_and_point(run);
+        let is_last = average.is_none();
+        let (check, other) = run.check_other(point, average)?;
+        // After whole passes, the weights of the means should be the iterate itself.
+        let whole = self.t > 0 && self.t.is_multiple_of(run.examples() as u64);
+        let drift = (whole && is_last).then(|| {
+            let t = self.t as f64;
+            let off = other.w.iter().zip(self.scaled()).map(|(w, tw)| (w - tw / t).abs());
+            let dual = (other.dual - run.state.dual).abs();
+            Drift { weights: off.fold(0.0, f64::max), dual }
+        });
+        run.totals.drift = run.totals.drift.max(drift.unwrap_or_default());
+        Ok((Check { drift, ..check }, Some(other)))
+    }
+
+    fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {
+        let (average, point) = self.weights_and_point(run);
+        Ok(Some(run.state_with(point, average)))
+    }
+}

@@ -1,0 +1,207 @@
+//! Methods that call all oracles at one w and then act on all answers together; batch Frank-Wolfe first.
+//!
+//! Batch Frank-Wolfe (Algorithm 2 of Lacoste-Julien et al., 2013) is the batch subgradient method with step
+//! γ/λ, for the direction of w is −1/λ times a subgradient of the primal. Since all oracles are at one w,
+//! every pass knows its exact gap.
+
+use crate::certificate::{BlockReading, Certificate, read_block};
+use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};
+use crate::error::TrainError;
+use crate::run::checkpoint::CertificateByPlace;
+use crate::run::drive::PassEnd;
+use crate::run::session::{Checked, Method, from_bytes, to_bytes};
+use crate::run::{Check, Run};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// What an oracle has said of one block.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answer {
+    pub(super) corner: Corner,
+    pub(super) step: Move,
+    pub(super) reading: BlockReading,
+}
+
+/// What a batch method does with the answers of all oracles.
+pub(super) trait Round<'p>: Serialize + DeserializeOwned {
+    /// Builds what the checkpoint of a resumed run does not hold.
+    fn prepare(&mut self, run: &Run<'p, '_>);
+
+    /// Moves the blocks of the state, given all answers and their certificate. Returns false where a limit
+    /// has ended the round before it was done.
+    fn round(
+        &mut self,
+        run: &mut Run<'p, '_>,
+        answers: &[Answer],
+        proof: &Certificate,
+    ) -> Result<bool, TrainError>;
+
+    /// Whether a limit can end a round before it is done.
+    const CAN_BE_CUT: bool;
+}
+
+/// A batch method. A pass acts on the answers of the pass before and then calls all oracles, so that a run
+/// can end at a w whose gap is known.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Batch<M> {
+    method: M,
+    /// The certificate of the last answers, while nothing was done about them.
+    pending: Option<Proof>,
+    #[serde(skip)]
+    answers: Vec<Answer>,
+    /// What the last answers have shown, if nobody has asked for it yet.
+    #[serde(skip)]
+    found: Option<Check>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Proof(#[serde(with = "CertificateByPlace")] Certificate);
+
+impl<M> Batch<M> {
+    pub(super) fn new<'p>(run: &Run<'p, '_>, mut method: M) -> Self
+    where
+        M: Round<'p>,
+    {
+        method.prepare(run);
+        Self { method, pending: None, answers: Vec::new(), found: None }
+    }
+
+    pub(super) fn resume<'p>(run: &Run<'p, '_>, saved: &[u8]) -> Result<Self, TrainError>
+    where
+        M: Round<'p>,
+    {
+        let mut batch: Self = from_bytes(saved)?;
+        batch.method.prepare(run);
+        Ok(batch)
+    }
+
+    /// Calls all oracles at the current w; their answers give the step as well as the exact gap.
+    fn ask(&mut self, run: &mut Run<'_, '_>) -> Result<Check, TrainError> {
+        let drift = run.rebuild();
+        self.answers.resize_with(run.examples(), Answer::default);
+        run.all_oracles(&mut self.answers, |problem, state, i, scratch, answer| {
+            answer.reading =
+                read_block(problem, &state.shares, &state.blocks, &state.w, i, scratch);
+            std::mem::swap(&mut answer.corner, &mut scratch.corner);
+            std::mem::swap(&mut answer.step, &mut scratch.step);
+        });
+        run.readings.clear();
+        run.readings.extend(self.answers.iter().map(|answer| answer.reading));
+        run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
+        let certificate = run.certificate_of_readings(None)?;
+        let second = run.second_objective(None);
+        let drift = Some(drift);
+        Ok(Check { certificate, drift, second, average_dual: None, validation: None })
+    }
+}
+
+impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
+    fn pass(&mut self, run: &mut Run<'p, '_>, _done: usize) -> Result<PassEnd, TrainError> {
+        if let Some(Proof(proof)) = self.pending {
+            if self.answers.is_empty() {
+                // They are not in the checkpoint that the run goes on from. Their calls were counted.
+                let totals = run.totals;
+                self.ask(run)?;
+                run.totals = totals;
+            }
+            // A round that is cut leaves nothing behind, so that a resumed run does all of it.
+            let before = M::CAN_BE_CUT.then(|| (run.snapshot(), to_bytes(&self.method)));
+            let done = self.method.round(run, &self.answers, &proof)?;
+            if let (false, Some((snapshot, method))) = (done, before) {
+                run.roll_back(snapshot);
+                self.method = from_bytes(&method)?;
+                self.method.prepare(run);
+            } else {
+                self.pending = None;
+            }
+        }
+        if let Some(status) = run.limit() {
+            return Ok(PassEnd::Limit { status, visits: 0 });
+        }
+        let check = self.ask(run)?;
+        run.totals.passes += 1;
+        self.pending = Some(Proof(check.certificate));
+        self.found = Some(check);
+        Ok(PassEnd::Full)
+    }
+
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+        let check = match self.found.take() {
+            Some(check) => check,
+            None => run.check()?,
+        };
+        Ok((check, None))
+    }
+
+    fn result(&mut self, _: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {
+        Ok(None)
+    }
+
+    fn knows_gap(&self) -> bool {
+        true
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+}
+
+/// Batch Frank-Wolfe: all blocks move by the same γ along their own directions.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct FrankWolfe {
+    /// The direction of w.
+    #[serde(skip)]
+    direction: Vec<f64>,
+}
+
+impl Round<'_> for FrankWolfe {
+    const CAN_BE_CUT: bool = false;
+
+    fn prepare(&mut self, run: &Run<'_, '_>) {
+        self.direction = vec![0.0; run.problem.dim()];
+    }
+
+    fn round(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        answers: &[Answer],
+        _: &Certificate,
+    ) -> Result<bool, TrainError> {
+        let problem = run.problem;
+        let direction = &mut self.direction;
+        let pace = Pace { rule: run.settings.step, k: run.totals.passes - 1, blocks: 1 };
+        let state = &mut run.state;
+        let slope: f64 = answers.iter().map(|answer| answer.reading.gap).sum();
+        let rates: Vec<f64> = state.shares.iter().map(|share| -share / state.lambda).collect();
+        let stride = if let Some(clipped) = &mut state.clipped {
+            let way = clipped.new_way();
+            for (i, answer) in answers.iter().enumerate() {
+                problem.scatter(i, rates[i], &answer.step.parts, (&mut *way).into());
+            }
+            let stride = clipped.stride(state.lambda, slope, 1.0, pace);
+            if let Some(Stride { gamma, .. }) = stride {
+                clipped.go(gamma, &mut state.w);
+            }
+            stride
+        } else {
+            direction.fill(0.0);
+            for (i, answer) in answers.iter().enumerate() {
+                problem.scatter(i, rates[i], &answer.step.parts, (&mut *direction).into());
+            }
+            let stride = pace.stride(slope, state.lambda * length_sq(problem, direction), 1.0);
+            if let Some(Stride { gamma, .. }) = stride {
+                let w = state.w.iter_mut().zip(direction.iter());
+                w.for_each(|(w, change)| *w += gamma * change);
+            }
+            stride
+        };
+        let Stride { gamma, gain } = stride.ok_or(TrainError::Overflow)?;
+        for (i, answer) in answers.iter().enumerate() {
+            state.move_block(i, &answer.step, &answer.corner, gamma);
+        }
+        state.dual += gain;
+        run.totals.visits += answers.len() as u64;
+        run.note_step(gamma, 1.0);
+        Ok(true)
+    }
+}

@@ -1,0 +1,408 @@
+//! The corners a block remembers: those that carry its mass, and, with a cache, others besides.
+
+use crate::dual::Block;
+use crate::problem::Worker;
+use crate::problem::sparse::SparseVec;
+use crate::util::prefetch::prefetch;
+use serde::{Deserialize, Serialize};
+
+/// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
+///
+/// Their parts are kept relative to the truth, pᵢ(y) − pᵢ(yᵢ): corners that are worth remembering have
+/// most of their parts in common with it, so there is little to store, to score and to move.
+///
+/// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
+/// and again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Atoms {
+    parts: Vec<SparseVec>,
+    losses: Vec<f64>,
+    pub(crate) masses: Vec<f64>,
+    /// The loss-augmented score H = L + ⟨w, Bp⟩ at the current w.
+    pub(crate) values: Vec<f64>,
+    distances: Distances,
+}
+
+/// So much of a block's point must be another atom than the first to be told apart from it: with less,
+/// what is left of the point without the first is made of rounding errors, and no point of the block.
+const LEAST_REST: f64 = 1e-3;
+
+/// What is needed to measure a block's atoms.
+pub(crate) struct Ruler<'a> {
+    pub(crate) i: usize,
+    pub(crate) worker: &'a mut dyn Worker,
+    /// For differences of parts.
+    pub(crate) difference: &'a mut SparseVec,
+}
+
+impl Atoms {
+    /// All mass on one point, relative to the truth: no parts at all, or wherever a run starts from.
+    pub(crate) fn at(parts: SparseVec, loss: f64) -> Self {
+        Self {
+            parts: vec![parts],
+            losses: vec![loss],
+            masses: vec![1.0],
+            values: vec![0.0],
+            distances: Distances::default(),
+        }
+    }
+
+    /// Brings them near, for a visit soon to come.
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.masses);
+        for parts in self.parts.iter().take(4) {
+            prefetch(parts.entries());
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// The parts of every atom, relative to the truth.
+    pub(crate) fn parts(&self) -> &[SparseVec] {
+        &self.parts
+    }
+
+    /// The loss of every atom.
+    pub(crate) fn losses(&self) -> &[f64] {
+        &self.losses
+    }
+
+    /// ActiveSets they take, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let parts: usize = self.parts.iter().map(SparseVec::len).sum();
+        let each = size_of::<SparseVec>() + 3 * size_of::<f64>();
+        parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes()
+    }
+
+    /// Computes the values of all atoms at `w`, for which the worker is prepared, for these atoms
+    /// at least.
+    pub(crate) fn evaluate(&mut self, i: usize, w: &[f64], worker: &dyn Worker) {
+        for ((value, parts), loss) in self.values.iter_mut().zip(&self.parts).zip(&self.losses) {
+            *value = loss + worker.score(i, w, parts);
+        }
+    }
+
+    /// The value of the block's own point.
+    pub(crate) fn own_value(&self) -> f64 {
+        self.masses.iter().zip(&self.values).map(|(mass, value)| mass * value).sum()
+    }
+
+    /// The first atom of the largest value.
+    pub(crate) fn best(&self) -> usize {
+        let mut best = 0;
+        for (at, value) in self.values.iter().enumerate() {
+            if *value > self.values[best] {
+                best = at;
+            }
+        }
+        best
+    }
+
+    /// The first atom of the smallest value among those with mass.
+    pub(crate) fn worst_active(&self) -> usize {
+        let (mut worst, mut least) = (0, f64::INFINITY);
+        for (at, (value, mass)) in self.values.iter().zip(&self.masses).enumerate() {
+            if *mass > 0.0 && *value < least {
+                (worst, least) = (at, *value);
+            }
+        }
+        worst
+    }
+
+    /// The idle atom (without mass) of the smallest value, and the number of idle atoms.
+    pub(crate) fn worst_idle(&self) -> (Option<usize>, usize) {
+        let (mut worst, mut least, mut count) = (None, f64::INFINITY, 0);
+        for (at, (value, mass)) in self.values.iter().zip(&self.masses).enumerate() {
+            if *mass == 0.0 {
+                count += 1;
+                if worst.is_none() || *value < least {
+                    (worst, least) = (Some(at), *value);
+                }
+            }
+        }
+        (worst, count)
+    }
+
+    /// The atom with these parts, relative to the truth, and this loss, which is added without mass if
+    /// it is new.
+    pub(crate) fn insert(&mut self, parts: &SparseVec, loss: f64, value: f64) -> usize {
+        let mut known = self.parts.iter().zip(&self.losses);
+        if let Some(at) = known.position(|(p, l)| *l == loss && p == parts) {
+            self.values[at] = value;
+            return at;
+        }
+        self.parts.push(parts.clone());
+        self.losses.push(loss);
+        self.masses.push(0.0);
+        self.values.push(value);
+        self.len() - 1
+    }
+
+    /// The only atom keeps no more than `mass` of its mass, and what the block's point, given relative to
+    /// the truth, has besides becomes another.
+    pub(crate) fn settle(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
+        if mass == 1.0 {
+            return;
+        }
+        let rest = 1.0 - mass;
+        if rest < LEAST_REST {
+            (self.parts[0], self.losses[0]) = (parts, loss);
+            return;
+        }
+        self.masses[0] = mass;
+        parts.add_scaled(-mass, &self.parts[0]);
+        parts.scale(1.0 / rest);
+        let loss = (loss - mass * self.losses[0]) / rest;
+        if mass > 0.0 {
+            self.parts.push(parts);
+            self.losses.push(loss);
+            self.masses.push(rest);
+            self.values.push(0.0);
+        } else {
+            (self.parts[0], self.losses[0], self.masses[0]) = (parts, loss, 1.0);
+        }
+    }
+
+    /// The squared distance of two atoms in feature space, computed once.
+    pub(crate) fn distance(&mut self, a: usize, b: usize, ruler: &mut Ruler<'_>) -> f64 {
+        self.distances.make_room(self.len());
+        let known = self.distances.get(a, b);
+        if !known.is_nan() {
+            return known;
+        }
+        ruler.difference.assign_difference(&self.parts[a.min(b)], &self.parts[a.max(b)]);
+        let distance = ruler.worker.norm_sq(ruler.i, ruler.difference);
+        self.distances.set(a, b, distance);
+        distance
+    }
+
+    /// Takes note in all values that mass `gamma` has moved between two atoms: that of atom c falls by
+    /// ½·`gamma`·`rate`·(D(c, from) − D(c, to)), apart from a constant that is the same for all.
+    pub(crate) fn note_move(
+        &mut self,
+        from: usize,
+        to: usize,
+        gamma: f64,
+        rate: f64,
+        ruler: &mut Ruler<'_>,
+    ) {
+        for row in [from, to] {
+            for at in self.distances.known(row)..self.len() {
+                self.distance(at, row, ruler);
+            }
+            self.distances.known[row] = self.len();
+        }
+        let (away, near) = (self.distances.row(from), self.distances.row(to));
+        for ((value, away), near) in self.values.iter_mut().zip(away).zip(near) {
+            *value -= 0.5 * gamma * rate * (away - near);
+        }
+    }
+
+    /// Forgets an atom, which must not carry mass; the last one takes its place.
+    pub(crate) fn remove(&mut self, at: usize) {
+        debug_assert!(self.masses[at] == 0.0, "an atom with mass cannot be forgotten");
+        self.distances.swap_remove(at, self.len());
+        self.parts.swap_remove(at);
+        self.losses.swap_remove(at);
+        self.masses.swap_remove(at);
+        self.values.swap_remove(at);
+    }
+
+    /// Makes the masses sum to one again if rounding has moved them.
+    pub(crate) fn normalise(&mut self) {
+        let sum: f64 = self.masses.iter().sum();
+        if (sum - 1.0).abs() > 1e-13 {
+            self.masses.iter_mut().for_each(|mass| *mass /= sum);
+        }
+    }
+
+    /// The atoms that carry mass: mass, parts relative to the truth, loss.
+    fn active(&self) -> impl Iterator<Item = (f64, &SparseVec, f64)> {
+        let atoms = self.masses.iter().zip(&self.parts).zip(&self.losses);
+        atoms.map(|((&mass, parts), &loss)| (mass, parts, loss)).filter(|(mass, ..)| *mass > 0.0)
+    }
+
+    /// The block's point relative to the truth: Σ mass · atom.
+    pub(crate) fn write_relative(&self, point: &mut SparseVec) {
+        point.clear();
+        self.active().for_each(|(mass, parts, _)| point.add_scaled(mass, parts));
+    }
+
+    /// The block's point: Σ mass · (truth + atom), given the parts of the truth with the opposite sign.
+    ///
+    /// Atom by atom, so that parts without mass do not get a rounding error for one. `whole` is scratch
+    /// memory.
+    pub(crate) fn write_to(
+        &self,
+        block: &mut Block,
+        minus_truth: &SparseVec,
+        whole: &mut SparseVec,
+    ) {
+        block.parts.clear();
+        block.loss = 0.0;
+        for (mass, parts, loss) in self.active() {
+            whole.assign_difference(parts, minus_truth);
+            block.parts.add_scaled(mass, whole);
+            block.loss += mass * loss;
+        }
+    }
+}
+
+/// A symmetric table that grows; NaN where nothing is known yet.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Distances {
+    stride: usize,
+    table: Vec<f64>,
+    /// In each row, the entries before this one are known.
+    known: Vec<usize>,
+}
+
+impl Distances {
+    fn known(&mut self, row: usize) -> usize {
+        if self.known.len() <= row {
+            self.known.resize(row + 1, 0);
+        }
+        self.known[row]
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.len() * size_of::<f64>()
+    }
+
+    fn make_room(&mut self, n: usize) {
+        if n <= self.stride {
+            return;
+        }
+        let stride = n.next_power_of_two().max(4);
+        let mut table = vec![f64::NAN; stride * stride];
+        for (new, old) in table.chunks_exact_mut(stride).zip(self.table.chunks(self.stride.max(1)))
+        {
+            new[..old.len()].copy_from_slice(old);
+        }
+        (0..stride).for_each(|at| table[at * stride + at] = 0.0);
+        *self = Self { stride, table, known: std::mem::take(&mut self.known) };
+    }
+
+    fn get(&self, a: usize, b: usize) -> f64 {
+        self.table[a * self.stride + b]
+    }
+
+    fn set(&mut self, a: usize, b: usize, distance: f64) {
+        self.table[a * self.stride + b] = distance;
+        self.table[b * self.stride + a] = distance;
+    }
+
+    fn row(&self, a: usize) -> &[f64] {
+        &self.table[a * self.stride..][..self.stride]
+    }
+
+    /// Entry `at` of `n` goes, and the last takes its place.
+    fn swap_remove(&mut self, at: usize, n: usize) {
+        self.known.resize(n, 0);
+        self.known.swap_remove(at);
+        // What was known of all is known of all that are left; else up to the one that has changed.
+        let left = |known: usize| if known == n { n - 1 } else { known.min(at) };
+        self.known.iter_mut().for_each(|known| *known = left(*known));
+        if n > self.stride {
+            // The last was added after the table was made, so nothing is known of it.
+            if at < self.stride {
+                (0..self.stride).filter(|&b| b != at).for_each(|b| self.set(at, b, f64::NAN));
+            }
+            return;
+        }
+        let last = n - 1;
+        for b in (0..last).filter(|&b| b != at) {
+            self.set(at, b, self.get(last, b));
+        }
+        (0..last).for_each(|b| self.set(last, b, f64::NAN));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doc::toy;
+    use crate::problem::{Blocks, Problem};
+
+    fn point(id: u64) -> SparseVec {
+        [(id, 1.0)].into_iter().collect()
+    }
+
+    #[test]
+    fn distances_survive_removals_and_growth() {
+        let chain = toy();
+        let (blocks, mut difference): (&dyn Blocks, _) = (&chain, SparseVec::new());
+        let (mut worker, mut workspace) = (blocks.worker(), chain.workspace());
+        let labelling = |code: u32| -> SparseVec {
+            let mut parts = SparseVec::new();
+            let labels = [code & 1, code >> 1 & 1, code >> 2 & 1].to_vec();
+            chain.parts(0, &labels, &mut parts);
+            parts
+        };
+        let mut atoms = Atoms::at(labelling(0), 0.0);
+        let mut ruler = Ruler { i: 0, worker: &mut *worker, difference: &mut difference };
+        let mut check = |atoms: &mut Atoms, ruler: &mut Ruler<'_>| {
+            for (a, b) in (0..atoms.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                ruler.difference.assign_difference(&atoms.parts[b], &atoms.parts[a]);
+                let true_one = chain.norm_sq(0, &mut workspace, ruler.difference);
+                assert!((atoms.distance(a, b, ruler) - true_one).abs() < 1e-12);
+            }
+        };
+        for (added, removed) in [(1, None), (2, Some(1)), (3, None), (4, Some(2)), (5, Some(1))] {
+            atoms.insert(&labelling(added), 0.0, 0.0);
+            // Removal both before and after the new one has been measured.
+            if added % 2 == 0 {
+                check(&mut atoms, &mut ruler);
+            }
+            if let Some(at) = removed {
+                atoms.remove(at);
+            }
+            check(&mut atoms, &mut ruler);
+        }
+    }
+
+    #[test]
+    fn an_atom_is_kept_once() {
+        let mut atoms = Atoms::at(point(1), 0.0);
+        assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
+        assert_eq!(atoms.insert(&point(1), 0.0, 0.0), 0);
+        assert_eq!(atoms.insert(&point(2), 0.5, 0.0), 1);
+    }
+
+    #[test]
+    fn what_is_hardly_there_is_not_told_apart() {
+        for (mass, atoms_left) in [(1.0, 1), (1.0 - 1e-15, 1), (0.5, 2), (1e-15, 2), (0.0, 1)] {
+            let mut atoms = Atoms::at(SparseVec::new(), 0.0);
+            let part: f64 = (1.0 - mass) * (1.0 + 1e-16);
+            let point: SparseVec = [(1, -part), (2, part)].into_iter().collect();
+            atoms.settle(mass, point.clone(), 0.5 * part);
+            assert_eq!(atoms.len(), atoms_left);
+            let mut found = SparseVec::new();
+            atoms.write_relative(&mut found);
+            found.add_scaled(-1.0, &point);
+            assert!(found.entries().iter().all(|(_, x)| x.abs() <= 1e-15));
+            let sizes = atoms.parts().iter().flat_map(SparseVec::entries);
+            assert!(sizes.map(|(_, x)| x.abs()).all(|x| x <= 1.0 + 1e-12));
+        }
+    }
+
+    #[test]
+    fn the_point_is_the_mean_of_the_atoms() {
+        // The truth has part 1; one atom is the truth, one has part 2 in its place.
+        let minus_truth: SparseVec = [(1, -1.0)].into_iter().collect();
+        let mut atoms = Atoms::at(SparseVec::new(), 0.0);
+        atoms.insert(&[(1, -1.0), (2, 1.0)].into_iter().collect(), 0.5, 0.0);
+        let (mut block, mut point) = (Block::default(), SparseVec::new());
+        for (masses, parts) in
+            [([0.25, 0.75], &[(1, 0.25), (2, 0.75)][..]), ([0.0, 1.0], &[(2, 1.0)])]
+        {
+            atoms.masses.copy_from_slice(&masses);
+            atoms.write_to(&mut block, &minus_truth, &mut point);
+            assert_eq!((block.parts.entries(), block.loss), (parts, 0.5 * masses[1]));
+            atoms.write_relative(&mut point);
+            assert_eq!(point.entries(), [(1, -masses[1]), (2, masses[1])]);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Averages of all iterates, at no cost per feature.
+
+use crate::dual::{Block, DualPoint};
+use crate::settings::Average;
+use serde::{Deserialize, Serialize};
+
+/// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
+///
+/// A visit changes one block, so each block keeps the sum over the visits in which it stood still
+/// only when it moves again: an update costs the block's own non-zeros, never O(d), and the average
+/// of w is rebuilt from the averaged blocks when it is wanted. All terms are non-negative, so
+/// nothing cancels, and the average is a point of the dual with a true gap of its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Averager {
+    sums: Vec<Block>,
+    /// The first visit since which each block has stood as it is.
+    since: Vec<u64>,
+    average: Average,
+}
+
+impl Averager {
+    pub(crate) fn new(n: usize, average: Average) -> Self {
+        Self { sums: vec![Block::default(); n], since: vec![1; n], average }
+    }
+
+    /// The weight of the first k iterates together: 1 + 2 + … + k, or k.
+    fn weight_of(&self, k: u64) -> f64 {
+        match self.average {
+            Average::Weighted => 0.5 * k as f64 * (k as f64 + 1.0),
+            _ => k as f64,
+        }
+    }
+
+    /// To be called just before visit `k` (counted from 1) changes block `i` from `old`.
+    pub(crate) fn before_change(&mut self, i: usize, k: u64, old: &Block) {
+        let weight = self.weight_of(k - 1) - self.weight_of(self.since[i] - 1);
+        if weight > 0.0 {
+            self.sums[i].parts.add_scaled(weight, &old.parts);
+            self.sums[i].loss += weight * old.loss;
+        }
+        self.since[i] = k;
+    }
+
+    /// The average after visit `k`, where `blocks` are the iterate after that visit.
+    pub(crate) fn point(&self, k: u64, blocks: &[Block]) -> DualPoint {
+        if k == 0 {
+            return DualPoint { blocks: blocks.to_vec() };
+        }
+        let total = self.weight_of(k);
+        let mut average = self.sums.clone();
+        for (i, (sum, now)) in average.iter_mut().zip(blocks).enumerate() {
+            let weight = total - self.weight_of(self.since[i] - 1);
+            if weight == total {
+                sum.clone_from(now);
+                continue;
+            }
+            sum.parts.add_scaled(weight, &now.parts);
+            sum.parts.scale(1.0 / total);
+            sum.loss = (sum.loss + weight * now.loss) / total;
+        }
+        DualPoint { blocks: average }
+    }
+}

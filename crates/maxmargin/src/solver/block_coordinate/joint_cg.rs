@@ -1,0 +1,389 @@
+//! Steps that move all blocks together: conjugate gradients over the corners that carry mass.
+//!
+//! Where few corners change any more, visits to one block after another converge slowly: each undoes
+//! a little of what the others have done. But with the set of corners fixed, the dual is a smooth
+//! concave quadratic on the *face* that they span, and conjugate gradients climb it in few rounds,
+//! each about as dear as a look at the blocks with several such corners. The point they lead to may
+//! lie outside: it is projected back, block by block, and an exact line search goes towards it, so
+//! the dual never falls.
+
+use super::simplex::{LEAST_CURVATURE, project};
+use crate::dual::Pace;
+use crate::dual::length_sq;
+use crate::dual::{DualState, Stride};
+use crate::problem::Blocks;
+use crate::problem::Simplices;
+use crate::problem::sparse::SparseVec;
+use crate::solver::block_coordinate::average::Averager;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Rounds of conjugate gradients in the first step, and at least and at most in any.
+const FIRST_ROUNDS: usize = 10;
+const LEAST_ROUNDS: usize = 5;
+const MOST_ROUNDS: usize = 200;
+
+/// Rounds end where the gap within the face has fallen to this share of what it was.
+const ENOUGH: f64 = 0.1;
+
+/// While a sweep of visits leaves less than this of the gap, visits do well alone.
+const FAST: f64 = 0.8;
+
+/// A step that goes so far of its way has found a good way.
+const FAR: f64 = 0.9;
+
+/// Stands for the part of a truth that has none.
+const NO_PART: u64 = u64::MAX;
+
+/// A truth without part whose mass is below this has no mass but rounding.
+const DUST: f64 = 1e-12;
+
+/// Less than this is no mass: a corner at which a step has ended must not stand in the way of the
+/// next.
+const LEAST_MASS: f64 = 1e-15;
+
+/// Makes steps, and keeps their memory, of which nothing but the rounds matters to the next.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct JointCg {
+    /// How many rounds the next step may take: more while steps can be taken to the end, fewer while
+    /// they lead far out of the face.
+    rounds: usize,
+    /// The gap of all blocks as it was known after the sweep before.
+    last_gap: f64,
+    #[serde(skip)]
+    blocks: Vec<FaceBlock>,
+    /// The corners of all these blocks, one after another: their parts and masses.
+    #[serde(skip)]
+    parts: Vec<u64>,
+    #[serde(skip)]
+    masses: Vec<f64>,
+    /// How fast the dual grows with each mass, along the face.
+    #[serde(skip)]
+    slopes: Vec<f64>,
+    #[serde(skip)]
+    solver: ConjugateGradients,
+    /// The change of w that goes with a change of masses.
+    #[serde(skip)]
+    change: Vec<f64>,
+    /// The change of one block.
+    #[serde(skip)]
+    scratch: SparseVec,
+}
+
+/// A block with several corners that carry mass.
+#[derive(Debug, Clone)]
+struct FaceBlock {
+    i: usize,
+    corners: Range<usize>,
+    share: f64,
+    /// The curvature of the dual in each of its masses.
+    curvature: f64,
+}
+
+/// Vectors over all corners of the face.
+#[derive(Debug, Clone, Default)]
+struct ConjugateGradients {
+    /// The way gone so far.
+    way: Vec<f64>,
+    /// The slopes at its end, along the face.
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+    /// What a step in the direction does to the slopes.
+    image: Vec<f64>,
+    /// The squared length of the residual, every block scaled by its curvature.
+    squares: f64,
+    /// How far the last step has gone in the direction.
+    step: f64,
+}
+
+/// A problem whose blocks are simplices, and a run's state.
+pub(crate) struct Place<'a, 'p> {
+    pub(crate) problem: &'p dyn Blocks,
+    pub(crate) simplices: &'p dyn Simplices,
+    pub(crate) state: &'a mut DualState<'p>,
+}
+
+impl Default for JointCg {
+    fn default() -> Self {
+        Self {
+            rounds: FIRST_ROUNDS,
+            last_gap: 0.0,
+            blocks: Vec::new(),
+            parts: Vec::new(),
+            masses: Vec::new(),
+            slopes: Vec::new(),
+            solver: ConjugateGradients::default(),
+            change: Vec::new(),
+            scratch: SparseVec::new(),
+        }
+    }
+}
+
+impl JointCg {
+    /// Whether a step is worth its cost after a sweep that found this gap, if that is known.
+    pub(crate) fn is_due(&mut self, gap: Option<f64>) -> bool {
+        let fast = gap.is_some_and(|gap| gap < FAST * self.last_gap);
+        self.last_gap = gap.unwrap_or_default();
+        !fast
+    }
+
+    /// Moves all blocks with several corners at once. The averager is told before a block changes in
+    /// visit `k`.
+    pub(crate) fn step(
+        &mut self,
+        place: &mut Place<'_, '_>,
+        averager: Option<(&mut Averager, u64)>,
+    ) {
+        self.collect(place);
+        if self.climb(place) == 0 {
+            return;
+        }
+        self.aim_at_projection();
+        let mut stride = self.measure(place);
+        self.rounds = match stride.gamma {
+            FAR.. => self.rounds + self.rounds / 2,
+            0.5..FAR => self.rounds,
+            _ => self.rounds / 2,
+        }
+        .clamp(LEAST_ROUNDS, MOST_ROUNDS);
+        if stride.gamma < FAR {
+            // A projection can spoil a good way; then it is better not to leave the face at all.
+            self.aim_at_boundary();
+            let other = self.measure(place);
+            if other.gain >= stride.gain {
+                stride = other;
+            } else {
+                self.aim_at_projection();
+                self.measure(place);
+            }
+        }
+        if stride.gamma > 0.0 {
+            self.go(place, stride.gamma, averager);
+            place.state.dual += stride.gain;
+        }
+    }
+
+    /// How far to go in `solver.direction`, of which no more than 1 is open; not at all where numbers
+    /// are not finite.
+    fn measure(&mut self, place: &Place<'_, '_>) -> Stride {
+        let slope = dot(&self.slopes, &self.solver.direction);
+        let curvature = self.spread(place);
+        Pace::EXACT.stride(slope, curvature, 1.0).unwrap_or_default()
+    }
+
+    /// Finds the blocks with several corners, these corners, and their slopes.
+    fn collect(&mut self, place: &Place<'_, '_>) {
+        let Place { simplices, state, .. } = place;
+        self.blocks.clear();
+        self.parts.clear();
+        self.masses.clear();
+        for (i, block) in state.blocks.iter().enumerate() {
+            let start = self.parts.len();
+            let mut rest = 1.0;
+            for &(part, mass) in block.parts.entries().iter().filter(|(_, mass)| *mass > 0.0) {
+                self.parts.push(part);
+                self.masses.push(mass);
+                rest -= mass;
+            }
+            if !simplices.truth_has_part() && rest > DUST {
+                self.parts.push(NO_PART);
+                self.masses.push(rest);
+            }
+            let corners = start..self.parts.len();
+            let share = state.shares.of(i);
+            let curvature = share * share / state.lambda * simplices.length_sq(i);
+            // Without curvature a block is best at a corner, whatever the others do.
+            if corners.len() < 2 || curvature < LEAST_CURVATURE {
+                self.parts.truncate(start);
+                self.masses.truncate(start);
+                continue;
+            }
+            self.blocks.push(FaceBlock { i, corners, share, curvature });
+        }
+        self.slopes.clear();
+        for FaceBlock { i, corners, share, .. } in &self.blocks {
+            self.slopes.extend(self.parts[corners.clone()].iter().map(|&part| match part {
+                NO_PART => 0.0,
+                _ => share * (simplices.loss(*i, part) + simplices.score(*i, &state.w, part)),
+            }));
+        }
+        along_face(&mut self.slopes, &self.blocks);
+    }
+
+    /// Conjugate gradients along the face from the current point; the way is in `solver.way`. Returns
+    /// the number of rounds.
+    fn climb(&mut self, place: &Place<'_, '_>) -> usize {
+        self.solver.start(&self.slopes, &self.blocks);
+        let mut gap = self.solver.gap(&self.masses, &self.blocks);
+        let enough = ENOUGH * gap;
+        let mut round = 0;
+        while round < self.rounds && gap > enough {
+            let curvature = self.spread(place);
+            round += 1;
+            if !self.solver.advance(curvature) {
+                break;
+            }
+            self.gather(place);
+            self.solver.turn(&self.blocks);
+            gap = self.solver.gap(&self.masses, &self.blocks);
+        }
+        // Where blocks have little curvature, rounding errors have grown.
+        along_face(&mut self.solver.way, &self.blocks);
+        round
+    }
+
+    /// The change of w for a change of masses by `solver.direction`; the dual's curvature along it.
+    fn spread(&mut self, place: &Place<'_, '_>) -> f64 {
+        let Place { problem, state, .. } = place;
+        self.change.clear();
+        self.change.resize(state.w.len(), 0.0);
+        for FaceBlock { i, corners, share, .. } in &self.blocks {
+            self.scratch.clear();
+            let (parts, moves) = (&self.parts, &self.solver.direction);
+            for at in corners.clone().filter(|&at| parts[at] != NO_PART && moves[at] != 0.0) {
+                self.scratch.push(parts[at], moves[at]);
+            }
+            let scale = -share / state.lambda;
+            problem.scatter(*i, scale, &self.scratch, self.change.as_mut_slice().into());
+        }
+        state.lambda * length_sq(*problem, &self.change)
+    }
+
+    /// The change of the slopes for the last change of w.
+    fn gather(&mut self, place: &Place<'_, '_>) {
+        let image = &mut self.solver.image;
+        image.clear();
+        for FaceBlock { i, corners, share, .. } in &self.blocks {
+            image.extend(self.parts[corners.clone()].iter().map(|&part| match part {
+                NO_PART => 0.0,
+                _ => share * place.simplices.score(*i, &self.change, part),
+            }));
+        }
+    }
+
+    /// Makes `solver.direction` the way from the current masses to those nearest to the end of the
+    /// way that was found.
+    fn aim_at_projection(&mut self) {
+        let ConjugateGradients { way, direction, .. } = &mut self.solver;
+        for FaceBlock { corners, .. } in &self.blocks {
+            let masses = &self.masses[corners.clone()];
+            let ends = &mut direction[corners.clone()];
+            for ((end, mass), way) in ends.iter_mut().zip(masses).zip(&way[corners.clone()]) {
+                *end = mass + way;
+            }
+            project(ends);
+            ends.iter_mut().zip(masses).for_each(|(end, mass)| *end -= mass);
+        }
+    }
+
+    /// Makes `solver.direction` the way that was found, up to where a first mass is used up.
+    fn aim_at_boundary(&mut self) {
+        let ConjugateGradients { way, direction, .. } = &mut self.solver;
+        let falls = self.masses.iter().zip(way.iter()).filter(|(_, way)| **way < 0.0);
+        let longest = falls.map(|(mass, way)| -mass / way).fold(1.0, f64::min);
+        direction.clear();
+        direction.extend(way.iter().map(|way| longest * way));
+    }
+
+    /// Goes `gamma` ≤ 1 of the way in `solver.direction`, for which `change` was found.
+    fn go(
+        &mut self,
+        place: &mut Place<'_, '_>,
+        gamma: f64,
+        mut averager: Option<(&mut Averager, u64)>,
+    ) {
+        let Place { simplices, state, .. } = place;
+        for FaceBlock { i, corners, .. } in &self.blocks {
+            let block = &mut state.blocks[*i];
+            if let Some((averager, k)) = &mut averager {
+                averager.before_change(*i, *k, block);
+            }
+            block.parts.clear();
+            block.loss = 0.0;
+            for at in corners.clone() {
+                let (part, mass) = (self.parts[at], self.masses[at]);
+                let mass = mass + gamma * self.solver.direction[at];
+                if part != NO_PART && mass > LEAST_MASS {
+                    block.parts.push(part, mass);
+                    block.loss += mass * simplices.loss(*i, part);
+                }
+            }
+        }
+        state.w.iter_mut().zip(&self.change).for_each(|(w, change)| *w += gamma * change);
+    }
+}
+
+impl ConjugateGradients {
+    /// Starts where the slopes are these.
+    fn start(&mut self, slopes: &[f64], blocks: &[FaceBlock]) {
+        self.way.clear();
+        self.way.resize(slopes.len(), 0.0);
+        self.residual.clear();
+        self.residual.extend_from_slice(slopes);
+        self.direction.clear();
+        for FaceBlock { corners, curvature, .. } in blocks {
+            self.direction.extend(self.residual[corners.clone()].iter().map(|r| r / curvature));
+        }
+        self.squares = dot(&self.residual, &self.direction);
+    }
+
+    /// Goes in the direction, along which the dual has this curvature, as far as it pays. Where that
+    /// leads out of all blocks for sure, it goes only so far that some mass changes by 1, and returns
+    /// false: there it ends. (Along a direction without curvature the dual may grow without end.)
+    fn advance(&mut self, curvature: f64) -> bool {
+        let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let longest = (1.0 - largest(&self.way)) / largest(&self.direction);
+        self.step = (self.squares / curvature).min(longest);
+        let moves = self.way.iter_mut().zip(&self.direction);
+        moves.for_each(|(way, direction)| *way += self.step * direction);
+        self.step < longest
+    }
+
+    /// Turns to the next direction, after the image of the last has been found. Every block is scaled
+    /// by its own curvature.
+    fn turn(&mut self, blocks: &[FaceBlock]) {
+        along_face(&mut self.image, blocks);
+        let mut squares = 0.0;
+        for FaceBlock { corners, curvature, .. } in blocks {
+            for at in corners.clone() {
+                let residual = self.residual[at] + self.step * self.image[at];
+                self.residual[at] = residual;
+                squares += residual * residual / curvature;
+            }
+        }
+        let turn = squares / self.squares;
+        self.squares = squares;
+        for FaceBlock { corners, curvature, .. } in blocks {
+            for at in corners.clone() {
+                self.direction[at] = self.residual[at] / curvature + turn * self.direction[at];
+            }
+        }
+    }
+
+    /// The gap within the face at the end of the way: what the dual could at most still gain there
+    /// (if that end lies in the blocks).
+    fn gap(&self, masses: &[f64], blocks: &[FaceBlock]) -> f64 {
+        let block_gap = |FaceBlock { corners, .. }: &FaceBlock| {
+            let (mut most, mut own) = (f64::NEG_INFINITY, 0.0);
+            for at in corners.clone() {
+                most = most.max(self.residual[at]);
+                own += self.residual[at] * (masses[at] + self.way[at]);
+            }
+            most - own
+        };
+        blocks.iter().map(block_gap).sum()
+    }
+}
+
+/// Takes from each block its mean, so that masses go on summing to one.
+fn along_face(x: &mut [f64], blocks: &[FaceBlock]) {
+    for FaceBlock { corners, .. } in blocks {
+        let x = &mut x[corners.clone()];
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        x.iter_mut().for_each(|x| *x -= mean);
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,345 @@
+//! Block-coordinate Frank-Wolfe: Algorithm 4 of Lacoste-Julien et al. (2013), with the orders, directions
+//! and the cache of Osokin et al. (2016).
+//!
+//! A visit picks a block, finds a corner, aims at it, and steps as far as the dual rises. The order, the
+//! direction, the step, the cache and the average are parts that know nothing of each other.
+
+pub(crate) mod active_set;
+mod atoms;
+mod auto;
+pub(crate) mod average;
+pub(crate) mod corner_cache;
+mod joint_cg;
+pub(crate) mod order;
+mod simplex;
+mod staged;
+mod sum_tree;
+mod visit_remembering;
+mod visit_simplex;
+
+use crate::dual::{DualPoint, DualState, Move, Pace, Scratch};
+use crate::error::TrainError;
+use crate::problem::Blocks;
+use crate::problem::bounds::bounds_in_force;
+use crate::run::drive::PassEnd;
+use crate::run::session::{Checked, Method, from_bytes, to_bytes};
+use crate::run::{Check, Run};
+use crate::settings::{Average, Caching, Direction, Order, Solver};
+use crate::util::rng::Rng;
+use crate::util::rounding::ROUNDING;
+use active_set::ActiveSets;
+use average::Averager;
+use corner_cache::Cache;
+use joint_cg::JointCg;
+use order::Picker;
+use serde::{Deserialize, Serialize};
+use staged::PlainStage;
+
+/// Known gaps that sum to this share of the tolerance are worth an exact pass. They are a little out of
+/// date, so they have to promise more than the tolerance asks for.
+const PROMISING_SHARE_OF_TOLERANCE: f64 = 0.8;
+
+/// A step that goes so far goes all the way, but for rounding.
+const ALL_THE_WAY: f64 = 1.0 - 1e-9;
+
+/// The block-coordinate method, as it goes from visit to visit.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct BlockCoordinate {
+    picker: Picker,
+    rng: Rng,
+    averager: Option<Averager>,
+    mode: Mode,
+}
+
+/// What a visit does with its block.
+#[derive(Debug, Serialize, Deserialize)]
+enum Mode {
+    /// Calls the oracle and steps towards its corner.
+    Plain,
+    /// The first stage of the direction `staged`: as `Plain`, while the active sets wait for the second.
+    Staged { stage: PlainStage, sets: ActiveSets },
+    /// Steps between the corners that the block remembers, and asks the oracle where these promise little.
+    Remembering(ActiveSets),
+    /// Goes straight to the best point of a block that is a simplex. Where weights have no bounds, all
+    /// blocks also move together after each sweep.
+    Simplices(Option<JointCg>),
+}
+
+impl BlockCoordinate {
+    pub(crate) fn new(run: &Run<'_, '_>) -> Self {
+        let (s, n, problem) = (&run.settings, run.examples(), run.problem);
+        let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
+        let knows_optima = corrects && s.cache == Caching::Off && problem.simplices().is_some();
+        let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
+        // A point that was worth starting from has its plain steps behind it.
+        let from_zero = run.state.norm_sq == 0.0;
+        let sets = || {
+            let cache = Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
+            let mut sets = ActiveSets::new(problem, &run.state.blocks, cache);
+            if let Some(gaps) = &run.block_gaps {
+                sets.cache.note_exact(gaps.iter().copied());
+            }
+            sets
+        };
+        let mode = match () {
+            () if knows_optima => {
+                // With bounds the dual is not a quadratic any more.
+                Mode::Simplices(bounds_in_force(problem).is_none().then(JointCg::default))
+            }
+            () if s.direction == Direction::Staged && from_zero => {
+                Mode::Staged { stage: PlainStage::new(n), sets: sets() }
+            }
+            () if remembers => Mode::Remembering(sets()),
+            () => Mode::Plain,
+        };
+        let order = if matches!(mode, Mode::Staged { .. }) { Order::Permutation } else { s.order };
+        let mut picker = Picker::new(order, n, s.gap_power);
+        if let Some(gaps) = &run.block_gaps {
+            picker.refresh(gaps.iter().copied());
+        }
+        let averager = (s.average != Average::None).then(|| Averager::new(n, s.average));
+        Self { picker, rng: Rng::new(s.seed), averager, mode }
+    }
+
+    pub(crate) fn resume(saved: &[u8]) -> Result<Self, TrainError> {
+        from_bytes(saved)
+    }
+}
+
+impl<'p> Method<'p> for BlockCoordinate {
+    fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError> {
+        let (dual, begin) = (run.state.dual, run.seconds().0);
+        let end = self.visit_blocks(run, done)?;
+        if matches!(end, PassEnd::Limit { .. }) {
+            return Ok(end);
+        }
+        if let Mode::Remembering(sets) = &mut self.mode {
+            let (gained, now) = (run.state.dual - dual, run.seconds().0);
+            sets.cache.choose_turn(gained / (now - begin).max(f64::MIN_POSITIVE));
+        }
+        if end == PassEnd::Trusted {
+            run.trust(self.picker.known_gaps().unwrap_or_default());
+        } else if run.settings.solver == Solver::Auto && run.choice.is_none() {
+            self.decide_auto(run);
+        }
+        Ok(end)
+    }
+
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+        if self.averager.is_none() {
+            return Ok((self.check_iterate(run)?, None));
+        }
+        let remembers = matches!(self.mode, Mode::Remembering(_) | Mode::Staged { .. });
+        let drift = match self.picker.follows_gaps() || remembers {
+            true => self.check_iterate(run)?.drift,
+            false => {
+                let drift = run.rebuild();
+                run.note_bound();
+                Some(drift)
+            }
+        };
+        let (check, average) = run.check_other(self.average(run), None)?;
+        Ok((Check { drift, ..check }, Some(average)))
+    }
+
+    fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {
+        Ok(self.averager.is_some().then(|| run.state_at(self.average(run))))
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+}
+
+impl BlockCoordinate {
+    /// The average of the iterates, or the iterate itself without averaging.
+    fn average(&self, run: &Run<'_, '_>) -> DualPoint {
+        let blocks = &run.state.blocks;
+        match &self.averager {
+            Some(averager) => averager.point(run.totals.visits, blocks),
+            None => DualPoint { blocks: blocks.clone() },
+        }
+    }
+
+    /// n visits, of which `done` are done already, unless something ends the pass before.
+    fn visit_blocks(&mut self, run: &mut Run<'_, '_>, done: usize) -> Result<PassEnd, TrainError> {
+        let (n, tolerance, averaging) =
+            (run.examples(), run.settings.tolerance, self.averager.is_some());
+        // The gaps of blocks are those of the iterate, and promise nothing of an average.
+        let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE * tolerance };
+        for visits in done..n {
+            if let Some(status) = run.limit() {
+                return Ok(PassEnd::Limit { status, visits });
+            }
+            run.totals.passes += u64::from(visits == 0);
+
+            // Pick a block: uniformly, in turn, or by its gap                      (2016, Alg. 2).
+            let next = self.picker.next(&mut self.rng);
+            // Where the iterate is at its end, the average still moves towards it with every visit.
+            let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
+            let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
+            self.prefetch_next(run);
+
+            match self.mode {
+                Mode::Plain | Mode::Staged { .. } => self.visit(run, i)?,
+                Mode::Remembering(_) => self.visit_remembering(run, i)?,
+                Mode::Simplices(_) => self.visit_simplex(run, i)?,
+            }
+
+            // Stop where the gaps that the visits have seen are small enough.
+            let known = self.picker.known_gap();
+            if run.trusting && known.is_some_and(|gap| gap <= tolerance) {
+                return Ok(PassEnd::Trusted);
+            }
+            if known.is_some_and(|gap| gap < promising) {
+                return Ok(PassEnd::Early);
+            }
+            if self.picker.ends_sweep(n, visits + 1) {
+                self.joint_step(run, known);
+            }
+        }
+        let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
+        // Plain steps let all gaps fall from pass to pass, so that the known ones are rather too large.
+        let early = !averaging && stage.known_gap() < tolerance;
+        if stage.is_done(run.totals.passes, tolerance) {
+            self.switch_to_corrective(run);
+        }
+        Ok(if early { PassEnd::Early } else { PassEnd::Full })
+    }
+
+    /// One visit, as in Algorithm 4 of 2013.
+    fn visit(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<(), TrainError> {
+        let k = run.totals.visits;
+        run.totals.visits += 1;
+        run.oracle(i); //                               y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
+        let slope = aim_at_corner(run, i)?; //          gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
+        self.picker.update(i, slope); //                gap sampling                 (2016, Alg. 2)
+        if let Mode::Staged { stage, sets } = &mut self.mode {
+            stage.note(i, slope);
+            sets.cache.stats.misses += 1;
+            run.totals.cache = Some(sets.cache.stats);
+        }
+        self.step(run, i, slope, k) //                  γ, then wᵢ, ℓᵢ, w and ℓ        (lines 6 to 9)
+    }
+
+    /// Moves block `i` along the direction in the scratch, on which the dual rises with `slope` at
+    /// first, in visit `k` (counted from 0).
+    fn step(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        i: usize,
+        slope: f64,
+        k: u64,
+    ) -> Result<(), TrainError> {
+        let problem = run.problem;
+        let pace = Pace { rule: run.settings.step, k, blocks: run.examples() };
+        let (state, scratch) = run.state_and_scratch();
+        let (step, worker) = (&scratch.step, &mut *scratch.worker);
+        // γ = gᵢ / λ‖wᵢ − wₛ‖², clipped to what is open                          (2013, line 6).
+        let stride = state.stride(i, &step.parts, slope, step.longest, pace, worker);
+        let mut stride = stride.ok_or(TrainError::NotFinite { example: i })?;
+        if matches!(self.mode, Mode::Simplices(_)) && stride.gamma > ALL_THE_WAY {
+            stride.gamma = 1.0;
+        }
+        if stride.gamma > 0.0 {
+            // w̄ takes in what the block was until now                    (2013, Section 5, averaging).
+            if let Some(averager) = &mut self.averager {
+                averager.before_change(i, k + 1, &state.blocks[i]);
+            }
+            // wᵢ ← (1 − γ)wᵢ + γwₛ, and w and D follow                             (2013, lines 7 to 9).
+            state.move_block(i, step, &scratch.corner, stride.gamma);
+            state.follow(i, &step.parts, stride);
+            if let Mode::Staged { stage, sets } = &mut self.mode {
+                let corner = &scratch.corner;
+                // Runs begin at the truth, as a rule, so that other corners need no comparison.
+                let is_first =
+                    corner.loss == 0.0 && sets.is_first(problem, i, &corner.parts, corner.loss);
+                stage.follow(i, stride.gamma, is_first);
+            }
+        }
+        let longest = step.longest;
+        run.note_step(stride.gamma, longest);
+        Ok(())
+    }
+
+    /// Brings the next block near, where the order knows it.
+    fn prefetch_next(&self, run: &Run<'_, '_>) {
+        let Some(next) = self.picker.peek() else { return };
+        match &self.mode {
+            Mode::Remembering(sets) => sets.prefetch(run.problem, next),
+            _ => run.state.prefetch(next),
+        }
+    }
+
+    /// Ends the plain steps of the direction `staged`, if they are still under way.
+    fn switch_to_corrective(&mut self, run: &Run<'_, '_>) {
+        self.mode = match std::mem::replace(&mut self.mode, Mode::Plain) {
+            Mode::Staged { stage, mut sets } => {
+                sets.start_from(run.problem, &run.state.blocks, stage.left());
+                let gaps = || stage.gaps().iter().copied();
+                sets.cache.note_exact(gaps());
+                let s = &run.settings;
+                self.picker = Picker::new(s.order, run.examples(), s.gap_power);
+                self.picker.refresh(gaps());
+                Mode::Remembering(sets)
+            }
+            other => other,
+        };
+    }
+
+    /// The exact gap of the iterate, of which all that follow gaps take note.
+    fn check_iterate(&mut self, run: &mut Run<'_, '_>) -> Result<Check, TrainError> {
+        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
+            sets.refresh_all(run.problem, &mut run.state.blocks);
+        }
+        run.estimate(self.picker.known_gap());
+        let check = run.check()?;
+        let gaps = || run.readings.iter().map(|reading| reading.gap);
+        self.picker.refresh(gaps());
+        if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
+            sets.cache.note_exact(gaps());
+        }
+        Ok(check)
+    }
+}
+
+/// Aims block `i` at the corner in the scratch, or at the truth where an inexact oracle has found less
+/// than that or than the block's own point. Returns the slope of the dual on the way.
+fn aim_at_corner(run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
+    let problem = run.problem;
+    let (state, scratch) = run.state_and_scratch();
+    check_loss(problem, i, scratch.corner.loss)?;
+    let below_truth =
+        !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch);
+    let aim = |scratch: &mut Scratch<'_>| {
+        let Scratch { step, corner, worker, .. } = scratch;
+        Move::go_to(step, &state.blocks[i], corner);
+        state.slope(i, step, &**worker)
+    };
+    let mut slope = aim(scratch);
+    let falls = slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope);
+    if falls || below_truth {
+        scratch.fall_back_to_truth(problem, i);
+        slope = aim(scratch);
+        run.totals.oracle_failures += 1;
+    }
+    if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
+}
+
+/// Refuses a negative loss, unless the problem allows it.
+fn check_loss(problem: &dyn Blocks, example: usize, loss: f64) -> Result<(), TrainError> {
+    match loss < 0.0 && !problem.has_signed_losses() {
+        true => Err(TrainError::Loss { example, loss }),
+        false => Ok(()),
+    }
+}
+
+/// Whether the corner in the scratch scores below the truth, by more than rounding can explain.
+fn is_below_truth(problem: &dyn Blocks, i: usize, w: &[f64], scratch: &mut Scratch<'_>) -> bool {
+    let Scratch { worker, corner, step, parts, .. } = scratch;
+    parts.clear();
+    problem.truth_parts(i, parts);
+    step.parts.assign_difference(&corner.parts, parts);
+    let score = worker.score(i, w, &step.parts);
+    corner.loss + score < -ROUNDING * (1.0 + corner.loss + score.abs())
+}

@@ -1,0 +1,338 @@
+//! Which block comes next.
+
+use crate::settings::Order;
+use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
+use crate::util::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// An [`Order`] at work.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Picker {
+    /// `ahead` is drawn one visit early, so that it can be peeked at.
+    Uniform {
+        n: usize,
+        ahead: Option<usize>,
+    },
+    /// `order[at..]` is what remains of the current pass.
+    Permutation {
+        order: Vec<u32>,
+        at: usize,
+    },
+    Cyclic {
+        n: usize,
+        at: usize,
+    },
+    Lazy(LazyPicker),
+    Gap(GapPicker),
+}
+
+impl Picker {
+    /// `power` is the exponent on the gaps, for the orders that follow them.
+    pub(crate) fn new(order: Order, n: usize, power: f64) -> Self {
+        match order {
+            Order::Uniform => Self::Uniform { n, ahead: None },
+            Order::Permutation => Self::Permutation { order: (0..n as u32).collect(), at: n },
+            Order::Cyclic => Self::Cyclic { n, at: 0 },
+            Order::Lazy => Self::Lazy(LazyPicker::new(n)),
+            Order::Gap => Self::Gap(GapPicker::new(n, Fold::Sum, power)),
+            Order::MaxGap => Self::Gap(GapPicker::new(n, Fold::Max, power)),
+        }
+    }
+
+    /// The block that [`next`](Self::next) will return, where that is known already.
+    pub(crate) fn peek(&self) -> Option<usize> {
+        match self {
+            Self::Uniform { ahead, .. } => *ahead,
+            Self::Permutation { order, at } => order.get(*at).map(|&i| i as usize),
+            Self::Cyclic { at, .. } => Some(*at),
+            Self::Lazy(picker) => picker.sweep.last().map(|&i| i as usize),
+            Self::Gap(picker) => {
+                picker.unvisited.last().copied().or(picker.ahead).map(|i| i as usize)
+            }
+        }
+    }
+
+    /// The next block to visit; none if all gaps are thought to be zero, so that only an exact pass
+    /// can tell where there is still something to gain.
+    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        match self {
+            Self::Uniform { n, ahead } => {
+                let i = ahead.take().unwrap_or_else(|| rng.below(*n));
+                *ahead = Some(rng.below(*n));
+                Some(i)
+            }
+            Self::Permutation { order, at } => {
+                if *at == order.len() {
+                    rng.shuffle(order);
+                    *at = 0;
+                }
+                *at += 1;
+                Some(order[*at - 1] as usize)
+            }
+            Self::Cyclic { n, at } => {
+                let i = *at;
+                *at = (i + 1) % *n;
+                Some(i)
+            }
+            Self::Lazy(picker) => picker.next(rng),
+            Self::Gap(picker) => picker.next(rng),
+        }
+    }
+
+    /// Whether the order follows block gaps.
+    pub(crate) fn follows_gaps(&self) -> bool {
+        matches!(self, Self::Gap(_) | Self::Lazy(_))
+    }
+
+    /// Whether a sweep over all blocks that want one ends here, after `visits` visits of a pass.
+    pub(crate) fn ends_sweep(&self, n: usize, visits: usize) -> bool {
+        match self {
+            Self::Lazy(picker) => picker.sweep.is_empty(),
+            _ => visits == n,
+        }
+    }
+
+    /// What is known of the gap of all blocks together, once every block has been visited: the sum
+    /// of the last known gaps, or something larger. The order `lazy` tells only after a sweep.
+    pub(crate) fn known_gap(&self) -> Option<f64> {
+        match self {
+            Self::Gap(GapPicker { tree, fold, power, unvisited, n, .. })
+                if unvisited.is_empty() && *power == 1.0 =>
+            {
+                Some(if *fold == Fold::Sum { tree.root() } else { *n as f64 * tree.root() })
+            }
+            Self::Lazy(picker) if picker.sweep.is_empty() => Some(picker.gaps.iter().sum()),
+            _ => None,
+        }
+    }
+
+    /// The last known gap of every block; none where [`known_gap`](Self::known_gap) tells nothing.
+    pub(crate) fn known_gaps(&self) -> Option<&[f64]> {
+        match self {
+            Self::Gap(picker) if self.known_gap().is_some() => Some(picker.tree.leaves(picker.n)),
+            Self::Lazy(picker) if self.known_gap().is_some() => Some(&picker.gaps),
+            _ => None,
+        }
+    }
+
+    /// Takes note of the gap that an oracle call has found in block `i`.
+    pub(crate) fn update(&mut self, i: usize, gap: f64) {
+        match self {
+            Self::Gap(picker) => picker.tree.set(i, weight(gap, picker.power)),
+            Self::Lazy(picker) => picker.update(i, gap.max(0.0)),
+            _ => {}
+        }
+    }
+
+    /// Takes note of the gaps of all blocks, from an exact pass.
+    pub(crate) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        match self {
+            Self::Gap(picker) => {
+                let power = picker.power;
+                picker.unvisited.clear();
+                picker.started = true;
+                picker.ahead = None;
+                picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
+            }
+            Self::Lazy(picker) => picker.refresh(gaps),
+            _ => {}
+        }
+    }
+}
+
+/// Lets blocks rest where nothing was to be gained.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct LazyPicker {
+    /// The last known gaps.
+    gaps: Vec<f64>,
+    resting: Vec<bool>,
+    /// All wake when the known gaps sum up to this, or to less.
+    wake_at: f64,
+    /// What is left of the current sweep, from the end.
+    sweep: Vec<u32>,
+}
+
+/// Resting blocks wake when the known gaps have fallen to this share of what they were.
+const WAKE_SHARE: f64 = 0.1;
+
+impl LazyPicker {
+    fn new(n: usize) -> Self {
+        let (gaps, resting) = (vec![f64::INFINITY; n], vec![false; n]);
+        Self { gaps, resting, wake_at: 0.0, sweep: Vec::new() }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        if self.sweep.is_empty() {
+            self.begin_sweep();
+            rng.shuffle(&mut self.sweep);
+        }
+        self.sweep.pop().map(|i| i as usize)
+    }
+
+    fn begin_sweep(&mut self) {
+        let known: f64 = self.gaps.iter().sum();
+        if known <= self.wake_at {
+            self.resting.fill(false);
+        }
+        let awake = (0..).zip(&self.resting).filter(|(_, resting)| !**resting).map(|(i, _)| i);
+        self.sweep.extend(awake);
+        if self.sweep.len() == self.gaps.len() {
+            self.wake_at = WAKE_SHARE * known;
+        }
+    }
+
+    fn update(&mut self, i: usize, gap: f64) {
+        self.gaps[i] = gap;
+        self.resting[i] = gap <= 0.0;
+    }
+
+    fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        for (i, gap) in gaps.enumerate() {
+            self.update(i, gap.max(0.0));
+        }
+        self.wake_at = WAKE_SHARE * self.gaps.iter().sum::<f64>();
+    }
+}
+
+/// Follows the last known gaps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct GapPicker {
+    tree: SumTree,
+    n: usize,
+    fold: Fold,
+    power: f64,
+    /// Blocks whose gap is not known yet; they come first, from the end.
+    unvisited: Vec<u32>,
+    started: bool,
+    /// Where there are many blocks, the next one is drawn one visit early, so that it can be peeked at.
+    ahead: Option<u32>,
+}
+
+/// With so many blocks, what a draw does not know yet of the block that is being visited does not
+/// matter.
+const MANY_BLOCKS: usize = 256;
+
+fn weight(gap: f64, power: f64) -> f64 {
+    // Rounding can make a gap a little negative.
+    let gap = gap.max(0.0);
+    if power == 1.0 { gap } else { gap.powf(power) }
+}
+
+impl GapPicker {
+    fn new(n: usize, fold: Fold, power: f64) -> Self {
+        let unvisited = (0..n as u32).collect();
+        Self { tree: SumTree::new(n, fold), n, fold, power, unvisited, started: false, ahead: None }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        if !self.started {
+            rng.shuffle(&mut self.unvisited);
+            self.started = true;
+        }
+        if let Some(i) = self.unvisited.pop() {
+            return Some(i as usize);
+        }
+        match self.fold {
+            _ if self.tree.root() <= 0.0 => None,
+            Fold::Sum if self.n >= MANY_BLOCKS => {
+                let drawn = self.tree.draw(rng.unit_f64());
+                let next = self.ahead.replace(drawn as u32);
+                Some(next.map_or(drawn, |i| i as usize))
+            }
+            Fold::Sum => Some(self.tree.draw(rng.unit_f64())),
+            Fold::Max => Some(self.tree.largest()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picks(order: Order, n: usize, count: usize) -> Vec<usize> {
+        let (mut picker, mut rng) = (Picker::new(order, n, 1.0), Rng::new(1));
+        (0..count).map(|_| picker.next(&mut rng).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_permutation_visits_every_block_once_a_pass() {
+        let picks = picks(Order::Permutation, 9, 27);
+        for pass in picks.chunks(9) {
+            let mut seen = pass.to_vec();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..9).collect::<Vec<_>>());
+        }
+        assert_ne!(picks[..9], picks[9..18]);
+    }
+
+    #[test]
+    fn cyclic_wraps_around() {
+        assert_eq!(picks(Order::Cyclic, 3, 7), [0, 1, 2, 0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn a_lazy_order_lets_blocks_without_gap_rest() {
+        let (mut picker, mut rng) = (Picker::new(Order::Lazy, 3, 1.0), Rng::new(1));
+        let mut sweep = |picker: &mut Picker, gaps: [f64; 3]| {
+            let mut seen = Vec::new();
+            loop {
+                let i = picker.next(&mut rng).unwrap();
+                picker.update(i, gaps[i]);
+                seen.push(i);
+                if picker.ends_sweep(3, 0) {
+                    seen.sort_unstable();
+                    return seen;
+                }
+                assert_eq!(picker.known_gap(), None);
+            }
+        };
+        // Block 1 has no gap, block 2 has none at first. All are seen twice, for before the first
+        // sweep nothing is known.
+        assert_eq!(sweep(&mut picker, [2.0, 0.0, -1e-18]), [0, 1, 2]);
+        assert_eq!(picker.known_gap(), Some(2.0));
+        assert_eq!(sweep(&mut picker, [2.0, 0.0, 3.0]), [0, 1, 2]);
+        assert_eq!(picker.known_gap(), Some(5.0));
+        for _ in 0..3 {
+            assert_eq!(sweep(&mut picker, [2.0, 9.0, 0.5]), [0, 2]);
+        }
+        assert_eq!(picker.known_gap(), Some(2.5));
+        // At a tenth of 2, which they were when all were seen last, all wake.
+        assert_eq!(sweep(&mut picker, [0.15, 9.0, 0.05]), [0, 2]);
+        assert_eq!(sweep(&mut picker, [0.15, 0.1, 0.0]), [0, 1, 2]);
+        assert_eq!(sweep(&mut picker, [0.15, 0.1, 0.0]), [0, 1]);
+        // An exact pass tells who has a gap.
+        picker.refresh([0.0, 1.0, 0.0].into_iter());
+        assert_eq!(picker.known_gap(), Some(1.0));
+        assert_eq!(sweep(&mut picker, [0.0; 3]), [1]);
+        // However long nothing has a gap, every block is visited again and again.
+        for _ in 0..5 {
+            assert_eq!(sweep(&mut picker, [0.0; 3]), [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn uniform_stays_in_range() {
+        assert!(picks(Order::Uniform, 5, 100).iter().all(|&i| i < 5));
+    }
+
+    #[test]
+    fn gap_orders_visit_every_block_first_and_then_follow_the_gaps() {
+        for order in [Order::Gap, Order::MaxGap] {
+            let (mut picker, mut rng) = (Picker::new(order, 4, 1.0), Rng::new(1));
+            let mut seen: Vec<usize> = (0..4)
+                .map(|_| {
+                    let i = picker.next(&mut rng).unwrap();
+                    picker.update(i, if i == 2 { 3.0 } else { 0.0 });
+                    i
+                })
+                .collect();
+            seen.sort_unstable();
+            assert_eq!(seen, [0, 1, 2, 3]);
+            assert!((0..20).all(|_| picker.next(&mut rng) == Some(2)));
+            picker.update(2, -1e-18);
+            assert_eq!(picker.next(&mut rng), None, "nothing is known to be left");
+            picker.refresh([0.0, 5.0, 0.0, 0.0].into_iter());
+            assert_eq!(picker.next(&mut rng), Some(1));
+        }
+    }
+}

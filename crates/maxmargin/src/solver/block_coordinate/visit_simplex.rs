@@ -1,0 +1,53 @@
+//! Visits to blocks that are simplices: straight to the best point of a block, and all together.
+
+use super::{BlockCoordinate, Mode, joint_cg, simplex};
+use crate::error::TrainError;
+use crate::run::Run;
+
+impl BlockCoordinate {
+    /// Evaluates all corners of a block, which counts as an oracle call, and steps to its best point.
+    pub(super) fn visit_simplex(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        i: usize,
+    ) -> Result<(), TrainError> {
+        let Some(simplices) = run.problem.simplices() else { return Ok(()) };
+        let k = run.totals.visits;
+        run.totals.visits += 1;
+        run.evaluate(i, simplices);
+        let (state, scratch) = run.state_and_scratch();
+        let (share, block) = (state.shares.of(i), &state.blocks[i]);
+        let gap = share * simplex::gap(simplices, &block.parts, &scratch.values);
+        if !gap.is_finite() {
+            return Err(TrainError::NotFinite { example: i });
+        }
+        self.picker.update(i, gap);
+        if gap <= 0.0 {
+            run.note_step(0.0, 1.0);
+            return Ok(());
+        }
+        let curvature = share / state.lambda * simplices.length_sq(i);
+        let (mu, values, masses) = (&block.parts, &mut scratch.values, &mut scratch.masses);
+        let corner = &mut scratch.corner;
+        corner.parts.clear();
+        let (loss, growth) =
+            simplex::optimum(simplices, i, curvature, mu, values, masses, &mut corner.parts);
+        corner.loss = loss;
+        scratch.step.go_to(block, corner);
+        self.step(run, i, share * growth, k)
+    }
+
+    /// A step of all blocks together, where they are simplices, after a sweep that has left so much gap,
+    /// if that is known.
+    pub(super) fn joint_step(&mut self, run: &mut Run<'_, '_>, known_gap: Option<f64>) {
+        let Self { averager, mode: Mode::Simplices(Some(joint)), .. } = self else { return };
+        let Some(simplices) = run.problem.simplices() else { return };
+        if !joint.is_due(known_gap) {
+            return;
+        }
+        let (problem, k) = (run.problem, run.totals.visits);
+        let averager = averager.as_mut().map(|averager| (averager, k + 1));
+        let state = &mut run.state;
+        joint.step(&mut joint_cg::Place { problem, simplices, state }, averager);
+    }
+}

@@ -1,0 +1,6 @@
+//! Small tools that know nothing of problems and solvers.
+
+pub(crate) mod names;
+pub(crate) mod prefetch;
+pub(crate) mod rng;
+pub(crate) mod rounding;
