@@ -101,7 +101,7 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    /// Write the plots of the report as SVG pictures into a folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -160,7 +160,7 @@ pub(crate) struct PathArgs {
     /// Write a self-contained report with plots against lambda
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    /// Write the plots of the report as SVG pictures into a folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) figures: Option<PathBuf>,
     /// Seed of all random choices

@@ -11,12 +11,11 @@ pub(super) fn make_folder(folder: &Path) -> Result<()> {
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))
 }
 
-/// Writes pictures into a folder, as SVG and as PNG.
+/// Writes pictures into a folder, as SVG.
 pub(super) fn write_figures(folder: &Path, figures: &[Figure]) -> Result<()> {
     make_folder(folder)?;
     for figure in figures {
         write_file(&folder.join(format!("{}.svg", figure.name)), figure.svg().as_bytes())?;
-        write_file(&folder.join(format!("{}.png", figure.name)), &figure.png())?;
     }
     Ok(())
 }
