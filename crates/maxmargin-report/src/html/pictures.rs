@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::plots::Cell;
 use super::{note, nothing};
 use crate::escape::{json, text};
 use crate::number::{format_number, format_seconds};
-use crate::scale::{HUGE, round_digits};
+use crate::scale::HUGE;
 use crate::sections::{Bars, Bitmap, Heatmap, Shade, Tiles, Words, countable};
 use crate::{palette, pixels};
 
@@ -248,10 +247,10 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         false => meanings_key(out, map, extent),
     }
     if rows * columns <= READ_CELLS {
-        let values: Vec<Cell> = (0..rows * columns)
+        let values: Vec<Option<String>> = (0..rows * columns)
             .map(|at| {
-                let value = map.value(at / columns, at % columns);
-                Cell(Some(if value.abs() <= HUGE { round_digits(value, 4) } else { f64::NAN }))
+                let (row, column) = (at / columns, at % columns);
+                map.value(row, column).is_finite().then(|| map.in_words(row, column))
             })
             .collect();
         let _ = writeln!(
@@ -260,8 +259,7 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
             json(&(
                 (&map.row_labels, &map.row_title),
                 (&map.column_labels, &map.column_title),
-                values,
-                &map.meanings
+                values
             ))
         );
     }
