@@ -1,7 +1,7 @@
 //! Oracle calls and seconds to a gap, for every order, direction and cache that compete:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin variants -- [SEEDS] [SECONDS] [PAGE.html] [DATA]
+//! cargo run --release -p maxmargin-lab --bin variants -- [SEEDS] [SECONDS] [PAGE.html] [DATA]
 //! ```
 //!
 //! DATA is `ocr-small`, `ocr-large` or `conll`; all of them unless it is given.
@@ -13,8 +13,8 @@
 use anyhow::{Context as _, Result};
 use maxmargin::model::chain::Chain;
 use maxmargin::{Caching, Direction, Order, Problem as _, Settings, Solver};
-use maxmargin_benchmarks::race::Race;
-use maxmargin_benchmarks::{chain, conll, median, peak_memory, time_passes};
+use maxmargin_lab::race::Race;
+use maxmargin_lab::{chain, conll, median, peak_memory, time_passes};
 use maxmargin_report::Report;
 
 fn main() -> Result<()> {

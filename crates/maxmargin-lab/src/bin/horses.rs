@@ -1,9 +1,9 @@
 //! Horses and background: superpixel graphs cut by maximum flow, an oracle that takes its time.
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin horses -- quality [TOLERANCE] [SECONDS]
-//! cargo run --release -p maxmargin-benchmarks --bin horses -- variants [SEEDS] [SECONDS] [LAMBDA]
-//! cargo run --release -p maxmargin-benchmarks --bin horses -- flows [REPEATS] > flows.txt
+//! cargo run --release -p maxmargin-lab --bin horses -- quality [TOLERANCE] [SECONDS]
+//! cargo run --release -p maxmargin-lab --bin horses -- variants [SEEDS] [SECONDS] [LAMBDA]
+//! cargo run --release -p maxmargin-lab --bin horses -- flows [REPEATS] > flows.txt
 //! ```
 //!
 //! `quality` trains with and without pairwise weights for a few λ, each to the TOLERANCE (0.005) for
@@ -16,8 +16,8 @@ use maxmargin::evaluate::Segmentation;
 use maxmargin::inference::max_flow::MaxFlow;
 use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
 use maxmargin::{Problem as _, Settings, Solution, train};
-use maxmargin_benchmarks::race::Race;
-use maxmargin_benchmarks::{processor_seconds, shared_data};
+use maxmargin_lab::race::Race;
+use maxmargin_lab::{processor_seconds, shared_data};
 use maxmargin_io::{Lines, SuperpixelFeatures, Superpixels, read_superpixels};
 use maxmargin_report::Report;
 

@@ -1,4 +1,4 @@
-//! Bare decoding, passes and gap passes on chains: `cargo bench -p maxmargin-benchmarks`.
+//! Bare decoding, passes and gap passes on chains: `cargo bench -p maxmargin-lab`.
 
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
@@ -6,7 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use maxmargin::inference::viterbi::viterbi;
 use maxmargin::model::chain::Chain;
 use maxmargin::{Average, Direction, Order, Rng, Settings, Solver, train};
-use maxmargin_benchmarks::{chain, conll, decode_all};
+use maxmargin_lab::{chain, conll, decode_all};
 
 /// Settings for `passes` passes and nothing else but the final certificate.
 fn settings(passes: u64) -> Settings {

@@ -1,13 +1,13 @@
 //! Ratios of times, each pair measured in one run:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin ratios
+//! cargo run --release -p maxmargin-lab --bin ratios
 //! ```
 
 use anyhow::Result;
 use maxmargin::model::chain::Chain;
 use maxmargin::{Average, Order, Problem as _, Rng, Settings, Solver};
-use maxmargin_benchmarks::{
+use maxmargin_lab::{
     chain, conll, decode_all, decode_in_order, fastest, least, median, peak_memory, time_passes,
 };
 

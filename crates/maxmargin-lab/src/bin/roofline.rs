@@ -1,7 +1,7 @@
 //! How near Viterbi is to what memory allows:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin roofline
+//! cargo run --release -p maxmargin-lab --bin roofline
 //! ```
 //!
 //! For every position of a chain Viterbi has to read the matrix of transitions once. Reading the same
@@ -9,7 +9,7 @@
 
 use maxmargin::Rng;
 use maxmargin::inference::viterbi::viterbi;
-use maxmargin_benchmarks::{cpu_seconds, median};
+use maxmargin_lab::{cpu_seconds, median};
 use std::hint::black_box;
 
 /// Positions of a chain.

@@ -10,9 +10,9 @@ use maxmargin_io::{Format, Source, read_training};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The folder of data sets that cannot ship with the project, beside its root.
+/// The folder of data sets that cannot ship with the project, beside the root of the repository.
 pub fn shared_data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")
 }
 
 /// CoNLL-2000's training sentences with all of CRFsuite's chunking attributes, if they are at hand.

@@ -2,7 +2,7 @@
 //! their own?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin multilabel -- [DATA] [TOLERANCE] [SECONDS] [FOLDS]
+//! cargo run --release -p maxmargin-lab --bin multilabel -- [DATA] [TOLERANCE] [SECONDS] [FOLDS]
 //! ```
 //!
 //! DATA is `yeast`, `reuters` (its 30 most frequent labels) or `all`, the default. Every model is
@@ -18,7 +18,7 @@ use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{Hamming, LabelSet, Multilabel, MultilabelShape};
 use maxmargin::{Problem as _, Settings, Solution, train};
-use maxmargin_benchmarks::{fastest, shared_data};
+use maxmargin_lab::{fastest, shared_data};
 use std::collections::BTreeSet;
 use std::io::Read as _;
 

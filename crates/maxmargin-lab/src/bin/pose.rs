@@ -1,7 +1,7 @@
 //! Poses: do trees of joints find more of them than their score maps alone?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin pose -- [PEOPLE] [TOLERANCE] [SECONDS] [KINDS]
+//! cargo run --release -p maxmargin-lab --bin pose -- [PEOPLE] [TOLERANCE] [SECONDS] [KINDS]
 //! ```
 //!
 //! The first PEOPLE (200) of Leeds Sports Pose are trained on, the last 500 tested; there are no images,
@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result};
 use maxmargin::evaluate::DetectedJoints;
 use maxmargin::model::tree::{State, Tree, TreeLoss};
 use maxmargin::{Problem as _, Settings, train};
-use maxmargin_benchmarks::shared_data;
+use maxmargin_lab::shared_data;
 use maxmargin_io::{
     Lines, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso, read_poses,
 };

@@ -2,7 +2,7 @@
 //! tuned on the same data?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-benchmarks --bin alignment -- [DATA] [METHOD]
+//! cargo run --release -p maxmargin-lab --bin alignment -- [DATA] [METHOD]
 //! ```
 //!
 //! DATA is `hansards` (five folds, each tested on by what the other four have taught), `czenali`
@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 use maxmargin::evaluate::AlignmentScores;
 use maxmargin::model::matching::{Gold, LinkLoss, Matcher, Matching, MatchingShape, Pairs};
 use maxmargin::{Settings, train};
-use maxmargin_benchmarks::shared_data;
+use maxmargin_lab::shared_data;
 use maxmargin_io::{AlignmentFeatures, Lines, RawAlignment, WordCounts, read_alignments};
 use std::time::Instant;
 
