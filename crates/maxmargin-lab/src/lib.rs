@@ -1,5 +1,7 @@
-//! What the benchmarks share: real data as problems, and ways to measure.
+//! What experiments and benchmarks share: a baseline that is no part of the library, real data as problems, and
+//! ways to measure.
 
+pub mod dlpw;
 pub mod race;
 
 use anyhow::Result;

@@ -21,8 +21,8 @@ use anyhow::{Result, bail};
 use maxmargin::evaluate::AlignmentScores;
 use maxmargin::model::matching::{Gold, LinkLoss, Matcher, Matching, MatchingShape, Pairs};
 use maxmargin::{Settings, train};
-use maxmargin_lab::shared_data;
 use maxmargin_io::{AlignmentFeatures, Lines, RawAlignment, WordCounts, read_alignments};
+use maxmargin_lab::shared_data;
 use std::time::Instant;
 
 /// Shares of training and test data of one run.

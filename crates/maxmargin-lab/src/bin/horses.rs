@@ -16,9 +16,9 @@ use maxmargin::evaluate::Segmentation;
 use maxmargin::inference::max_flow::MaxFlow;
 use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
 use maxmargin::{Problem as _, Settings, Solution, train};
+use maxmargin_io::{Lines, SuperpixelFeatures, Superpixels, read_superpixels};
 use maxmargin_lab::race::Race;
 use maxmargin_lab::{processor_seconds, shared_data};
-use maxmargin_io::{Lines, SuperpixelFeatures, Superpixels, read_superpixels};
 use maxmargin_report::Report;
 
 fn main() -> Result<()> {

@@ -15,10 +15,10 @@ use anyhow::{Context as _, Result};
 use maxmargin::evaluate::DetectedJoints;
 use maxmargin::model::tree::{State, Tree, TreeLoss};
 use maxmargin::{Problem as _, Settings, train};
-use maxmargin_lab::shared_data;
 use maxmargin_io::{
     Lines, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_parents, lsp_torso, read_poses,
 };
+use maxmargin_lab::shared_data;
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);

@@ -15,8 +15,8 @@ use maxmargin::model::binary::{Binary, BinaryShape};
 use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Problem, Settings, Solution, Trainer};
-use maxmargin_lab::cpu_seconds;
 use maxmargin_io::{Format, RawSequence, RowData, Source, read_rows, write_libsvm};
+use maxmargin_lab::cpu_seconds;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 

@@ -2,9 +2,8 @@
 //! same conditions, is not made again.
 
 use super::lab::Lab;
-use crate::commands::figures::make_folder;
-use crate::commands::train::write_file;
 use anyhow::Result;
+use maxmargin_cli::lab::{make_folder, write_file};
 use maxmargin_report::slug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -64,7 +63,7 @@ pub(super) fn number<'d, D: serde::Deserializer<'d>>(from: D) -> Result<f64, D::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screen::Screen;
+    use maxmargin_cli::lab::Screen;
 
     #[test]
     fn results_are_found_again_under_the_same_conditions_only() {

@@ -1,5 +1,6 @@
-//! `maxmargin reproduce`: the experiments of the papers, each a few races and the claims about them.
+//! `maxmargin-lab reproduce`: the experiments of the papers, each a few races and the claims about them.
 
+mod args;
 mod bcfw;
 mod claims;
 mod gaps;
@@ -9,14 +10,12 @@ mod paths;
 mod soft;
 mod variants;
 
-use super::figures::{make_folder, write_figures};
-use super::train::write_file;
-use super::{print, print_json};
-use crate::args::ReproduceArgs;
-use crate::screen::Screen;
+pub(crate) use args::ReproduceArgs;
+
 use anyhow::{Result, bail};
 use claims::Findings;
 use lab::Lab;
+use maxmargin_cli::lab::{Screen, make_folder, print, print_json, write_figures, write_file};
 use maxmargin_report::{Prose, Report, Table};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -110,7 +109,7 @@ const EXPERIMENTS: [Experiment; 12] = [
     },
 ];
 
-pub(super) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let Some(name) = &args.name else {
         list(args)?;
         return Ok(ExitCode::SUCCESS);
@@ -169,7 +168,7 @@ fn list(args: &ReproduceArgs) -> Result<()> {
 fn table(experiment: &Experiment, quick: bool, findings: &Findings, notes: &[String]) -> String {
     let mut text = format!("# {}: {}\n\n{}", experiment.name, experiment.what, experiment.paper);
     let speed = if quick { " --quick" } else { "" };
-    let _ = writeln!(text, ". `maxmargin reproduce {}{speed}`\n", experiment.name);
+    let _ = writeln!(text, ". `maxmargin-lab reproduce {}{speed}`\n", experiment.name);
     for note in notes {
         let _ = writeln!(text, "- {note}");
     }

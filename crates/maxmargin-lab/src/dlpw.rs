@@ -1,24 +1,24 @@
 //! DLPW: messages by block minimisation, weights by stochastic subgradient steps (Meshi, Sontag,
-//! Jaakkola and Globerson, 2010), and its smoothed form (Hazan and Urtasun, 2010).
+//! Jaakkola and Globerson, 2010), and its smoothed form (Hazan and Urtasun, 2010). Meshi, Srebro and Hazan
+//! (2015) compare soft constraints with it. It has no dual point and no certificate.
 
-use super::layout::Block;
-use super::problem::{SoftError, SoftGraph};
-use crate::observe::Control;
-use crate::rng::Rng;
-use std::ops::Range;
+use anyhow::{Result, ensure};
+use maxmargin::Rng;
+use maxmargin::model::soft::{SoftBlocks, SoftGraph};
+use maxmargin::observe::Control;
 use std::time::Instant;
 
 /// How DLPW is run.
 ///
 /// ```
-/// use maxmargin::model::soft::DlpwSettings;
+/// use maxmargin_lab::dlpw::DlpwSettings;
 /// assert_eq!(DlpwSettings::default().temperature, None);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct DlpwSettings {
     /// Passes over the examples. Default: 50.
-    pub epochs: u64,
-    /// Seconds after which no pass begins. Default: none.
+    pub passes: u64,
+    /// Seconds after which no pass begins. Default: no limit.
     pub max_seconds: Option<f64>,
     /// Replaces every maximum by a soft one, ε·log Σ exp(·/ε), if it is given. Default: no.
     pub temperature: Option<f64>,
@@ -33,20 +33,20 @@ impl DlpwSettings {
 
 impl Default for DlpwSettings {
     fn default() -> Self {
-        Self { epochs: Self::PASSES, max_seconds: None, temperature: None, seed: 1 }
+        Self { passes: Self::PASSES, max_seconds: None, temperature: None, seed: 1 }
     }
 }
 
-/// What DLPW has come to after a pass.
+/// The state of DLPW after a pass.
 ///
 /// ```
-/// let row = maxmargin::model::soft::DlpwRow { epoch: 1, seconds: 0.5, hard_objective: 0.25 };
-/// assert_eq!(row.epoch, 1);
+/// let row = maxmargin_lab::dlpw::DlpwRow { pass: 1, seconds: 0.5, hard_objective: 0.25 };
+/// assert_eq!(row.pass, 1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DlpwRow {
     /// Passes so far.
-    pub epoch: u64,
+    pub pass: u64,
     /// Seconds so far, without those for the objective.
     pub seconds: f64,
     /// g(w, δ).
@@ -57,10 +57,10 @@ pub struct DlpwRow {
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
-/// use maxmargin::model::soft::{DlpwSettings, dlpw};
+/// use maxmargin_lab::dlpw::{DlpwSettings, dlpw};
 /// let found = dlpw(&soft_pictures(0.05), &DlpwSettings::default())?;
 /// assert_eq!(found.history.len(), 50);
-/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// # Ok::<(), anyhow::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dlpw {
@@ -74,37 +74,37 @@ pub struct Dlpw {
 
 /// Minimises the hard objective g(w, δ) over w and δ in turns: for each example the messages of one
 /// variable after the other are set to their best, then w takes a subgradient step of length 1/(λt).
-/// There is no ρ in it; that of the problem does not matter.
+/// The method has no ρ; that of the problem does not matter.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
-/// use maxmargin::model::soft::{DlpwSettings, dlpw};
+/// use maxmargin_lab::dlpw::{DlpwSettings, dlpw};
 ///
 /// let soft = soft_pictures(0.05);
-/// let found = dlpw(&soft, &DlpwSettings { epochs: 200, ..DlpwSettings::default() })?;
+/// let found = dlpw(&soft, &DlpwSettings { passes: 200, ..DlpwSettings::default() })?;
 /// let (first, last) = (found.history[0], found.history[199]);
 /// assert!(last.hard_objective < first.hard_objective);
-/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// # Ok::<(), anyhow::Error>(())
 /// ```
 ///
 /// # Errors
 /// A temperature that is not positive.
-pub fn dlpw(problem: &SoftGraph, settings: &DlpwSettings) -> Result<Dlpw, SoftError> {
+pub fn dlpw(problem: &SoftGraph, settings: &DlpwSettings) -> Result<Dlpw> {
     dlpw_watched(problem, settings, |_| Control::Continue)
 }
 
-/// As [`dlpw`], with somebody who sees the row of each pass at once, and may end the training after it.
+/// Like [`dlpw`], but `watch` sees the row of each pass at once, and may end the training after it.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
-/// use maxmargin::model::soft::{DlpwSettings, dlpw_watched};
 /// use maxmargin::observe::Control;
+/// use maxmargin_lab::dlpw::{DlpwSettings, dlpw_watched};
 ///
 /// let found = dlpw_watched(&soft_pictures(0.05), &DlpwSettings::default(), |row| {
-///     if row.epoch == 3 { Control::Stop } else { Control::Continue }
+///     if row.pass == 3 { Control::Stop } else { Control::Continue }
 /// })?;
 /// assert_eq!(found.history.len(), 3);
-/// # Ok::<(), maxmargin::model::soft::SoftError>(())
+/// # Ok::<(), anyhow::Error>(())
 /// ```
 ///
 /// # Errors
@@ -113,35 +113,37 @@ pub fn dlpw_watched(
     problem: &SoftGraph,
     settings: &DlpwSettings,
     mut watch: impl FnMut(&DlpwRow) -> Control,
-) -> Result<Dlpw, SoftError> {
-    if let Some(value) = settings.temperature
-        && !(value > 0.0 && value.is_finite())
-    {
-        return Err(SoftError::NotPositive { name: "temperature", value });
+) -> Result<Dlpw> {
+    if let Some(value) = settings.temperature {
+        ensure!(
+            value > 0.0 && value.is_finite(),
+            "the temperature is {value}; a positive finite number is needed"
+        );
     }
-    let layout = &problem.layout;
+    let blocks = problem.blocks();
     let mut state = State {
-        problem,
+        blocks,
+        lambda: problem.lambda(),
         maximum: Maximum(settings.temperature),
-        gradients: vec![0.0; layout.dim],
+        gradients: vec![0.0; blocks.dim()],
         steps: 0,
-        messages: vec![0.0; layout.messages],
+        messages: vec![0.0; blocks.messages()],
         scores: Vec::new(),
         incoming: Vec::new(),
         belief: Vec::new(),
     };
-    let mut order: Vec<usize> = (0..layout.examples.len()).collect();
+    let mut order: Vec<usize> = (0..blocks.examples()).collect();
     let (mut rng, mut seconds, mut history) = (Rng::new(settings.seed), 0.0, Vec::new());
-    for epoch in 1..=settings.epochs {
+    for pass in 1..=settings.passes {
         if settings.max_seconds.is_some_and(|most| seconds >= most) {
             break;
         }
         let begin = Instant::now();
         rng.shuffle(&mut order);
-        order.iter().for_each(|&m| state.visit(m));
+        order.iter().for_each(|&example| state.visit(example));
         seconds += begin.elapsed().as_secs_f64();
-        let hard_objective = problem.hard_objective_at(&state.weights(), &state.messages);
-        let row = DlpwRow { epoch, seconds, hard_objective };
+        let hard_objective = blocks.hard_objective(&state.weights(), &state.messages);
+        let row = DlpwRow { pass, seconds, hard_objective };
         history.push(row);
         if watch(&row) == Control::Stop {
             break;
@@ -151,7 +153,8 @@ pub fn dlpw_watched(
 }
 
 struct State<'p> {
-    problem: &'p SoftGraph,
+    blocks: SoftBlocks<'p>,
+    lambda: f64,
     maximum: Maximum,
     /// The sum of all subgradients so far: with steps 1/(λt), w = −gradients/(λt).
     gradients: Vec<f64>,
@@ -166,89 +169,82 @@ struct State<'p> {
 impl State<'_> {
     /// What the gradients have to be multiplied with to be weights.
     fn factor(&self) -> f64 {
-        1.0 / (self.problem.lambda() * self.steps.max(1) as f64)
+        1.0 / (self.lambda * self.steps.max(1) as f64)
     }
 
     fn weights(&self) -> Vec<f64> {
         self.gradients.iter().map(|g| self.factor() * g).collect()
     }
 
-    fn visit(&mut self, m: usize) {
-        let layout = &self.problem.layout;
-        let blocks = layout.examples[m].clone();
-        for v in blocks.start..blocks.start + layout.variables[m] {
-            self.update_messages(v, &blocks);
+    fn visit(&mut self, example: usize) {
+        for variable in self.blocks.variables(example) {
+            self.update_messages(variable, example);
         }
-        self.step(m, blocks);
+        self.step(example);
     }
 
     /// θ̂ of a block, into `scores`.
-    fn theta(&mut self, block: &Block) {
+    fn score(&mut self, block: usize) {
         let factor = self.factor();
-        let theta = &mut self.scores;
-        self.problem.scaled_theta(block, &self.gradients, factor, &self.messages, theta);
+        self.blocks.scores(block, &self.gradients, factor, &self.messages, &mut self.scores);
     }
 
     /// Sets the messages between a variable and its factors to their best, all others being fixed: all
     /// terms that they enter become equal.
-    fn update_messages(&mut self, v: usize, blocks: &Range<usize>) {
-        let layout = &self.problem.layout;
-        let variable = &layout.blocks[v];
-        let sides = layout.sides[variable.sides.clone()].to_vec();
-        if sides.is_empty() {
+    fn update_messages(&mut self, variable: usize, example: usize) {
+        let blocks = self.blocks;
+        let meetings: Vec<_> =
+            blocks.meetings(variable).map(|meeting| meeting.messages()).collect();
+        if meetings.is_empty() {
             return;
         }
-        let states = variable.states as usize;
-        self.theta(variable);
+        self.score(variable);
         self.belief.clone_from(&self.scores);
         // Without the messages that are about to change.
-        for side in &sides {
-            for (y, belief) in self.belief.iter_mut().enumerate() {
-                *belief -= self.messages[side.message + y];
-            }
+        for messages in &meetings {
+            let own = &self.messages[messages.clone()];
+            self.belief.iter_mut().zip(own).for_each(|(belief, message)| *belief -= message);
         }
         self.incoming.clear();
-        let factors =
-            blocks.start + layout.variables[layout.blocks[v].example as usize]..blocks.end;
-        for side in &sides {
-            let owner = layout.blocks[factors.clone()].iter().find_map(|factor| {
-                let own = &layout.sides[factor.sides.clone()];
-                own.iter().find(|own| own.message == side.message).map(|own| (factor, *own))
+        for messages in &meetings {
+            let owner = blocks.factors(example).find_map(|factor| {
+                let own = blocks.meetings(factor).find(|own| own.messages() == *messages);
+                own.map(|own| (factor, own))
             });
             let Some((factor, own)) = owner else { continue };
-            self.theta(factor);
-            for y in 0..states {
+            self.score(factor);
+            for (state, message) in messages.clone().enumerate() {
                 let matching = self.scores.iter().enumerate();
-                let matching =
-                    matching.filter(|(joint, _)| own.message_of(*joint) == side.message + y);
+                let matching = matching.filter(|(joint, _)| own.message_of(*joint) == message);
                 let best = self.maximum.of(matching.map(|(_, score)| *score));
-                let incoming = best + self.messages[side.message + y];
+                let incoming = best + self.messages[message];
                 self.incoming.push(incoming);
-                self.belief[y] += incoming;
+                self.belief[state] += incoming;
             }
         }
-        let terms = (sides.len() + 1) as f64;
-        for (side, incoming) in sides.iter().zip(self.incoming.chunks_exact(states)) {
-            for (y, incoming) in incoming.iter().enumerate() {
-                self.messages[side.message + y] = incoming - self.belief[y] / terms;
+        let terms = (meetings.len() + 1) as f64;
+        let states = self.belief.len();
+        for (messages, incoming) in meetings.iter().zip(self.incoming.chunks_exact(states)) {
+            let own = &mut self.messages[messages.clone()];
+            for ((message, incoming), belief) in own.iter_mut().zip(incoming).zip(&self.belief) {
+                *message = incoming - belief / terms;
             }
         }
     }
 
     /// A subgradient step of w on one example.
-    fn step(&mut self, m: usize, blocks: Range<usize>) {
-        let problem = self.problem;
+    fn step(&mut self, example: usize) {
+        let blocks = self.blocks;
         let mut found = Vec::new();
-        for i in blocks {
-            let block = &problem.layout.blocks[i];
-            self.theta(block);
+        for block in blocks.variables(example).start..blocks.factors(example).end {
+            self.score(block);
             self.maximum.masses(&mut self.scores);
-            found.push((i, self.scores.clone()));
+            found.push((block, self.scores.clone()));
         }
-        let weight = problem.relative_weight(m);
-        for (i, mut masses) in found {
-            masses[problem.layout.blocks[i].truth as usize] -= 1.0;
-            problem.scatter_features(i, -weight, &masses, &mut self.gradients);
+        let weight = blocks.weight(example);
+        for (block, mut masses) in found {
+            masses[blocks.truth(block)] -= 1.0;
+            blocks.add_features(block, -weight, &masses, &mut self.gradients);
         }
         self.steps += 1;
     }
@@ -271,7 +267,7 @@ impl Maximum {
 
     /// Replaces scores by the masses of their maximum.
     fn masses(self, scores: &mut [f64]) {
-        let (best, most) = crate::inference::topology::argmax(scores);
+        let (best, most) = argmax(scores);
         match self.0 {
             None => {
                 scores.fill(0.0);
@@ -284,4 +280,12 @@ impl Maximum {
             }
         }
     }
+}
+
+/// The first of the largest, and its value.
+fn argmax(scores: &[f64]) -> (usize, f64) {
+    let better = |best: (usize, f64), (at, &score): (usize, &f64)| {
+        if score > best.1 { (at, score) } else { best }
+    };
+    scores.iter().enumerate().fold((0, f64::NEG_INFINITY), better)
 }

@@ -1,4 +1,4 @@
-//! `maxmargin reproduce`
+//! `maxmargin-lab reproduce`
 
 use crate::common::{Desk, keys};
 
@@ -43,7 +43,7 @@ fn puts_claims_beside_what_is_measured() {
     assert!(run.stderr.contains("A quick look"), "{}", run.stderr);
     let table = desk.read("two/table.md");
     assert!(table.contains("| The paper says | On | Measured here | Holds here |"));
-    assert!(table.contains("`maxmargin reproduce gaps-fig2 --quick`"));
+    assert!(table.contains("`maxmargin-lab reproduce gaps-fig2 --quick`"));
     let page = desk.read("two/report.html");
     for text in ["Claims", "Share of visits that the cache serves", "Evolution of the gap"] {
         assert!(page.contains(text), "{text}");

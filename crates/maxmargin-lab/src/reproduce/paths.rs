@@ -2,16 +2,14 @@
 
 use super::claims::Findings;
 use super::lab::{DataSet, HORSES, Lab, OCR_LARGE, OCR_SMALL};
-use crate::commands::compare::method::Method;
-use crate::commands::train::on_ctrl_c;
-use crate::kind::{self, Beside, UseProblem, with_training};
 use anyhow::{Result, bail};
 use maxmargin::observe::Control;
 use maxmargin::{
     Breakpoint, GridSettings, GridStart, Path, PathSettings, Problem, Settings, TrainError,
     lambda_grid_with, regularization_path_with,
 };
-use maxmargin_io::Spec;
+use maxmargin_cli::lab::{Method, TrainingData, UseProblem, on_ctrl_c};
+use maxmargin_io::Beside;
 use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -159,25 +157,16 @@ fn follow(
         lab.note(format!("ε = {epsilon} instead of 0.1, and down to λ = {lambda_min} only."));
     }
     let seconds = lab.or_quick(8.0 * 3600.0, 90.0);
-    let data = kind::read_training(&args.data, args.format, &args.model)?;
-    let user = Follow { plans, lambda_min, seconds, lab, data: (set.name, Value::Null) };
-    let (n, followed) = with_training!(data, data => follow_on(data, user))?;
+    let data = TrainingData::read(&args)?;
+    let own = json!({ "fingerprint": data.fingerprint(), "model": data.spec() });
+    let user = Follow { plans, lambda_min, seconds, lab, data: (set.name, own) };
+    let (n, followed) = data.with_problem(user)?;
     let n = n as f64;
     show(findings, set.name, n, &followed, epsilon(lab));
     for one in followed.iter().filter(|one| one.stopped) {
         lab.note(format!("{}, {} was stopped because it took too long.", set.name, one.name));
     }
     Ok(Some((n, followed)))
-}
-
-fn follow_on<K: kind::Kind>(
-    data: kind::Training<K>,
-    user: Follow<'_>,
-) -> Result<(usize, Vec<Followed>)> {
-    let spec: Spec = data.spec.clone().into();
-    let own = json!({ "fingerprint": data.origin.fingerprint, "model": spec });
-    let user = Follow { data: (user.data.0, own), ..user };
-    K::with_problem(&data.spec, data.examples, None, user)
 }
 
 /// Curves, and a table.

@@ -1,8 +1,6 @@
 //! Claims of papers, judged by races.
 
-use crate::commands::compare::Comparison;
-use crate::commands::compare::curves::{AtLambda, Group, by_lambda};
-use crate::commands::compare::page;
+use maxmargin_cli::lab::{self as cli, AtLambda, Comparison, Group, by_lambda};
 use maxmargin_report::{Figure, Plot, Section, format_number, slug};
 use serde::Serialize;
 use std::fmt;
@@ -177,8 +175,8 @@ impl Findings {
         self.claims.extend(rules.iter().map(|rule| rule.judge(comparison)));
         let Comparison { summary, results } = comparison;
         let name = &summary.conditions.data;
-        self.sections.extend(page::sections(summary, results, &format!("{name}, ")));
-        let figures = page::figures(results);
+        self.sections.extend(cli::sections(summary, results, &format!("{name}, ")));
+        let figures = cli::figures(results);
         self.figures.extend(figures.into_iter().map(|mut figure| {
             figure.name = format!("{}_{}", slug(name), figure.name);
             figure

@@ -3,16 +3,17 @@
 use super::claims::Findings;
 use super::kept::number;
 use super::lab::{DataSet, Lab, REUTERS, YEAST, YEAST_CONSTANT};
-use crate::kind::{self, AnyTraining, Kind as _, MultilabelKind, Vocabulary};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use maxmargin::evaluate::LabelSetScores;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::Multilabel;
-use maxmargin::model::soft::{DlpwSettings, SoftGraph, dlpw};
+use maxmargin::model::soft::SoftGraph;
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Rng, Settings, Trainer};
-use maxmargin_io::{LabelRule, MultilabelSpec, Spec};
+use maxmargin_cli::lab::{LabelSets, label_set_error};
+use maxmargin_io::{MultilabelSpec, Spec};
+use maxmargin_lab::dlpw::{DlpwRow, DlpwSettings, dlpw};
 use maxmargin_report::{Plot, Series, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -61,20 +62,11 @@ struct Labels<'a> {
 impl<'a> Labels<'a> {
     fn read(lab: &'a Lab<'a>, set: &DataSet, seconds: f64) -> Result<Option<Self>> {
         let Some(args) = lab.args(set, set.test)? else { return Ok(None) };
-        let AnyTraining::Multilabel(data) =
-            kind::read_training(&args.data, args.format, &args.model)?
-        else {
-            bail!("{}: these are no sets of labels", args.data);
-        };
-        let test = args.test.as_deref().unwrap_or(&args.data);
-        let names = Vocabulary::of_origin(&data.origin);
-        let test = MultilabelKind::read(&names, &data.spec, test, args.format, LabelRule::Count)?;
+        let LabelSets { spec, train, test } = LabelSets::read(&args)?;
         lab.note(format!("λ = {LAMBDA}, one seed, one thread, {seconds} seconds for each run."));
-        let whole: Spec = data.spec.clone().into();
-        let own = json!({
-            "train": data.origin.fingerprint, "test": test.fingerprint, "model": whole,
-        });
-        let (spec, train, test) = (data.spec, data.examples, test.examples);
+        let whole: Spec = spec.clone().into();
+        let own = json!({ "train": train.1, "test": test.1, "model": whole });
+        let (train, test) = (train.0, test.0);
         Ok(Some(Self { lab, name: set.name.to_owned(), own, spec, train, test, seconds }))
     }
 
@@ -108,7 +100,7 @@ impl<'a> Labels<'a> {
     }
 
     fn test_error(&self, w: &[f64]) -> f64 {
-        MultilabelKind::errors(&self.spec, w, &self.test).hamming()
+        label_set_error(&self.spec, w, &self.test)
     }
 
     /// Micro F1 on the test data, if there are any.
@@ -183,11 +175,11 @@ impl<'a> Labels<'a> {
 
     fn run_dlpw(&self, name: &str, temperature: Option<f64>) -> Result<Run> {
         let max_seconds = Some(self.seconds);
-        let settings = DlpwSettings { epochs: u64::MAX, max_seconds, temperature, seed: 1 };
+        let settings = DlpwSettings { passes: u64::MAX, max_seconds, temperature, seed: 1 };
         let found = dlpw(&self.soft_graph(1.0)?, &settings)?;
         let test = self.test_error(&found.weights);
         let last = found.history.len().saturating_sub(1);
-        let row = |(at, row): (usize, &maxmargin::model::soft::DlpwRow)| Row {
+        let row = |(at, row): (usize, &DlpwRow)| Row {
             epochs: at as f64 + 1.0,
             seconds: row.seconds,
             primal: None,

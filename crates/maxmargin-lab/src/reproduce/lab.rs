@@ -1,12 +1,9 @@
 //! Where experiments are made: the data at hand, and races on them.
 
-use crate::args::CompareArgs;
-use crate::commands::compare::method::{ALL, Method};
-use crate::commands::compare::{Comparison, compare_what_applies};
-use crate::screen::Screen;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use maxmargin::Settings;
+use maxmargin_cli::lab::{ALL, CompareArgs, Comparison, Method, Screen, compare_what_applies};
 use maxmargin_report::slug;
 use std::cell::RefCell;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Options of `maxmargin reproduce`.
+//! Options of `maxmargin-lab reproduce`.
 
-use super::TalkArgs;
 use clap::Args;
+use maxmargin_cli::lab::TalkArgs;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -2,12 +2,12 @@
 
 use super::claims::Findings;
 use super::lab::{Lab, OCR_SMALL};
-use crate::commands::compare::Comparison;
-use crate::commands::compare::curves::{Spread, by_lambda};
-use crate::commands::compare::runner::{Row, Run};
-use crate::kind::{self, AnyTraining, Beside, ChainKind, Kind as _, UseProblem};
 use anyhow::Result;
 use maxmargin::{Problem, SparseVec};
+use maxmargin_cli::lab::{
+    Comparison, Row, Run, Spread, TrainingData, UseProblem, by_lambda, convergence,
+};
+use maxmargin_io::Beside;
 use maxmargin_report::{Heatmap, Plot, Series, XAxis, YAxis, format_number};
 
 /// So seldom that it never happens.
@@ -164,17 +164,7 @@ fn lengths() -> Result<Vec<f64>> {
             Ok((0..problem.examples()).map(length).collect())
         }
     }
-    match ocr_small()? {
-        AnyTraining::Chain(data) => {
-            ChainKind::with_problem(&data.spec, data.examples, None, Lengths)
-        }
-        _ => Ok(Vec::new()),
-    }
-}
-
-fn ocr_small() -> Result<AnyTraining> {
-    let lab_args = super::lab::plain_args("ocr-small")?;
-    kind::read_training("ocr-small", None, &lab_args.model)
+    TrainingData::read(&super::lab::plain_args("ocr-small")?)?.with_problem(Lengths)
 }
 
 fn claims(findings: &mut Findings, curves: &[Curve], chi: Option<Spread>) {
@@ -329,7 +319,7 @@ pub(super) fn figure_2(lab: &Lab<'_>) -> Result<Findings> {
     let plots = by_lambda(&race.results);
     if let Some(at) = plots.first() {
         let heading = "Evolution of the gap";
-        findings.add_plot("2b", crate::commands::compare::page::convergence(at, heading));
+        findings.add_plot("2b", convergence(at, heading));
     }
     let tables = race.summary.to_markdown().replace("\n## ", "\n### ");
     findings.details = format!("\n#{tables}");
