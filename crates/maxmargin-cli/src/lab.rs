@@ -133,14 +133,14 @@ impl Relaxation<'_> {
         method: impl FnOnce(&SoftGraph) -> Result<Solution>,
     ) -> Result<Trained> {
         for (given, option) in [
-            (self.model.soft.is_given(), "--training"),
+            (self.model.soft.is_given(), "--training and its options"),
             (!self.model.lower.is_empty(), "--lower"),
             (!self.model.upper.is_empty(), "--upper"),
             (self.model.kernel.is_given(), "--kernel"),
             (self.model.rescaling == Rescaling::Slack, "--rescaling slack"),
         ] {
             if given {
-                bail!("{option} has no meaning here: the method has a problem of its own");
+                bail!("{option} cannot be given: the method has a problem of its own");
             }
         }
         let training = kind::read_training(self.data, self.format, self.model)?;

@@ -124,11 +124,14 @@ impl<'a> Table<'a> {
     const GROWTH: f64 = 1.25;
 
     fn new(screen: &'a Screen) -> Self {
-        screen.say(format!("{:>7} {:>14} {:>9}", "pass", "hard objective", "seconds"));
         Self { screen, next: 1.0, unsaid: None }
     }
 
     fn add(&mut self, row: &DlpwRow) {
+        if row.pass == 1 {
+            let heads = format!("{:>7} {:>14} {:>9}", "pass", "hard objective", "seconds");
+            self.screen.say(heads);
+        }
         self.unsaid = Some(*row);
         let pass = row.pass as f64;
         if pass >= self.next {
