@@ -1,7 +1,7 @@
 """Races LIBLINEAR, through scikit-learn's LinearSVC, against maxmargin, in one run.
 
     python3 -m venv VENV && VENV/bin/pip install scikit-learn
-    cargo build --release -p maxmargin-benchmarks
+    cargo build --release -p maxmargin-lab
     VENV/bin/python benchmarks/liblinear.py [--repeats N] [--most SECONDS] [RACE]
 
 RACE is the program to race against, target/release/race unless given. Both train on the same files

@@ -245,11 +245,6 @@ class BaseSVM(BaseEstimator):
         if self.status_ in ("converged", "patience", "stopped"):
             return
         text = f"training ended with the status {self.status_!r}"
-        if str(getattr(self, "training", None)).startswith("dlpw"):
-            # It has no gap that could be within the tolerance.
-            if self.status_ == "interrupted":
-                warnings.warn(text, ConvergenceWarning, stacklevel=frames)
-            return
         text += f" at the gap {self.certificate_.gap:.4g}, above tol={self.tol}"
         if self.status_ == "max-passes":
             text += "; raise max_passes or tol, or scale the features"

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
-from ._hard import hard_training, most_passes, restore_training, soft_result
+from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
 from ._settings import group_bounds
 
@@ -78,7 +78,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         *,
         C: float | None = None,
         tol: float = 0.01,
-        max_passes: int | None = None,
+        max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
@@ -130,9 +130,6 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             own = prepared.data.read_more(graph_lines(list(graphs), truth))
         self._run(prepared, own)
         return self
-
-    def _most_passes(self) -> int:
-        return most_passes(self)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         if self.loss not in ("normalised", "hamming"):

@@ -1,18 +1,14 @@
-"""Training where decoding is hard: over a relaxation, through soft constraints, or without a proof."""
+"""Training where decoding is hard: over a relaxation, or through soft constraints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from . import _maxmargin as native
-from ._settings import MAX_PASSES, is_auto, number, whole_number
+from ._settings import is_auto, number, whole_number
 
 #: Ways to find weights.
-TRAININGS = ("exact", "lp", "soft", "dlpw", "dlpw-smooth")
-
-#: The temperature of smoothed DLPW, unless told otherwise.
-TEMPERATURE = 0.1
+TRAININGS = ("exact", "lp", "soft")
 
 
 @dataclass
@@ -51,14 +47,6 @@ def hard_training(estimator: Any) -> HardTraining:
     for option in ("bounds", "kernel"):
         if getattr(estimator, option, None) is not None:
             raise ValueError(f"{option} does not go with training={name!r}; leave it out")
-    if name != "soft":
-        check_dlpw(estimator)
-        own = {"lambda": 0.0}
-        if name == "dlpw-smooth":
-            own["temperature"] = (
-                TEMPERATURE if estimator.smooth is None else float(estimator.smooth)
-            )
-        return HardTraining({**fields, "training": {"dlpw": own}})
     rhos = [float(rho) for rho in estimator.rho_schedule or ()]
     rho = rhos[0] if rhos else float(1.0 if estimator.rho is None else estimator.rho)
     soft: dict[str, Any] = {
@@ -73,27 +61,14 @@ def hard_training(estimator: Any) -> HardTraining:
     return HardTraining({**fields, "training": {"soft": soft}}, rounds)
 
 
-def most_passes(estimator: Any) -> int:
-    """Passes at most; DLPW, which never knows whether it is done, has a number of its own."""
-    if estimator.max_passes is not None:
-        return whole_number("max_passes", estimator.max_passes, 1)
-    return native.DLPW_PASSES if str(estimator.training).startswith("dlpw") else MAX_PASSES
-
-
 def check_options(estimator: Any, name: str | None) -> None:
     """Refuses options that a training does not have."""
-    for option, needed in (
-        ("rho", ("soft",)),
-        ("rho_schedule", ("soft",)),
-        ("multipliers", ("soft",)),
-        ("smooth", ("soft", "dlpw-smooth")),
-    ):
+    for option in ("rho", "rho_schedule", "multipliers", "smooth"):
         value = getattr(estimator, option)
         if value is None:
             continue
-        if name not in needed:
-            hint = " or ".join(f"training={one!r}" for one in needed)
-            raise ValueError(f"{option} has no meaning without {hint}")
+        if name != "soft":
+            raise ValueError(f"{option} has no meaning without training='soft'")
         if option == "rho_schedule" and (isinstance(value, str) or not hasattr(value, "__iter__")):
             raise ValueError(f"rho_schedule is {value!r}; it must be a list of numbers")
         numbers = list(value) if option == "rho_schedule" else [value]
@@ -107,27 +82,13 @@ def check_options(estimator: Any, name: str | None) -> None:
                 raise ValueError(f"rho_schedule and {other} do not go together; give one of them")
 
 
-def check_dlpw(estimator: Any) -> None:
-    """Refuses what means nothing to DLPW, which has a loop of its own."""
-    plain = {"solver": "auto", "warm_start": False, "options": None}
-    plain |= dict.fromkeys(("order", "direction", "cache", "validation", "patience"))
-    for option, default in plain.items():
-        if getattr(estimator, option) != default:
-            raise ValueError(f"{option} has no meaning with DLPW, which has a loop of its own")
-
-
 def restore_training(estimator: Any, spec: dict[str, Any]) -> None:
     """Takes over how the weights of a model that was loaded were found."""
     own = spec.get("training", "decoding")
     if own == "decoding":
         return
-    name, fields = next(iter(own.items()))
-    if name == "soft":
-        smooth = fields.get("smoothing")
-        estimator.set_params(training="soft", rho=fields["rho"], smooth=smooth)
-    else:
-        smooth = fields.get("temperature")
-        estimator.set_params(training="dlpw" if smooth is None else "dlpw-smooth", smooth=smooth)
+    soft = own["soft"]
+    estimator.set_params(training="soft", rho=soft["rho"], smooth=soft.get("smoothing"))
 
 
 def soft_result(spec: dict[str, Any]) -> dict[str, Any] | None:

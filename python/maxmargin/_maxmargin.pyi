@@ -19,9 +19,6 @@ _Described = tuple[NDArray[np.int64], _Floats, float]
 _Bounds = tuple[list[float], list[float]]
 _Curve = list[tuple[float, float]]
 
-#: Passes of DLPW, unless told otherwise.
-DLPW_PASSES: int
-
 class Alphabet:
     def __init__(self, names: list[str] = ...) -> None: ...
     @staticmethod

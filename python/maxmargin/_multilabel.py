@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _maxmargin as native
 from ._base import Prepared, check_n, total
-from ._hard import hard_training, most_passes, restore_training, soft_result
+from ._hard import hard_training, restore_training, soft_result
 from ._inputs import column_names, fill_rows, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
@@ -28,7 +28,6 @@ class MultilabelSVM(RowSVM):
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
 patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
-        ``max_passes`` is 50 by default with ``training="dlpw"``, and 1000 otherwise.
     pairs : {"complete", "tree", "none"}, default="complete"
         Which pairs of labels have a weight: all, those of a tree, or none.
     inference : str, default="auto"
@@ -40,10 +39,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         kernel sees like any other.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
-    training : {None, "exact", "lp", "soft", "dlpw", "dlpw-smooth"}, default=None
+    training : {None, "exact", "lp", "soft"}, default=None
         How weights are found: with the decoder that ``inference`` names; the same, but refused if it may
-        be wrong; over the LP relaxation; over the LP relaxation with soft constraints; or by DLPW, which
-        proves nothing and makes ``max_passes`` passes unless it is stopped.
+        be wrong; over the LP relaxation; or over the LP relaxation with soft constraints.
     rho : float, optional
         How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
     rho_schedule : sequence of float, optional
@@ -52,8 +50,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         ``"soft"`` in up to so many rounds, after each of which messages become multipliers: in the limit
         the constraints hold at any rho.
     smooth : float, optional
-        Smooths every maximum: by so much in ``"soft"``, at this temperature in ``"dlpw-smooth"`` (there
-        0.1 by default).
+        Smooths every maximum of ``"soft"`` by so much.
 
     Attributes
     ----------
@@ -104,7 +101,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         *,
         C: float | None = None,
         tol: float = 0.01,
-        max_passes: int | None = None,
+        max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
@@ -159,9 +156,6 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         prepared = self._prepare(X, y, sample_weight)
         self._run(prepared, self._prepare_validation(validation))
         return self
-
-    def _most_passes(self) -> int:
-        return most_passes(self)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         if by_name(X):

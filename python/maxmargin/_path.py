@@ -171,7 +171,7 @@ def regularization_path(
     ) not in (None, "exact", "lp"):
         raise ValueError(
             "paths are of weights and one problem at all λ: they go neither with a kernel nor with soft "
-            "training or DLPW; fit with one lam after the other, or leave these out"
+            "training; fit with one lam after the other, or leave these out"
         )
     training = estimator.settings()
     for name in ("lambda", "tolerance", "patience"):

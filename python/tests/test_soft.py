@@ -1,11 +1,10 @@
-"""Training where decoding is hard: soft constraints, the LP relaxation, DLPW."""
+"""Training where decoding is hard: soft constraints, the LP relaxation."""
 
 import json
 import os
 import pickle
 import signal
 import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -99,48 +98,24 @@ def test_rounds_add_up(graphs, sets):
         )
 
 
-@pytest.mark.parametrize("training", ["dlpw", "dlpw-smooth"])
-def test_dlpw_proves_nothing(graphs, sets, training):
-    lps = both(graphs, sets, lam=0.1, training="lp", tol=1e-4)
-    for (model, X, y), (lp, _, _) in zip(
-        both(graphs, sets, lam=0.1, training=training, max_passes=200), lps, strict=True
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", ConvergenceWarning)
-            model.fit(X, y)
-        lp.fit(X, y)
-        assert model.certificate_.dual == 0.0 and model.n_iter_ == len(model.history_) == 200
-        assert model.certificate_.primal == model.history_["primal"][-1]
-        assert lp.certificate_.dual <= model.certificate_.primal <= lp.certificate_.primal + 0.2
-        assert model.soft_ is None
-        with pytest.raises(ValueError, match="DLPW proves nothing"):
-            model.verify(X, y)
-
-
-@needs_command
-def test_dlpw_makes_as_many_passes_as_on_the_command_line(graphs, sets, tmp_path):
-    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw"):
-        assert model.fit(X, y).n_iter_ == maxmargin._maxmargin.DLPW_PASSES == 50
-    (tmp_path / "rows").write_text("a,b 1:1\nb 1:-1\n")
-    model = tmp_path / "model"
-    run("train", tmp_path / "rows", "--format", "multilabel", "--training", "dlpw", "-o", model)
-    assert maxmargin.load(model).n_iter_ == 50
-    assert MultilabelSVM(lam=0.1).settings()["max_passes"] == 1000
-
-
-def test_dlpw_can_be_stopped(graphs, sets):
-    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw", max_passes=10**9):
+def test_soft_training_can_be_stopped(graphs, sets):
+    for model, X, y in both(graphs, sets, lam=0.1, training="soft", tol=0.0, max_passes=10**9):
         model.set_params(callback=lambda row: row["passes"] < 3).fit(X, y)
         assert model.status_ == "stopped" and model.n_iter_ == len(model.history_) == 3
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_ends_dlpw_with_its_model(graphs, sets):
-    for model, X, y in both(graphs, sets, lam=0.1, training="dlpw", max_passes=10**9):
+def test_ctrl_c_ends_soft_training_with_its_model(graphs, sets):
+    for model, X, y in both(graphs, sets, lam=0.1, training="soft", tol=0.0, max_passes=10**9):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             model.fit(X, y)
         assert model.status_ == "interrupted" and len(model.predict(X)) == len(y)
+
+
+def test_all_trainings_make_as_many_passes():
+    assert MultilabelSVM(lam=0.1).settings()["max_passes"] == 1000
+    assert FactorGraphSVM(lam=0.1, training="soft").settings()["max_passes"] == 1000
 
 
 def test_exact_training_is_refused_where_decoding_is_not(graphs, sets):
@@ -201,15 +176,14 @@ def test_the_command_line_finds_the_same(graphs, sets, tmp_path, options, parame
         ({"training": "hard"}, "known are"),
         ({"rho": 1.0}, "rho has no meaning without training='soft'"),
         ({"training": "lp", "multipliers": 3}, "multipliers has no meaning"),
-        ({"training": "dlpw", "smooth": 0.1}, "'dlpw-smooth'"),
+        ({"training": "lp", "smooth": 0.1}, "smooth has no meaning without training='soft'"),
+        ({"training": "dlpw"}, "known are"),
         ({"training": "soft", "rho": -1.0}, "positive"),
         ({"training": "soft", "rho_schedule": []}, "positive"),
         ({"training": "soft", "rho_schedule": [1.0], "rho": 1.0}, "do not go together"),
         ({"training": "soft", "rho_schedule": [1.0], "multipliers": 2}, "do not go together"),
         ({"training": "soft", "bounds": (0, None)}, "bounds does not go with"),
         ({"training": "lp", "inference": "enumerate"}, "inference='lp'"),
-        ({"training": "dlpw", "solver": "fw"}, "solver has no meaning with DLPW"),
-        ({"training": "dlpw", "patience": 3}, "patience has no meaning with DLPW"),
     ],
 )
 def test_wrong_combinations_are_refused(graphs, sets, parameters, message):

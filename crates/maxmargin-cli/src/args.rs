@@ -5,15 +5,15 @@ mod kernel;
 mod model;
 mod pictures;
 mod predict;
-mod reproduce;
 mod soft;
 
-pub(crate) use compare::{Budget, CompareArgs};
+pub(crate) use compare::Budget;
+pub use compare::CompareArgs;
 pub(crate) use kernel::{KernelArgs, KernelName};
-pub(crate) use model::{Group, Loss, ModelArgs, ModelName, Pairs};
+pub use model::ModelArgs;
+pub(crate) use model::{Group, Loss, ModelName, Pairs};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
-pub(crate) use reproduce::ReproduceArgs;
 pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -45,8 +45,6 @@ pub(crate) enum Command {
     Pick(PickArgs),
     /// Runs methods side by side, and shows which wins
     Compare(Box<CompareArgs>),
-    /// Repeats an experiment of the papers, and puts their claims beside what is measured
-    Reproduce(ReproduceArgs),
     /// Labels new data with a model
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data
@@ -101,7 +99,7 @@ pub(crate) struct TrainArgs {
     /// Write a self-contained report with convergence plots
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    /// Write the plots of the report as SVG pictures into a folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) figures: Option<PathBuf>,
     #[command(flatten)]
@@ -160,7 +158,7 @@ pub(crate) struct PathArgs {
     /// Write a self-contained report with plots against lambda
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write the plots of the report as pictures, SVG and PNG, into a folder
+    /// Write the plots of the report as SVG pictures into a folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) figures: Option<PathBuf>,
     /// Seed of all random choices
@@ -279,13 +277,13 @@ pub(crate) struct SettingsArgs {
 /// How much is said, and how.
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct TalkArgs {
+pub struct TalkArgs {
     /// Say nothing but errors
     #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Print exactly one JSON object on standard output
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -336,7 +334,8 @@ where
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
-fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
+/// Reads the name of a format.
+pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Notices before the work, not after it, that a result could not be written, or would be written
 /// over an input or over another result.
-pub(crate) fn check<'a>(
+pub fn check<'a>(
     inputs: impl IntoIterator<Item = &'a Path>,
     outputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<()> {

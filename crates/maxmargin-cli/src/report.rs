@@ -3,7 +3,7 @@
 mod blocks;
 
 use crate::args::Pictures;
-use crate::commands::{Test, certificate_in_words, is_dlpw, support_in_words, validation_in_words};
+use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
 use crate::kind::Kind;
 use crate::kind::kernel;
 use maxmargin::observe::{Control, Event, Observer, Record, Totals};
@@ -64,11 +64,6 @@ impl Trace {
     pub(crate) fn wants_blocks(&self) -> bool {
         self.blocks.is_some()
     }
-
-    /// Adds a row that no event tells of.
-    pub(crate) fn push(&mut self, row: Record) {
-        self.rows.push(row);
-    }
 }
 
 /// The page of a run on `data`.
@@ -83,20 +78,16 @@ pub(crate) fn page<K: Kind>(
     let meta = &model.meta;
     let mut report = Report::new(format!("maxmargin on {data}"))
         .subtitle(format!(
-            "{}, {} features; {}, λ = {}",
+            "{}, {} features; solver {}, λ = {}",
             K::describe(spec),
             format_number(features(model) as f64),
-            if is_dlpw(model) {
-                method(model).to_owned()
-            } else {
-                format!("solver {}", method(model))
-            },
+            method(model),
             format_number(meta.certificate.lambda)
         ))
         .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
         .with(certificate::<K>(model))
         .with(facts(model, test))
-        .with(if is_dlpw(model) { descent(model, trace) } else { convergence(model, trace) })
+        .with(convergence(model, trace))
         .with(time(model));
     if let Some(cache) = cache(trace) {
         report.push(cache);
@@ -114,10 +105,7 @@ fn features(model: &Model) -> usize {
 
 /// What the method is called.
 fn method(model: &Model) -> &'static str {
-    match model.meta.spec.training().filter(|_| is_dlpw(model)) {
-        Some(training) => training.name(),
-        None => model.meta.settings.solver.name(),
-    }
+    model.meta.settings.solver.name()
 }
 
 fn certificate<K: Kind>(model: &Model) -> Prose {
@@ -150,26 +138,17 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
     let tone = if reached { Tone::Good } else { Tone::Warning };
     let mut facts = Facts::new("Result")
-        .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone));
-    facts = match is_dlpw(model) {
-        true => facts.fact(
-            Fact::new("Hard objective", format_number(c.primal)).hint("without a certificate"),
-        ),
-        false => facts
-            .fact(Fact::new("Duality gap", format_number(c.gap)).hint(of_what(c)).tone(tone))
-            .fact(Fact::new("Certificate", c.quality.name()).hint(model.solved_problem()))
-            .fact(("Primal objective", format_number(c.primal).as_str()))
-            .fact(("Dual objective", format_number(c.dual).as_str())),
-    };
-    facts = facts
+        .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone))
+        .fact(Fact::new("Duality gap", format_number(c.gap)).hint(of_what(c)).tone(tone))
+        .fact(Fact::new("Certificate", c.quality.name()).hint(model.solved_problem()))
+        .fact(("Primal objective", format_number(c.primal).as_str()))
+        .fact(("Dual objective", format_number(c.dual).as_str()))
         .fact(("λ", format_number(c.lambda).as_str()))
         .fact(("Examples", format_number(meta.n as f64).as_str()))
         .fact(("Features", format_number(features(model) as f64).as_str()))
-        .fact(("Passes", format_number(t.passes as f64).as_str()));
-    if !is_dlpw(model) {
-        facts = facts.fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()));
-    }
-    facts = facts.fact(("Time", format_seconds(t.seconds).as_str()));
+        .fact(("Passes", format_number(t.passes as f64).as_str()))
+        .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
+        .fact(("Time", format_seconds(t.seconds).as_str()));
     if let Some(soft) = meta.spec.soft() {
         let violation = format_number(soft.violation.0);
         facts = facts
@@ -191,20 +170,6 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
             .fact((wrong_examples.as_str(), percent(test.errors.zero_one()).as_str()));
     }
     facts
-}
-
-/// How the hard objective falls, where nothing else is known.
-fn descent(model: &Model, trace: &Trace) -> Plot {
-    let rows = || trace.rows.iter();
-    let series = Series::new(method(model))
-        .column("passes", rows().map(|r| r.pass as f64))
-        .column("seconds", rows().map(|r| r.seconds))
-        .column("second", rows().map(|r| r.second));
-    Plot::new("Convergence")
-        .x(XAxis::new("passes", "Passes"))
-        .x(XAxis::new("seconds", "Seconds"))
-        .y(YAxis::new("second", "Hard objective"))
-        .series(series)
 }
 
 fn convergence(model: &Model, trace: &Trace) -> Plot {

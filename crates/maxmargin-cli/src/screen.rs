@@ -6,14 +6,14 @@ use std::io::{self, IsTerminal as _, Write};
 
 /// Standard error, with a progress bar that makes way for text.
 #[derive(Clone)]
-pub(crate) struct Screen {
+pub struct Screen {
     bar: ProgressBar,
     quiet: bool,
 }
 
 impl Screen {
     /// Quiet says nothing; otherwise a bar is drawn only if a person is watching.
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub fn new(quiet: bool) -> Self {
         let bar = if quiet || !io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
@@ -23,7 +23,7 @@ impl Screen {
     }
 
     /// Says something on a line of its own.
-    pub(crate) fn say(&self, text: impl AsRef<str>) {
+    pub fn say(&self, text: impl AsRef<str>) {
         if !self.quiet {
             // Nobody is there to be told that standard error is closed.
             let _ = self.bar.suspend(|| writeln!(io::stderr(), "{}", text.as_ref()));

@@ -57,8 +57,6 @@ pub enum Beside<'a> {
     Inputs(&'a dyn InputWeights),
     /// One with soft constraints.
     Soft(&'a SoftGraph),
-    /// One for DLPW, with the temperature of its maxima.
-    Dlpw(&'a SoftGraph, Option<f64>),
 }
 
 impl<'a> Beside<'a> {

@@ -2,7 +2,6 @@
 
 use crate::contradictions::certificate_contradiction;
 use crate::model::Model;
-use crate::spec::FactorTraining;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Audit, Certificate, Quality, Settings, Status};
 
@@ -117,10 +116,7 @@ impl Model {
         Claim {
             certificate: self.meta.certificate,
             settings: &self.meta.settings,
-            // DLPW has no gap that its status could be about.
-            status: Some(self.meta.status).filter(|_| {
-                !matches!(self.meta.spec.training(), Some(FactorTraining::Dlpw { .. }))
-            }),
+            status: Some(self.meta.status),
             weights: &self.weights,
         }
     }

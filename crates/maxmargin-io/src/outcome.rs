@@ -49,14 +49,12 @@ impl Outcome {
         self.soft.as_ref()
     }
 
-    /// The model that it makes. One without a dual point, as after DLPW, proves nothing.
+    /// The model that it makes.
     pub fn into_model(self, origin: Origin, mut spec: Spec, settings: Settings) -> Model {
         if let (Some(own), Some(soft)) = (spec.soft_mut(), &self.soft) {
             soft.note(own);
         }
-        let is_proven = !self.solution.dual.blocks.is_empty();
-        let mut model = Model::new(origin, spec, settings, self.solution);
-        model.dual = model.dual.filter(|_| is_proven);
+        let model = Model::new(origin, spec, settings, self.solution);
         match self.support {
             Some(support) => model.with_support(support),
             None => model,

@@ -1,7 +1,7 @@
 //! Which problem a model's certificate is about.
 
 use crate::model::Model;
-use crate::spec::{FactorTraining, Rescaling, Spec};
+use crate::spec::{Rescaling, Spec};
 use maxmargin::Quality;
 
 impl Spec {
@@ -47,12 +47,8 @@ impl Model {
     /// ```
     pub fn solved_problem(&self) -> String {
         let (spec, quality) = (&self.meta.spec, self.meta.certificate.quality);
-        match spec.training() {
-            Some(FactorTraining::Soft(own)) => {
-                return format!("structured SVM with soft constraints, rho {}", own.rho);
-            }
-            Some(FactorTraining::Dlpw { .. }) => return "LP relaxation, by DLPW".to_owned(),
-            _ => {}
+        if let Some(own) = spec.soft() {
+            return format!("structured SVM with soft constraints, rho {}", own.rho);
         }
         let rescaling = match spec.rescaling() {
             Rescaling::Margin => "margin rescaling",

@@ -37,10 +37,6 @@ mod verify;
 /// The extension module.
 #[pyo3::pymodule(name = "_maxmargin", gil_used = false)]
 mod native {
-    /// Passes of DLPW, unless told otherwise.
-    #[pymodule_export]
-    const DLPW_PASSES: u64 = maxmargin::model::soft::DlpwSettings::PASSES;
-
     #[pymodule_export]
     use crate::alphabet::Alphabet;
     #[pymodule_export]

@@ -3,7 +3,6 @@
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
 use crate::supervise::Reporter;
-use maxmargin::model::soft::train_dlpw;
 use maxmargin::observe::{Control, Event, Record, Totals};
 use maxmargin::{
     DualPoint, GroupBounds, Interrupt, LambdaChoice, Problem, Settings, Status, Trainer,
@@ -38,16 +37,6 @@ impl UseProblem for &mut Session<'_> {
         }
         let (reporter, interrupt) = (self.reporter, &self.interrupt);
         let mut rows = Vec::new();
-        if let Beside::Dlpw(problem, temperature) = beside {
-            let found = train_dlpw(problem, temperature, &self.settings, interrupt, |row| {
-                // All that is known of it is the hard objective.
-                let row = Record { primal: row.second, second: None, ..row.clone() };
-                let control = reporter.tell(&row);
-                rows.push(row);
-                control
-            });
-            return Ok((Outcome::new(found.map_err(text)?, beside), rows));
-        }
         let mut watch = |event: Event<'_>| match event {
             Event::Pass { record, .. } => {
                 rows.push(record.clone());

@@ -3,7 +3,7 @@
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
 use maxmargin::{Problem, Quality};
-use maxmargin_io::{Beside, FactorTraining, Fingerprint, Model, Verdict};
+use maxmargin_io::{Beside, Fingerprint, Model, Verdict};
 
 struct Auditor<'m> {
     model: &'m Model,
@@ -49,11 +49,6 @@ pub(crate) fn findings(
 
 /// What a model without a dual point says against itself.
 fn without_dual_point(model: &Model) -> Result<Vec<String>, String> {
-    if let Some(FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
-        return Err("DLPW proves nothing that could be checked; training=\"soft\" comes with a \
-                    certificate"
-            .to_owned());
-    }
     let findings = model.contradictions();
     match &model.meta.from_path {
         _ if !findings.is_empty() => Ok(findings),

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use maxmargin_report::{
     Bar, Bars, Bitmap, Code, Fact, Facts, Heatmap, Letter, Plot, Prose, Report, Series, Shade,
     SvgOptions, Table, Theme, Tile, Tiles, Tone, Word, Words, XAxis, YAxis, format_number,
-    format_seconds, plot_png, plot_svg,
+    format_seconds, plot_svg,
 };
 
 /// A small generator of made-up noise, the same on each machine.
@@ -246,17 +246,14 @@ fn report() -> (Report, Plot) {
 fn main() -> ExitCode {
     let mut paths = std::env::args().skip(1);
     let Some(page) = paths.next() else {
-        eprintln!("usage: sample <page.html> [<figure.svg> or <figure.png>]");
+        eprintln!("usage: sample <page.html> [<figure.svg>]");
         return ExitCode::from(2);
     };
     let (report, plot) = report();
     let mut written = std::fs::write(&page, report.to_html());
     if let (Ok(()), Some(figure)) = (&written, paths.next()) {
         let options = SvgOptions::default().axes(0, 1).theme(Theme::Auto);
-        written = match figure.ends_with(".png") {
-            true => std::fs::write(figure, plot_png(&plot, &options, 2.0)),
-            false => std::fs::write(figure, plot_svg(&plot, &options)),
-        };
+        written = std::fs::write(figure, plot_svg(&plot, &options));
     }
     match written {
         Ok(()) => ExitCode::SUCCESS,

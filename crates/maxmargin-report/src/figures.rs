@@ -1,9 +1,9 @@
-//! Still pictures of all that plots can show, each with a name for its files.
+//! Still pictures of all that plots can show, each with a name for its file.
 
 use crate::plot::Plot;
 use crate::sections::Section;
 use crate::svg::SvgOptions;
-use crate::{Report, plot_png, plot_svg};
+use crate::{Report, plot_svg};
 
 /// The size of figures in pixels.
 const SIZE: (f64, f64) = (720.0, 460.0);
@@ -15,12 +15,12 @@ const SIZE: (f64, f64) = (720.0, 460.0);
 ///
 /// let plot = Plot::xy("Squares", "n", "n²").series(Series::xy("exact", [(1.0, 1.0), (3.0, 9.0)]));
 /// let figure = Figure::new("squares", &plot, 0, 0);
-/// assert!(figure.svg().starts_with("<svg") && figure.png().starts_with(b"\x89PNG"));
+/// assert!(figure.svg().starts_with("<svg"));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The name of its files, without an ending.
+    /// The name of its file, without an ending.
     pub name: String,
     /// What it shows.
     pub plot: Plot,
@@ -41,7 +41,7 @@ impl Figure {
         Self { name: name.into(), plot: plot.clone(), options }
     }
 
-    /// The figure for papers: lines stay sharp at any size, and text stays text.
+    /// The figure as an SVG document: lines stay sharp at any size, and text stays text.
     ///
     /// ```
     /// # use maxmargin_report::{Figure, Plot};
@@ -49,16 +49,6 @@ impl Figure {
     /// ```
     pub fn svg(&self) -> String {
         plot_svg(&self.plot, &self.options)
-    }
-
-    /// The figure for programs that know no SVG, with two pixels for one.
-    ///
-    /// ```
-    /// # use maxmargin_report::{Figure, Plot};
-    /// assert!(Figure::new("empty", &Plot::xy("A", "x", "y"), 0, 0).png().starts_with(b"\x89PNG"));
-    /// ```
-    pub fn png(&self) -> Vec<u8> {
-        plot_png(&self.plot, &self.options, 2.0)
     }
 }
 

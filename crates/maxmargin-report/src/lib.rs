@@ -21,22 +21,18 @@
 //! assert!(html.starts_with("<!doctype html>"));
 //! ```
 //!
-//! [`plot_svg`] and [`plot_png`] draw a plot as a still picture, and
-//! [`Report::figures`] gives all of a report.
+//! [`plot_svg`] draws a plot as a still picture, and [`Report::figures`] gives all of a report.
 
 mod escape;
 mod figures;
 mod html;
-mod letters;
 mod number;
 mod palette;
 mod picture;
+mod pixels;
 mod plot;
-mod png;
-mod raster;
 mod scale;
 mod sections;
-mod still;
 mod svg;
 mod thin;
 
@@ -52,7 +48,6 @@ pub use sections::{
     Bar, Bars, Bitmap, Code, Colour, Drawing, Drawings, Fact, Facts, Heatmap, Letter, Mark, Prose,
     Section, Shade, Table, TableColumn, Tagged, TaggedExample, Tile, Tiles, Tone, Word, Words,
 };
-pub use still::plot_png;
 pub use svg::{SvgOptions, plot_svg};
 
 /// A report: a title, a subtitle, and sections.

@@ -1,4 +1,4 @@
-//! Numbers as a reader wants to see them. `assets/report.js` has the same rules.
+//! Numbers as a reader wants to see them, in tables, labels and the words of a page.
 
 /// Writes a number for people: five significant digits, thousands separated by commas, very small
 /// and very large numbers as powers of ten, a true minus sign.

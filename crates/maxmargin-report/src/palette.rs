@@ -37,11 +37,9 @@ pub(crate) const BAD: Colour = ("bad", "#b3261e", "#ff9189");
 const PLAIN: [Colour; 9] = [PAGE, CARD, INK, MUTED, RULE, EDGE, GOOD, WARN, BAD];
 
 /// Positive values of diverging pictures, on light and on dark pages.
-pub(crate) const POSITIVE: [u8; 3] = [0x2f, 0x7d, 0xc8];
+const POSITIVE: [u8; 3] = [0x2f, 0x7d, 0xc8];
 /// Negative values.
-pub(crate) const NEGATIVE: [u8; 3] = [0xd9, 0x66, 0x1a];
-/// Values that are not there.
-pub(crate) const ABSENT: [u8; 4] = [0x80, 0x80, 0x80, 0x60];
+const NEGATIVE: [u8; 3] = [0xd9, 0x66, 0x1a];
 
 /// Which colours a figure uses.
 ///
@@ -57,13 +55,6 @@ pub enum Theme {
     Dark,
     /// Whatever the reader's system prefers.
     Auto,
-}
-
-/// A colour of a picture without style sheets: where the reader's system would decide, the light one.
-pub(crate) fn rgb(colour: &Colour, theme: Theme) -> [u8; 3] {
-    let hex = if theme == Theme::Dark { colour.2 } else { colour.1 };
-    let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or(0);
-    [part(1), part(3), part(5)]
 }
 
 /// The CSS variables of a page.

@@ -1,4 +1,4 @@
-//! Where everything goes in a line plot, as shapes that `svg.rs` writes down and `still.rs` draws.
+//! Where everything goes in a line plot, as shapes that `svg.rs` writes down.
 //! `assets/report.js` draws the same way.
 
 use std::fmt::Write as _;

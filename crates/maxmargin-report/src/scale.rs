@@ -1,10 +1,17 @@
-//! Axes: domains, positions and ticks. `assets/report.js` has the same rules, and the browser test
-//! checks that both sides print the same tick labels.
+//! Axes: domains, positions and ticks.
+//!
+//! Ticks are made here and nowhere else, for figures are drawn without a browser. A live plot needs ticks as well,
+//! for domains that only the browser knows: those of the lines that are not switched off, at the width of the
+//! window. It is given a [ladder](Domain::ladder) for each axis and scale, a few sets of labelled ticks from coarse
+//! to fine, and picks the set of which it sees the right number. What `assets/report.js` repeats of this file is
+//! how a domain is put around values, and the browser test compares both.
 
 use crate::number::{power_of_ten, scientific, trim_zeros};
 
 /// Numbers beyond these sizes would overflow the arithmetic of an axis and count as not finite.
 pub(crate) const HUGE: f64 = 1e300;
+/// A log axis of more decades than this has ticks at whole decades only.
+const LONG_LOG: f64 = 12.0;
 /// Positive numbers below this size count as zero on a log axis.
 pub(crate) const TINY: f64 = 1e-300;
 
@@ -93,6 +100,24 @@ impl Domain {
             Scale::Linear => linear_ticks(self.low, self.high, count),
             Scale::Log => log_ticks(self.low, self.high, count),
         }
+    }
+
+    /// Sets of labelled ticks from coarse to fine, for a part of the domain as well as for all of it. The finest of
+    /// a log axis has every digit of every decade, unless there are very many or less than one.
+    pub(crate) fn ladder(&self) -> Vec<Vec<Tick>> {
+        let mut rungs: Vec<Vec<Tick>> = vec![self.ticks(4), self.ticks(8)];
+        let (from, to) = (self.low.log10(), self.high.log10());
+        match self.scale {
+            Scale::Log if to - from > LONG_LOG => {}
+            Scale::Log if to - from >= 1.0 => {
+                let digits: [&[u8]; 3] = [&[1, 3], &[1, 2, 5], &[1, 2, 3, 4, 5, 6, 7, 8, 9]];
+                rungs.extend(digits.map(|digits| digit_ticks(self.low, self.high, digits)));
+            }
+            _ => rungs.extend([20, 50].map(|count| linear_ticks(self.low, self.high, count))),
+        }
+        rungs.sort_by_key(Vec::len);
+        rungs.dedup();
+        rungs
     }
 
     /// Ticks without labels, between the decades of a log axis.
@@ -195,9 +220,16 @@ fn log_ticks(low: f64, high: f64, count: usize) -> Vec<Tick> {
             })
             .collect();
     }
-    let digits: &[u8] = if to - from > 1.6 { &[1, 3] } else { &[1, 2, 5] };
+    let ticks = digit_ticks(low, high, if to - from > 1.6 { &[1, 3] } else { &[1, 2, 5] });
+    // Less than an octave or so: plain steps are easier to read.
+    if ticks.len() < 3 { linear_ticks(low, high, count) } else { ticks }
+}
+
+/// Ticks at some digits of every decade.
+fn digit_ticks(low: f64, high: f64, digits: &[u8]) -> Vec<Tick> {
+    let (from, to) = (low.log10(), high.log10());
     let mut ticks = Vec::new();
-    for exponent in first - 1..=last {
+    for exponent in (from - 1e-9).ceil() as i32 - 1..=(to + 1e-9).floor() as i32 {
         for &digit in digits {
             let value = f64::from(digit) * 10f64.powi(exponent);
             let at = value.log10();
@@ -206,8 +238,7 @@ fn log_ticks(low: f64, high: f64, count: usize) -> Vec<Tick> {
             }
         }
     }
-    // Less than an octave or so: plain steps are easier to read.
-    if ticks.len() < 3 { linear_ticks(low, high, count) } else { ticks }
+    ticks
 }
 
 /// `digit · 10^exponent` in few characters.
@@ -312,6 +343,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ladders_get_finer_and_serve_parts() {
+        for (scale, low, high) in [
+            (Scale::Linear, 0.0, 1.0),
+            (Scale::Linear, -3e6, 7e6),
+            (Scale::Log, 1e-5, 0.2),
+            (Scale::Log, 0.31, 0.34),
+            (Scale::Log, 1e-300, 1e300),
+        ] {
+            let domain = Domain { scale, low, high };
+            let ladder = domain.ladder();
+            assert!(ladder.len() >= 2 && ladder[0].len() >= 2, "{domain:?} {ladder:?}");
+            assert!(ladder.windows(2).all(|pair| pair[0].len() <= pair[1].len()), "{ladder:?}");
+            assert!(ladder.iter().map(Vec::len).sum::<usize>() < 300, "{domain:?}");
+            for tick in ladder.iter().flatten() {
+                assert!((-1e-6..=1.0 + 1e-6).contains(&domain.place(tick.value)), "{tick:?}");
+            }
+        }
+        // A tenth of a linear axis, and a decade of a log one, have ticks of their own.
+        let inside = |domain: Domain, low: f64, high: f64| {
+            let ladder = domain.ladder();
+            let finest = ladder.last().unwrap().iter();
+            finest.filter(|tick| (low..=high).contains(&tick.value)).count()
+        };
+        assert!(inside(Domain { scale: Scale::Linear, low: 0.0, high: 1.0 }, 0.3, 0.4) >= 4);
+        assert_eq!(inside(Domain { scale: Scale::Log, low: 1e-5, high: 1.0 }, 2e-3, 8e-3), 7);
     }
 
     #[test]

@@ -9,9 +9,9 @@ use crate::plot::{Plot, View};
 use crate::scale::Scale;
 
 /// The margins of a picture of its own, left and right, and at the top and at the bottom.
-pub(crate) const MARGINS: [f64; 2] = [12.0, 10.0];
+const MARGINS: [f64; 2] = [12.0, 10.0];
 
-/// How [`plot_svg`] and [`plot_png`](crate::plot_png) draw.
+/// How [`plot_svg`] draws.
 ///
 /// ```
 /// use maxmargin_report::{Scale, SvgOptions, Theme};
@@ -91,7 +91,7 @@ impl SvgOptions {
     }
 
     /// The size, if it makes sense, or one that does.
-    pub(crate) fn space(&self) -> [f64; 2] {
+    fn space(&self) -> [f64; 2] {
         let sane = |length: f64, least: f64, usual: f64| {
             if length.is_finite() { length.clamp(least, 10_000.0) } else { usual }
         };

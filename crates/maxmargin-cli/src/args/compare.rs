@@ -5,13 +5,14 @@ use clap::Args;
 use maxmargin_io::Format;
 use std::path::PathBuf;
 
+/// What is to be compared, and on what.
 #[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
+pub struct CompareArgs {
     /// Training data
-    pub(crate) data: String,
+    pub data: String,
     /// Data to measure the test error on, at every gap check
     #[arg(long, value_name = "DATA")]
-    pub(crate) test: Option<String>,
+    pub test: Option<String>,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
@@ -19,7 +20,7 @@ pub(crate) struct CompareArgs {
     /// `bcfw+weighted`; a part is the name of an order, a direction, a step rule or an average, `cache`,
     /// `cache-auto`, or a setting as in `gap-every=1`. `all` stands for everything that applies
     #[arg(long, value_delimiter = ',', value_name = "METHOD,…", default_value = "all")]
-    pub(crate) methods: Vec<String>,
+    pub methods: Vec<String>,
     /// Regularization strengths [default: 1/n]
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true, value_parser = number, value_name = "NUMBER,…")]
     pub(crate) lambdas: Vec<f64>,
@@ -41,7 +42,7 @@ pub(crate) struct CompareArgs {
     pub(crate) threads: usize,
     /// Folder for traces, summary, report and figures; runs found there are not run again
     #[arg(long, value_name = "FOLDER", default_value = "compare")]
-    pub(crate) out: PathBuf,
+    pub out: PathBuf,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// What is learned.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
-pub(crate) struct ModelArgs {
+pub struct ModelArgs {
     /// Kind of structure [default: what the format holds; of rows, binary or multiclass by the
     /// number of labels]
     #[arg(long, value_enum, value_name = "NAME")]

@@ -22,8 +22,7 @@ pub(crate) struct SoftArgs {
     /// limit the constraints hold at any rho
     #[arg(long, value_parser = at_least_one, value_name = "N", conflicts_with = "rho_schedule")]
     pub(crate) multipliers: Option<usize>,
-    /// Smooths every maximum: by so much in soft training, at this temperature in dlpw-smooth
-    /// [default there: 0.1]
+    /// Smooths every maximum of soft training by so much
     #[arg(long, value_parser = positive, allow_negative_numbers = true, value_name = "NUMBER")]
     pub(crate) smooth: Option<f64>,
 }
@@ -37,10 +36,6 @@ pub(crate) enum TrainingName {
     Lp,
     /// Over the LP relaxation with soft constraints: variables and factors are blocks of their own
     Soft,
-    /// Messages by block minimisation and weights by subgradients, without a certificate
-    Dlpw,
-    /// The same with smoothed maxima
-    DlpwSmooth,
 }
 
 impl TrainingName {

@@ -1,14 +1,15 @@
 //! What a training has come to, in words and in JSON.
 
+use super::soft;
 use super::train::Test;
-use super::{dlpw, soft};
 use crate::args::TalkArgs;
 use crate::kind::Kind;
 use crate::kind::kernel::{SupportSize, support_size};
 use anyhow::Result;
+use maxmargin::evaluate::SequenceErrors;
 use maxmargin::{Quality, Validation};
-use maxmargin_io::{FactorTraining, Model, Unknown};
-use serde_json::{Value, json};
+use maxmargin_io::{Model, Unknown};
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// Prints the result: one JSON object, or the certificate in words.
@@ -33,13 +34,6 @@ pub(super) fn conclude<K: Kind>(
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
         });
-        if is_dlpw(model) {
-            // Nothing is proven: what there is, is an objective.
-            json["hard_objective"] = json["primal"].take();
-            json["dual"] = Value::Null;
-            json["gap"] = Value::Null;
-            json["quality"] = json!(Quality::Unproven);
-        }
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
             json["soft"] = json!({
@@ -58,25 +52,23 @@ pub(super) fn conclude<K: Kind>(
     let mut text =
         certificate_in_words(model) + &support_in_words(model) + &validation_in_words::<K>(model);
     if let Some(test) = test {
-        let e = &test.errors;
-        let _ = writeln!(
-            text,
-            "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.",
-            100.0 * e.hamming(),
-            e.tokens,
-            K::NOUNS.labels,
-            100.0 * e.zero_one(),
-            e.sequences,
-            K::NOUNS.examples
-        );
+        text.push_str(&errors_in_words::<K>(&test.errors));
         text.push_str(&unknowns(&test.data.unknown));
     }
     super::print(&text)
 }
 
-/// Whether a model was trained by DLPW, without a certificate.
-pub(crate) fn is_dlpw(model: &Model) -> bool {
-    matches!(model.meta.spec.training(), Some(FactorTraining::Dlpw { .. }))
+/// How many errors are made on test data, for people.
+pub(crate) fn errors_in_words<K: Kind>(errors: &SequenceErrors) -> String {
+    format!(
+        "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.\n",
+        100.0 * errors.hamming(),
+        errors.tokens,
+        K::NOUNS.labels,
+        100.0 * errors.zero_one(),
+        errors.sequences,
+        K::NOUNS.examples
+    )
 }
 
 /// What the certificate says, for people.
@@ -88,10 +80,8 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
 /// Between which bounds the optimum lies, for people.
 pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
-    match model.meta.spec.training() {
-        Some(FactorTraining::Soft(own)) => return soft::in_words(c, own),
-        Some(FactorTraining::Dlpw { .. }) => return dlpw::in_words(c),
-        _ => {}
+    if let Some(own) = model.meta.spec.soft() {
+        return soft::in_words(c, own);
     }
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     let is_bounded = !model.meta.bounds.is_empty() || model.meta.spec.bounds_weights();

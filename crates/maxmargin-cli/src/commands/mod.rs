@@ -1,10 +1,9 @@
 //! What each verb does.
 
-mod compare;
+pub(crate) mod compare;
 mod conclusion;
 mod data;
 mod demo;
-mod dlpw;
 mod dump;
 mod evaluate;
 mod figures;
@@ -12,13 +11,16 @@ mod lambda;
 mod path;
 mod pick;
 mod predict;
-mod reproduce;
 mod resume;
 mod session;
 mod soft;
 mod train;
-pub(crate) use conclusion::{certificate_in_words, is_dlpw, support_in_words, validation_in_words};
+pub(crate) use conclusion::{
+    certificate_in_words, errors_in_words, support_in_words, validation_in_words,
+};
+pub use figures::{make_folder, write_figures};
 pub(crate) use train::Test;
+pub use train::{on_ctrl_c, write_file};
 mod validation;
 mod verify;
 
@@ -35,7 +37,6 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Path(args) => path::run(&args),
         Command::Pick(args) => pick::run(&args),
         Command::Compare(args) => compare::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Verify(args) => verify::run(&args),
@@ -45,14 +46,14 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
 }
 
 /// Prints the one JSON object of a command.
-fn print_json(value: &impl Serialize) -> Result<()> {
+pub fn print_json(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     print(&text)
 }
 
 /// Prints text to standard output.
-fn print(text: &str) -> Result<()> {
+pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;

@@ -1,6 +1,5 @@
 //! A training: what takes part in it, and its rounds.
 
-use super::dlpw;
 use super::resume::Saver;
 use super::soft;
 use super::train::on_ctrl_c;
@@ -156,11 +155,6 @@ impl UseProblem for Session<'_, '_> {
 
     fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Outcome> {
         let Self { start, settings, screen, trace, company } = self;
-        if let Beside::Dlpw(problem, temperature) = beside {
-            let lines = company.lines;
-            let solution = dlpw::train(problem, temperature, settings, screen, trace, lines)?;
-            return Ok(Outcome::new(solution, beside));
-        }
         let Company { lines, error, saver, checkpoint } = company;
         let mut error = error.map(|error| move |w: &[f64]| error(w, beside));
         let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));

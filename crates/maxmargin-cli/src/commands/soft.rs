@@ -1,10 +1,9 @@
 //! Rounds of soft training.
 
-use crate::args::{SettingsArgs, SoftArgs, TrainArgs, TrainingName};
+use crate::args::{SoftArgs, TrainArgs, TrainingName};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
-use maxmargin::model::soft::DlpwSettings;
-use maxmargin::{Certificate, Settings};
+use maxmargin::Certificate;
 use maxmargin_io::{SoftRounds, SoftSpec};
 
 /// The rounds that are asked for.
@@ -20,8 +19,8 @@ pub(super) fn announce(rounds: &SoftRounds, done: usize, spec: &SoftSpec, screen
     }
 }
 
-/// Refuses options that make no sense with a training, and sets those that depend on it.
-pub(super) fn check(args: &TrainArgs, settings: &mut Settings) -> Result<()> {
+/// Refuses options that make no sense with a training.
+pub(super) fn check(args: &TrainArgs) -> Result<()> {
     let (soft, own) = (&args.model.soft, &args.settings);
     if soft.training.is_none_or(TrainingName::is_by_decoding) {
         return Ok(());
@@ -34,38 +33,6 @@ pub(super) fn check(args: &TrainArgs, settings: &mut Settings) -> Result<()> {
     }
     if (args.checkpoint.is_some() || args.resume.is_some()) && rounds(soft).count() > 1 {
         bail!("--checkpoint and --resume know single runs only, not rounds of them");
-    }
-    if soft.training == Some(TrainingName::Soft) {
-        return Ok(());
-    }
-    refuse_driver_options(args, own)?;
-    if own.max_passes.is_none() && own.settings.is_none() {
-        settings.max_passes = DlpwSettings::PASSES;
-    }
-    Ok(())
-}
-
-/// DLPW has a loop of its own.
-fn refuse_driver_options(args: &TrainArgs, own: &SettingsArgs) -> Result<()> {
-    for (given, option) in [
-        (own.solver.is_some(), "--solver"),
-        (own.order.is_some(), "--order"),
-        (own.direction.is_some(), "--direction"),
-        (own.cache.is_some(), "--cache"),
-        (own.step.is_some(), "--step"),
-        (own.average.is_some(), "--average"),
-        (own.tolerance.is_some(), "--tolerance"),
-        (own.patience.is_some(), "--patience"),
-        (own.gap_every.is_some(), "--gap-every"),
-        (own.max_oracle_calls.is_some(), "--max-oracle-calls"),
-        (args.warm_start.is_some(), "--warm-start"),
-        (args.checkpoint.is_some(), "--checkpoint"),
-        (args.resume.is_some(), "--resume"),
-        (args.validation.is_some(), "--validation"),
-    ] {
-        if given {
-            bail!("{option} has no meaning with DLPW, which has a loop of its own");
-        }
     }
     Ok(())
 }

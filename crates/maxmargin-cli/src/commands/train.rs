@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
-    soft::check(args, &mut settings)?;
+    soft::check(args)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
     let training = kind::read_training(&args.data, args.format, &args.model)?;
@@ -301,7 +301,8 @@ pub(super) fn as_option(error: impl Into<TrainError>) -> anyhow::Error {
     }
 }
 
-pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+/// Writes a file as a whole, or not at all.
+pub fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     atomic_write(path, |to| {
         to.write_all(content).map_err(|reason| SaveError { path: path.into(), reason })
     })?;
@@ -309,7 +310,7 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// The first ctrl-C ends the training with a certified model, the second ends the program.
-pub(super) fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
+pub fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
     // There is one ctrl-C for the whole program, whoever asks for it.
     static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
     if let Some(interrupt) = INTERRUPT.get() {

@@ -4,7 +4,7 @@ use crate::args::VerifyArgs;
 use crate::kind::{self, Beside, Kind, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, Average, PointCheck, Problem, Quality, Settings};
-use maxmargin_io::{FactorTraining, LabelRule, Model, Verdict};
+use maxmargin_io::{LabelRule, Model, Verdict};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -57,13 +57,6 @@ fn verdict(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
 /// It says nothing against itself: then nothing more can be checked.
 fn without_dual_point(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
     let name = args.model.display();
-    if let Some(training @ FactorTraining::Dlpw { .. }) = model.meta.spec.training() {
-        bail!(
-            "{name}: the model was trained by {}, which proves nothing that could be checked\n\
-             hint: --training soft comes with a certificate",
-            training.name()
-        );
-    }
     let findings = model.contradictions();
     if !findings.is_empty() {
         return Ok(Verdict { audit: None, findings });

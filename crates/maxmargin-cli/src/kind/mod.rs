@@ -116,7 +116,8 @@ pub(crate) struct Nouns {
 }
 
 /// What is to be done with a problem, whatever its type.
-pub(crate) trait UseProblem {
+pub trait UseProblem {
+    /// What comes of it.
     type Result;
 
     /// Works on a problem whose weights are those of its model.

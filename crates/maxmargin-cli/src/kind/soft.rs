@@ -1,4 +1,4 @@
-//! Training where decoding is hard: through soft constraints, or by DLPW.
+//! Training where decoding is hard: through soft constraints.
 
 use super::UseProblem;
 use crate::args::{ModelArgs, SoftArgs, TrainingName};
@@ -8,29 +8,22 @@ use maxmargin::inference::Inference;
 use maxmargin::model::soft::{SoftError, SoftGraph};
 use maxmargin_io::{FactorTraining, Rescaling, SoftSpec};
 
-/// The temperature of smoothed DLPW, unless told otherwise.
-const TEMPERATURE: f64 = 0.1;
-
 /// How weights are to be found, and how outputs.
 pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> {
     let SoftArgs { training, rho, rho_schedule, multipliers, smooth } = &args.soft;
-    let (is_soft, is_smooth) = (
-        *training == Some(TrainingName::Soft),
-        matches!(training, Some(TrainingName::Soft | TrainingName::DlpwSmooth)),
-    );
-    for (given, option, fits, needed) in [
-        (rho.is_some(), "--rho", is_soft, "soft"),
-        (rho_schedule.is_some(), "--rho-schedule", is_soft, "soft"),
-        (multipliers.is_some(), "--multipliers", is_soft, "soft"),
-        (smooth.is_some(), "--smooth", is_smooth, "soft or dlpw-smooth"),
+    let is_soft = *training == Some(TrainingName::Soft);
+    for (given, option) in [
+        (rho.is_some(), "--rho"),
+        (rho_schedule.is_some(), "--rho-schedule"),
+        (multipliers.is_some(), "--multipliers"),
+        (smooth.is_some(), "--smooth"),
     ] {
-        if given && !fits {
-            bail!("{option} has no meaning without --training {needed}");
+        if given && !is_soft {
+            bail!("{option} has no meaning without --training soft");
         }
     }
     let inference = args.inference.unwrap_or_default();
-    let lambda = 0.0; // which is known later
-    let training = match training {
+    let training: FactorTraining = match training {
         None | Some(TrainingName::Exact) => return Ok((FactorTraining::Decoding, inference)),
         Some(TrainingName::Lp) => {
             if args.inference.is_some_and(|i| !matches!(i, Inference::Lp | Inference::RoofDuality))
@@ -43,10 +36,6 @@ pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> 
             let first = rho_schedule.as_ref().and_then(|rhos| rhos.first());
             let soft = SoftSpec::new(first.copied().or(*rho).unwrap_or(1.0));
             SoftSpec { smoothing: *smooth, ..soft }.into()
-        }
-        Some(TrainingName::Dlpw) => FactorTraining::Dlpw { lambda, temperature: None },
-        Some(TrainingName::DlpwSmooth) => {
-            FactorTraining::Dlpw { lambda, temperature: Some(smooth.unwrap_or(TEMPERATURE)) }
         }
     };
     for (given, option) in [

@@ -1,5 +1,7 @@
-//! A folder to work in, and the command run in it.
+//! A folder to work in, and the command run in it: the `PROGRAM` of the tests that include this file, by name and
+//! path.
 
+use crate::PROGRAM;
 use maxmargin_io::{ChainSpec, Model, Spec};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -30,6 +32,30 @@ pub(crate) const TAGS: &str = "\
 1 qid:2 1:1
 3 qid:2 4:-1
 ";
+
+/// Rows with sets of labels.
+pub(crate) const SETS: &str = "\
+1,2 1:1 2:1 9:1
+1 1:1 9:1
+2,3 2:1 3:1 9:1
+ 3:0.5 9:1
+3 3:1 9:1
+";
+
+/// A ring whose factors pull different ways, and a pair.
+pub(crate) const GRAPHS: &str = concat!(
+    r#"{"variables": [{"states": 2, "truth": 0}, {"states": 2, "truth": 1}, {"states": 2, "truth": 1}], "#,
+    r#""factors": [{"template": "pixel", "variables": [0], "attributes": {"dark": 1}}, "#,
+    r#"{"template": "pixel", "variables": [1], "attributes": {"light": 1}}, "#,
+    r#"{"template": "edge", "variables": [0, 1], "attributes": {"bias": 1}}, "#,
+    r#"{"template": "edge", "variables": [1, 2], "attributes": {"bias": 1}}, "#,
+    r#"{"template": "edge", "variables": [2, 0], "attributes": {"bias": 0.1}}]}"#,
+    "\n",
+    r#"{"variables": [{"states": 2, "truth": 0}, {"states": 2, "truth": 0}], "#,
+    r#""factors": [{"template": "pixel", "variables": [0], "attributes": {"dark": 1}}, "#,
+    r#"{"template": "edge", "variables": [0, 1], "attributes": {"bias": 1}}]}"#,
+    "\n"
+);
 
 /// A folder of its own for a test, with `pets.crf` and `tags.hmm` in it.
 pub(crate) struct Desk {
@@ -70,10 +96,6 @@ impl Desk {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
     pub(crate) fn model(&self, name: &str) -> Model {
         Model::load(self.path(name)).unwrap()
     }
@@ -89,7 +111,7 @@ impl Desk {
 
     /// The command, with arguments that are separated by blanks.
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_maxmargin"));
+        let mut command = Command::new(PROGRAM.1);
         command
             .args(arguments.split_whitespace())
             .current_dir(self.folder.path())
@@ -118,7 +140,7 @@ impl Desk {
         let mut text = String::new();
         for command in commands.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let run = self.run(command);
-            let _ = writeln!(text, "$ maxmargin {command}\n{}", run.transcript());
+            let _ = writeln!(text, "$ {} {command}\n{}", PROGRAM.0, run.transcript());
         }
         text
     }

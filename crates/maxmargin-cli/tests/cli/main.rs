@@ -5,6 +5,9 @@
 #![cfg(unix)] // messages of the operating system are part of the transcripts
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
+/// What is tested.
+const PROGRAM: (&str, &str) = ("maxmargin", env!("CARGO_BIN_EXE_maxmargin"));
+
 mod baselines;
 mod checkpoint;
 mod common;
@@ -23,7 +26,6 @@ mod patience;
 mod pipes;
 mod predict;
 mod refusals;
-mod reproduce;
 mod soft;
 mod structures;
 mod tampered;

@@ -53,7 +53,7 @@ fn follows_the_path_and_keeps_the_best_model() {
     }
     let figures = desk.files("plots");
     assert!(figures.contains(&"duality-gap_gap-lambda.svg".to_owned()), "{figures:?}");
-    assert!(figures.contains(&"validation-error_error-lambda.png".to_owned()), "{figures:?}");
+    assert!(figures.contains(&"validation-error_error-lambda.svg".to_owned()), "{figures:?}");
     let best = desk.model("best.model");
     assert_eq!(best.meta.certificate.lambda, number(&result["best"], "lambda"));
     desk.run("verify best.model pets.crf").ok();

@@ -26,14 +26,6 @@ pub enum FactorTraining {
     Decoding,
     /// Through soft constraints: see [`maxmargin::model::soft`].
     Soft(Box<SoftSpec>),
-    /// By [`dlpw`](maxmargin::model::soft::dlpw), which proves nothing.
-    Dlpw {
-        /// The λ of the problem; 0 before it is known.
-        lambda: f64,
-        /// The temperature of its maxima, if they are soft.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        temperature: Option<f64>,
-    },
 }
 
 /// Soft constraints, and what they have come to.
@@ -116,13 +108,11 @@ impl FactorTraining {
         *self == Self::Decoding
     }
 
-    /// Its name: `decoding`, `soft`, `dlpw` or `dlpw-smooth`.
+    /// Its name: `decoding` or `soft`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Decoding => "decoding",
             Self::Soft(_) => "soft",
-            Self::Dlpw { temperature: None, .. } => "dlpw",
-            Self::Dlpw { temperature: Some(_), .. } => "dlpw-smooth",
         }
     }
 
@@ -161,7 +151,6 @@ impl FactorTraining {
                 }
                 Ok(Some(problem))
             }
-            Self::Dlpw { lambda, .. } => build(*lambda, 1.0).map(Some), // it has no ρ
         }
     }
 
@@ -169,16 +158,15 @@ impl FactorTraining {
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
-    /// use maxmargin_io::{Beside, FactorTraining};
+    /// use maxmargin_io::{Beside, FactorTraining, SoftSpec};
     ///
-    /// let dlpw = FactorTraining::Dlpw { lambda: 0.05, temperature: None };
-    /// assert!(matches!(dlpw.beside(&soft_pictures(0.05)), Beside::Dlpw(_, None)));
+    /// let soft = FactorTraining::from(SoftSpec::new(1.0));
+    /// assert!(matches!(soft.beside(&soft_pictures(0.05)), Beside::Soft(_)));
     /// ```
     pub fn beside<'p>(&self, problem: &'p SoftGraph) -> Beside<'p> {
         match self {
             Self::Decoding => Beside::Nothing,
             Self::Soft(_) => Beside::Soft(problem),
-            Self::Dlpw { temperature, .. } => Beside::Dlpw(problem, *temperature),
         }
     }
 
@@ -239,11 +227,11 @@ impl Spec {
     /// use maxmargin::inference::Inference;
     /// use maxmargin::model::chain::Hamming;
     /// use maxmargin::model::multilabel::MultilabelShape;
-    /// use maxmargin_io::{FactorTraining, MultilabelSpec, Rescaling, Spec};
+    /// use maxmargin_io::{FactorTraining, MultilabelSpec, Rescaling, SoftSpec, Spec};
     ///
     /// let (shape, loss) = (MultilabelShape::complete(4, 5), Hamming::default());
     /// let (inference, rescaling) = (Inference::Auto, Rescaling::Margin);
-    /// let training = FactorTraining::Dlpw { lambda: 0.0, temperature: None };
+    /// let training = FactorTraining::from(SoftSpec::new(1.0));
     /// let (partial, kernel) = (false, None);
     /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
     /// assert!(Spec::Multilabel(spec.clone()).fix_lambda(0.1));
@@ -252,11 +240,12 @@ impl Spec {
     /// ```
     pub fn fix_lambda(&mut self, lambda: f64) -> bool {
         match self.training_mut() {
-            Some(FactorTraining::Soft(soft)) => soft.lambda = lambda,
-            Some(FactorTraining::Dlpw { lambda: own, .. }) => *own = lambda,
-            _ => return false,
+            Some(FactorTraining::Soft(soft)) => {
+                soft.lambda = lambda;
+                true
+            }
+            _ => false,
         }
-        true
     }
 
     /// Number of dual blocks of `n` examples.

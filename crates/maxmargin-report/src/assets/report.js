@@ -1,34 +1,13 @@
 "use strict";
 // The live part of the page: plots whose axes switch, and read-outs. Without it the page still
-// shows every figure in its first view. Numbers and ticks follow the same rules as in Rust
-// (number.rs, scale.rs, plot.rs, svg.rs).
+// shows every figure in its first view. Ticks come from Rust with their labels (scale.rs), and
+// read-outs use the browser's number format, so that no rule about either is written twice.
 
 const TINY = 1e-300;
 
-// ---- numbers
-
-function power(exponent) {
-  return "10" + [...String(exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[+c])).join("");
-}
-
-function trimZeros(text) {
-  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
-}
-
-function group(digits) {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-function formatNumber(value) {
-  if (typeof value !== "number" || Number.isNaN(value)) return "not a number";
-  const sign = value < 0 ? "−" : "", size = Math.abs(value);
-  if (size === Infinity) return sign + "∞";
-  if (size === 0) return "0";
-  const [mantissa, exponent] = size.toExponential(4).split("e");
-  if (size < 1e-3 || size >= 1e12) return sign + trimZeros(mantissa) + "×" + power(+exponent);
-  if (size >= 1e5 || Number.isInteger(size)) return sign + group(size.toFixed(0));
-  const [whole, fraction] = trimZeros(size.toFixed(Math.max(0, 4 - exponent))).split(".");
-  return sign + group(whole) + (fraction ? "." + fraction : "");
+function say(value) {
+  const text = Number.isInteger(value) ? value.toLocaleString("en") : String(+value.toPrecision(5));
+  return text.replace("-", "−");
 }
 
 // ---- scales
@@ -61,85 +40,26 @@ function place(d, value) {
   return (Math.log10(value) - from) / (Math.log10(d.high) - from);
 }
 
-function decimals(step) {
-  return Math.min(12, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+// A ladder has rungs of ticks, [value, label], from few to many. Of those within the domain, the
+// rung with about as many as wanted.
+function ticksOf(d, count, ladder) {
+  const within = ([value]) => Math.abs(place(d, value) - 0.5) <= 0.5 + 1e-6;
+  const off = (rung) => Math.abs(Math.log(Math.max(rung.length, 0.5) / count));
+  return ladder.map((rung) => rung.filter(within)).reduce((a, b) => (off(b) < off(a) ? b : a), []);
 }
 
-function linearLabel(value, step, largest) {
-  if (Math.abs(value) < 1e-6 * step) return "0";
-  const sign = value < 0 ? "−" : "", size = Math.abs(value);
-  if (largest < 1e-3 || largest >= 1e15) {
-    const exponent = Math.floor(Math.log10(largest) + 1e-9), unit = Math.pow(10, exponent);
-    return sign + (size / unit).toFixed(decimals(step / unit)) + "×" + power(exponent);
-  }
-  const [unit, suffix] =
-    largest >= 1e9 ? [1e9, "G"] : largest >= 1e6 ? [1e6, "M"] : largest >= 1e4 ? [1e3, "k"] : [1, ""];
-  const places = decimals(step / unit);
-  if (unit > 1 && places > 3) return sign + size.toFixed(decimals(step));
-  return sign + (size / unit).toFixed(places) + suffix;
+// Marks without labels, between the decades of a log axis: its finest rung.
+function minorTicks(d, ladder) {
+  if (!d.log || Math.log10(d.high / d.low) > 7 || !ladder.length) return [];
+  return ladder[ladder.length - 1].filter(([value]) => value >= d.low && value <= d.high);
 }
 
-function linearTicks(low, high, count) {
-  const rough = (high - low) / count;
-  const magnitude = Math.pow(10, Math.floor(Math.log10(rough) + 1e-9)), ratio = rough / magnitude;
-  const step = magnitude * (ratio < 1.2 ? 1 : ratio < 2.4 ? 2 : ratio < 6 ? 5 : 10);
-  const largest = Math.max(Math.abs(low), Math.abs(high)), slack = 1e-9 * (high - low);
-  const first = Math.ceil((low - slack) / step), ticks = [];
-  for (let i = 0; i <= 3 * count; i++) {
-    const value = (first + i) * step;
-    if (value > high + slack) break;
-    ticks.push({ value, label: linearLabel(value, step, largest) });
-  }
-  return ticks;
-}
-
-function plainLabel(digit, exponent) {
-  if (exponent < 0 && exponent >= -3) return (digit * Math.pow(10, exponent)).toFixed(-exponent);
-  if (exponent >= 0 && exponent <= 9) {
-    const third = Math.floor(exponent / 3);
-    return digit + "0".repeat(exponent - 3 * third) + ["", "k", "M", "G"][third];
-  }
-  return (digit === 1 ? "" : digit + "×") + power(exponent);
-}
-
-function logTicks(low, high, count) {
-  const from = Math.log10(low), to = Math.log10(high);
-  const first = Math.ceil(from - 1e-9), last = Math.floor(to + 1e-9), decades = last - first + 1;
-  const ticks = [];
-  if (decades >= 3) {
-    const every = Math.ceil(decades / Math.max(2, count)), powers = first < -3 || last > 9;
-    for (let e = first; e <= last; e++) {
-      if (e % every === 0) {
-        ticks.push({ value: Math.pow(10, e), label: powers ? power(e) : plainLabel(1, e) });
-      }
-    }
-    return ticks;
-  }
-  for (let e = first - 1; e <= last; e++) {
-    for (const digit of to - from > 1.6 ? [1, 3] : [1, 2, 5]) {
-      const value = digit * Math.pow(10, e), at = Math.log10(value);
-      if (at >= from - 1e-9 && at <= to + 1e-9) ticks.push({ value, label: plainLabel(digit, e) });
-    }
-  }
-  return ticks.length < 3 ? linearTicks(low, high, count) : ticks;
-}
-
-function ticksOf(d, count) {
-  return d.log ? logTicks(d.low, d.high, count) : linearTicks(d.low, d.high, count);
-}
-
-function minorTicks(d) {
-  const minor = [];
-  if (!d.log) return minor;
-  const first = Math.floor(Math.log10(d.low)), last = Math.floor(Math.log10(d.high));
-  if (last - first > 6) return minor;
-  for (let e = first; e <= last; e++) {
-    for (let digit = 2; digit < 10; digit++) {
-      const value = digit * Math.pow(10, e);
-      if (value >= d.low && value <= d.high) minor.push(value);
-    }
-  }
-  return minor;
+// A domain narrower than the finest rung is widened to the ticks around it.
+function withTicks(d, ladder) {
+  const finest = (ladder[ladder.length - 1] || []).map(([value]) => value);
+  if (finest.filter((value) => value >= d.low && value <= d.high).length >= 2) return d;
+  const below = finest.filter((value) => value <= d.low), above = finest.filter((value) => value >= d.high);
+  return { log: d.log, low: below.length ? Math.max(...below) : d.low, high: above.length ? Math.min(...above) : d.high };
 }
 
 // ---- elements
@@ -253,7 +173,10 @@ function livePlot(figure) {
         }
       }
       for (const [, value] of y.guides) if (draws(value) && fits(logY, value)) widen(up, value);
-      domains = [domainAround(logX, ...across, false), domainAround(logY, ...up, true)];
+      domains = [
+        withTicks(domainAround(logX, ...across, false), x.ticks[+logX]),
+        withTicks(domainAround(logY, ...up, true), y.ticks[+logY]),
+      ];
     }
     return { x, y, lines, dropped, domains };
   }
@@ -264,8 +187,8 @@ function livePlot(figure) {
     if (!view.lines.length) text += " There are no points to show.";
     for (const line of view.lines.slice(0, most)) {
       const first = line.points[0], last = line.points[line.points.length - 1];
-      text += ` ${nameOf(line.run, line.curve)}: from ${formatNumber(first.y)} at ${formatNumber(first.x)}` +
-        ` to ${formatNumber(last.y)} at ${formatNumber(last.x)}.`;
+      text += ` ${nameOf(line.run, line.curve)}: from ${say(first.y)} at ${say(first.x)}` +
+        ` to ${say(last.y)} at ${say(last.x)}.`;
     }
     if (view.lines.length > most) text += ` And ${view.lines.length - most} more lines.`;
     return text;
@@ -288,27 +211,28 @@ function livePlot(figure) {
           : hidden ? "Every line is switched off" : "No points to show");
     } else {
       const [across, up] = view.domains;
-      const upTicks = ticksOf(up, Math.min(7, Math.max(4, Math.floor(height / 60))));
-      const left = Math.max(20, ...upTicks.map((tick) => widthOf(tick.label))) + 12;
+      const ladderX = view.x.ticks[+across.log], ladderY = view.y.ticks[+up.log];
+      const upTicks = ticksOf(up, Math.min(7, Math.max(4, Math.floor(height / 60))), ladderY);
+      const left = Math.max(20, ...upTicks.map(([, label]) => widthOf(label))) + 12;
       const right = width - 18, top = 30, bottom = height - 44;
       const px = (value) => left + (right - left) * place(across, value);
       const py = (value) => bottom - (bottom - top) * place(up, value);
       frame = { left, right, top, bottom, px, py, svg, width, height };
       write({ class: "name", x: 0, y: 14 }, view.y.label);
       let grid = "";
-      for (const tick of upTicks) {
-        grid += `M${at(left)} ${at(py(tick.value))}H${at(right)}`;
-        write({ class: "tick", "text-anchor": "end", x: at(left - 8), y: at(py(tick.value) + 4.5) }, tick.label);
+      for (const [value, label] of upTicks) {
+        grid += `M${at(left)} ${at(py(value))}H${at(right)}`;
+        write({ class: "tick", "text-anchor": "end", x: at(left - 8), y: at(py(value) + 4.5) }, label);
       }
-      for (const tick of ticksOf(across, Math.min(8, Math.max(4, Math.floor(width / 100))))) {
-        grid += `M${at(px(tick.value))} ${at(top)}V${at(bottom)}`;
-        const middle = Math.min(px(tick.value), width - widthOf(tick.label) / 2);
-        write({ class: "tick", "text-anchor": "middle", x: at(middle), y: at(bottom + 19) }, tick.label);
+      for (const [value, label] of ticksOf(across, Math.min(8, Math.max(4, Math.floor(width / 100))), ladderX)) {
+        grid += `M${at(px(value))} ${at(top)}V${at(bottom)}`;
+        const middle = Math.min(px(value), width - widthOf(label) / 2);
+        write({ class: "tick", "text-anchor": "middle", x: at(middle), y: at(bottom + 19) }, label);
       }
       path("grid", grid);
       let axis = `M${at(left)} ${at(top)}V${at(bottom)}H${at(right)}`;
-      for (const value of minorTicks(across)) axis += `M${at(px(value))} ${at(bottom)}v4`;
-      for (const value of minorTicks(up)) axis += `M${at(left)} ${at(py(value))}h-4`;
+      for (const [value] of minorTicks(across, ladderX)) axis += `M${at(px(value))} ${at(bottom)}v4`;
+      for (const [value] of minorTicks(up, ladderY)) axis += `M${at(left)} ${at(py(value))}h-4`;
       path("axis", axis);
       write({ class: "name", "text-anchor": "end", x: at(right), y: height - 6 }, view.x.label);
       for (const [label, value] of view.y.guides) {
@@ -400,15 +324,15 @@ function livePlot(figure) {
         }));
       }
       const name = nameOf(line.run, line.curve);
-      const item = make("div", {}, name + " ", make("b", {}, formatNumber(point.y)));
+      const item = make("div", {}, name + " ", make("b", {}, say(point.y)));
       if (point.band) {
-        item.append(" ", make("small", {}, `${formatNumber(point.band[0])} to ${formatNumber(point.band[1])}`));
+        item.append(" ", make("small", {}, `${say(point.band[0])} to ${say(point.band[1])}`));
       }
-      if (!near) item.append(" ", make("small", {}, "at " + formatNumber(point.x)));
+      if (!near) item.append(" ", make("small", {}, "at " + say(point.x)));
       list.append(make("li", {}, sample(line.run, line.curve), item));
     }
-    const head = x !== null ? `${view.x.label} ${formatNumber(x)}:`
-      : common ? `At the end, ${view.x.label} ${formatNumber([...ends][0])}:` : "At the end of each line:";
+    const head = x !== null ? `${view.x.label} ${say(x)}:`
+      : common ? `At the end, ${view.x.label} ${say([...ends][0])}:` : "At the end of each line:";
     readout.replaceChildren(make("p", {}, head), list);
   }
 
@@ -613,8 +537,7 @@ function livePlot(figure) {
 function liveHeat(figure) {
   const script = figure.querySelector("script");
   if (!script) return;
-  const [[rowNames, rowTitle], [columnNames, columnTitle], values, meanings] = JSON.parse(script.textContent);
-  const inWords = (value) => (meanings.find(([known]) => known === value) || [])[1] || formatNumber(value);
+  const [[rowNames, rowTitle], [columnNames, columnTitle], values] = JSON.parse(script.textContent);
   const svg = figure.querySelector("svg");
   const [left, top, cell, rows, columns] = svg.dataset.grid.split(" ").map(Number);
   const box = svg.appendChild(shape("rect", { class: "here", width: cell, height: cell, visibility: "hidden" }));
@@ -632,7 +555,7 @@ function liveHeat(figure) {
     box.setAttribute("y", top + r * cell);
     const name = (title, label) => (title ? title + " " : "") + label;
     readout.replaceChildren(name(rowTitle, rowNames[r]), ", ", name(columnTitle, columnNames[c]), ": ",
-      make("b", {}, value === false ? "no value" : inWords(value)));
+      make("b", {}, value === null ? "no value" : value));
   }
 
   function follow(event) {

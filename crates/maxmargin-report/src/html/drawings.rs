@@ -3,7 +3,6 @@
 use super::{note, nothing};
 use crate::escape::text;
 use crate::palette::SERIES;
-use crate::png::base64;
 use crate::sections::{Colour, Drawing, Drawings, Mark};
 use std::fmt::Write as _;
 
@@ -57,6 +56,24 @@ fn svg(out: &mut String, drawing: &Drawing) {
         mark_svg(out, mark, scale);
     }
     out.push_str("</svg>");
+}
+
+/// The text of a file in a `data:` address.
+fn base64(data: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(data.len().div_ceil(3) * 4);
+    for group in data.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = (byte(0) << 16) | (byte(1) << 8) | byte(2);
+        for at in 0..4 {
+            if at <= group.len() {
+                text.push(char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]));
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
 }
 
 /// The kind of a picture file, by its first bytes.
@@ -120,6 +137,15 @@ fn runs(cells: &[(u32, u32)], side: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn base64_of_the_standard() {
+        for (data, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(data.as_bytes()), text);
+        }
+    }
 
     #[test]
     fn squares_in_a_row_are_one_rectangle() {

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::plots::Cell;
 use super::{note, nothing};
 use crate::escape::{json, text};
 use crate::number::{format_number, format_seconds};
-use crate::scale::{HUGE, round_digits};
+use crate::scale::HUGE;
 use crate::sections::{Bars, Bitmap, Heatmap, Shade, Tiles, Words, countable};
-use crate::{palette, png};
+use crate::{palette, pixels};
 
 pub(super) fn bars(out: &mut String, section: &Bars) {
     note(out, &section.note);
@@ -127,7 +126,7 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
     }
     let known = map.meanings.iter().map(|(value, _)| value);
     let values = || map.values.iter().take(rows * columns);
-    let extent = png::extent(values().chain(known));
+    let extent = pixels::extent(values().chain(known));
     let any_negative = values().any(|value| *value < 0.0);
     // Labels: beside each row, above each column, thinned where they would touch.
     let cell = (640.0 / columns.max(rows) as f64).clamp(1.0, 26.0);
@@ -154,7 +153,6 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
     let long = |title: &str| 0.62 * size * title.chars().count() as f64;
     let width = left + (cell * columns as f64).max(long(&map.column_title)) + 1.0;
     let height = top + (cell * rows as f64).max(long(&map.row_title)) + 1.0;
-    let image = png::data_address(rows, columns, |r, c| map.value(r, c), Shade::Diverging, extent);
     let largest = largest_cells(map);
     let end = format_number(extent);
     let least = if any_negative { format!("−{end}") } else { "0".to_owned() };
@@ -230,10 +228,9 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         };
     }
     let (across, down) = (cell * columns as f64, cell * rows as f64);
-    let _ = write!(
-        out,
-        "<image href=\"{image}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{across:.2}\" height=\"{down:.2}\" preserveAspectRatio=\"none\"/>"
-    );
+    let _ = write!(out, "<g transform=\"translate({left:.1} {top:.1}) scale({cell:.4})\">");
+    pixels::write(out, rows, columns, |r, c| map.value(r, c), Shade::Diverging, extent);
+    out.push_str("</g>");
     if cell >= 8.0 {
         let mut grid = String::new();
         for row in 0..=rows {
@@ -250,10 +247,10 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
         false => meanings_key(out, map, extent),
     }
     if rows * columns <= READ_CELLS {
-        let values: Vec<Cell> = (0..rows * columns)
+        let values: Vec<Option<String>> = (0..rows * columns)
             .map(|at| {
-                let value = map.value(at / columns, at % columns);
-                Cell(Some(if value.abs() <= HUGE { round_digits(value, 4) } else { f64::NAN }))
+                let (row, column) = (at / columns, at % columns);
+                map.value(row, column).is_finite().then(|| map.in_words(row, column))
             })
             .collect();
         let _ = writeln!(
@@ -262,8 +259,7 @@ pub(super) fn heatmap(out: &mut String, map: &Heatmap) {
             json(&(
                 (&map.row_labels, &map.row_title),
                 (&map.column_labels, &map.column_title),
-                values,
-                &map.meanings
+                values
             ))
         );
     }
@@ -316,15 +312,19 @@ fn picture(out: &mut String, bitmap: &Bitmap, shade: Shade, extent: f64, tall: u
         bitmap.values.get(row * bitmap.columns + column).copied().unwrap_or(0.0)
     };
     let zoom = (tall / bitmap.rows).max(1);
-    let class = if shade == Shade::Ink { "px ink" } else { "px" };
+    let (rows, columns) = (bitmap.rows, bitmap.columns);
     let _ = write!(
         out,
-        "<img class=\"{class}\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"{}\">",
-        zoom * bitmap.columns,
-        zoom * bitmap.rows,
-        text(alt),
-        png::data_address(bitmap.rows, bitmap.columns, value, shade, extent)
+        "<svg class=\"px\" viewBox=\"0 0 {columns} {rows}\" width=\"{}\" height=\"{}\"",
+        zoom * columns,
+        zoom * rows,
     );
+    let _ = match alt {
+        "" => write!(out, " aria-hidden=\"true\">"),
+        alt => write!(out, " role=\"img\" aria-label=\"{}\">", text(alt)),
+    };
+    pixels::write(out, rows, columns, value, shade, extent);
+    out.push_str("</svg>");
 }
 
 pub(super) fn tiles(out: &mut String, section: &Tiles) {
@@ -333,7 +333,7 @@ pub(super) fn tiles(out: &mut String, section: &Tiles) {
         nothing(out, "pictures");
         return;
     }
-    let extent = png::extent(section.tiles.iter().flat_map(|tile| &tile.bitmap.values));
+    let extent = pixels::extent(section.tiles.iter().flat_map(|tile| &tile.bitmap.values));
     if section.shade == Shade::Diverging {
         let values = section.tiles.iter().flat_map(|tile| &tile.bitmap.values);
         colour_key(out, extent, values.into_iter().any(|value| *value < 0.0));
@@ -377,7 +377,7 @@ pub(super) fn words(out: &mut String, section: &Words) {
         "<p class=\"tally\">{wrong} of {letters} letters are read wrongly in these words{}.</p>",
         if wrong > 0 { "; they are boxed and marked ✗" } else { "" }
     );
-    let extent = png::extent(
+    let extent = pixels::extent(
         section
             .words
             .iter()

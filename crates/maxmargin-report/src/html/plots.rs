@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use super::note;
 use crate::escape::{json, text};
 use crate::number::format_number;
-use crate::plot::{Column, Plot, Series, View};
-use crate::scale::{HUGE, Scale, round_digits};
+use crate::plot::{Column, Guide, Plot, Series, View};
+use crate::scale::{Domain, HUGE, Scale, TINY, Tick, round_digits};
 use crate::{svg, thin};
 
 #[derive(Serialize)]
@@ -24,9 +24,14 @@ struct PlotData<'a> {
 struct AxisData<'a> {
     label: &'a str,
     log: bool,
+    /// Ticks to pick from, of a linear and of a log axis.
+    ticks: [Ladder; 2],
     curves: Vec<(&'a str, &'a str)>,
     guides: Vec<(&'a str, Cell)>,
 }
+
+/// Values and labels of ticks, from coarse to fine.
+type Ladder = Vec<Vec<(Cell, String)>>;
 
 #[derive(Serialize)]
 struct SeriesData<'a> {
@@ -67,16 +72,44 @@ fn cells(values: &[Option<f64>]) -> Vec<Cell> {
     values.iter().map(|&value| Cell(value)).collect()
 }
 
+/// The ladders of an axis that shows some columns, for both scales.
+fn ladders(plot: &Plot, columns: &[&str], guides: &[Guide], pad: bool) -> [Ladder; 2] {
+    let shown = || plot.series.iter().flat_map(|series| columns.iter().map(|key| series.get(key)));
+    let values = || {
+        let of = |column: &Column| {
+            let all = [&column.values, &column.low, &column.high];
+            all.into_iter().flatten().copied().flatten().collect::<Vec<f64>>()
+        };
+        shown().flatten().flat_map(of).chain(guides.iter().map(|guide| guide.value))
+    };
+    [Scale::Linear, Scale::Log].map(|scale| {
+        let fits = |value: &f64| value.abs() <= HUGE && (scale == Scale::Linear || *value >= TINY);
+        let low = values().filter(fits).fold(f64::INFINITY, f64::min);
+        let high = values().filter(fits).fold(f64::NEG_INFINITY, f64::max);
+        if low > high {
+            return Vec::new();
+        }
+        let rungs = Domain::around(scale, low, high, pad).ladder().into_iter();
+        let written = |tick: Tick| (Cell(Some(tick.value)), tick.label);
+        rungs.map(|rung| rung.into_iter().map(written).collect()).collect()
+    })
+}
+
 fn plot_data<'a>(plot: &'a Plot, thinned: bool) -> PlotData<'a> {
     let x = plot.x.iter().map(|axis| AxisData {
         label: &axis.label,
         log: axis.scale == Scale::Log,
+        ticks: ladders(plot, &[&axis.column], &[], false),
         curves: vec![(&axis.column, &axis.label)],
         guides: Vec::new(),
     });
     let y = plot.y.iter().map(|axis| AxisData {
         label: &axis.label,
         log: axis.scale == Scale::Log,
+        ticks: {
+            let columns: Vec<&str> = axis.curves.iter().map(|curve| &*curve.column).collect();
+            ladders(plot, &columns, &axis.guides, true)
+        },
         curves: axis
             .curves
             .iter()

@@ -8,7 +8,7 @@ use crate::common::qp::Optimum;
 use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::Hamming;
-use maxmargin::model::soft::{DlpwSettings, SoftGraph, anneal, dlpw, train_augmented};
+use maxmargin::model::soft::{SoftGraph, anneal, train_augmented};
 use maxmargin::{Direction, Order, Problem, Settings, Solver, train};
 use proptest::prelude::*;
 
@@ -173,22 +173,6 @@ proptest! {
         let most = 1e-4 * blocks * case.graphs.len() as f64 * heaviest * 3.0;
         prop_assert!((-1e-6..=most + 1e-6).contains(&(sharp - optimum)), "{sharp} {optimum}");
     }
-
-    #[test]
-    fn dlpw_comes_near_from_above(case in any_graphs(), seed in any::<u64>()) {
-        let (lambda, epochs) = (1.0, 600);
-        let optimum = case.relaxed_optimum(lambda);
-        for temperature in [None, Some(0.01)] {
-            let settings = DlpwSettings { epochs, temperature, seed, ..DlpwSettings::default() };
-            let found = dlpw(&soft(&case, lambda, 1.0), &settings).unwrap();
-            let last = found.history.last().unwrap().hard_objective;
-            hold(last, &optimum, 0.25);
-            assert_eq!(found, dlpw(&soft(&case, lambda, 7.0), &settings).map(|mut again| {
-                again.history.iter_mut().zip(&found.history).for_each(|(a, b)| a.seconds = b.seconds);
-                again
-            }).unwrap());
-        }
-    }
 }
 
 // These take many rounds each.
@@ -252,8 +236,6 @@ fn what_makes_no_sense_is_refused() {
     assert!(problem.clone().smoothed(0.0).is_err() && problem.clone().with_rho(f64::NAN).is_err());
     assert!(anneal(problem.clone(), &[], &Settings::default()).is_err());
     assert!(train_augmented(problem.clone(), &Settings::default(), 0, 0.0).is_err());
-    let cold = DlpwSettings { temperature: Some(-1.0), ..DlpwSettings::default() };
-    assert!(dlpw(&problem, &cold).is_err());
     let mut other = case.shape().clone();
     other.templates.pop();
     assert!(SoftGraph::of_graphs(&other, case.data(), loss, 1.0, 1.0).is_err());

@@ -4,15 +4,18 @@ use super::runner::{Results, Row, Run};
 
 /// The middle of some values, and their range.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub(in crate::commands) struct Spread {
-    pub(in crate::commands) median: f64,
-    pub(in crate::commands) min: f64,
-    pub(in crate::commands) max: f64,
+pub struct Spread {
+    /// The middle one.
+    pub median: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
 }
 
 impl Spread {
     /// Of an even number, the median is the mean of the two in the middle; none of nothing.
-    pub(in crate::commands) fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
@@ -39,9 +42,11 @@ pub(super) const COLUMNS: [&str; 10] = [
 const ACROSS: usize = 4;
 
 /// The runs of a method at one λ.
-pub(in crate::commands) struct Group<'a> {
-    pub(in crate::commands) method: &'a str,
-    pub(in crate::commands) runs: Vec<&'a Run>,
+pub struct Group<'a> {
+    /// What it is called.
+    pub method: &'a str,
+    /// One for each seed.
+    pub runs: Vec<&'a Run>,
     /// Number of examples.
     n: f64,
     /// The largest dual that any method has found at this λ.
@@ -49,14 +54,17 @@ pub(in crate::commands) struct Group<'a> {
 }
 
 /// All runs at one λ, by method.
-pub(in crate::commands) struct AtLambda<'a> {
-    pub(in crate::commands) lambda: f64,
-    pub(in crate::commands) best_dual: f64,
-    pub(in crate::commands) groups: Vec<Group<'a>>,
+pub struct AtLambda<'a> {
+    /// The λ.
+    pub lambda: f64,
+    /// The largest dual value of all runs.
+    pub best_dual: f64,
+    /// All methods.
+    pub groups: Vec<Group<'a>>,
 }
 
 /// The runs by λ and method, in the order in which they were run.
-pub(in crate::commands) fn by_lambda(results: &Results) -> Vec<AtLambda<'_>> {
+pub fn by_lambda(results: &Results) -> Vec<AtLambda<'_>> {
     let mut all: Vec<AtLambda<'_>> = Vec::new();
     for run in &results.runs {
         let at = match all.iter().position(|known| known.lambda == run.lambda) {
@@ -132,7 +140,7 @@ impl Group<'_> {
     }
 
     /// A column where the gap is at most `gap` for the first time, in each run that gets there.
-    pub(in crate::commands) fn when(&self, gap: f64, column: &str) -> Vec<f64> {
+    pub fn when(&self, gap: f64, column: &str) -> Vec<f64> {
         let first = |rows: Vec<&Row>| {
             let row = rows.into_iter().find(|row| row.record.gap.is_some_and(|g| g <= gap))?;
             self.value(row, column)
@@ -141,7 +149,7 @@ impl Group<'_> {
     }
 
     /// A column at the last check of each run at which `axis` is not yet beyond `most`.
-    pub(in crate::commands) fn until(&self, axis: &str, most: f64, column: &str) -> Option<Spread> {
+    pub fn until(&self, axis: &str, most: f64, column: &str) -> Option<Spread> {
         let last = |rows: Vec<&Row>| {
             let early = |row: &&&Row| self.value(row, axis).is_some_and(|x| x <= most);
             rows.iter().rev().find(early).and_then(|row| self.value(row, column))
@@ -150,7 +158,7 @@ impl Group<'_> {
     }
 
     /// A column at the end of each run, where it is known.
-    pub(in crate::commands) fn last(&self, column: &str) -> Option<Spread> {
+    pub fn last(&self, column: &str) -> Option<Spread> {
         let last = |rows: Vec<&Row>| rows.last().and_then(|row| self.value(row, column));
         Spread::of(self.checks().into_iter().filter_map(last))
     }

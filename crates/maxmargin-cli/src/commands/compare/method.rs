@@ -9,17 +9,17 @@ use serde_json::Value;
 
 /// A method that takes part in a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::commands) struct Method {
+pub struct Method {
     /// As it was written.
-    pub(in crate::commands) name: String,
+    pub name: String,
     /// What it means; λ, seed and limits are not its own.
-    pub(in crate::commands) settings: Settings,
+    pub settings: Settings,
     /// Whether it was asked for, and not only taken in because it may apply.
-    pub(in crate::commands) wanted: bool,
+    pub(super) wanted: bool,
 }
 
 /// Stands for everything that applies.
-pub(in crate::commands) const ALL: &str = "all";
+pub const ALL: &str = "all";
 
 /// What `all` begins with; solvers that are not named here follow by themselves.
 const SENSIBLE: [&str; 10] = [
@@ -51,7 +51,7 @@ const KEYS: [&str; 11] = [
 ];
 
 /// The methods that are asked for, each once, with `base` for what they do not say.
-pub(in crate::commands) fn methods(names: &[String], base: &Settings) -> Result<Vec<Method>> {
+pub(super) fn methods(names: &[String], base: &Settings) -> Result<Vec<Method>> {
     let mut found: Vec<Method> = Vec::new();
     let mut add = |method: Method| match found.iter_mut().find(|known| known.name == method.name) {
         Some(known) => known.wanted |= method.wanted,
@@ -80,7 +80,11 @@ fn all(base: &Settings) -> Vec<Method> {
 }
 
 impl Method {
-    pub(in crate::commands) fn parse(name: &str, base: &Settings) -> Result<Self> {
+    /// Reads a method as it is written: `SOLVER[+PART]…`.
+    ///
+    /// # Errors
+    /// A part that is not known, or does not go with the others.
+    pub fn parse(name: &str, base: &Settings) -> Result<Self> {
         let mut parts = name.split('+');
         let solver = parts.next().unwrap_or_default();
         let solver = solver.parse::<Solver>().map_err(|error| {

@@ -1,15 +1,15 @@
 //! `maxmargin compare`
 
-pub(super) mod curves;
-pub(super) mod method;
-pub(super) mod page;
-pub(super) mod runner;
-pub(super) mod summary;
+pub(crate) mod curves;
+pub(crate) mod method;
+pub(crate) mod page;
+pub(crate) mod runner;
+pub(crate) mod summary;
 
 use super::figures::write_figures;
 use super::train::{as_option, write_file};
 use super::{print, print_json};
-use crate::args::{Budget, CompareArgs, TrainingName};
+use crate::args::{Budget, CompareArgs};
 use crate::kind::{self, Kind, Labelled, Training, Vocabulary, with_training};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
@@ -53,9 +53,11 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
 }
 
 /// Runs, and what they show.
-pub(super) struct Comparison {
-    pub(super) summary: Summary,
-    pub(super) results: Results,
+pub struct Comparison {
+    /// What they show.
+    pub summary: Summary,
+    /// The runs.
+    pub results: Results,
 }
 
 /// Runs everything that is asked for, as far as it has not been run before; writes the traces.
@@ -64,7 +66,7 @@ fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
 }
 
 /// As [`compare`], but methods that the data do not allow are left out.
-pub(super) fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
     let mut race = race(args)?;
     race.methods.iter_mut().for_each(|method| method.wanted = false);
     race_on(args, race, screen)
@@ -84,12 +86,6 @@ fn race(args: &CompareArgs) -> Result<Race> {
         bail!("training and test data cannot both come from standard input");
     }
     let soft = &args.model.soft;
-    if matches!(soft.training, Some(name) if !name.is_by_decoding() && name != TrainingName::Soft) {
-        bail!(
-            "DLPW has a loop of its own, and no dual to compare by\n\
-             hint: `maxmargin reproduce soft-fig2` sets its objective beside those of others"
-        );
-    }
     if soft.rho_schedule.is_some() || soft.multipliers.is_some() {
         bail!("methods are compared in single runs: --rho-schedule and --multipliers have several");
     }

@@ -9,7 +9,7 @@ use maxmargin_report::{
 };
 
 /// The page, with one set of sections for each λ.
-pub(in crate::commands) fn page(summary: &Summary, results: &Results, title: &str) -> Report {
+pub(super) fn page(summary: &Summary, results: &Results, title: &str) -> Report {
     let mut report = Report::new(title)
         .footer(format!("maxmargin {}", env!("CARGO_PKG_VERSION")))
         .with(Prose::new("How").paragraph(summary.how()));
@@ -18,11 +18,7 @@ pub(in crate::commands) fn page(summary: &Summary, results: &Results, title: &st
 }
 
 /// What a comparison has found, for a page of its own or a part of one whose headings say `where_`.
-pub(in crate::commands) fn sections(
-    summary: &Summary,
-    results: &Results,
-    where_: &str,
-) -> Vec<Section> {
+pub fn sections(summary: &Summary, results: &Results, where_: &str) -> Vec<Section> {
     let mut sections = Vec::new();
     for (at, told) in by_lambda(results).iter().zip(&summary.lambdas) {
         let place = format!("{where_}λ = {}", format_number(at.lambda));
@@ -43,7 +39,7 @@ pub(in crate::commands) fn sections(
 }
 
 /// Curves over the seeds: medians, and bands from the least to the largest.
-pub(in crate::commands) fn convergence(at: &AtLambda<'_>, heading: &str) -> Plot {
+pub fn convergence(at: &AtLambda<'_>, heading: &str) -> Plot {
     let mut plot = Plot::new(heading)
         .note("Lines are medians over the seeds, bands go from the least to the largest.")
         .x(XAxis::new("passes", "Effective passes").log())
@@ -95,7 +91,7 @@ fn time(at: &AtLambda<'_>, heading: &str) -> Bars {
 }
 
 /// Still pictures of the curves, each with a name for its file.
-pub(in crate::commands) fn figures(results: &Results) -> Vec<Figure> {
+pub fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = Vec::new();
     for at in by_lambda(results) {
         let plot = convergence(&at, &format!("λ = {}", format_number(at.lambda)));

@@ -14,58 +14,62 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// What is to be run.
-pub(in crate::commands) struct Race {
-    pub(in crate::commands) methods: Vec<Method>,
+pub(super) struct Race {
+    pub(super) methods: Vec<Method>,
     /// Empty for 1/n.
-    pub(in crate::commands) lambdas: Vec<f64>,
-    pub(in crate::commands) seeds: u64,
+    pub(super) lambdas: Vec<f64>,
+    pub(super) seeds: u64,
     /// Effective passes that a run may take, if they are what is limited.
-    pub(in crate::commands) passes: Option<f64>,
+    pub(super) passes: Option<f64>,
     /// Where the traces go.
-    pub(in crate::commands) traces: PathBuf,
+    pub(super) traces: PathBuf,
 }
 
 /// What has come of it.
 #[derive(Default)]
-pub(in crate::commands) struct Results {
-    /// Examples, and features.
-    pub(in crate::commands) n: usize,
-    pub(in crate::commands) d: usize,
-    pub(in crate::commands) runs: Vec<Run>,
+pub struct Results {
+    /// Number of examples, and of features.
+    pub n: usize,
+    pub(super) d: usize,
+    pub runs: Vec<Run>,
     /// Methods that do not apply, and why.
-    pub(in crate::commands) skipped: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
     /// How many runs were found from before.
-    pub(in crate::commands) reused: usize,
+    pub(super) reused: usize,
 }
 
 /// One run of one method.
-pub(in crate::commands) struct Run {
-    pub(in crate::commands) method: String,
-    pub(in crate::commands) lambda: f64,
-    pub(in crate::commands) seed: u64,
-    pub(in crate::commands) rows: Vec<Row>,
-    pub(in crate::commands) end: End,
+pub struct Run {
+    /// What the method is called.
+    pub method: String,
+    pub(super) lambda: f64,
+    pub(super) seed: u64,
+    /// Its trace, pass by pass.
+    pub rows: Vec<Row>,
+    /// How it ended.
+    pub end: End,
     /// The file of the trace, in its folder.
-    pub(in crate::commands) trace: String,
+    pub(super) trace: String,
 }
 
 /// A row of a trace: the state after a pass, and errors where the gap is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in crate::commands) struct Row {
+pub struct Row {
     #[serde(flatten)]
-    pub(in crate::commands) record: Record,
+    /// The state after a pass.
+    pub record: Record,
     /// Share of wrong labels in the training data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) train_error: Option<f64>,
+    pub(super) train_error: Option<f64>,
     /// Share of wrong labels in the test data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) test_error: Option<f64>,
+    pub(super) test_error: Option<f64>,
     /// What the order took the gap for before it was known, where block gaps are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) known_gap: Option<f64>,
+    pub known_gap: Option<f64>,
     /// The gap of every block, where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) block_gaps: Option<Vec<f64>>,
+    pub block_gaps: Option<Vec<f64>>,
 }
 
 /// The first line of a trace: everything that its run depends on. A trace is used again if this is
@@ -90,7 +94,7 @@ enum Line {
 }
 
 /// Runs everything that has not been run before.
-pub(in crate::commands) fn run<K: Kind>(
+pub(super) fn run<K: Kind>(
     race: &Race,
     data: Training<K>,
     test: Option<&Labelled<K::Examples>>,

@@ -8,83 +8,84 @@ use std::fmt::Write as _;
 
 /// How a comparison was made.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct Conditions {
-    pub(in crate::commands) data: String,
+pub struct Conditions {
+    /// What the data are called.
+    pub data: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) test: Option<String>,
+    pub(super) test: Option<String>,
     /// What the data are, in words.
-    pub(in crate::commands) model: String,
-    pub(in crate::commands) seeds: u64,
-    pub(in crate::commands) budget: String,
-    pub(in crate::commands) tolerance: f64,
-    pub(in crate::commands) gap_every: u64,
-    pub(in crate::commands) threads: usize,
-    pub(in crate::commands) version: &'static str,
+    pub(super) model: String,
+    pub(super) seeds: u64,
+    pub(super) budget: String,
+    pub(super) tolerance: f64,
+    pub(super) gap_every: u64,
+    pub(super) threads: usize,
+    pub(super) version: &'static str,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct Summary {
+pub struct Summary {
     #[serde(flatten)]
-    pub(in crate::commands) conditions: Conditions,
-    pub(in crate::commands) n: usize,
-    pub(in crate::commands) d: usize,
-    pub(in crate::commands) lambdas: Vec<LambdaSummary>,
+    pub conditions: Conditions,
+    pub(super) n: usize,
+    pub(super) d: usize,
+    pub(super) lambdas: Vec<LambdaSummary>,
     /// Methods that do not apply, and why.
-    pub(in crate::commands) skipped: Vec<(String, String)>,
+    pub(super) skipped: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct LambdaSummary {
-    pub(in crate::commands) lambda: f64,
-    pub(in crate::commands) best_dual: f64,
-    pub(in crate::commands) methods: Vec<MethodSummary>,
-    pub(in crate::commands) winners: Vec<Winner>,
+pub(super) struct LambdaSummary {
+    pub(super) lambda: f64,
+    pub(super) best_dual: f64,
+    pub(super) methods: Vec<MethodSummary>,
+    pub(super) winners: Vec<Winner>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct MethodSummary {
-    pub(in crate::commands) method: String,
+pub(super) struct MethodSummary {
+    pub(super) method: String,
     /// What it took to each gap level.
-    pub(in crate::commands) levels: Vec<Level>,
+    pub(super) levels: Vec<Level>,
     /// At the end of the runs.
-    pub(in crate::commands) gap: Option<Spread>,
-    pub(in crate::commands) primal: Option<Spread>,
-    pub(in crate::commands) dual: Option<Spread>,
-    pub(in crate::commands) train_error: Option<Spread>,
-    pub(in crate::commands) test_error: Option<Spread>,
-    pub(in crate::commands) effective_passes: Option<Spread>,
-    pub(in crate::commands) seconds: Option<Spread>,
-    pub(in crate::commands) runs: Vec<RunSummary>,
+    pub(super) gap: Option<Spread>,
+    pub(super) primal: Option<Spread>,
+    pub(super) dual: Option<Spread>,
+    pub(super) train_error: Option<Spread>,
+    pub(super) test_error: Option<Spread>,
+    pub(super) effective_passes: Option<Spread>,
+    pub(super) seconds: Option<Spread>,
+    pub(super) runs: Vec<RunSummary>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct Level {
-    pub(in crate::commands) gap: f64,
+pub(super) struct Level {
+    pub(super) gap: f64,
     /// How many runs have reached it.
-    pub(in crate::commands) reached: usize,
+    pub(super) reached: usize,
     /// If all have.
-    pub(in crate::commands) effective_passes: Option<Spread>,
-    pub(in crate::commands) seconds: Option<Spread>,
+    pub(super) effective_passes: Option<Spread>,
+    pub(super) seconds: Option<Spread>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct RunSummary {
-    pub(in crate::commands) seed: u64,
-    pub(in crate::commands) status: maxmargin::Status,
-    pub(in crate::commands) gap: f64,
-    pub(in crate::commands) oracle_calls: u64,
-    pub(in crate::commands) seconds: f64,
-    pub(in crate::commands) trace: String,
+pub(super) struct RunSummary {
+    pub(super) seed: u64,
+    pub(super) status: maxmargin::Status,
+    pub(super) gap: f64,
+    pub(super) oracle_calls: u64,
+    pub(super) seconds: f64,
+    pub(super) trace: String,
 }
 
 /// Who comes first to a gap, by medians over the seeds.
 #[derive(Debug, Clone, Serialize)]
-pub(in crate::commands) struct Winner {
-    pub(in crate::commands) gap: f64,
-    pub(in crate::commands) fewest_calls: String,
-    pub(in crate::commands) effective_passes: f64,
-    pub(in crate::commands) least_time: String,
-    pub(in crate::commands) seconds: f64,
+pub(super) struct Winner {
+    pub(super) gap: f64,
+    pub(super) fewest_calls: String,
+    pub(super) effective_passes: f64,
+    pub(super) least_time: String,
+    pub(super) seconds: f64,
 }
 
 /// The most gap levels in a table.
@@ -106,7 +107,7 @@ fn levels(at: &AtLambda<'_>, tolerance: f64) -> Vec<f64> {
 }
 
 impl Summary {
-    pub(in crate::commands) fn new(conditions: Conditions, results: &Results) -> Self {
+    pub(super) fn new(conditions: Conditions, results: &Results) -> Self {
         let tolerance = conditions.tolerance;
         let lambdas = by_lambda(results).into_iter().map(|at| LambdaSummary::new(&at, tolerance));
         Self {
@@ -119,7 +120,7 @@ impl Summary {
     }
 
     /// As a Markdown document.
-    pub(in crate::commands) fn to_markdown(&self) -> String {
+    pub fn to_markdown(&self) -> String {
         let mut text =
             format!("# Methods compared on {}\n\n{}\n", self.conditions.data, self.how());
         for at in &self.lambdas {
@@ -133,7 +134,7 @@ impl Summary {
     }
 
     /// How it was done, in words.
-    pub(in crate::commands) fn how(&self) -> String {
+    pub(super) fn how(&self) -> String {
         let c = &self.conditions;
         let threads = match c.threads {
             0 => "all threads".to_owned(),
@@ -170,7 +171,7 @@ impl LambdaSummary {
     }
 
     /// The heads of the columns; the first is text.
-    pub(in crate::commands) fn heads(&self) -> Vec<String> {
+    pub(super) fn heads(&self) -> Vec<String> {
         let levels: Vec<String> = self.methods.first().map_or_else(Vec::new, |method| {
             method.levels.iter().map(|level| format_number(level.gap)).collect()
         });
@@ -192,7 +193,7 @@ impl LambdaSummary {
         all
     }
 
-    pub(in crate::commands) fn cells(&self, method: &MethodSummary) -> Vec<String> {
+    pub(super) fn cells(&self, method: &MethodSummary) -> Vec<String> {
         let show = |spread: Option<Spread>, form: fn(f64) -> String| {
             spread.map_or_else(|| "–".to_owned(), |spread| form(spread.median))
         };
@@ -222,7 +223,7 @@ impl LambdaSummary {
     }
 
     /// Who wins, in words.
-    pub(in crate::commands) fn in_words(&self) -> Vec<String> {
+    pub(super) fn in_words(&self) -> Vec<String> {
         if self.winners.is_empty() {
             return vec!["No method reached a gap of a power of ten with all seeds.".to_owned()];
         }

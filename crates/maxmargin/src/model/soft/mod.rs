@@ -15,8 +15,8 @@
 //! block is a simplex with an oracle of a few additions. So all orders, directions, steps, limits and
 //! certificates apply as they are; the gap is that of the soft problem.
 //!
-//! [`SoftGraph`] is the problem; [`anneal`] decreases ρ step by step, [`train_augmented`] finds
-//! multipliers with which the constraints hold at any ρ, and [`dlpw`] is the older alternative.
+//! [`SoftGraph`] is the problem; [`anneal`] decreases ρ step by step, and [`train_augmented`] finds
+//! multipliers with which the constraints hold at any ρ.
 //!
 //! A [`SoftGraph`] is made of data. [Bounds](crate::Bounded) can be put around it, but no problem with
 //! bounds, a kernel or slack rescaling can be put inside:
@@ -29,13 +29,12 @@
 //! let soft = SoftGraph::of_graphs(&shape, &inside, loss, 0.1, 1.0);
 //! ```
 
-mod dlpw;
-mod dlpw_run;
+mod blocks;
 mod layout;
 mod outer;
 mod problem;
 
-pub use dlpw::{Dlpw, DlpwRow, DlpwSettings, dlpw, dlpw_watched};
-pub use dlpw_run::train_dlpw;
+#[doc(hidden)]
+pub use blocks::{Meeting, SoftBlocks};
 pub use outer::{Augmented, anneal, train_augmented};
 pub use problem::{SoftError, SoftGraph, SoftWorkspace};

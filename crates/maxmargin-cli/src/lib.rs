@@ -1,0 +1,56 @@
+//! The `maxmargin` command, as a library for its own program and for `maxmargin-lab`. It is no interface for others:
+//! the libraries are `maxmargin` and `maxmargin-io`.
+//!
+//! Data go to standard output, talk goes to standard error; with `--json` standard output carries
+//! exactly one JSON object.
+
+mod args;
+mod commands;
+mod kind;
+#[doc(hidden)]
+pub mod lab;
+mod output;
+mod report;
+mod screen;
+mod tally;
+
+use clap::Parser as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+/// Does what the command line asks for.
+pub fn main() -> ExitCode {
+    exit_code(commands::run(args::Cli::parse().command))
+}
+
+/// Does what other arguments ask for.
+///
+/// # Errors
+/// Those of the command, and arguments that it does not know.
+#[doc(hidden)]
+pub fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
+    let all = ["maxmargin"].iter().chain(arguments);
+    commands::run(args::Cli::try_parse_from(all)?.command)
+}
+
+/// The exit code of a program, once an error has been told.
+#[doc(hidden)]
+pub fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is there to be told that standard error is closed.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the reader of our output has gone away (`maxmargin … | head`), which is no fault of ours.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}

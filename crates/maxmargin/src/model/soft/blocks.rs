@@ -1,0 +1,103 @@
+//! The blocks of a soft problem one by one, for methods that are not the engine's: those of `maxmargin-lab`.
+
+use super::layout::Side;
+use super::problem::SoftGraph;
+use std::ops::Range;
+
+impl SoftGraph {
+    /// Its blocks: the variables and factors of all examples.
+    #[doc(hidden)]
+    pub fn blocks(&self) -> SoftBlocks<'_> {
+        SoftBlocks(self)
+    }
+}
+
+/// The variables and factors of all examples, each a maximum over states in the hard objective g(w, δ).
+///
+/// Messages and multipliers are apart here: δ has no multipliers in it, and its numbers are not scaled.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct SoftBlocks<'p>(&'p SoftGraph);
+
+/// Where a factor and one of its variables meet, seen from one of the two.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Meeting(Side);
+
+impl Meeting {
+    /// The messages of the meeting, one for each state of the variable.
+    pub fn messages(&self) -> Range<usize> {
+        self.0.message..self.0.message + self.0.states as usize
+    }
+
+    /// The message that a state of the block reads: of a factor, a joint state.
+    pub fn message_of(&self, state: usize) -> usize {
+        self.0.message_of(state)
+    }
+}
+
+impl<'p> SoftBlocks<'p> {
+    /// Number of examples.
+    pub fn examples(self) -> usize {
+        self.0.layout.examples.len()
+    }
+
+    /// Number of weights, without messages.
+    pub fn dim(self) -> usize {
+        self.0.layout.dim
+    }
+
+    /// Number of messages.
+    pub fn messages(self) -> usize {
+        self.0.layout.messages
+    }
+
+    /// The blocks of the variables of an example.
+    pub fn variables(self, example: usize) -> Range<usize> {
+        let start = self.0.layout.examples[example].start;
+        start..start + self.0.layout.variables[example]
+    }
+
+    /// The blocks of the factors of an example.
+    pub fn factors(self, example: usize) -> Range<usize> {
+        self.variables(example).end..self.0.layout.examples[example].end
+    }
+
+    /// The weight of an example, 1 on average.
+    pub fn weight(self, example: usize) -> f64 {
+        self.0.relative_weight(example)
+    }
+
+    /// The true state of a block.
+    pub fn truth(self, block: usize) -> usize {
+        self.0.layout.blocks[block].truth as usize
+    }
+
+    /// The meetings of a block: of a variable with its factors, or of a factor with its variables.
+    pub fn meetings(self, block: usize) -> impl Iterator<Item = Meeting> + 'p {
+        let layout = &self.0.layout;
+        layout.sides[layout.blocks[block].sides.clone()].iter().copied().map(Meeting)
+    }
+
+    /// θ(y) of all states of a block with their losses and messages, at the weights `scale` · w.
+    pub fn scores(
+        self,
+        block: usize,
+        w: &[f64],
+        scale: f64,
+        messages: &[f64],
+        scores: &mut Vec<f64>,
+    ) {
+        self.0.scaled_theta(&self.0.layout.blocks[block], w, scale, messages, scores);
+    }
+
+    /// Adds `scale` · Σ mass · φ(y) over the states of a block.
+    pub fn add_features(self, block: usize, scale: f64, masses: &[f64], to: &mut [f64]) {
+        self.0.scatter_features(block, scale, masses, to);
+    }
+
+    /// The hard objective g(w, δ).
+    pub fn hard_objective(self, w: &[f64], messages: &[f64]) -> f64 {
+        self.0.hard_objective_at(w, messages)
+    }
+}
