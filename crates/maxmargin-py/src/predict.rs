@@ -3,6 +3,7 @@
 use crate::examples::Examples;
 use crate::problem::{matching, multilabel, potts, text, tree};
 use maxmargin::Problem as _;
+use maxmargin::ProblemExt as _;
 use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
 use maxmargin::kernel::Expander;
 use maxmargin::model::chain::{Decoder, Rules, Sequence};

@@ -76,7 +76,7 @@ pub use path::{
 };
 pub use problem::{
     Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
-    Problem, Quality, Simplices, Sink, SlackRescaled, SlackWorkspace, SparseVec,
+    Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SlackWorkspace, SparseVec,
 };
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;

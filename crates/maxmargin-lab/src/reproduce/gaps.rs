@@ -3,6 +3,7 @@
 use super::claims::Findings;
 use super::lab::{Lab, OCR_SMALL};
 use anyhow::Result;
+use maxmargin::ProblemExt as _;
 use maxmargin::{Problem, SparseVec};
 use maxmargin_cli::lab::{
     Comparison, Row, Run, Spread, TrainingData, UseProblem, by_lambda, convergence,

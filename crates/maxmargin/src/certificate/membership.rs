@@ -228,7 +228,7 @@ impl Direction {
 mod tests {
     use super::*;
     use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
-    use crate::problem::Problem;
+    use crate::problem::{Problem, ProblemExt};
     use crate::util::rng::Rng;
 
     #[test]

@@ -69,7 +69,7 @@ pub enum Event<'a> {
     /// The solver `auto` has made up its mind, after the first pass.
     Choice(&'a Choice),
     /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on, as a
-    /// [look](crate::Problem::is_checked_at_start) at a few examples has found.
+    /// [look](crate::problem::Abilities::is_trusted) at a few examples has found.
     Warning {
         /// Which law is broken and how, in words.
         message: &'a str,
@@ -202,7 +202,7 @@ pub struct Record {
     /// The duality gap, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// The [other objective](crate::Problem::second_objective) of the problem, where it has one and the
+    /// The [other objective](crate::problem::SecondObjective) of the problem, where it has one and the
     /// gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<f64>,

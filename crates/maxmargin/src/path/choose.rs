@@ -69,7 +69,7 @@ pub struct LambdaChoice {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Interrupt, Problem as _, Settings, choose_lambda};
+/// use maxmargin::{Interrupt, Problem, ProblemExt as _, Settings, choose_lambda};
 ///
 /// let problem = toy();
 /// let losses = |_: f64, w: &[f64]| {

@@ -32,7 +32,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Settings or a problem that make no sense, or numbers that are not finite. The path needs
-/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](Problem::truth).
+/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](crate::problem::Truths).
 pub fn regularization_path(
     problem: &dyn Blocks,
     settings: &PathSettings,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, Settings, Status, Trainer};
+/// use maxmargin::{Problem, ProblemExt, Settings, Status, Trainer};
 ///
 /// let (training, held_out) = (toy(), toy()); // in earnest, two different ones
 /// let mut error = |w: &[f64]| {

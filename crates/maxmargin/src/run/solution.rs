@@ -52,7 +52,7 @@ impl Interrupt {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, Settings, train};
+/// use maxmargin::{Problem, ProblemExt, Settings, train};
 ///
 /// let problem = toy();
 /// let solution = train(&problem, &Settings::default())?;
@@ -83,7 +83,7 @@ pub struct Solution {
     pub choice: Option<Choice>,
     /// How it has done on the data held out, if there were any.
     pub validation: Option<Validation>,
-    /// Laws that the problem was found to break when the run [began](crate::Problem::is_checked_at_start), in
+    /// Laws that the problem was found to break when the run [began](crate::problem::Abilities::is_trusted), in
     /// words; with any of these, the certificate may prove nothing.
     pub warnings: Vec<String>,
 }

@@ -8,6 +8,7 @@ use crate::common::subgradients::{average, dual_averaging};
 use crate::common::{
     assert_all_close, assert_close, assert_proven, bcfw, cases, norm_sq, qp, watch,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::{
     Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver,
     Step, TrainError, train,

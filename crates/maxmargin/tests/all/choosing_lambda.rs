@@ -2,6 +2,7 @@
 
 use crate::common::bcfw;
 use crate::common::bits::random_chain;
+use maxmargin::ProblemExt as _;
 use maxmargin::{
     Direction, Interrupt, LambdaChoice, Order, Problem, Settings, TrainError, TriedLambda,
     choose_lambda,

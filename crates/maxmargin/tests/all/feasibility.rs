@@ -4,6 +4,7 @@ use crate::common::bcfw;
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::rows::{CaseRow, RowsCase};
 use crate::common::{audit_of, cases};
+use maxmargin::ProblemExt as _;
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming};
 use maxmargin::{Block, PointCheck, Problem, Settings, Solution, SparseVec, audit, train};
 use proptest::prelude::*;

@@ -3,6 +3,7 @@
 use crate::common::{
     assert_all_close, assert_certified, assert_close, assert_proven, bcfw, cases, watch,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{
     Expander, Kernel, KernelError, KernelModel, Kernelised, NodeInputs, Support,

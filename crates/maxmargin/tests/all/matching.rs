@@ -7,6 +7,7 @@ use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, minus, norm_sq,
     qp,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::model::matching::{
     Gold, LinkLoss, Matcher, Matching, MatchingError, MatchingShape, PairError, Pairs,
 };
@@ -74,7 +75,7 @@ proptest! {
                 assert_close(problem.norm_sq(i, &mut workspace, &parts), norm_sq(&phi), 1e-12, norm_sq(&phi));
             }
             let mut sink = vec![0.0; problem.dim()];
-            problem.scatter(i, 1.0, &parts, sink.as_mut_slice());
+            problem.scatter(i, 1.0, &parts, sink.as_mut_slice().into());
             assert_all_close(&sink, &phi, 1e-13);
             assert_close(problem.loss(i, a), case.loss(i, a), 1e-13, 10.0);
             let mut psi = SparseVec::new();

@@ -8,6 +8,7 @@ use crate::common::problems::ViaPsi;
 use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::subsets::{MOST_VARIABLES, Subsets};
 use maxmargin::model::LabelledRows;
@@ -118,7 +119,7 @@ proptest! {
             let length = norm_sq(&dense);
             assert_close(problem.norm_sq(i, &mut workspace, &parts), length, 1e-12, length);
             let mut sink = vec![0.0; problem.dim()];
-            problem.scatter(i, -0.5, &parts, sink.as_mut_slice());
+            problem.scatter(i, -0.5, &parts, sink.as_mut_slice().into());
             sink.iter_mut().for_each(|x| *x *= -2.0);
             assert_all_close(&sink, &dense, 1e-12);
             assert_close(problem.loss(i, &LabelSet::from(a.clone())), case.loss(i, a), 1e-13, 1.0);

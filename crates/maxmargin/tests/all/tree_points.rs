@@ -2,6 +2,7 @@
 
 use crate::common::trees::{TreeCase, any_tree};
 use crate::common::{audit_of, bcfw, cases};
+use maxmargin::ProblemExt as _;
 use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use maxmargin::{Block, PointCheck, Problem, Rng, Settings, SparseVec, train};
 use proptest::prelude::*;

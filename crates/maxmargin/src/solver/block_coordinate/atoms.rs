@@ -324,7 +324,7 @@ impl Distances {
 mod tests {
     use super::*;
     use crate::doc::toy;
-    use crate::problem::{Blocks, Problem};
+    use crate::problem::{Blocks, Problem, ProblemExt};
 
     fn point(id: u64) -> SparseVec {
         [(id, 1.0)].into_iter().collect()

@@ -11,7 +11,9 @@ use crate::common::paths::settings;
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::rows::any_rows;
 use crate::common::{audit_of, cases, qp};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
+use maxmargin::problem::Abilities;
 use maxmargin::{
     Bounded, Bounds, DualPoint, Enumerable, Problem, Quality, Settings, SlackRescaled, Solver,
     TrainError, audit, forward_problem, regularization_path, train,
@@ -47,10 +49,10 @@ impl Problem for Listed {
     type Output = usize;
     type Workspace = ();
 
-    forward_problem!(self.inner, workspace, except[has_signed_losses]);
+    forward_problem!(self.inner, workspace, except[abilities]);
 
-    fn has_signed_losses(&self) -> bool {
-        self.signed
+    fn abilities(&self) -> Abilities<'_, (), usize> {
+        Abilities { has_signed_losses: self.signed, ..self.inner.abilities() }
     }
 }
 
