@@ -96,10 +96,6 @@ impl Desk {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.path(name)).unwrap()
-    }
-
     pub(crate) fn model(&self, name: &str) -> Model {
         Model::load(self.path(name)).unwrap()
     }
