@@ -108,7 +108,7 @@ pub enum TrainError {
     #[error(transparent)]
     Bounds(#[from] BoundsError),
     /// Bounds on weights whose squared length is not the sum of their squares
-    /// ([`Problem::weights_norm_sq`]), as with a kernel.
+    /// ([`Problem::weights_norm_sq`](crate::Problem::weights_norm_sq)), as with a kernel.
     #[error(
         "the weights have bounds, and a length that is not the root of the sum of their squares, as \
          with a kernel; the two do not go together"

@@ -166,7 +166,7 @@ impl<'a> Trainer<'a> {
     /// Trains, from w = 0 unless it [starts](Self::start_from) or [resumes](Self::resume) elsewhere,
     /// until the gap is within the tolerance or a limit is reached.
     ///
-    /// A problem of your own is [checked](Problem::is_checked_at_start) on a few examples first, unless
+    /// A problem of your own is [checked](crate::Problem::is_checked_at_start) on a few examples first, unless
     /// it starts or resumes elsewhere; what is wrong with it is in the
     /// [events](crate::observe::Event::Warning) and in [`Solution::warnings`].
     ///

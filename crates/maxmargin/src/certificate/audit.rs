@@ -45,10 +45,10 @@ pub struct Audit {
 /// Recomputes a certificate from nothing but the problem, λ, the weights and the dual point.
 ///
 /// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α.
-/// Feasibility is checked to `slack` in every mass. Where [`Problem::check_point`] shows less than the
+/// Feasibility is checked to `slack` in every mass. Where [`Problem::check_point`](crate::Problem::check_point) shows less than the
 /// certificate needs, the audit searches for outputs that the point is made of, with some oracle calls
 /// for every block. Where that search ends without an answer, the certificate is
-/// [unproven](Quality::Unproven).
+/// [unproven](crate::Quality::Unproven).
 ///
 /// ```
 /// # use maxmargin::doc::toy;

@@ -1,4 +1,4 @@
-//! What the blocks of a dual point are shown to be.
+//! What the blocks of a dual point are shown to be: feasible, feasible for the relaxation, or unproven.
 
 use crate::certificate::membership::{Membership, find_outputs};
 use crate::dual::Workers;

@@ -1,4 +1,4 @@
-//! All blocks at one w, read by exact oracles, and the certificate of what they say.
+//! The exact oracles of all blocks at one w, and the certificate that follows from their answers.
 
 use super::Certificate;
 use crate::dual::{Block, Scratch, Shares, Workers};

@@ -1,9 +1,8 @@
-//! The point of a cone that is nearest to a target, where the generators of the cone come one by one.
+//! The point of a cone that is nearest to a target, where the generators of the cone arrive one by one.
 //!
 //! This is the active-set method of Lawson and Hanson (1974) for least squares with coefficients ≥ 0.
-//! Generators are sparse vectors. Inner products are computed once for each pair, and the residual is
-//! computed anew from the vectors themselves, so that it is small to rounding where the target lies in
-//! the cone.
+//! Generators are sparse vectors. Inner products are computed once for each pair. The residual is recomputed
+//! from the vectors themselves, so that it is small to rounding if the target lies in the cone.
 
 use crate::problem::sparse::SparseVec;
 

@@ -1,4 +1,4 @@
-//! Is a point of a block made of outputs?
+//! Decides whether a point of a block is a mixture of outputs.
 //!
 //! A block with the features t and the loss ℓ stands for the bound ℓ + ⟨w, t⟩ on the hinge of its
 //! example. The bound holds for all w if outputs y with masses α(y) exist such that
@@ -7,12 +7,12 @@
 //! Σ α(y) x(y) = t,   Σ α(y) L(y) ≥ ℓ,   Σ α(y) = 1,   α ≥ 0        with x(y) = −ψᵢ(y)
 //! ```
 //!
-//! Where the bounds of the problem allow a weight one sign only, the bound has to hold for that sign
-//! only, and the equation for its feature becomes an inequality. So the question is whether
-//! (t, ℓ, 1) lies in the cone of all (x(y), L(y), 1) and of the directions that inequalities leave open.
-//! The search adds one output at a time, the one that the oracle finds in the direction of the
-//! residual. Both answers come with a proof: outputs and their masses, or a residual that separates the
-//! point from everything that an exact oracle can find.
+//! If the problem's bounds allow only one sign of a weight, the bound has to hold for that sign only, and
+//! the equation for its feature becomes an inequality. So the question is whether (t, ℓ, 1) lies in the cone
+//! of all (x(y), L(y), 1) and of the directions that inequalities leave open. The search adds one output at a
+//! time, the one that the oracle finds in the direction of the residual. Both answers come with a proof:
+//! outputs and their masses, or a residual that separates the point from everything that an exact oracle can
+//! find.
 
 use crate::certificate::least_squares_cone::NearestInCone;
 use crate::dual::Block;

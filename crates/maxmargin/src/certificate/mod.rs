@@ -1,4 +1,10 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
+//!
+//! P(w) − D(α) bounds the suboptimality of any w, for any feasible α. `exact_pass` calls all oracles at one
+//! w and computes the numbers. `audit` recomputes them from nothing but the problem, λ, the weights and the
+//! dual point. `check_points` and `membership` show that a dual point is a mixture of outputs. What the
+//! numbers prove depends on the oracle and on the point, so the certificate carries a quality: see
+//! `docs/decisions/0006-certificates-state-their-quality.md`.
 
 mod audit;
 mod check_points;

@@ -1,4 +1,9 @@
 //! The unbounded weights behind bounded ones, and exact line searches along piecewise quadratics.
+//!
+//! Where the problem has bounds, the state keeps v = Aα beside w = clip(v). The dual along a step is then a
+//! piecewise quadratic: it turns wherever a weight meets or leaves a bound. A step scatters its direction
+//! into a sparse buffer and walks from turn to turn to the exact maximum. See
+//! `docs/decisions/0007-bounds-belong-to-the-problem.md`.
 
 use crate::dual::Pace;
 use crate::dual::Stride;

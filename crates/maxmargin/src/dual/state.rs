@@ -1,4 +1,4 @@
-//! The dual point, and the weights that belong to it.
+//! The running state of a dual method: blocks, w and D.
 
 use super::clipped::Clipped;
 use super::point::{Block, Corner, DualPoint, Move, Shares, add_weights, dual_value};

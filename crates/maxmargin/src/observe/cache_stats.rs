@@ -1,4 +1,4 @@
-//! How a cache has done.
+//! How well a cache did.
 
 use serde::{Deserialize, Serialize};
 

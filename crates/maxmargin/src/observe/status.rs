@@ -1,4 +1,7 @@
-//! How a run ended.
+//! Why a run ended.
+//!
+//! A limit that is reached is a status, not an error: the result always has its true gap, which costs one
+//! more pass after the limit.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How a result has done on data held out.
+//! How well a result did on held-out data.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,7 @@
-//! The path as it is kept and asked.
+//! The path as it is stored and queried.
+//!
+//! A breakpoint stores the new values of the weights that have changed, not differences to add, so that
+//! weights come back bit by bit, however long the path is.
 
 use super::settings::GridStart;
 use crate::certificate::Certificate;

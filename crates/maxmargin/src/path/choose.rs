@@ -1,9 +1,9 @@
-//! Choosing λ: the one with the least error on data held out, of a grid from strong to weak
-//! regularization, each trained from the one before.
+//! Chooses λ: the one with the least error on held-out data, from a grid that goes from strong to weak
+//! regularization and trains each λ from the one before.
 //!
-//! The regularization path with its guarantee would do as well, but its ε is absolute: where the
-//! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
-//! on, with an accuracy relative to the objective.
+//! The regularization path would do as well, but its ε is absolute: where the objective falls below ε, the
+//! path ends, although a smaller λ may still predict better. The grid goes on, with an accuracy relative to
+//! the objective.
 
 use super::settings::PathSettings;
 use super::start::first;

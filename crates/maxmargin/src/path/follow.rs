@@ -1,4 +1,4 @@
-//! From breakpoint to breakpoint.
+//! Follows the path from breakpoint to breakpoint.
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::record::{Recorder, Trainings};
@@ -32,7 +32,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Settings or a problem that make no sense, or numbers that are not finite. The path needs
-/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](Problem::truth).
+/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](crate::Problem::truth).
 pub fn regularization_path(
     problem: &dyn Blocks,
     settings: &PathSettings,

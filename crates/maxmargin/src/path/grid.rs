@@ -1,4 +1,4 @@
-//! One λ after the other, as one would without a path: what it has to be compared with.
+//! Trains at one λ after the other: the baseline of a path.
 
 use super::breakpoints::{Breakpoint, Path};
 use super::record::{Recorder, Trainings};

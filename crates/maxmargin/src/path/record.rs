@@ -1,4 +1,4 @@
-//! What paths and grids share: one training after the other, and the record that is kept of them.
+//! What paths and grids share: trainings in sequence, and the record of them.
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::settings::at;

@@ -1,4 +1,4 @@
-//! What a path, or a grid, is to be.
+//! The settings of a path and of a grid.
 
 use crate::settings::Average;
 use crate::settings::Order;

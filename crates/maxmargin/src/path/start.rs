@@ -1,4 +1,4 @@
-//! Where a path begins.
+//! The first solution of a path.
 
 use super::settings::{PathSettings, at};
 use crate::certificate::{exact_pass, from_readings};

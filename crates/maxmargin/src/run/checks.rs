@@ -1,4 +1,7 @@
 //! Exact checks: the gap of what would be returned, the best bound so far, and the validation error.
+//!
+//! w is rebuilt from its blocks *before* each exact pass, not after it, so that the certificate belongs to
+//! exactly the w = Aα that is returned. The drift that the rebuild finds is recorded.
 
 use super::{Check, Run};
 use crate::certificate::{Certificate, exact_pass, from_readings};

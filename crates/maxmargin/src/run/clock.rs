@@ -1,4 +1,7 @@
-//! Time of a run, without the time that observers take.
+//! The time of a run, without the time that observers take.
+//!
+//! Oracle calls can be shorter than reading the clock twice, so one call in sixteen is timed where calls are
+//! short.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,12 @@
 //! The one outer loop of all methods: pass, check, checkpoint, report, again.
 //!
 //! A method brings its passes and its checks. Limits, gap checks, validation, checkpoints, events and the
-//! end of a run are the same for all, so that every method can be watched, stopped and resumed.
+//! end of a run are the same for all methods, so every method can be watched, stopped and resumed.
+//!
+//! A checkpoint is made at a stage that a longer run passes through too: before the row of its pass is
+//! reported, and before a check that is made only because the run ends. A limit within a pass is kept as
+//! the number of visits done. So limits can be raised later without leaving a trace in the result. See
+//! `docs/decisions/0003-one-outer-loop.md`.
 
 use crate::observe::Status;
 use serde::{Deserialize, Serialize};

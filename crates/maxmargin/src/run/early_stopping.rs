@@ -1,4 +1,9 @@
-//! Early stopping: weights are judged on data that training does not see, and the best are kept.
+//! Early stopping: a validator judges the weights on held-out data, and the best ones are kept.
+//!
+//! With patience, the weights and the dual point that did best are kept as they were at their exact pass,
+//! with that pass's certificate, so that the result is proven like any other. A run whose last weights have
+//! converged but whose best weights have not ends with the status `patience`: `converged` is a statement
+//! about the result.
 
 use crate::certificate::Certificate;
 use crate::dual::{Block, DualPoint, DualState};

@@ -1,4 +1,9 @@
-//! What every method shares: the state, the clock, the limits, the events and the certificate.
+//! What all methods share: the state, the clock, the limits, the events and the certificate.
+//!
+//! `drive` is the outer loop and `session` puts a run and its `Method` into it. The other files add one
+//! concern each to [`Run`]: `oracles` calls and counts, `checks` certifies, `report` tells observers and
+//! ends the run, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start from,
+//! `early_stopping` keeps the best model, `clock` measures time.
 
 pub(crate) mod checkpoint;
 mod checks;

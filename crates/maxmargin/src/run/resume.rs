@@ -1,4 +1,4 @@
-//! A run put down as a checkpoint, and taken up again.
+//! Saves a run as a checkpoint, and restores it.
 
 use super::checkpoint::{Checkpoint, signature};
 use super::clock::Clock;

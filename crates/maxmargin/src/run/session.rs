@@ -1,4 +1,4 @@
-//! A run together with its method, as the loop sees them.
+//! A run together with its method, as the outer loop sees them.
 
 use super::drive::{Drive, PassEnd, Stage, drive};
 use super::{Check, Finished, Run};

@@ -1,4 +1,4 @@
-//! What comes out of a run, and a handle to end it from outside.
+//! The result of a run, and a handle to end a run from outside.
 
 use crate::certificate::Certificate;
 use crate::dual::DualPoint;

@@ -1,4 +1,4 @@
-//! A dual point to start from, taken over as far as it is one of the problem's.
+//! Checks a dual point to start from, and takes over the blocks that are points of the problem.
 
 use crate::certificate::{Infeasible, check_points};
 use crate::dual::{DualPoint, Workers};

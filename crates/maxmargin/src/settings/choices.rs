@@ -1,4 +1,4 @@
-//! The choices that a solver is put together from, each with its name on the command line.
+//! The choices that make up a solver, each with its name on the command line.
 
 use crate::util::names::named_enum;
 

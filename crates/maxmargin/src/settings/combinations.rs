@@ -1,4 +1,4 @@
-//! Which settings have a meaning together.
+//! Which settings can be combined, and why others cannot.
 
 use super::{DEFAULT_RATE, Settings, SettingsError};
 use crate::settings::Average;

@@ -1,4 +1,7 @@
 //! All settings of a run, in one place.
+//!
+//! `choices` and `solver` hold the enumerations with their names; `combinations` says which choices each
+//! solver allows. [`Settings::check`] judges all of it, and only checked settings can be trained with.
 
 mod choices;
 mod solver;

@@ -1,4 +1,4 @@
-//! Which method trains.
+//! The training methods and their names.
 
 use crate::util::names::named_enum;
 

@@ -1,8 +1,9 @@
-//! Methods that call all oracles at one w and then act on all answers together; batch Frank-Wolfe first.
+//! Methods that call all oracles at one w and then act on all answers together, batch Frank-Wolfe among
+//! them.
 //!
 //! Batch Frank-Wolfe (Algorithm 2 of Lacoste-Julien et al., 2013) is the batch subgradient method with step
-//! γ/λ, for the direction of w is −1/λ times a subgradient of the primal. Since all oracles are at one w,
-//! every pass knows its exact gap.
+//! γ/λ, because the direction of w is −1/λ times a subgradient of the primal. Since all oracles are called
+//! at one w, every pass knows its exact gap.
 
 use crate::certificate::{BlockReading, Certificate, read_block};
 use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};

@@ -1,7 +1,10 @@
 //! The training methods.
 //!
-//! `block_coordinate` is what this library is about. `batch` has batch Frank-Wolfe and what all methods
-//! share that call every oracle at one w; `baselines` are the methods that the papers compare with.
+//! `block_coordinate` is what this library is about. `batch` holds batch Frank-Wolfe and what it shares
+//! with cutting planes: all oracles are called at one w. `baselines` are the methods that the papers
+//! compare with. Each implements `run::session::Method`, and `run::drive` runs them all. Whatever the
+//! method, the result has a feasible dual point: see
+//! `docs/decisions/0005-every-method-has-a-dual-point.md`.
 
 mod baselines;
 mod batch;

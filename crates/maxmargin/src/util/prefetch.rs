@@ -1,7 +1,12 @@
 //! Fetching memory ahead of its use.
 //!
-//! In random order every block comes from far memory. Knowing the next one a visit ahead, we ask for its
-//! memory before working on the current one, so that nothing has to wait for it.
+//! In random order every block comes from far memory. The order often knows the next block one visit ahead;
+//! then we ask for its memory before working on the current one, so that the next visit need not wait.
+//!
+//! This is the only `unsafe` code here: one instruction that is a mere hint. Reading the memory instead is
+//! safe, but the processor waits for such reads (`benchmarks/results/2026-11-15-liblinear.md`). Only the
+//! beginning of a long slice is asked for. More was slower: requests that exceed what can be under way at
+//! once seem to hold up the current visit.
 
 /// Bytes of a cache line on the machines we know; only speed depends on it.
 const CACHE_LINE: usize = 64;

@@ -1,4 +1,4 @@
-//! Bytes that know their version and have a check sum.
+//! Bytes with a version and a check sum.
 
 use super::CheckpointError;
 use xxhash_rust::xxh3::xxh3_64;

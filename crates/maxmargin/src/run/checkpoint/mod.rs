@@ -1,9 +1,13 @@
-//! The whole state of a run, kept so that it can go on later as if it had never stopped.
+//! The whole state of a run, saved so that it can continue later as if it had never stopped.
 //!
-//! What makes the next step is saved with its exact bits, and nothing is computed anew that could
-//! come out differently: w has drifted a little from the sum of its blocks, a distance measured
-//! today may be rounded otherwise tomorrow. Everything is borrowed from the run and written down as
-//! it is, so that keeping a checkpoint changes nothing and copies nothing.
+//! A checkpoint is the state, not a recipe for it. w has drifted a little from the sum of its blocks,
+//! distances of atoms were measured long ago, the next block is drawn already: all of it is saved with its
+//! exact bits, and nothing is recomputed that could come out differently. Everything is borrowed from the
+//! run and written as it stands, so that a checkpoint copies nothing and changes nothing.
+//!
+//! The bytes have no names in them and belong to one version of the layout, which a test pins. The caller's
+//! note travels with them; the command line puts the trace so far into it, so that reports of resumed runs
+//! are whole. `run/drive.rs` says at which moments checkpoints are made.
 
 pub(crate) mod envelope;
 mod keeper;

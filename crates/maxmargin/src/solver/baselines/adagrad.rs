@@ -1,9 +1,9 @@
 //! Stochastic subgradients whose steps adapt to each weight (AdaGrad).
 //!
-//! A visit moves only the weights of features that the corner and the truth do not share:
+//! A visit moves only the weights of features in which the corner and the truth differ:
 //! Gⱼ ← Gⱼ + gⱼ² and wⱼ ← wⱼ − η·gⱼ/√Gⱼ. The composite step for λ/2 ‖w‖² in the same metric,
-//! wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλm), changes all of w. It is taken for m visits at once, as soon as these have
-//! touched enough weights to make up for it: with few features that is after every visit.
+//! wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλm), changes all of w. It is taken for m visits at once, as soon as these have touched
+//! enough weights to justify its cost; with few features that is after every visit.
 
 use super::means::Means;
 use super::sweep::{Sweeper, read_corner};

@@ -1,4 +1,4 @@
-//! The corners of one example that planes are made of, each kept once.
+//! The corners of one example that planes use, each stored once.
 
 use crate::dual::Block;
 use crate::problem::Worker;

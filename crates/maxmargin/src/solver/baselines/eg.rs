@@ -1,12 +1,12 @@
 //! Online exponentiated gradient on the dual.
 //!
-//! A block is a distribution αᵢ(y) ∝ exp θᵢ(y), given by potentials; a visit adds ηᵢ·Hᵢ(·; w) to them
-//! and finds the expected parts of the new distribution, which are the block's point: so w = Aα, D and
-//! the gap are what they are everywhere. An expectation is counted as an oracle call.
+//! A block is a distribution αᵢ(y) ∝ exp θᵢ(y), given by potentials. A visit adds ηᵢ·Hᵢ(·; w) to them and
+//! computes the expected parts of the new distribution, which are the block's point. So w = Aα, D and the
+//! gap mean what they mean everywhere. An expectation counts as an oracle call.
 //!
-//! It starts near the truth. With all outputs equally likely, w would be far too long where λ is small.
+//! The start is near the truth: with all outputs equally likely, w would be far too long where λ is small.
 //!
-//! All masses are positive, so a block keeps all of its parts: memory is that of the whole tables.
+//! All masses are positive, so a block keeps all of its parts and takes the memory of the whole tables.
 
 use super::sweep::Sweeper;
 use crate::dual::{Block, DualPoint, DualState, Pace};

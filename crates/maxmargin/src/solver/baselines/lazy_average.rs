@@ -1,4 +1,4 @@
-//! Averages of iterates that are sums, at the cost of what each step adds.
+//! Averages of the iterates wₜ = vₜ/t, at the cost of what each step adds.
 
 use crate::settings::Average;
 use serde::{Deserialize, Serialize};

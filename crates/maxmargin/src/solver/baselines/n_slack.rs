@@ -1,9 +1,8 @@
 //! Cutting planes with one slack variable per example.
 //!
-//! A plane of example i is a corner of its block, and the dual of the QP over all planes found so far
-//! is the dual of the problem with all mass on these corners. So the working set is what blocks
-//! remember, and its QP is solved by the shifts of mass that corrective steps make as well, sweep by
-//! sweep, from where it stood.
+//! A plane of example i is a corner of its block. The dual of the QP over all planes found so far is the
+//! dual of the problem with all mass on these corners. So the working set is what blocks remember, and the
+//! mass shifts of corrective steps solve its QP, sweep by sweep, from where it stood.
 
 use crate::certificate::Certificate;
 use crate::dual::Pace;

@@ -1,8 +1,9 @@
 //! Cutting planes with one slack variable for all examples together.
 //!
-//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP
-//! over the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass
-//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere. With bounds, w = clip(Aα).
+//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP over
+//! the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass βₚ at yₚᵢ.
+//! So w = Aα can be rebuilt from the blocks, and the gap means what it means everywhere. Corners are stored
+//! once per example. With bounds, w = clip(Aα).
 
 use super::corner_store::CornerStore;
 use super::n_slack::{ENOUGH, MOST_IDLE};

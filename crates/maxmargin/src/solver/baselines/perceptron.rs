@@ -1,4 +1,4 @@
-//! The averaged structured perceptron: the floor everyone knows. With bounds, each step is clipped.
+//! The averaged structured perceptron (Collins, 2002). With bounds, each step is clipped.
 
 use super::sweep::{Sweeper, read_output};
 use crate::dual::{DualPoint, DualState};

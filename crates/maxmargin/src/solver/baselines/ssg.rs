@@ -1,10 +1,11 @@
 //! The stochastic subgradient method with the steps of Pegasos.
 //!
-//! w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) is w = v/t, where every step adds n·cᵢ/C·ψᵢ(y*)/λ to v: w is
-//! never touched as a whole. The oracle at v/t is the oracle at v with t times the loss.
+//! A step w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) shrinks all of w. Instead we keep the sum v of what the
+//! steps have added, n·cᵢ/C·ψᵢ(y*)/λ each, with w = v/t; a step then costs the features of its corner. The
+//! oracle at v/t is the oracle at v with t times the loss (`Problem::oracle_with_loss`).
 //!
-//! With bounds, w = clip(v/t): what is projected is the mean of all steps, not one iterate after the other
-//! (dual averaging), so that w still is that of a dual point, the mean of all corners, and its gap is true.
+//! With bounds, w = clip(v/t): the mean of all steps is projected, not one iterate after the other (dual
+//! averaging). So w still belongs to a dual point, the mean of all corners, and its gap is true.
 
 use super::lazy_average::LazyAverage;
 use super::means::{Means, best_share};

@@ -1,4 +1,4 @@
-//! Methods that learn from one example at a time.
+//! The pass of methods that learn from one example at a time.
 
 use crate::dual::{DualState, Scratch};
 use crate::error::TrainError;

@@ -1,4 +1,10 @@
-//! Visits to blocks that remember their corners: pairwise, away and corrective steps, and caching.
+//! Steps of blocks that remember their corners: pairwise, away and corrective.
+//!
+//! Work within a block needs no look at w. With D the squared distances of the atoms in feature space, each
+//! measured once, moving mass γ from atom b to atom a changes the value of atom c by −½γ·cᵢ/(λC)·(D(c, b) −
+//! D(c, a)), apart from a constant that is the same for all atoms. So a corrective step shifts mass between
+//! all remembered corners and touches w once, at the end. A pairwise step is a single such shift. With
+//! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
 
 use crate::dual::Pace;
 use crate::dual::{Block, DualState, Stride};

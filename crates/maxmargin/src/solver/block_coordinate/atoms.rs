@@ -1,4 +1,10 @@
-//! The corners a block remembers: those that carry its mass, and, with a cache, others besides.
+//! The corners that a block remembers: those that carry its mass and, with a cache, idle ones.
+//!
+//! Atoms are points, not outputs: a block keeps the part vectors of its corners, relative to the truth, and
+//! their losses. A step needs nothing more, a fractional corner or a warm start fits in unchanged, and the
+//! problem is asked for nothing new. Keeping outputs, or hashes of them, would need both. Since atoms are
+//! relative to the truth, a remembered corner costs what it differs by: a visit that looks at remembered
+//! corners first scores only the places where some atom differs from the truth (`Problem::prepare_scores`).
 
 use crate::dual::Block;
 use crate::problem::Worker;

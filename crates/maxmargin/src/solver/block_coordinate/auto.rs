@@ -1,4 +1,12 @@
 //! What the solver `auto` decides after its first pass.
+//!
+//! Gap sampling with corrective steps and a cache was the fastest method, or close to it, at fine gaps in
+//! every race we ran (`benchmarks/results`), and plain steps in permuted order at coarse gaps: while most
+//! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
+//! (see `staged.rs`). Plain steps do not pay where oracle calls are expensive. The clock decides that after
+//! the first pass, from calls that nothing disturbed. This and the cache rule `auto` are the only places
+//! where time can steer a run; the choice is kept with the model, and the same settings given by name make
+//! the same bits.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;

@@ -1,4 +1,9 @@
 //! Averages of all iterates, at no cost per feature.
+//!
+//! A visit changes one block, so each block keeps its own running sum and updates it only when it moves.
+//! The averaged w is rebuilt from the averaged blocks when it is wanted. The average is thus a dual point
+//! with a true gap of its own. The usual way is a second weight vector; in part space this is cheaper, and
+//! nothing cancels.
 
 use crate::dual::{Block, DualPoint};
 use crate::settings::Average;

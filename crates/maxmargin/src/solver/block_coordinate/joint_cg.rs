@@ -1,11 +1,11 @@
 //! Steps that move all blocks together: conjugate gradients over the corners that carry mass.
 //!
-//! Where few corners change any more, visits to one block after another converge slowly: each undoes
-//! a little of what the others have done. But with the set of corners fixed, the dual is a smooth
-//! concave quadratic on the *face* that they span, and conjugate gradients climb it in few rounds,
-//! each about as dear as a look at the blocks with several such corners. The point they lead to may
-//! lie outside: it is projected back, block by block, and an exact line search goes towards it, so
-//! the dual never falls.
+//! Once few corners change, visits to one block after another converge slowly: each undoes a little of what
+//! the others have done. But with the set of corners fixed, the dual is a smooth concave quadratic on the
+//! *face* that they span, and conjugate gradients climb it in few rounds. A round costs about as much as a
+//! look at the blocks with several such corners. The point they reach may lie outside of the blocks: it is
+//! projected back, block by block, and an exact line search goes towards it, so the dual never falls. A
+//! step is made after a sweep of visits that leaves more than 0.8 of the gap.
 
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;

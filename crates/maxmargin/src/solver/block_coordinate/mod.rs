@@ -2,7 +2,20 @@
 //! and the cache of Osokin et al. (2016).
 //!
 //! A visit picks a block, finds a corner, aims at it, and steps as far as the dual rises. The order, the
-//! direction, the step, the cache and the average are parts that know nothing of each other.
+//! direction, the step, the cache and the average are parts that know nothing of each other:
+//!
+//! | file | part |
+//! |---|---|
+//! | `mod.rs` | a pass, and plain visits |
+//! | `order.rs`, `sum_tree.rs` | which block comes next |
+//! | `visit_remembering.rs`, `active_set.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
+//! | `corner_cache.rs` | when a remembered corner saves an oracle call |
+//! | `visit_simplex.rs`, `simplex.rs`, `joint_cg.rs` | blocks that are simplices |
+//! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
+//! | `average.rs` | averages of iterates |
+//!
+//! A step costs what it changes: w and D follow sparsely, and scores, lengths and updates never leave the
+//! parts that a step moves.
 
 pub(crate) mod active_set;
 mod atoms;

@@ -1,4 +1,4 @@
-//! Which block comes next.
+//! Which block is visited next.
 
 use crate::settings::Order;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};

@@ -1,4 +1,4 @@
-//! Blocks that are simplices: their gap, and their best point.
+//! Blocks that are simplices: their gap and their best point.
 
 use crate::problem::{Simplices, SparseVec};
 

@@ -1,5 +1,10 @@
-//! The stage work of the direction `staged`: plain steps in permuted order, until they have done most of
-//! what they are good for.
+//! The first stage of the direction `staged`: plain steps in permuted order, as long as they pay.
+//!
+//! Plain steps run until the block gaps have fallen to a tenth of those of the first pass, for ten passes
+//! at least, and longer if the tolerance is near. Corrective steps then start from the point reached: what
+//! a block still has of its starting point becomes one atom, the rest another, and nothing is lost. Keeping
+//! all corners of the first stage was slower: blocks had more atoms and no use for them. The rule looks at
+//! gaps alone, so that runs repeat.
 
 use serde::{Deserialize, Serialize};
 

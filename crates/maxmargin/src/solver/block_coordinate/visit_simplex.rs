@@ -1,4 +1,8 @@
-//! Visits to blocks that are simplices: straight to the best point of a block, and all together.
+//! Visits to blocks that are simplices: straight to the best point of a block, and all blocks together.
+//!
+//! While the other blocks rest, the best point of a simplex is a projection: one look at all corners, one
+//! step, and no memory of corners. In the order `lazy`, a block without a gap rests until the known gaps of
+//! all blocks have fallen to a tenth, as shrinking does elsewhere; an exact pass still has the last word.
 
 use super::{BlockCoordinate, Mode, joint_cg, simplex};
 use crate::error::TrainError;
