@@ -59,7 +59,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The same with a larger lower bound, that of another dual point.
+    /// The same certificate with the dual value of another point, if that is larger.
     pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
         let Self { mut primal, dual, .. } = self;
         let dual = dual.max(bound);
@@ -67,7 +67,7 @@ impl Certificate {
         if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
             return Err(TrainError::Contradiction { primal, dual });
         }
-        // A heuristic may have missed the hinge: the true objective lies above the bound all the same.
+        // A heuristic may have missed the hinge; the true objective lies above the bound nevertheless.
         primal = primal.max(dual);
         Ok(Self { primal, dual, gap: primal - dual, ..self })
     }

@@ -8,14 +8,14 @@ use crate::settings::Order;
 use crate::settings::Solver;
 use crate::settings::Step;
 
-/// What can be chosen about a solver. Whatever is not here must be left alone.
+/// What can be chosen for a solver. Other values are refused.
 struct Choices {
     orders: &'static [Order],
     averages: &'static [Average],
     steps: &'static [Step],
     directions: &'static [Direction],
     caches: &'static [Caching],
-    /// Why other orders, averages, steps, directions and caches have no meaning.
+    /// Why other orders, averages, steps, directions and caches are refused.
     why: [&'static str; 5],
 }
 
