@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a cache has done so far.
+/// How well a cache has done so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
