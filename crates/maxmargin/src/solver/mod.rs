@@ -22,7 +22,7 @@ use baselines::{AdaGrad, ExponentiatedGradient, NSlack, OneSlack, Perceptron, Su
 use batch::{Batch, FrankWolfe};
 use block_coordinate::BlockCoordinate;
 
-/// The method that the settings of a run ask for, at its start or as a checkpoint has `saved` it.
+/// The method that the settings of a run ask for: at its start, or as a checkpoint has `saved` it.
 pub(crate) fn method<'p>(
     run: &mut Run<'p, '_>,
     saved: Option<&[u8]>,
@@ -56,7 +56,7 @@ pub(crate) fn method<'p>(
     })
 }
 
-/// Refuses problems that a solver can do nothing with.
+/// Refuses problems that a solver cannot train.
 pub(crate) fn check_suited(problem: &dyn Blocks, solver: Solver) -> Result<(), TrainError> {
     let unsuited = |why| Err(TrainError::Unsuited { solver, why });
     if solver == Solver::AdaGrad && has_own_length(problem) {

@@ -13,12 +13,12 @@ use crate::observe::Choice;
 use crate::run::Run;
 use crate::settings::{Caching, Direction};
 
-/// An oracle call that takes longer is worth avoiding, if such calls take this share of the time.
+/// Oracle calls that take longer than this are worth avoiding, if they take this share of the time.
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
 
 impl BlockCoordinate {
-    /// Decides, from what the first pass took, whether it was the last one of plain steps. Where oracles
+    /// Decides, from the time of the first pass, whether it was the last one of plain steps. If oracles
     /// take most of the time, and more than a moment, every call is to be used to the full.
     pub(super) fn decide_auto(&mut self, run: &mut Run<'_, '_>) {
         let (order, direction) = (run.settings.order, run.settings.direction);

@@ -41,8 +41,8 @@ impl BlockCoordinate {
         self.step(run, i, share * growth, k)
     }
 
-    /// A step of all blocks together, where they are simplices, after a sweep that has left so much gap,
-    /// if that is known.
+    /// Moves all blocks together, if they are simplices, after a sweep that has left this gap, if it is
+    /// known.
     pub(super) fn joint_step(&mut self, run: &mut Run<'_, '_>, known_gap: Option<f64>) {
         let Self { averager, mode: Mode::Simplices(Some(joint)), .. } = self else { return };
         let Some(simplices) = run.problem.simplices() else { return };
