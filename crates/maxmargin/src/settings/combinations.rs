@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_solver_does_not_know_is_refused_by_name() {
+    fn unknown_choices_of_a_solver_are_rejected_by_name() {
         for solver in Solver::NAMES {
             let solver: Solver = solver.parse().unwrap();
             let plain = Settings { solver, ..Settings::default() };
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_are_for_those_who_have_them() {
+    fn each_solver_has_its_own_averages() {
         for (solver, averages) in [
             ("auto", "none uniform weighted"),
             ("fw", "none"),

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_by_name() {
+    fn values_out_of_range_are_rejected_by_name() {
         for lambda in [0.0, -0.5, f64::NAN, f64::INFINITY] {
             assert!(refusal(|s| s.lambda = Some(lambda)).starts_with("lambda is "));
         }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn combinations_without_meaning_are_refused() {
+    fn meaningless_combinations_are_rejected() {
         let text = refusal(|s| (s.solver, s.average) = (Solver::FrankWolfe, Average::Weighted));
         assert!(text.contains("average weighted cannot be combined with solver fw"), "{text}");
         let text = refusal(|s| (s.solver, s.order) = (Solver::FrankWolfe, Order::Cyclic));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn files_round_trip_and_unknown_names_are_refused() {
+    fn files_round_trip_and_unknown_names_are_rejected() {
         let settings = Settings { lambda: Some(0.1), ..Settings::default() };
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);

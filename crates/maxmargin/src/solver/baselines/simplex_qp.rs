@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_are_told() {
+    fn non_finite_numbers_are_reported() {
         assert!(qp(&[(0.0, [1.0, 0.0]), (f64::NAN, [0.0, 1.0])]).solve(0.1).is_none());
     }
 }

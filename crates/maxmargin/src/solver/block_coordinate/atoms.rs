@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hardly_there_is_not_told_apart() {
+    fn a_negligible_rest_is_not_split_off() {
         for (mass, atoms_left) in [(1.0, 1), (1.0 - 1e-15, 1), (0.5, 2), (1e-15, 2), (0.0, 1)] {
             let mut atoms = Atoms::at(SparseVec::new(), 0.0);
             let part: f64 = (1.0 - mass) * (1.0 + 1e-16);

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_ends() {
+    fn projections_of_non_finite_numbers_end() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             project(&mut [bad, 1.0]);
             project_below(&mut [bad, 1.0]);

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_done_after_some_passes_when_a_tenth_of_the_first_gap_is_left_or_time_is_up() {
+    fn the_first_stage_ends_at_a_tenth_of_the_first_gap_or_after_the_most_passes() {
         let mut stage = PlainStage::new(2);
         stage.note(0, 3.0);
         stage.note(1, 1.0);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_all_the_way_where_that_is_not_far() {
+    fn plain_steps_finish_the_run_near_the_tolerance() {
         let mut stage = PlainStage::new(1);
         for (gap, passes) in [(8.0, 1), (0.8, 30)] {
             stage.note(0, gap);
