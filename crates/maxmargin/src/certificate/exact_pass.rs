@@ -1,4 +1,4 @@
-//! All blocks at one w, read by exact oracles, and the certificate of what they say.
+//! The exact oracles of all blocks at one w, and the certificate that follows from their answers.
 
 use super::Certificate;
 use crate::dual::{Block, Scratch, Shares, Workers};
@@ -17,7 +17,7 @@ pub(crate) struct BlockReading {
     /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
     /// to it.
     size: f64,
-    /// The loss of the corner that the oracle found, if it is one that cannot be.
+    /// The loss of the corner that the oracle found, if that loss is invalid.
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
@@ -25,9 +25,9 @@ pub(crate) struct BlockReading {
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
-/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
-/// The truth and the block's own point are known to be points of the block too: if an inexact oracle
-/// has found less than the better of these, that one takes its place.
+/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`. The
+/// truth and the block's own point are points of the block too: if an inexact oracle has found less than
+/// the better of these, the better one replaces its answer.
 pub(crate) fn read_block(
     problem: &dyn Blocks,
     shares: &Shares,
@@ -58,7 +58,7 @@ pub(crate) fn read_block(
         scratch.step.go_to(block, &scratch.corner);
         (hinge, ascent) = (0.0, -own);
     } else if ascent < 0.0 {
-        // The block's own point is as good as the corner, or better, but for rounding.
+        // Up to rounding, the block's own point is as good as the corner or better.
         step.stay();
         (hinge, ascent) = (own, 0.0);
     }

@@ -220,7 +220,7 @@ fn the_linear_kernel_changes_nothing() {
 }
 
 #[test]
-fn what_a_solver_cannot_do_is_refused() {
+fn unsuited_problems_and_starts_are_rejected() {
     let told = |solver: &str, problem: &dyn Fn(Settings) -> TrainError| {
         let solver = solver.parse().unwrap();
         problem(Settings { solver, ..Settings::default() }).to_string()

@@ -298,7 +298,7 @@ fn bounds_of_the_wrong_size_are_refused() {
 }
 
 #[test]
-fn bounds_that_are_none_are_refused() {
+fn invalid_bounds_are_rejected() {
     for (lower, upper) in [
         (f64::NAN, 1.0),
         (0.0, f64::NAN),

@@ -239,7 +239,7 @@ proptest! {
 }
 
 #[test]
-fn a_point_that_is_none_is_noticed() {
+fn infeasible_points_are_noticed() {
     let mut data = Graphs::new();
     for state in [0, 1] {
         data.push_variable(2, state).unwrap();

@@ -368,7 +368,7 @@ fn paths_are_the_same_too() {
 }
 
 #[test]
-fn what_has_no_part_is_left_out() {
+fn inputs_without_coefficients_are_left_out() {
     // Two far away groups: inputs deep inside need no coefficient, and equal ones are merged.
     let mut data = LabelledRows::new();
     for (at, label) in [(0.0, 0), (0.0, 0), (1.0, 1), (1.0, 1), (9.0, 0)] {
@@ -392,7 +392,7 @@ fn what_has_no_part_is_left_out() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_kernels_are_rejected() {
     let plain = || chain(1, same, ATTRIBUTES);
     let error = |problem, kernel| Kernelised::new(problem, kernel, 0).map(|_| ()).unwrap_err();
     assert_eq!(error(plain(), Kernel::Rbf { gamma: -1.0 }), KernelError::Gamma(-1.0));

@@ -159,7 +159,7 @@ proptest! {
 
 /// Links that can be told apart are learnt, with one link each and with several.
 #[test]
-fn what_can_be_learnt_is_learnt() {
+fn separable_links_are_learned() {
     let mut rng = Rng::new(3);
     let mut data = Pairs::new();
     for _ in 0..40 {
@@ -188,7 +188,7 @@ fn what_can_be_learnt_is_learnt() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_pairs_are_rejected() {
     let mut data = Pairs::new();
     data.push_link(0, 0, [(1, 1.0)], Gold::Sure).unwrap();
     assert!(matches!(

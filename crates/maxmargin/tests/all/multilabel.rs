@@ -315,7 +315,7 @@ fn labels_that_are_half_on() {
 }
 
 #[test]
-fn a_point_that_is_none_is_noticed() {
+fn infeasible_points_are_noticed() {
     let mut data = LabelledRows::new();
     data.push([(0, 1.0)], &[0], 1.0).unwrap();
     let shape = MultilabelShape::complete(2, 1);
@@ -340,7 +340,7 @@ fn a_point_that_is_none_is_noticed() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn data_and_losses_that_do_not_fit_the_shape_are_rejected() {
     let mut data = LabelledRows::new();
     data.push([(1, 1.0)], &[1], 1.0).unwrap();
     let build = |shape: MultilabelShape, weights: &[f64], inference| {
@@ -373,7 +373,7 @@ fn what_does_not_fit_is_refused() {
 
 /// Weights that are none end training with an error, whatever the way.
 #[test]
-fn weights_that_are_none_do_not_go_unnoticed() {
+fn non_finite_weights_are_noticed() {
     let mut data = LabelledRows::new();
     data.push([(0, 1e200)], &[0], 1.0).unwrap();
     data.push([(0, -1e200)], &[1, 2], 1.0).unwrap();

@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn a_start_that_is_no_point_of_the_dual_is_refused() {
+fn an_infeasible_start_is_rejected() {
     let chain = maxmargin::doc::toy();
     let mut point = DualPoint::at_truth(&chain);
     point.blocks[2].parts.scale(2.0);

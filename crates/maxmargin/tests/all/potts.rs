@@ -278,7 +278,7 @@ fn neighbours_help() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
     let mut data = LabelledGraphs::new();
     data.push_node([(1, 1.0)], 1, 1.0).unwrap();
     data.push_node([(0, 1.0)], 0, 1.0).unwrap();

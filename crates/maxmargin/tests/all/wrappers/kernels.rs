@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn bounds_that_bound_nothing_change_nothing(
+    fn infinite_bounds_change_nothing(
         rows in any_rows(2..=3), chain in tieless_chain(), gamma in 0.1..2.0f64, lambda in 0.2..2.0f64
     ) {
         let kernel = Kernel::Rbf { gamma };
