@@ -19,6 +19,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::chain::ChainError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TrainError {
     /// A setting that makes no sense.
     #[error(transparent)]

@@ -79,7 +79,7 @@ pub use path::{
 };
 pub use problem::{
     Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
-    Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SlackWorkspace, SparseVec,
+    Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SparseVec,
 };
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;

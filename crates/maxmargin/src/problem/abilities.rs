@@ -44,7 +44,7 @@ use super::sparse::SparseVec;
 ///     fn truth(&self, i: usize) -> usize { self.0[i] }
 /// }
 ///
-/// assert_eq!(Boxes(vec![1, 0]).truth(0), Some(1)); // as `ProblemExt` tells it
+/// assert_eq!(ProblemExt::truth(&Boxes(vec![1, 0]), 0), Some(1));
 /// ```
 pub struct Abilities<'a, W, Y> {
     /// Parts of its own, which are fewer than features.

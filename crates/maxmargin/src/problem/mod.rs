@@ -26,7 +26,7 @@ pub use group_bounds::GroupBounds;
 pub use parts::{Parts, Target};
 pub use quality::{PointCheck, Quality};
 pub use simplices::Simplices;
-pub use slack_rescaled::{Enumerable, SlackRescaled, SlackWorkspace};
+pub use slack_rescaled::{Enumerable, SlackRescaled};
 pub use sparse::{Sink, SparseVec};
 
 pub use blocks::Blocks;

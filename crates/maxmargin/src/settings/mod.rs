@@ -132,6 +132,7 @@ impl Default for Settings {
 /// );
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// A number outside its range.
     #[error("{name} is {value}; it must be {expected}")]

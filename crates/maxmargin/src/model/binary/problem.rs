@@ -23,6 +23,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::RowError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum BinaryError {
     /// A bias that is not a positive finite number.
     #[error("the bias is {0}; a positive finite number is needed")]

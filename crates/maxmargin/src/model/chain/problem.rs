@@ -27,6 +27,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ChainError {
     /// A number of labels outside the supported range.
     #[error("a chain needs between 1 and {MOST_LABELS} labels, not {0}")]

@@ -24,6 +24,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::matching::PairError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum MatchingError {
     /// An attribute that the shape does not have.
     #[error("pair {pair} has the attribute {attribute}, but there are only {attributes}")]

@@ -25,6 +25,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::RowError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum MulticlassError {
     /// No classes at all, or so many weights that they cannot be numbered.
     #[error("{classes} classes and {attributes} attributes make no multiclass model")]

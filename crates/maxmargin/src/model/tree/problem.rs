@@ -58,6 +58,7 @@ impl TreeLoss {
 /// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TreeError {
     /// A cost of wrong kinds that is negative, NaN or infinite.
     #[error("the cost of a wrong kind is {0}; a finite number ≥ 0 is needed")]

@@ -250,6 +250,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// Something else altogether.
     #[error("not a maxmargin checkpoint")]
