@@ -301,3 +301,6 @@ pub fn audit<P: Problem>(
     let block_gaps = readings.iter().map(|r| r.gap).collect();
     Ok(Audit { certificate, point, weight_residual, block_gaps, infeasible })
 }
+
+#[cfg(test)]
+mod tests;

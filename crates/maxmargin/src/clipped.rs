@@ -124,3 +124,6 @@ impl<'p> Clipped<'p> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

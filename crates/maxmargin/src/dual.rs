@@ -433,3 +433,6 @@ impl<'p, P: Problem> DualState<'p, P> {
         (self.w, DualPoint { blocks: self.blocks })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
 mod assignment;
+mod audits;
 mod bad_problems;
 mod baselines;
 mod batch;
@@ -43,6 +44,7 @@ mod potts_relaxed;
 mod product;
 mod rows;
 mod slack;
+mod slack_points;
 mod soft;
 mod stopping;
 mod subgradients;
