@@ -26,6 +26,7 @@ mod factor_graph;
 mod factor_graph_relaxed;
 mod false_certificates;
 mod feasibility;
+mod foreign_points;
 mod gap_sampling;
 mod graph_inference;
 mod grid;
