@@ -51,7 +51,7 @@ impl Certificate {
         let Self { mut primal, dual, .. } = self;
         let dual = dual.max(bound);
         let is_known = matches!(self.quality, Quality::Exact | Quality::UpperBound);
-        if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+        if is_known && dual - primal > DUST + ROUNDING * (primal.abs() + dual.abs()) {
             return Err(TrainError::Contradiction { primal, dual });
         }
         // A heuristic may have missed the hinge: the true objective lies above the bound all the same.
@@ -78,6 +78,9 @@ pub(crate) struct BlockReading {
 
 /// Rounding errors of scores are below this share of the losses and scores they are made of.
 pub(crate) const ROUNDING: f64 = 1e-9;
+
+/// Where nothing can be learnt, rounding errors are all there is, and relative to nothing.
+const DUST: f64 = f64::EPSILON;
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
@@ -164,7 +167,7 @@ pub(crate) fn from_readings(
     let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
     // No hinge was read as less than the value of the block's own point, so that this holds for every
     // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
-    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+    if dual - primal > DUST + ROUNDING * (size + lambda * norm_sq + dual.abs()) {
         return Err(TrainError::Contradiction { primal, dual });
     }
     let primal = primal.max(dual);

@@ -66,6 +66,17 @@ fn rounding_is_relative_to_all_terms() {
     }
 }
 
+/// Averages of points at the truth leave weights of 1e-16, and hinges of the square of that.
+#[test]
+fn dust_is_no_contradiction() {
+    let c = certificate(-1e-31, Quality::Exact).with_bound(0.0).unwrap();
+    assert_eq!((c.primal, c.dual, c.gap), (0.0, 0.0, 0.0));
+    let reading = BlockReading { hinge: -1e-31, size: 1e-31, ..BlockReading::default() };
+    let shares = Shares::new(&toy());
+    let c = from_readings(Quality::Exact, &shares, 1.0, 1e-32, 0.0, &[reading; 4]).unwrap();
+    assert_eq!((c.primal, c.dual, c.gap), (0.0, 0.0, 0.0));
+}
+
 /// Objectives of 1e200 are numbers like all others, though their product is none.
 #[test]
 fn large_numbers_are_finite() {
