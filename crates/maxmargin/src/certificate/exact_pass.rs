@@ -5,7 +5,7 @@ use crate::dual::{Block, Scratch, Shares, Workers};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::quality::Quality;
-use crate::util::rounding::ROUNDING;
+use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
 /// What an exact pass finds out about one block.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct BlockReading {
     pub(crate) gap: f64,
     /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
     /// to it.
-    size: f64,
+    pub(super) size: f64,
     /// The loss of the corner that the oracle found, if that loss is invalid.
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
@@ -108,7 +108,7 @@ pub(crate) fn from_readings(
     let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
     // No hinge was read as less than the value of the block's own point, so that this holds for every
     // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
-    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+    if dual - primal > LEAST_ROUNDING + ROUNDING * (size + lambda * norm_sq + dual.abs()) {
         return Err(TrainError::Contradiction { primal, dual });
     }
     let primal = primal.max(dual);

@@ -20,7 +20,7 @@ pub(crate) use exact_pass::{BlockReading, exact_pass, from_readings, read_block}
 
 use crate::error::TrainError;
 use crate::problem::quality::Quality;
-use crate::util::rounding::ROUNDING;
+use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
@@ -64,7 +64,7 @@ impl Certificate {
         let Self { mut primal, dual, .. } = self;
         let dual = dual.max(bound);
         let is_known = matches!(self.quality, Quality::Exact | Quality::UpperBound);
-        if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+        if is_known && dual - primal > LEAST_ROUNDING + ROUNDING * (primal.abs() + dual.abs()) {
             return Err(TrainError::Contradiction { primal, dual });
         }
         // A heuristic may have missed the hinge; the true objective lies above the bound nevertheless.
@@ -72,3 +72,6 @@ impl Certificate {
         Ok(Self { primal, dual, gap: primal - dual, ..self })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,12 +67,11 @@ impl<'p> Clipped<'p> {
         for (turn, change) in self.turns.iter().copied().chain(end) {
             let rest = turn - at;
             if !all_the_way && slope <= curvature * rest {
-                // The largest value is on this stretch, or has just been passed by a rounding error.
-                if curvature > 0.0 && slope > 0.0 {
-                    let stretch = slope / curvature;
-                    at += stretch;
-                    gain += 0.5 * slope * stretch;
-                }
+                // The largest value is on this stretch. The slope is above 0, for it was above what has
+                // been taken from it, and so is the curvature.
+                let stretch = slope / curvature;
+                at += stretch;
+                gain += 0.5 * slope * stretch;
                 break;
             }
             gain += rest * (slope - 0.5 * curvature * rest);
@@ -128,3 +127,6 @@ impl<'p> Clipped<'p> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

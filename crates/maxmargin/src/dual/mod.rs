@@ -18,3 +18,6 @@ pub use state::Drift;
 pub(crate) use state::DualState;
 pub(crate) use step::{Pace, Stride};
 pub(crate) use workers::{Scratch, Workers};
+
+#[cfg(test)]
+mod tests;

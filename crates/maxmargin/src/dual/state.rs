@@ -68,7 +68,7 @@ pub(crate) struct DualState<'p> {
     pub(crate) norm_sq: f64,
     /// Scratch memory in which `rebuild` sums up the new w, in several parts if that pays. The first part
     /// is all zeros between rebuilds.
-    spare: Vec<Vec<f64>>,
+    pub(super) spare: Vec<Vec<f64>>,
     /// Scratch memory for a block's new point.
     between: SparseVec,
 }

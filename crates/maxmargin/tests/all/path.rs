@@ -201,7 +201,7 @@ proptest! {
             _ => (lower, upper),
         };
         let problem = bounded(problem, Bounds::none(d).with(0..d.div_ceil(2), lower, upper).unwrap());
-        let settings = PathSettings { epsilon: 0.05, lambda_min: 0.01, ..PathSettings::default() };
+        let settings = PathSettings { lambda_min: 0.01, ..settings(0.05) };
         let path = regularization_path(&problem, &settings).unwrap();
         prop_assert!(path.is_guaranteed());
         let first = path.breakpoints[0].certificate.lambda;
