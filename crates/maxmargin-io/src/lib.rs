@@ -23,8 +23,8 @@
 //! # Ok::<(), maxmargin_io::DataError>(())
 //! ```
 //!
-//! Factor graphs go the same way: [`GraphReader`] gives one [`RawGraph`] after the other, and
-//! [`read_graphs`] or [`read_graphs_with`] put them in index form. Aligned sentences are read by
+//! Factor graphs go the same way: [`FactorGraphReader`] gives one [`RawFactorGraph`] after the other, and
+//! [`read_factor_graphs`] or [`read_factor_graphs_with`] put them in index form. Aligned sentences are read by
 //! [`read_alignments`], and [`AlignmentFeatures`] says what is known of their words.
 
 mod alignment;
@@ -39,10 +39,10 @@ mod contradictions;
 mod crfsuite;
 mod dataset;
 mod error;
+mod factor_graph;
 mod fields;
 mod fingerprint;
 mod format;
-mod graph;
 mod groups;
 mod guess;
 mod held_out;
@@ -85,12 +85,12 @@ pub use constant::{CONSTANT, with_constant};
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
 pub use dataset::{Dataset, read_training};
 pub use error::{DataError, Place};
+pub use factor_graph::{
+    FactorGraphDataset, FactorGraphEvalData, FactorGraphNames, FactorGraphReader, RawFactor,
+    RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with, write_factor_graph,
+};
 pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};
-pub use graph::{
-    GraphDataset, GraphEvalData, GraphNames, GraphReader, RawFactor, RawGraph, RawVariable,
-    read_graphs, read_graphs_with, write_graph,
-};
 pub use guess::guess_format;
 pub use held_out::HeldOut;
 pub use libsvm::{LibsvmReader, write_libsvm};
@@ -112,8 +112,8 @@ pub use seen_names::SeenNames;
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
-    BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, GraphSpec, KernelSpec, MatchingSpec,
-    MulticlassSpec, MultilabelSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
+    BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, KernelSpec, MatchingSpec,
+    MulticlassSpec, MultilabelSpec, PottsSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
 };
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};

@@ -1,9 +1,9 @@
 //! Data of any kind.
 
 use crate::error::value_error;
-use crate::graphs::GraphData;
-use crate::nodes::NodeData;
+use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
+use crate::potts::PottsData;
 use crate::rows::RowData;
 use crate::sequences::SequenceData;
 use crate::trees::TreeData;
@@ -22,8 +22,8 @@ use std::mem::take;
 pub(crate) enum AnyData<'py> {
     Sequences(PyRefMut<'py, SequenceData>),
     Rows(PyRefMut<'py, RowData>),
-    Graphs(PyRefMut<'py, GraphData>),
-    Nodes(PyRefMut<'py, NodeData>),
+    Graphs(PyRefMut<'py, FactorGraphData>),
+    Nodes(PyRefMut<'py, PottsData>),
     Trees(PyRefMut<'py, TreeData>),
     Pairs(PyRefMut<'py, PairData>),
 }

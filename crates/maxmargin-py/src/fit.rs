@@ -16,7 +16,7 @@ use maxmargin::{
     GroupBounds, Interrupt, LambdaChoice, PathSettings, Problem, Settings, regularization_path_with,
 };
 use maxmargin_io::{
-    Beside, Fingerprint, Format, GraphDataset, HeldOut, Model as ModelFile, Origin, PathFile,
+    Beside, FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin, PathFile,
     SoftRounds, SoftSpec, Spec,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -70,7 +70,7 @@ impl Task {
         let format: Format = format.parse().map_err(value_error)?;
         let origin = match graph_names {
             Some(names) => {
-                Origin::from(&GraphDataset { graphs: Default::default(), names, fingerprint })
+                Origin::from(&FactorGraphDataset { graphs: Default::default(), names, fingerprint })
             }
             None => {
                 let (labels, attributes) = (labels.names.clone(), attributes.names.clone());

@@ -3,9 +3,9 @@
 use crate::alphabet::Alphabet;
 use crate::error::{file_error, value_error};
 use crate::examples::AnyData;
-use crate::graphs::GraphData;
-use crate::nodes::NodeData;
+use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
+use crate::potts::PottsData;
 use crate::predict::{
     Answer, Question, RankedSets, RankedStates, Scorer, ask_chain, best_links, best_states,
     label_sets, ranked_sets, ranked_states, states, tree_loss,
@@ -146,13 +146,13 @@ impl Model {
     }
 
     /// Reads graphs for this model.
-    fn read_graphs(&self, lines: &str, labelled: bool) -> PyResult<GraphData> {
+    fn read_graphs(&self, lines: &str, labelled: bool) -> PyResult<FactorGraphData> {
         let names = match &self.inner.meta.spec {
             Spec::FactorGraph(spec) => spec.names(&self.inner.labels, &self.inner.attributes),
             _ => None,
         };
         let names = names.ok_or_else(|| value_error("this is not a model of factor graphs"))?;
-        GraphData::with_names(lines, &names, labelled)
+        FactorGraphData::with_names(lines, &names, labelled)
     }
 
     /// What speaks against its certificate on these data, which are used up; and what the certificate
@@ -267,7 +267,7 @@ impl Model {
     fn rank_states(
         &self,
         py: Python<'_>,
-        data: &GraphData,
+        data: &FactorGraphData,
         n: usize,
     ) -> PyResult<Vec<RankedStates>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
@@ -278,7 +278,7 @@ impl Model {
     }
 
     /// The states of the variables of graphs.
-    fn predict_states(&self, py: Python<'_>, data: &GraphData) -> PyResult<Vec<Vec<u32>>> {
+    fn predict_states(&self, py: Python<'_>, data: &FactorGraphData) -> PyResult<Vec<Vec<u32>>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict states of variables"));
         };
@@ -290,9 +290,9 @@ impl Model {
     fn predict_nodes<'py>(
         &self,
         py: Python<'py>,
-        data: &mut NodeData,
+        data: &mut PottsData,
     ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
-        let Spec::Graph(spec) = &self.inner.meta.spec else {
+        let Spec::Potts(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict labels of nodes"));
         };
         let graphs = take(&mut data.data);

@@ -22,7 +22,7 @@ pub(crate) fn error(spec: &Spec, w: &[f64], examples: &Examples) -> Result<f64, 
     match (spec, examples) {
         (Spec::Tree(spec), Examples::Trees(data)) => return tree_loss(spec, w, data),
         (Spec::Matching(spec), Examples::Pairs(data)) => return alignment_error(spec, w, data),
-        (Spec::Graph(spec), Examples::Nodes(data)) => {
+        (Spec::Potts(spec), Examples::Nodes(data)) => {
             let predicted = potts(spec, data.clone())?.predict(w);
             data.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.labels(), y));
         }

@@ -14,7 +14,7 @@ use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
 use maxmargin_io::{
-    Beside, GraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, Rescaling, Spec, TreeSpec,
+    Beside, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, Spec, TreeSpec,
 };
 
 /// What is to be done with a problem, whatever its type.
@@ -99,7 +99,7 @@ pub(crate) fn with_problem<U: UseProblem>(
                 Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
             }
         }
-        (Spec::Graph(spec), Examples::Nodes(data)) => {
+        (Spec::Potts(spec), Examples::Nodes(data)) => {
             user.go(&potts(spec, data)?.with_bounds(bounds).map_err(text)?)
         }
         (Spec::Tree(spec), Examples::Trees(data)) => {
@@ -134,7 +134,7 @@ fn go_kernelised<P: NodeInputs, U: UseProblem>(
     user.go_with(&problem, Beside::Inputs(&problem))
 }
 
-pub(crate) fn potts(spec: &GraphSpec, data: LabelledGraphs) -> Result<Potts, String> {
+pub(crate) fn potts(spec: &PottsSpec, data: LabelledGraphs) -> Result<Potts, String> {
     Potts::new(spec.shape, data, spec.loss, spec.inference).map_err(text)
 }
 

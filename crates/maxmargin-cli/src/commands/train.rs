@@ -37,7 +37,7 @@ fn run_on<K: Kind>(
     checkpoint: Option<&Path>,
 ) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
-    if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Graph(_)) {
+    if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Potts(_)) {
         bail!("--images has no meaning here: only the superpixels of --model graph have images");
     }
     if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {

@@ -15,8 +15,8 @@ use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
-    FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Rescaling,
-    Source, Unknown, read_graphs, read_graphs_with,
+    FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format, LabelRule, Model, Names,
+    Origin, Rescaling, Source, Unknown, read_factor_graphs, read_factor_graphs_with,
 };
 use maxmargin_report::{Report, Table};
 use serde_json::json;
@@ -35,7 +35,7 @@ pub(super) fn training(
 ) -> Result<Training<FactorGraphKind>> {
     check(args, "factor-graph", &KNOWN)?;
     refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
-    let data = read_graphs(source.open_graphs()?)?;
+    let data = read_factor_graphs(source.open_factor_graphs()?)?;
     let shape = data.names.shape();
     if shape.dim() == 0 {
         bail!("{source}: no factor has an attribute; there is nothing to learn");
@@ -59,7 +59,7 @@ pub(super) fn training(
     Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })
 }
 
-fn names(spec: &FactorGraphSpec, labels: &Names, attributes: &Names) -> Result<GraphNames> {
+fn names(spec: &FactorGraphSpec, labels: &Names, attributes: &Names) -> Result<FactorGraphNames> {
     spec.names(labels, attributes).context("the names of the model do not fit its templates")
 }
 
@@ -85,10 +85,10 @@ impl Kind for FactorGraphKind {
         rule: LabelRule,
     ) -> Result<Labelled<Graphs>> {
         refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
-        let reader = Source::resolve(data)?.open_graphs()?;
+        let reader = Source::resolve(data)?.open_factor_graphs()?;
         let names = names(spec, vocabulary.labels, vocabulary.attributes)?;
-        let GraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
-            read_graphs_with(reader, &names, rule)?;
+        let FactorGraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
+            read_factor_graphs_with(reader, &names, rule)?;
         // Graphs can be too large for the inference of the model.
         problem(spec, graphs.clone()).with_context(|| data.to_owned())?;
         let variables = graphs.iter().map(|graph| graph.variables() as u64).sum();

@@ -5,13 +5,13 @@ mod binary;
 pub(crate) mod chain;
 mod draw;
 mod factor_graph;
-mod graph;
 pub(crate) mod kernel;
 mod loading;
 mod matching;
 mod multiclass;
 mod multilabel;
 mod options;
+mod potts;
 mod rows;
 mod soft;
 mod tree;
@@ -19,11 +19,11 @@ mod tree;
 pub(crate) use binary::BinaryKind;
 pub(crate) use chain::ChainKind;
 pub(crate) use factor_graph::FactorGraphKind;
-pub(crate) use graph::GraphKind;
 pub(crate) use loading::{load, load_for};
 pub(crate) use matching::MatchingKind;
 pub(crate) use multiclass::MulticlassKind;
 pub(crate) use multilabel::MultilabelKind;
+pub(crate) use potts::PottsKind;
 pub(crate) use tree::TreeKind;
 
 pub(crate) use maxmargin_io::Beside;
@@ -214,7 +214,7 @@ pub(crate) enum AnyTraining {
     Multiclass(Training<MulticlassKind>),
     Multilabel(Training<MultilabelKind>),
     FactorGraph(Training<FactorGraphKind>),
-    Graph(Training<GraphKind>),
+    Potts(Training<PottsKind>),
     Tree(Training<TreeKind>),
     Matching(Training<MatchingKind>),
 }
@@ -240,7 +240,7 @@ macro_rules! with_training {
             $crate::kind::AnyTraining::Multiclass($training) => $body,
             $crate::kind::AnyTraining::Multilabel($training) => $body,
             $crate::kind::AnyTraining::FactorGraph($training) => $body,
-            $crate::kind::AnyTraining::Graph($training) => $body,
+            $crate::kind::AnyTraining::Potts($training) => $body,
             $crate::kind::AnyTraining::Tree($training) => $body,
             $crate::kind::AnyTraining::Matching($training) => $body,
         }
@@ -272,8 +272,8 @@ macro_rules! with_kind {
                 type $kind = $crate::kind::FactorGraphKind;
                 $body
             }
-            maxmargin_io::Spec::Graph($own) => {
-                type $kind = $crate::kind::GraphKind;
+            maxmargin_io::Spec::Potts($own) => {
+                type $kind = $crate::kind::PottsKind;
                 $body
             }
             maxmargin_io::Spec::Tree(own) => {
@@ -307,12 +307,12 @@ pub(crate) fn read_training(
         Some(Format::Libsvm) => None,
         Some(Format::Multilabel) => Some(ModelName::Multilabel),
         Some(Format::FactorGraph) => Some(ModelName::FactorGraph),
-        Some(Format::Superpixels) => Some(ModelName::Graph),
+        Some(Format::Superpixels) => Some(ModelName::Potts),
         Some(Format::Alignment) => Some(ModelName::Matching),
         Some(Format::Pose) => Some(ModelName::Tree),
         _ => Some(ModelName::Chain),
     });
-    let has_parts = [ModelName::Graph, ModelName::Matching, ModelName::Tree];
+    let has_parts = [ModelName::Potts, ModelName::Matching, ModelName::Tree];
     let source = match part {
         Some(_) if !name.is_some_and(|name| has_parts.contains(&name)) => Source::resolve(data)?,
         _ => source,
@@ -330,7 +330,7 @@ pub(crate) fn read_training(
         Some(ModelName::FactorGraph) => {
             AnyTraining::FactorGraph(factor_graph::training(&source, format, args)?)
         }
-        Some(ModelName::Graph) => AnyTraining::Graph(graph::training(data, format, args)?),
+        Some(ModelName::Potts) => AnyTraining::Potts(potts::training(data, format, args)?),
         Some(ModelName::Tree) => AnyTraining::Tree(tree::training(data, format, args)?),
         Some(ModelName::Matching) => AnyTraining::Matching(matching::training(data, format, args)?),
         None => {

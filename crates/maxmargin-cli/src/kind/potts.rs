@@ -14,7 +14,7 @@ use maxmargin::Bounds;
 use maxmargin::evaluate::{Segmentation, SequenceErrors};
 use maxmargin::model::graph::{GraphInference, NodeLoss, Potts, PottsShape};
 use maxmargin_io::{
-    Format, GraphSpec, LabelRule, Model, Origin, Source, SuperpixelFeatures, Superpixels, Unknown,
+    Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures, Superpixels, Unknown,
     read_superpixels,
 };
 use maxmargin_report::{Heatmap, Report};
@@ -22,7 +22,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(crate) struct GraphKind;
+pub(crate) struct PottsKind;
 
 const KNOWN: [&str; 6] =
     ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
@@ -36,7 +36,7 @@ pub(super) fn training(
     data: &str,
     format: Option<Format>,
     args: &ModelArgs,
-) -> Result<Training<GraphKind>> {
+) -> Result<Training<PottsKind>> {
     check(args, "graph", &KNOWN)?;
     let widths: Vec<Option<f64>> = match &args.widths {
         Some(widths) => widths.iter().map(|width| width.is_finite().then_some(*width)).collect(),
@@ -60,7 +60,7 @@ pub(super) fn training(
     };
     let inference = args.graph_inference.unwrap_or_default();
     inference.resolve(&shape).map_err(|why| anyhow::anyhow!("--graph-inference: {why}"))?;
-    let spec = GraphSpec { shape, loss, inference, widths: Some(widths) };
+    let spec = PottsSpec { shape, loss, inference, widths: Some(widths) };
     let (labels, attributes) = spec.names().unwrap_or_default();
     let origin = Origin {
         labels,
@@ -78,23 +78,23 @@ fn read(data: &str, format: Option<Format>, widths: &[Option<f64>]) -> Result<Su
     Ok(read_superpixels(source.open_lines("superpixels")?, part.as_deref(), &features(widths))?)
 }
 
-fn problem(spec: &GraphSpec, examples: &Superpixels) -> Result<Potts> {
+fn problem(spec: &PottsSpec, examples: &Superpixels) -> Result<Potts> {
     Ok(Potts::new(spec.shape, examples.graphs.clone(), spec.loss, spec.inference)?)
 }
 
-fn predict_labels(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> Vec<Vec<u32>> {
+fn predict_labels(spec: &PottsSpec, w: &[f64], examples: &Superpixels) -> Vec<Vec<u32>> {
     // What is read for a model fits it.
     problem(spec, examples).map(|problem| problem.predict(w)).unwrap_or_default()
 }
 
-impl Kind for GraphKind {
-    type Spec = GraphSpec;
+impl Kind for PottsKind {
+    type Spec = PottsSpec;
     type Examples = Superpixels;
     const NOUNS: Nouns = Nouns { labels: "superpixels", examples: "images" };
 
     fn read(
         _: &Vocabulary<'_>,
-        spec: &GraphSpec,
+        spec: &PottsSpec,
         data: &str,
         format: Option<Format>,
         _: LabelRule,
@@ -115,7 +115,7 @@ impl Kind for GraphKind {
     }
 
     fn with_problem<U: UseProblem>(
-        spec: &GraphSpec,
+        spec: &PottsSpec,
         examples: Superpixels,
         bounds: Option<Bounds>,
         user: U,
@@ -123,7 +123,7 @@ impl Kind for GraphKind {
         user.go(&problem(spec, &examples)?.with_bounds(bounds)?)
     }
 
-    fn errors(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> SequenceErrors {
+    fn errors(spec: &PottsSpec, w: &[f64], examples: &Superpixels) -> SequenceErrors {
         let mut errors = SequenceErrors::default();
         let predicted = predict_labels(spec, w, examples);
         let graphs = examples.graphs.iter().zip(&predicted);
@@ -133,7 +133,7 @@ impl Kind for GraphKind {
 
     fn predict(
         model: &Model,
-        spec: &GraphSpec,
+        spec: &PottsSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
@@ -152,7 +152,7 @@ impl Kind for GraphKind {
         Ok(data.unknown)
     }
 
-    fn measure(model: &Model, spec: &GraphSpec, data: &Superpixels) -> Measures {
+    fn measure(model: &Model, spec: &PottsSpec, data: &Superpixels) -> Measures {
         let mut pixels = Segmentation::new(2);
         let predicted = predict_labels(spec, &model.weights, data);
         for (image, labels) in data.images.iter().zip(&predicted) {
@@ -180,7 +180,7 @@ impl Kind for GraphKind {
         Measures { text, json }
     }
 
-    fn largest_weights(model: &Model, spec: &GraphSpec, top: usize) -> LargestWeights {
+    fn largest_weights(model: &Model, spec: &PottsSpec, top: usize) -> LargestWeights {
         let (shape, w) = (&spec.shape, &model.weights);
         let (k, nodes) = (shape.labels, shape.node_attributes);
         let named = |weights: Vec<(u32, f64)>| {
@@ -199,14 +199,14 @@ impl Kind for GraphKind {
         LargestWeights { heading: "label", labels, pairs: None }
     }
 
-    fn describe(spec: &GraphSpec) -> String {
+    fn describe(spec: &PottsSpec) -> String {
         let how = spec.inference.resolve(&spec.shape).unwrap_or(GraphInference::Auto);
         format!("Labelled graphs by {how}")
     }
 
     fn draw(
         model: &Model,
-        spec: &GraphSpec,
+        spec: &PottsSpec,
         test: Option<&Superpixels>,
         pictures: &Pictures,
         mut report: Report,
