@@ -14,7 +14,7 @@ pub use crate::screen::Screen;
 
 use crate::commands::errors_in_words;
 use crate::kind::{
-    self, AnyTraining, Beside, Kind, MultilabelKind, Training, Vocabulary, with_training,
+    self, AnyTraining, Kind, MultilabelKind, ProblemRole, Training, Vocabulary, with_training,
 };
 use anyhow::{Result, anyhow, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -182,9 +182,9 @@ struct OnSoftGraph<F>(F);
 impl<T, F: FnOnce(&SoftGraph) -> Result<T>> UseProblem for OnSoftGraph<F> {
     type Result = T;
 
-    fn go_with<P: Problem>(self, _: &P, beside: Beside<'_>) -> Result<T> {
+    fn go_with<P: Problem>(self, _: &P, beside: ProblemRole<'_>) -> Result<T> {
         match beside {
-            Beside::Soft(problem) => self.0(problem),
+            ProblemRole::Soft(problem) => self.0(problem),
             _ => bail!("this is no problem with soft constraints"),
         }
     }

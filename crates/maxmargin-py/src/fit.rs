@@ -16,8 +16,8 @@ use maxmargin::{
     GroupBounds, Interrupt, LambdaChoice, PathSettings, Problem, Settings, regularization_path_with,
 };
 use maxmargin_io::{
-    Beside, FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin, PathFile,
-    SoftRounds, SoftSpec, Spec,
+    FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin, PathFile,
+    ProblemRole, SoftRounds, SoftSpec, Spec,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -230,7 +230,7 @@ fn fix_lambda(spec: &mut Spec, settings: &mut Settings, n: usize) {
 fn error_beside(
     spec: &Spec,
     w: &[f64],
-    beside: Beside<'_>,
+    beside: ProblemRole<'_>,
     examples: &Examples,
 ) -> Result<f64, String> {
     let Some(inputs) = beside.inputs() else { return error(spec, w, examples) };
@@ -254,10 +254,10 @@ impl UseProblem for Follow<'_> {
     fn go_with<P: Problem>(
         self,
         problem: &P,
-        beside: Beside<'_>,
+        beside: ProblemRole<'_>,
     ) -> Result<maxmargin::Path, String> {
         let Self { settings, interrupt } = self;
-        if !matches!(beside, Beside::Nothing) {
+        if !matches!(beside, ProblemRole::Plain) {
             return Err(
                 "paths are of weights, which models with a kernel or soft training have not; \
                         give several lam to fit, or leave kernel and training out"

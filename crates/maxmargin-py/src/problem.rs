@@ -14,7 +14,7 @@ use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
 use maxmargin_io::{
-    Beside, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, Spec, TreeSpec,
+    KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, ProblemRole, Rescaling, Spec, TreeSpec,
 };
 
 /// What is to be done with a problem, whatever its type.
@@ -26,11 +26,15 @@ pub(crate) trait UseProblem {
     where
         Self: Sized,
     {
-        self.go_with(problem, Beside::Nothing)
+        self.go_with(problem, ProblemRole::Plain)
     }
 
     /// Works on a problem that is known to be something special.
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result, String>;
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        beside: ProblemRole<'_>,
+    ) -> Result<Self::Result, String>;
 }
 
 /// Builds the problem, for `user` to work on.
@@ -74,7 +78,7 @@ pub(crate) fn with_problem<U: UseProblem>(
             let (shape, loss) = (&spec.shape, &spec.loss);
             let build = |lambda, rho| SoftGraph::of_labels(shape, &data, loss, lambda, rho);
             if let Some(problem) = spec.training.problem(build).map_err(text)? {
-                return user.go_with(&problem, spec.training.beside(&problem));
+                return user.go_with(&problem, ProblemRole::Soft(&problem));
             }
             let problem = multilabel(spec, data)?.with_bounds(bounds);
             if let Some(own) = &spec.kernel {
@@ -89,7 +93,7 @@ pub(crate) fn with_problem<U: UseProblem>(
             let (shape, loss) = (&spec.shape, spec.loss);
             let build = |lambda, rho| SoftGraph::of_graphs(shape, &data, loss, lambda, rho);
             if let Some(problem) = spec.training.problem(build).map_err(text)? {
-                return user.go_with(&problem, spec.training.beside(&problem));
+                return user.go_with(&problem, ProblemRole::Soft(&problem));
             }
             let problem = FactorGraph::new(spec.shape.clone(), data, spec.loss, spec.inference)
                 .map_err(text)?;
@@ -131,7 +135,7 @@ fn go_kernelised<P: NodeInputs, U: UseProblem>(
     user: U,
 ) -> Result<U::Result, String> {
     let problem = Kernelised::new(problem, own.kernel, own.bytes).map_err(text)?;
-    user.go_with(&problem, Beside::Inputs(&problem))
+    user.go_with(&problem, ProblemRole::Kernel(&problem))
 }
 
 pub(crate) fn potts(spec: &PottsSpec, data: LabelledGraphs) -> Result<Potts, String> {

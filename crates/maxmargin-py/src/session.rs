@@ -8,10 +8,10 @@ use maxmargin::{
     DualPoint, GroupBounds, Interrupt, LambdaChoice, Problem, Settings, Status, Trainer,
     choose_lambda,
 };
-use maxmargin_io::{Beside, Model as ModelFile, Origin, Outcome, SoftRounds, Spec};
+use maxmargin_io::{Model as ModelFile, Origin, Outcome, ProblemRole, SoftRounds, Spec};
 
 /// The error of the weights of a problem on some data.
-pub(crate) type ErrorOf<'a> = Box<dyn FnMut(&[f64], Beside<'_>) -> f64 + Send + 'a>;
+pub(crate) type ErrorOf<'a> = Box<dyn FnMut(&[f64], ProblemRole<'_>) -> f64 + Send + 'a>;
 
 /// A training about to begin, on whatever problem.
 pub(crate) struct Session<'a> {
@@ -27,7 +27,11 @@ pub(crate) struct Session<'a> {
 impl UseProblem for &mut Session<'_> {
     type Result = (Outcome, Vec<Record>);
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result, String> {
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        beside: ProblemRole<'_>,
+    ) -> Result<Self::Result, String> {
         if self.exact && !problem.quality().is_exact() {
             return Err(format!(
                 "training=\"exact\" needs a decoder that is never wrong, and here {}; \
@@ -71,7 +75,11 @@ pub(crate) struct Search<'a> {
 impl UseProblem for Search<'_> {
     type Result = LambdaChoice;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<LambdaChoice, String> {
+    fn go_with<P: Problem>(
+        self,
+        problem: &P,
+        beside: ProblemRole<'_>,
+    ) -> Result<LambdaChoice, String> {
         let Self { settings, lowest, mut error, interrupt } = self;
         choose_lambda(problem, settings, lowest, interrupt, |_, w| error(w, beside)).map_err(text)
     }

@@ -13,7 +13,7 @@ use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
     SparseVec, audit,
 };
-use maxmargin_io::{Beside, Claim, Outcome};
+use maxmargin_io::{Claim, Outcome, ProblemRole};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -208,7 +208,7 @@ impl PyProblem {
 
     /// The error of weights, as a Python function tells it; its exception ends the run.
     fn error(&self, validator: Py<PyAny>) -> ErrorOf<'_> {
-        Box::new(move |w: &[f64], _: Beside<'_>| {
+        Box::new(move |w: &[f64], _: ProblemRole<'_>| {
             let error = Python::attach(|py| {
                 validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
             });

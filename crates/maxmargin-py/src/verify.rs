@@ -3,7 +3,7 @@
 use crate::examples::Examples;
 use crate::problem::{UseProblem, text, with_problem};
 use maxmargin::{Problem, Quality};
-use maxmargin_io::{Beside, Fingerprint, Model, Verdict};
+use maxmargin_io::{Fingerprint, Model, ProblemRole, Verdict};
 
 struct Auditor<'m> {
     model: &'m Model,
@@ -13,7 +13,7 @@ struct Auditor<'m> {
 impl UseProblem for Auditor<'_> {
     type Result = Verdict;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Verdict, String> {
+    fn go_with<P: Problem>(self, problem: &P, beside: ProblemRole<'_>) -> Result<Verdict, String> {
         self.model.verify_on(problem, beside, self.threads).map_err(text)
     }
 }

@@ -3,7 +3,7 @@
 use super::session::{Task, errors_of};
 use super::train::on_ctrl_c;
 use super::validation::split;
-use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
+use crate::kind::{self, Kind, Labelled, ProblemRole, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::SequenceErrors;
@@ -26,8 +26,9 @@ pub(super) fn choose<K: Kind>(
             (rest, Cow::Owned(out))
         }
     };
-    let errors =
-        |w: &[f64], beside: Beside<'_>| errors_of::<K>(&data.spec, w, beside, &held_out.examples);
+    let errors = |w: &[f64], beside: ProblemRole<'_>| {
+        errors_of::<K>(&data.spec, w, beside, &held_out.examples)
+    };
     let bounds = kind::resolve(&task.bounds, &data.spec.clone().into())?;
     let search = Search { lowest, settings, errors, labels: K::NOUNS.labels, screen };
     K::with_problem(&data.spec, train, bounds, search)
@@ -43,10 +44,10 @@ struct Search<'a, E> {
     screen: &'a Screen,
 }
 
-impl<E: Fn(&[f64], Beside<'_>) -> SequenceErrors> UseProblem for Search<'_, E> {
+impl<E: Fn(&[f64], ProblemRole<'_>) -> SequenceErrors> UseProblem for Search<'_, E> {
     type Result = f64;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<f64> {
+    fn go_with<P: Problem>(self, problem: &P, beside: ProblemRole<'_>) -> Result<f64> {
         let Self { lowest, settings, errors, labels, screen } = self;
         let interrupt = on_ctrl_c(screen)?;
         let choice = choose_lambda(problem, settings, lowest, &interrupt, |lambda, w| {

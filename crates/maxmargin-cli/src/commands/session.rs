@@ -3,7 +3,7 @@
 use super::resume::Saver;
 use super::soft;
 use super::train::on_ctrl_c;
-use crate::kind::{self, Beside, Kind, Training, UseProblem};
+use crate::kind::{self, Kind, ProblemRole, Training, UseProblem};
 use crate::report::Trace;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow};
@@ -40,13 +40,13 @@ pub(super) struct Task {
 }
 
 /// The error of the weights of a problem on some data.
-pub(super) type ErrorOf<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> f64;
+pub(super) type ErrorOf<'a> = &'a dyn Fn(&[f64], ProblemRole<'_>) -> f64;
 
 /// The errors of the weights of a problem.
 pub(super) fn errors_of<K: Kind>(
     spec: &K::Spec,
     w: &[f64],
-    beside: Beside<'_>,
+    beside: ProblemRole<'_>,
     examples: &K::Examples,
 ) -> SequenceErrors {
     let Some(inputs) = beside.inputs() else { return K::errors(spec, w, examples) };
@@ -153,7 +153,7 @@ struct Session<'a, 'c> {
 impl UseProblem for Session<'_, '_> {
     type Result = Outcome;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Outcome> {
+    fn go_with<P: Problem>(self, problem: &P, beside: ProblemRole<'_>) -> Result<Outcome> {
         let Self { start, settings, screen, trace, company } = self;
         let Company { lines, error, saver, checkpoint } = company;
         let mut error = error.map(|error| move |w: &[f64]| error(w, beside));

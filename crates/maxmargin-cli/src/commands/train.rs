@@ -6,7 +6,7 @@ use super::resume::{Note, Resumed, Saver};
 use super::session::{Company, ErrorOf, Task, errors_of, fix_lambda, spec_of};
 use super::{lambda, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
-use crate::kind::{self, Beside, Kind, Labelled, Training, Vocabulary, with_training};
+use crate::kind::{self, Kind, Labelled, ProblemRole, Training, Vocabulary, with_training};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
@@ -77,7 +77,7 @@ fn run_on<K: Kind>(
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
-        move |w: &[f64], beside: Beside<'_>| {
+        move |w: &[f64], beside: ProblemRole<'_>| {
             errors_of::<K>(spec, w, beside, &data.examples).hamming()
         }
     });

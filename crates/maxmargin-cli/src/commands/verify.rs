@@ -1,7 +1,7 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
-use crate::kind::{self, Beside, Kind, UseProblem, Vocabulary, with_kind};
+use crate::kind::{self, Kind, ProblemRole, UseProblem, Vocabulary, with_kind};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, Average, PointCheck, Problem, Quality, Settings};
 use maxmargin_io::{LabelRule, Model, Verdict};
@@ -87,7 +87,7 @@ struct Auditor<'m> {
 impl UseProblem for Auditor<'_> {
     type Result = Verdict;
 
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Verdict> {
+    fn go_with<P: Problem>(self, problem: &P, beside: ProblemRole<'_>) -> Result<Verdict> {
         Ok(self.model.verify_on(problem, beside, self.threads)?)
     }
 }

@@ -6,8 +6,8 @@ mod predict;
 use super::kernel::{kernel, kernelised, weighted_name, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
-    Vocabulary, label_name, largest, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, ProblemRole, Training,
+    UseProblem, Vocabulary, label_name, largest, refuse_format,
 };
 use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
 use crate::tally;
@@ -154,7 +154,7 @@ impl Kind for ChainKind {
             None => user.go(&chain),
             Some(own) => {
                 let problem = kernelised(chain, own)?;
-                user.go_with(&problem, Beside::Inputs(&problem))
+                user.go_with(&problem, ProblemRole::Kernel(&problem))
             }
         }
     }

@@ -26,7 +26,7 @@ pub(crate) use multilabel::MultilabelKind;
 pub(crate) use potts::PottsKind;
 pub(crate) use tree::TreeKind;
 
-pub(crate) use maxmargin_io::Beside;
+pub(crate) use maxmargin_io::ProblemRole;
 
 use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
@@ -125,11 +125,11 @@ pub trait UseProblem {
     where
         Self: Sized,
     {
-        self.go_with(problem, Beside::Nothing)
+        self.go_with(problem, ProblemRole::Plain)
     }
 
     /// Works on a problem that is known to be something special.
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result>;
+    fn go_with<P: Problem>(self, problem: &P, beside: ProblemRole<'_>) -> Result<Self::Result>;
 }
 
 /// Data to train on, with the model that is to be trained.

@@ -4,7 +4,7 @@ use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{bias, check, find};
 use super::rows::{self, ScoreLabels, Scorer, check_one_label};
 use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
+    Kind, Labelled, LargestWeights, Measures, Nouns, ProblemRole, Training, UseProblem, Vocabulary,
     go_within,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
@@ -117,7 +117,7 @@ impl Kind for MulticlassKind {
         let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
         if let Some(own) = &spec.kernel {
             let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Beside::Inputs(&problem));
+            return user.go_with(&problem, ProblemRole::Kernel(&problem));
         }
         match spec.rescaling {
             Rescaling::Margin => go_within(problem, bounds, user),

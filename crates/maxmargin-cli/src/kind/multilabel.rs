@@ -3,8 +3,8 @@
 use super::kernel::{kernel, kernelised, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
-    Vocabulary, largest,
+    Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, ProblemRole, Training,
+    UseProblem, Vocabulary, largest,
 };
 use super::{rows, soft};
 use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs, TrainingName};
@@ -165,7 +165,7 @@ impl Kind for MultilabelKind {
         let problem = problem(spec, examples)?.with_bounds(bounds);
         if let Some(own) = &spec.kernel {
             let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Beside::Inputs(&problem));
+            return user.go_with(&problem, ProblemRole::Kernel(&problem));
         }
         match spec.rescaling {
             Rescaling::Margin => user.go(&problem),

@@ -71,7 +71,7 @@ pub(super) fn go<U: UseProblem>(
     user: U,
 ) -> Result<U::Result> {
     match training.problem(build)? {
-        Some(problem) => user.go_with(&problem, training.beside(&problem)),
+        Some(problem) => user.go_with(&problem, maxmargin_io::ProblemRole::Soft(&problem)),
         None => bail!("training by {} is not known here", training.name()),
     }
 }

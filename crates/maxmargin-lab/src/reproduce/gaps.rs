@@ -7,7 +7,7 @@ use maxmargin::{Problem, SparseVec};
 use maxmargin_cli::lab::{
     Comparison, Row, Run, Spread, TrainingData, UseProblem, by_lambda, convergence,
 };
-use maxmargin_io::Beside;
+use maxmargin_io::ProblemRole;
 use maxmargin_report::{Heatmap, Plot, Series, XAxis, YAxis, format_number};
 
 /// So seldom that it never happens.
@@ -149,7 +149,7 @@ fn lengths() -> Result<Vec<f64>> {
     impl UseProblem for Lengths {
         type Result = Vec<f64>;
 
-        fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Vec<f64>> {
+        fn go_with<P: Problem>(self, problem: &P, _beside: ProblemRole<'_>) -> Result<Vec<f64>> {
             let w = vec![0.0; problem.dim()];
             let (mut workspace, mut y) = (problem.workspace(), P::Output::default());
             let mut psi = SparseVec::new();

@@ -9,7 +9,7 @@ use maxmargin::{
     lambda_grid_with, regularization_path_with,
 };
 use maxmargin_cli::lab::{Method, TrainingData, UseProblem, on_ctrl_c};
-use maxmargin_io::Beside;
+use maxmargin_io::ProblemRole;
 use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl UseProblem for Follow<'_> {
     /// With the number of examples.
     type Result = (usize, Vec<Followed>);
 
-    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
+    fn go_with<P: Problem>(self, problem: &P, _beside: ProblemRole<'_>) -> Result<Self::Result> {
         let interrupt = on_ctrl_c(self.lab.screen)?;
         let (mut all, start, count) = (Vec::new(), Instant::now(), self.plans.len());
         for Named { name, plan, training } in self.plans {

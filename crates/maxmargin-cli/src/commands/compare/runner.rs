@@ -3,7 +3,7 @@
 use super::method::Method;
 use crate::commands::session::{errors_of, fix_lambda};
 use crate::commands::train::on_ctrl_c;
-use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
+use crate::kind::{self, Kind, Labelled, ProblemRole, Training, UseProblem};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, End, Event, Record};
@@ -122,7 +122,7 @@ pub(super) fn run<K: Kind>(
             Training { examples, origin: origin.clone(), spec: spec.clone() };
         fix_lambda(&mut data, &mut settings)?;
         let Training { examples, spec, .. } = data;
-        let errors = |w: &[f64], beside: Beside<'_>| {
+        let errors = |w: &[f64], beside: ProblemRole<'_>| {
             let error = |examples| errors_of::<K>(&spec, w, beside, examples).hamming();
             (error(&train), test.map(|test| error(&test.examples)))
         };
@@ -144,7 +144,7 @@ pub(super) fn run<K: Kind>(
 }
 
 /// The errors of weights on training and test data.
-type Errors<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> (f64, Option<f64>);
+type Errors<'a> = &'a dyn Fn(&[f64], ProblemRole<'_>) -> (f64, Option<f64>);
 
 /// A race about to begin, on whatever problem.
 struct Runner<'a> {
@@ -160,7 +160,7 @@ struct Runner<'a> {
 impl UseProblem for Runner<'_> {
     type Result = ();
 
-    fn go_with<P: Problem>(mut self, problem: &P, beside: Beside<'_>) -> Result<()> {
+    fn go_with<P: Problem>(mut self, problem: &P, beside: ProblemRole<'_>) -> Result<()> {
         (self.results.n, self.results.d) = (problem.examples(), problem.dim());
         for &lambda in self.lambdas {
             for method in &self.race.methods {
@@ -181,7 +181,7 @@ impl Runner<'_> {
     /// Finds a run that was done before, or does it.
     fn one<P: Problem>(
         &mut self,
-        (problem, beside): (&P, Beside<'_>),
+        (problem, beside): (&P, ProblemRole<'_>),
         method: &Method,
         lambda: f64,
         seed: u64,
@@ -232,7 +232,7 @@ impl Runner<'_> {
     fn train<P: Problem>(
         &self,
         problem: &P,
-        beside: Beside<'_>,
+        beside: ProblemRole<'_>,
         settings: &Settings,
     ) -> Result<(Vec<Row>, End)> {
         let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);

@@ -8,7 +8,7 @@ pub(super) use words::Outcome;
 use super::figures::{make_folder, write_figures};
 use super::train::{as_option, on_ctrl_c, write_file};
 use crate::args::PathArgs;
-use crate::kind::{self, Beside, Kind, Training, UseProblem, Vocabulary, with_training};
+use crate::kind::{self, Kind, ProblemRole, Training, UseProblem, Vocabulary, with_training};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
@@ -94,7 +94,7 @@ impl<E: Fn(&[f64]) -> f64> UseProblem for Walk<'_, E> {
     /// The path, and its best solution if that is to be kept.
     type Result = (Outcome, Option<Solution>);
 
-    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
+    fn go_with<P: Problem>(self, problem: &P, _beside: ProblemRole<'_>) -> Result<Self::Result> {
         let Self { args, plan, screen, error } = self;
         let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
         screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
