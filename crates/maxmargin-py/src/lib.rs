@@ -22,7 +22,6 @@ mod pairs;
 mod path;
 mod potts;
 mod predict;
-mod problem;
 mod read;
 mod recent;
 mod report;
