@@ -60,7 +60,7 @@ pub struct TrainingPlan {
     pub start: Option<(f64, DualPoint)>,
 }
 
-/// A round of training about to begin.
+/// A round of training about to begin; see [`Training::train`].
 pub struct Round<'a> {
     /// Which one it is, from 1.
     pub number: usize,

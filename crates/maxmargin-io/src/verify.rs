@@ -47,6 +47,23 @@ impl Model {
     ///
     /// Examples that were [held out](crate::ModelMeta::held_out) of the training are left out here, too.
     ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let verdict = model.verify(data.sequences.into(), data.fingerprint, "sequences", 1)?;
+    /// assert!(verdict.findings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Examples that do not fit the model, or numbers that are not finite.
     pub fn verify(

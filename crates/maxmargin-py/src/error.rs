@@ -88,7 +88,7 @@ pub(crate) enum WorkError {
         "the model was taken out of {0}; its gap is the bound of the path, which has no dual \
          point to check it with"
     )]
-    TakenOutOfPath(Box<FromPath>),
+    TakenOutOfPath(FromPath),
     #[error("the model was saved without its dual point")]
     NoDualPoint,
     #[error(

@@ -27,7 +27,7 @@ fn without_dual_point(model: &Model) -> Result<Vec<String>, WorkError> {
     let findings = model.contradictions();
     match &model.meta.from_path {
         _ if !findings.is_empty() => Ok(findings),
-        Some(from) => Err(WorkError::TakenOutOfPath(Box::new(from.clone()))),
+        Some(from) => Err(WorkError::TakenOutOfPath(*from)),
         None => Err(WorkError::NoDualPoint),
     }
 }

@@ -27,7 +27,17 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     soft::check(args)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
-    let mut data = kind::read_training(&args.data, args.format, &args.model)?;
+    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    run_on(args, data, settings, resumed, checkpoint)
+}
+
+fn run_on(
+    args: &TrainArgs,
+    mut data: Training,
+    mut settings: Settings,
+    resumed: Option<Resumed>,
+    checkpoint: Option<&Path>,
+) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     if args.pictures.images.is_some() && !matches!(data.spec, Spec::Potts(_)) {
         bail!("--images has no meaning here: only the superpixels of --model graph have images");

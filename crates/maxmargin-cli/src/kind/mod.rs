@@ -2,7 +2,7 @@
 //! [`Kind`], so that a verb is written once for all of them.
 
 mod binary;
-pub(crate) mod chain;
+mod chain;
 mod draw;
 mod factor_graph;
 pub(crate) mod kernel;

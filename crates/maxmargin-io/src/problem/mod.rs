@@ -16,7 +16,7 @@ use maxmargin::model::binary::Binary;
 use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs};
 use maxmargin::model::graph::{LabelledGraphs, Potts, PottsError};
-use maxmargin::model::matching::Matching;
+use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::{Multilabel, MultilabelError};
 use maxmargin::model::soft::SoftGraph;
@@ -109,6 +109,21 @@ impl std::fmt::Debug for BuiltProblem {
 
 impl Spec {
     /// The problem of learning from `examples`, with bounds on groups of weights.
+    ///
+    /// ```
+    /// use maxmargin::GroupBounds;
+    /// use maxmargin::model::LabelledRows;
+    /// use maxmargin::model::binary::BinaryShape;
+    /// use maxmargin_io::{BinarySpec, Examples, Rescaling, Spec};
+    ///
+    /// let mut rows = LabelledRows::new();
+    /// rows.push([(0, 1.0)], &[0], 1.0)?;
+    /// let shape = BinaryShape::new(1);
+    /// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Slack });
+    /// let problem = spec.problem(Examples::from(rows), &GroupBounds::default())?;
+    /// assert!(problem.role().inputs().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Examples or bounds that do not fit the specification.
@@ -244,12 +259,11 @@ impl TreeSpec {
 }
 
 impl MatchingSpec {
-    fn built(
-        &self,
-        data: maxmargin::model::matching::Pairs,
-        bounds: Option<Bounds>,
-    ) -> Result<BuiltProblem, ProblemError> {
+    fn built(&self, data: Pairs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
         let problem = Matching::new(self.shape, data, self.loss)?;
         Ok(BuiltProblem::plain(problem.with_bounds(bounds)))
     }
 }
+
+#[cfg(test)]
+mod tests;

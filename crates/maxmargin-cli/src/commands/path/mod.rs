@@ -40,20 +40,23 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         bail!("a problem with this --training is made for one lambda, and has no path");
     }
     let plan = Plan::new(args)?;
-    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    run_on(args, &plan, kind::read_training(&args.data, args.format, &args.model)?)
+}
+
+fn run_on(args: &PathArgs, plan: &Plan, data: Training) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let Training { examples, origin, spec } = data;
     let (names, kind) = (Vocabulary::of_origin(&origin), kind_of(&spec)?);
     let read = |data: &String| kind.read(&names, data, args.format, LabelRule::Count);
     let validation = args.validation.as_ref().map(read).transpose()?;
-    let error = validation
-        .as_ref()
-        .map(|data| |w: &[f64]| error_of(&spec, ProblemRole::Plain, w, &data.examples));
+    let error = |w: &[f64]| {
+        let data = validation.as_ref()?;
+        Some(error_of(&spec, ProblemRole::Plain, w, &data.examples))
+    };
     let bounds = kind::bounds(&args.model, &spec)?;
     let n = examples.len();
     let problem = spec.problem(examples, &bounds)?;
-    let error = error.as_ref().map(|error| error as &dyn Fn(&[f64]) -> f64);
-    let (outcome, solution) = walk(problem.blocks(), args, &plan, &screen, error)?;
+    let (outcome, solution) = walk(problem.blocks(), args, plan, &screen, &error)?;
     if let (Some(file), Some(solution)) = (&args.output, solution) {
         let trained = Settings {
             lambda: Some(solution.lambda),
@@ -81,32 +84,30 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
 }
 
 /// Follows a path: the path, and its best solution if that is to be kept. `error` is that of weights on
-/// validation data.
+/// validation data, if there are any.
 fn walk(
     problem: &dyn Blocks,
     args: &PathArgs,
     plan: &Plan,
     screen: &Screen,
-    error: Option<&dyn Fn(&[f64]) -> f64>,
+    error: &dyn Fn(&[f64]) -> Option<f64>,
 ) -> Result<(Outcome, Option<Solution>)> {
     let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
     screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
     screen.say(words::HEAD.trim_end());
-    let mut errors = error.as_ref().map(|_| Vec::new());
+    let mut errors = Vec::new();
     let mut best: Option<Best> = None;
     let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
-        let error = error.as_ref().map(|error| error(w));
+        let error = error(w);
         screen.say(words::line(b, error).trim_end());
-        if let (Some(errors), Some(error)) = (&mut errors, error) {
-            errors.push(error);
-        }
+        errors.extend(error);
         if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
             best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
         }
         Control::Continue
     })?;
     let best = best.context("the path has no breakpoint")?;
-    let outcome = Outcome::new(path, errors);
+    let outcome = Outcome::new(path, (!errors.is_empty()).then_some(errors));
     let solution = match args.output {
         Some(_) => Some(best.solution(problem, outcome.best(), args.threads)?),
         None => None,
