@@ -153,10 +153,10 @@ impl Fingerprinter {
     /// ```
     /// let mut fingerprinter = maxmargin_io::Fingerprinter::for_factor_graphs();
     /// let before = fingerprinter.finish();
-    /// fingerprinter.add_graph(&maxmargin_io::RawFactorGraph::default());
+    /// fingerprinter.add_factor_graph(&maxmargin_io::RawFactorGraph::default());
     /// assert_ne!(fingerprinter.finish(), before);
     /// ```
-    pub fn add_graph(&mut self, graph: &RawFactorGraph) {
+    pub fn add_factor_graph(&mut self, graph: &RawFactorGraph) {
         self.bytes.clear();
         self.number(graph.weight.to_bits());
         self.number(graph.variables.len() as u64);

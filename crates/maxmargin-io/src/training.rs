@@ -9,19 +9,18 @@ use crate::problem_role::ProblemRole;
 use crate::spec::Spec;
 use maxmargin::observe::Totals;
 use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
-use std::borrow::Cow;
 
 /// Examples to learn from, where they come from, and what is to be learned.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming};
-/// use maxmargin::{Settings, TrainError, Trainer};
+/// use maxmargin::{Settings, Trainer};
 /// use maxmargin_io::{
-///     ChainSpec, Examples, Lines, Origin, Training, TrainingPlan, open_reader, read_training,
+///     ChainSpec, Examples, Format, Lines, Origin, Training, TrainingPlan, open_reader, read_training,
 /// };
 ///
 /// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
-/// let data = read_training(open_reader(lines, None)?)?;
+/// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
 /// let spec = ChainSpec { shape, loss, kernel: None }.into();
 /// let origin = Origin::from(&data);
@@ -97,7 +96,8 @@ impl Training {
     ) -> Result<Model, E> {
         let Self { mut spec, examples, origin } = self;
         let n = examples.len();
-        let mut start = Cow::Borrowed(&plan.start);
+        // The λ and the dual point that the last round has come to.
+        let mut reached: Option<(f64, DualPoint)> = None;
         let (mut examples, mut totals, mut number) = (Some(examples), Totals::default(), 1);
         loop {
             // There is one copy of the data, unless rounds may follow that need them too.
@@ -106,10 +106,10 @@ impl Training {
             let own = own.expect("no round follows the last one");
             let built = spec.problem(own, &plan.bounds)?;
             let (problem, role) = (built.blocks(), built.role());
-            let start_from = start.as_ref().as_ref();
-            let start_from = start_from
-                .map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
-            let round = Round { number, spec: &spec, problem, role, start: start_from };
+            let start = reached.as_ref().or(plan.start.as_ref());
+            let start =
+                start.map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
+            let round = Round { number, spec: &spec, problem, role, start };
             let mut outcome = Outcome::new(run(round)?, role);
             totals = totals.and(&outcome.solution.totals);
             let may_go_on =
@@ -118,7 +118,7 @@ impl Training {
                 && may_go_on
                 && let Some(next) = plan.rounds.next(number, own, soft)
             {
-                start = Cow::Owned(Some((own.lambda, outcome.solution.dual)));
+                reached = Some((own.lambda, outcome.solution.dual));
                 *own = next;
                 number += 1;
                 continue;

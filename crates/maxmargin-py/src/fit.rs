@@ -53,13 +53,13 @@ fn training(
         AnyData::Sequences(data) => data.template.clone(),
         _ => None,
     };
-    let graph_names = match &data {
+    let factor_graph_names = match &data {
         AnyData::FactorGraphs(data) => Some(data.names.clone()),
         _ => None,
     };
     let (examples, fingerprint) = data.take()?;
     let format: Format = format.parse().map_err(value_error)?;
-    let origin = match graph_names {
+    let origin = match factor_graph_names {
         Some(names) => {
             Origin::from(&FactorGraphDataset { graphs: Default::default(), names, fingerprint })
         }

@@ -110,7 +110,7 @@ pub fn read_factor_graphs(mut reader: FactorGraphReader) -> Result<FactorGraphDa
     let mut fingerprinter = Fingerprinter::for_factor_graphs();
     let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
-        fingerprinter.add_graph(&raw);
+        fingerprinter.add_factor_graph(&raw);
         let result = add(&mut graphs, &raw, LabelRule::Strict, |at, factor, states, row| {
             names.add_template(&factor.template, states);
             let template = known_template(&names, at, factor, states)?;
@@ -143,7 +143,7 @@ pub fn read_factor_graphs_with(
     let mut fingerprinter = Fingerprinter::for_factor_graphs();
     let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
-        fingerprinter.add_graph(&raw);
+        fingerprinter.add_factor_graph(&raw);
         let result = add(&mut graphs, &raw, rule, |at, factor, states, row| {
             let template = known_template(names, at, factor, states)?;
             let alphabet = &names.attributes[template as usize];

@@ -257,7 +257,7 @@ fn graphs_that_could_not_be_read_are_not_written() {
 fn fingerprints_tell_graphs_apart() {
     let of = |text: &str| {
         let mut all = Fingerprinter::for_factor_graphs();
-        read_all(text).unwrap().iter().for_each(|graph| all.add_graph(graph));
+        read_all(text).unwrap().iter().for_each(|graph| all.add_factor_graph(graph));
         all.finish()
     };
     let same = SMALL.replace(": ", ":").replace(", ", " ,").replace("2.5", "25e-1");

@@ -28,10 +28,12 @@ use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
 /// ```
 /// use maxmargin::model::chain::{ChainShape, Hamming};
 /// use maxmargin::{GroupBounds, Settings, train};
-/// use maxmargin_io::{ChainSpec, Examples, Lines, ProblemRole, Spec, open_reader, read_training};
+/// use maxmargin_io::{
+///     ChainSpec, Examples, Format, Lines, ProblemRole, Spec, open_reader, read_training,
+/// };
 ///
 /// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
-/// let data = read_training(open_reader(lines, None)?)?;
+/// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
 /// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
 /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
 /// let problem = spec.problem(Examples::from(data.sequences), &GroupBounds::default())?;

@@ -39,7 +39,7 @@ fn sequences() -> Examples {
     data.into()
 }
 
-fn lines(text: &str) -> Lines {
+fn lines(text: &'static str) -> Lines {
     Lines::from_reader("data", text.as_bytes()).unwrap()
 }
 

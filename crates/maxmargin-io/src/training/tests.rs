@@ -41,8 +41,8 @@ fn settings() -> Settings {
     Settings { lambda: Some(0.1), tolerance: 1e-6, ..Settings::default() }
 }
 
-/// Trains in three rounds, the first of which ends early as `begin` wants it: the model, and the numbers and
-/// the ρ of the rounds that were begun.
+/// Trains in up to three rounds, which an observer stops or an interrupt ends if they are told to: the model, and
+/// the number and the ρ of each round that was begun.
 fn rounds(stop: bool, interrupt: bool) -> (Model, Vec<(usize, f64)>) {
     let rounds = SoftRounds { rhos: vec![1.0, 0.5, 0.25], most: 0 };
     let plan = TrainingPlan { rounds, ..TrainingPlan::default() };
