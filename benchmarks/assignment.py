@@ -1,6 +1,6 @@
 """Assignments: the time of maxmargin's solver against SciPy's linear_sum_assignment.
 
-    cargo build --release -p maxmargin-lab --bin assignment
+    cargo build --release -p maxmargin-lab -F benchmarks --bin assignment
     python benchmarks/assignment.py TARGET/release/assignment [ROUNDS]
 
 Both solve the same tables, written to a file here and read back by both, and must agree in the sum of

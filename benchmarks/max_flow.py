@@ -1,7 +1,7 @@
 """Maximum flow against PyMaxflow, on the networks of training on the Weizmann horses.
 
     pip install PyMaxflow numpy
-    cargo build --release -p maxmargin-lab --bin horses
+    cargo build --release -p maxmargin-lab -F benchmarks --bin horses
     python3 benchmarks/max_flow.py target/release/horses [REPEATS]
 
 Ours and theirs are measured one after the other, in the mean of REPEATS (200) times over all graphs;

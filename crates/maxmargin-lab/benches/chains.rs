@@ -1,4 +1,4 @@
-//! Bare decoding, passes and gap passes on chains: `cargo bench -p maxmargin-lab`.
+//! Bare decoding, passes and gap passes on chains: `cargo bench -p maxmargin-lab -F benchmarks`.
 
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 

@@ -1,7 +1,7 @@
 //! The run that `docs/multiclass.md` shows: handwritten letters, one by one.
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --example letters
+//! cargo run --release -p maxmargin-lab -F benchmarks --example letters
 //! ```
 
 use anyhow::{Context as _, Result};

@@ -5,6 +5,7 @@ pub mod dlpw;
 pub mod race;
 
 use anyhow::Result;
+use maxmargin::ProblemExt as _;
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Problem, Settings, Trainer};

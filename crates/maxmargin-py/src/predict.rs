@@ -1,13 +1,13 @@
 //! Predictions of trained weights.
 
 use crate::error::WorkError;
-use maxmargin::Problem as _;
 use maxmargin::model::chain::{Rules, Sequences};
 use maxmargin::model::factor_graph::Graphs;
 use maxmargin::model::matching::{Matcher, Pair, Pairs, ScoredLinks};
 use maxmargin::model::multilabel::SetScores;
 use maxmargin::model::tree::{ScoredStates, TreeExamples};
 use maxmargin::model::{LabelledRows, Row};
+use maxmargin::{Problem as _, ProblemExt as _};
 use maxmargin_io::{
     ChainPredictor, ChainSpec, Examples, FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec,
     ProblemError, Spec, TreeSpec, alignment_scores,

@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
-use maxmargin::problem::{BrokenLaw, CheckOptions, check_with_outputs};
+use maxmargin::problem::{Abilities, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
     SparseVec, audit, choose_lambda,
@@ -158,6 +158,12 @@ impl Problem for PyProblem {
         self.bounds.as_ref()
     }
 
+    fn abilities(&self) -> Abilities<'_, (), Corner> {
+        Abilities { points: Some(self), ..Abilities::none() }
+    }
+}
+
+impl CheckPoints for PyProblem {
     fn check_point(
         &self,
         _i: usize,

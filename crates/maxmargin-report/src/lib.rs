@@ -22,6 +22,11 @@
 //! ```
 //!
 //! [`plot_svg`] draws a plot as a still picture, and [`Report::figures`] gives all of a report.
+//!
+//! The page draws its own SVG, static first and interactive on top, with less than 40 kB of style and script of
+//! our own. A plotting library embedded in the page was the first plan; without one a page works without
+//! scripts, prints, and needs no third-party code in the repository. Figures as files are SVG, drawn from the
+//! same layout (`picture.rs`).
 
 mod escape;
 mod figures;

@@ -19,6 +19,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::chain::ChainError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TrainError {
     /// A setting that makes no sense.
     #[error(transparent)]
@@ -69,7 +70,8 @@ pub enum TrainError {
         "the objective is too large to be a number; are the features or losses scaled sensibly?"
     )]
     Overflow,
-    /// A dual value above the primal one by more than rounding: no problem that keeps its laws has one.
+    /// A dual value above the primal one by more than rounding. A problem that keeps its laws never has
+    /// one.
     #[error(
         "the dual value {dual} lies above the primal value {primal}, which is impossible: the problem \
          breaks one of its laws, or the dual point belongs to another problem; check that psi, parts, \
@@ -108,7 +110,7 @@ pub enum TrainError {
     #[error(transparent)]
     Bounds(#[from] BoundsError),
     /// Bounds on weights whose squared length is not the sum of their squares
-    /// ([`Problem::weights_norm_sq`]), as with a kernel.
+    /// ([`OwnLength`](crate::problem::OwnLength)), as with a kernel.
     #[error(
         "the weights have bounds, and a length that is not the root of the sum of their squares, as \
          with a kernel; the two do not go together"
@@ -123,7 +125,7 @@ pub enum TrainError {
     /// A checkpoint that could not be put away.
     #[error("the checkpoint could not be kept: {why}")]
     Checkpoint {
-        /// What its sink has said.
+        /// The error of the sink.
         why: String,
     },
     /// A checkpoint of another problem.
@@ -150,13 +152,13 @@ pub enum TrainError {
         /// What it cannot do, or what it needs.
         why: &'static str,
     },
-    /// Patience without anything that could try it.
+    /// Patience without a validator.
     #[error("patience is set, but there is nothing to validate on")]
     NoValidator,
     /// A validation error that is NaN or infinite.
     #[error("the validation error is {error}; a finite number is needed")]
     Validation {
-        /// What the validator has said.
+        /// The value that the validator returned.
         error: f64,
     },
     /// Something of the wrong size.

@@ -12,9 +12,9 @@
 //!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.
-//! * A structure of your own: implement [`Problem`], seven short methods, and let [`problem::check`](fn@problem::check) look
-//!   for mistakes.
-//! * A problem that is no SVM: [`product`] minimises any smooth convex function over a product of
+//! * A structure of your own: implement [`Problem`], seven short methods, and let
+//!   [`problem::check`](fn@problem::check) look for mistakes.
+//! * A problem other than an SVM: [`product`] minimises any smooth convex function over a product of
 //!   blocks.
 //! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
 //!
@@ -41,12 +41,15 @@
 //!
 //! # How it is built
 //!
-//! [`Trainer`] starts a run from [`Settings`]. One loop visits blocks (other [`Solver`]s are there to
-//! compare with); the [`Order`], the
-//! [`Direction`], the [`Step`] and the [`Average`] are parts of it that combine freely. What happens
-//! flows as one stream of [events](observe::Event) to [observers](observe::Observer). The result is a
+//! [`Trainer`] starts a run from [`Settings`]. One outer loop drives every [`Solver`]; the default visits
+//! one block after the other, with an [`Order`], a [`Direction`], a [`Step`] and an [`Average`] that
+//! combine freely. The engine sees any problem as [`Blocks`] and is compiled once. What happens flows as
+//! one stream of [events](observe::Event) to [observers](observe::Observer). The result is a
 //! [`Solution`]: weights, dual point, [`Certificate`], and a [`Status`] that says why the run ended.
 //! The same seed gives the same bits, on any number of threads.
+//!
+//! `docs/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
+//! `ARCHITECTURE.md` shows how the modules build on each other, and `CONTRIBUTING.md` how to add to them.
 
 pub mod evaluate;
 pub mod inference;
@@ -76,7 +79,7 @@ pub use path::{
 };
 pub use problem::{
     Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
-    Problem, Quality, Simplices, Sink, SlackRescaled, SlackWorkspace, SparseVec,
+    Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SparseVec,
 };
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;

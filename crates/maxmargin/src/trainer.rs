@@ -76,11 +76,10 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// Hands a [`Checkpoint`] to `sink` every so often at the end of a pass, and when the run ends
-    /// for whatever reason but an error. That changes nothing about the run, and the time it takes
-    /// does not count.
+    /// Hands a [`Checkpoint`] to `sink` at the end of passes, as often as `every` says, and when the run
+    /// ends without an error. That does not change the run, and its time does not count.
     ///
-    /// An error of the sink ends the run: one that would rather go on without checkpoints keeps its
+    /// An error of the sink ends the run. A sink that prefers to go on without checkpoints keeps its
     /// errors to itself.
     ///
     /// ```
@@ -106,8 +105,9 @@ impl<'a> Trainer<'a> {
     /// Goes on from a [`Checkpoint`] of the same problem with the same settings, to the very bits of
     /// a run that was never stopped. Where that [started](Self::start_from) no longer matters.
     ///
-    /// Limits may be others: the tolerance, the passes, oracle calls and seconds at most, the checks
-    /// of patience. So a run that has reached one can be taken further. Threads may be others too.
+    /// Limits may change: the tolerance, the most passes, oracle calls and seconds, the checks of
+    /// patience. So a run that has reached a limit can be taken further. The number of threads may change
+    /// too.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -156,8 +156,8 @@ impl<'a> Trainer<'a> {
         self
     }
 
-    /// As [`start_from`](Self::start_from), for a point that a run on the same problem has come to, which
-    /// needs no check.
+    /// As [`start_from`](Self::start_from), for the result of a run on the same problem, which needs no
+    /// check.
     pub(crate) fn follow(mut self, point: DualPoint) -> Self {
         (self.start, self.follows_own_run) = (Some(point), true);
         self
@@ -166,8 +166,8 @@ impl<'a> Trainer<'a> {
     /// Trains, from w = 0 unless it [starts](Self::start_from) or [resumes](Self::resume) elsewhere,
     /// until the gap is within the tolerance or a limit is reached.
     ///
-    /// A problem of your own is [checked](Problem::is_checked_at_start) on a few examples first, unless
-    /// it starts or resumes elsewhere; what is wrong with it is in the
+    /// A problem of your own is [checked](crate::problem::Abilities::is_trusted) on a few examples first,
+    /// unless the run starts or resumes elsewhere. What is wrong with it is in the
     /// [events](crate::observe::Event::Warning) and in [`Solution::warnings`].
     ///
     /// The same problem, settings and seed give the same bits, on any number of threads, unless

@@ -2,7 +2,7 @@
 //! tuned on the same data?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin alignment -- [DATA] [METHOD]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin alignment -- [DATA] [METHOD]
 //! ```
 //!
 //! DATA is `hansards` (five folds, each tested on by what the other four have taught), `czenali`

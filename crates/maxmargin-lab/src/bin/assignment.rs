@@ -1,7 +1,7 @@
 //! Times assignments on tables that another program has written: see `benchmarks/assignment.py`.
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin assignment -- FILE REPEATS
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin assignment -- FILE REPEATS
 //! ```
 //!
 //! FILE holds tables of costs to be minimised, each as two u32 (rows, columns) and as many f64, all

@@ -1,9 +1,9 @@
 //! Horses and background: superpixel graphs cut by maximum flow, an oracle that takes its time.
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin horses -- quality [TOLERANCE] [SECONDS]
-//! cargo run --release -p maxmargin-lab --bin horses -- variants [SEEDS] [SECONDS] [LAMBDA]
-//! cargo run --release -p maxmargin-lab --bin horses -- flows [REPEATS] > flows.txt
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin horses -- quality [TOLERANCE] [SECONDS]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin horses -- variants [SEEDS] [SECONDS] [LAMBDA]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin horses -- flows [REPEATS] > flows.txt
 //! ```
 //!
 //! `quality` trains with and without pairwise weights for a few λ, each to the TOLERANCE (0.005) for

@@ -1,7 +1,7 @@
 //! Kernels on handwriting: letters one by one, and words.
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin kernels -- [DATA] [MEGABYTES]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin kernels -- [DATA] [MEGABYTES]
 //! ```
 //!
 //! DATA is `letters` (multiclass), `words` (chains) or `all`, the default. Training is on OCR small (fold

@@ -2,7 +2,7 @@
 //! their own?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin multilabel -- [DATA] [TOLERANCE] [SECONDS] [FOLDS]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin multilabel -- [DATA] [TOLERANCE] [SECONDS] [FOLDS]
 //! ```
 //!
 //! DATA is `yeast`, `reuters` (its 30 most frequent labels) or `all`, the default. Every model is

@@ -1,7 +1,7 @@
 //! Poses: do trees of joints find more of them than their score maps alone?
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin pose -- [PEOPLE] [TOLERANCE] [SECONDS] [KINDS]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin pose -- [PEOPLE] [TOLERANCE] [SECONDS] [KINDS]
 //! ```
 //!
 //! The first PEOPLE (200) of Leeds Sports Pose are trained on, the last 500 tested; there are no images,

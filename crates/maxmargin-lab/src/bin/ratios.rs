@@ -1,7 +1,7 @@
 //! Ratios of times, each pair measured in one run:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin ratios
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin ratios
 //! ```
 
 use anyhow::Result;

@@ -1,7 +1,7 @@
 //! How near Viterbi is to what memory allows:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin roofline
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin roofline
 //! ```
 //!
 //! For every position of a chain Viterbi has to read the matrix of transitions once. Reading the same

@@ -1,7 +1,7 @@
 //! Oracle calls and seconds to a gap, for every order, direction and cache that compete:
 //!
 //! ```text
-//! cargo run --release -p maxmargin-lab --bin variants -- [SEEDS] [SECONDS] [PAGE.html] [DATA]
+//! cargo run --release -p maxmargin-lab -F benchmarks --bin variants -- [SEEDS] [SECONDS] [PAGE.html] [DATA]
 //! ```
 //!
 //! DATA is `ocr-small`, `ocr-large` or `conll`; all of them unless it is given.

@@ -30,10 +30,10 @@ pub struct Audit {
     /// Primal, dual and gap, recomputed from scratch. If the point is infeasible, only the primal means
     /// anything.
     pub certificate: Certificate,
-    /// What the dual point was shown to be, which the quality of the certificate takes into account.
+    /// What the dual point was shown to be. The quality of the certificate takes it into account.
     pub point: PointCheck,
-    /// Largest absolute difference between the weights and those that belong to the dual point. Of
-    /// an infeasible point, it means nothing, and neither do the gaps of the blocks.
+    /// Largest absolute difference between the weights and those that belong to the dual point. If the
+    /// point is infeasible, neither this nor the gaps of the blocks mean anything.
     pub weight_residual: f64,
     /// The gap of every block. With weights that belong to the dual point, their sum is the gap.
     pub block_gaps: Vec<f64>,
@@ -45,10 +45,10 @@ pub struct Audit {
 /// Recomputes a certificate from nothing but the problem, λ, the weights and the dual point.
 ///
 /// The gap is P(w) − D(α), which bounds the suboptimality of w for *any* w and any feasible α.
-/// Feasibility is checked to `slack` in every mass. Where [`Problem::check_point`] shows less than the
-/// certificate needs, the audit searches for outputs that the point is made of, with some oracle calls
-/// for every block. Where that search ends without an answer, the certificate is
-/// [unproven](Quality::Unproven).
+/// Feasibility is checked to `slack` in every mass. If
+/// [`CheckPoints::check_point`](crate::problem::CheckPoints::check_point) shows less than the certificate needs, the audit
+/// searches for outputs that make up the point, with some oracle calls for every block. If that search
+/// ends without an answer, the certificate is [unproven](crate::Quality::Unproven).
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -128,7 +128,7 @@ pub fn audit(
     let weight_residual = weights.iter().zip(&own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
 
     let mut readings = Vec::new();
-    // What is no point of the dual may have parts that do not exist; the truth stands in for it.
+    // An infeasible point may have parts that do not exist; the truth stands in for it.
     let truth = infeasible.as_ref().map(|_| DualPoint::at_truth(problem));
     let blocks = &truth.as_ref().unwrap_or(dual).blocks;
     exact_pass(problem, &mut workers, &shares, blocks, weights, &mut readings);

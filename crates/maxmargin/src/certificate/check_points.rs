@@ -1,4 +1,4 @@
-//! What the blocks of a dual point are shown to be.
+//! What the blocks of a dual point are shown to be: feasible, feasible for the relaxation, or unproven.
 
 use crate::certificate::membership::{Membership, find_outputs};
 use crate::dual::Workers;
@@ -13,13 +13,13 @@ use thiserror::Error;
 /// single masses.
 const SLACK_OF_SUMS: f64 = 10.0;
 
-/// Blocks of a checkpoint for which outputs are searched, about.
+/// About how many blocks of a checkpoint are searched for outputs.
 const SEARCHED: usize = 16;
 
 /// Why a block is not a point of a problem.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub(crate) enum Infeasible {
-    /// It does not even look like one: it has other parts, or another loss than its parts have.
+    /// It does not have the form of a point: its parts are wrong, or its loss does not fit them.
     #[error("{0}")]
     Malformed(String),
     /// It has the right form, but no outputs make it up.
@@ -32,8 +32,8 @@ pub(crate) enum Infeasible {
     },
 }
 
-/// Checks every block of a point with as many blocks as the problem has examples. Where a check shows
-/// less than the quality of the oracle needs, outputs are searched that make up the block.
+/// Checks every block of a point with as many blocks as the problem has examples. If a check shows less
+/// than the quality of the oracle needs, searches for outputs that make up the block.
 pub(crate) fn check_points(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,
@@ -43,7 +43,7 @@ pub(crate) fn check_points(
     check_blocks(problem, workers, &point.blocks, slack, 1)
 }
 
-/// As [`check_points`], where outputs are searched for one block in so many only.
+/// As [`check_points`], but searches for the outputs of one block in `every` only.
 fn check_blocks(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,
@@ -88,7 +88,7 @@ fn check_block(
         return Err("its parts are not sorted".to_owned());
     }
     let shown = problem.check_point(i, &block.parts, block.loss, slack)?;
-    // A check that shows nothing may not have looked at the parts at all.
+    // A check that shows nothing may not have looked at the parts.
     let mut terms = SparseVec::new();
     problem.scatter(i, 1.0, &block.parts, (&mut terms).into());
     let dim = problem.dim() as u64;
@@ -98,8 +98,8 @@ fn check_block(
     }
 }
 
-/// The first block that is not a point of the problem, and why. Outputs are searched for a few blocks only:
-/// a run that goes on has made its points itself, unless the problem has changed.
+/// The first block that is not a point of the problem, and why. Only a few blocks are searched for
+/// outputs: a resumed run has made its points itself, unless the problem has changed.
 pub(crate) fn first_misfit(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,

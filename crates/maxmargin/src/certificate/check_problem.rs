@@ -1,4 +1,4 @@
-//! What a problem must have before anything is computed.
+//! What every problem must have before anything is computed.
 
 use crate::dual::has_own_length;
 use crate::error::TrainError;

@@ -1,11 +1,11 @@
-//! All blocks at one w, read by exact oracles, and the certificate of what they say.
+//! The exact oracles of all blocks at one w, and the certificate that follows from their answers.
 
 use super::Certificate;
 use crate::dual::{Block, Scratch, Shares, Workers};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::quality::Quality;
-use crate::util::rounding::ROUNDING;
+use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
 /// What an exact pass finds out about one block.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,8 +16,8 @@ pub(crate) struct BlockReading {
     pub(crate) gap: f64,
     /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
     /// to it.
-    size: f64,
-    /// The loss of the corner that the oracle found, if it is one that cannot be.
+    pub(super) size: f64,
+    /// The loss of the corner that the oracle found, if that loss is invalid.
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
@@ -25,9 +25,9 @@ pub(crate) struct BlockReading {
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
-/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`.
-/// The truth and the block's own point are known to be points of the block too: if an inexact oracle
-/// has found less than the better of these, that one takes its place.
+/// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`. The
+/// truth and the block's own point are points of the block too: if an inexact oracle has found less than
+/// the better of these, the better one replaces its answer.
 pub(crate) fn read_block(
     problem: &dyn Blocks,
     shares: &Shares,
@@ -58,7 +58,7 @@ pub(crate) fn read_block(
         scratch.step.go_to(block, &scratch.corner);
         (hinge, ascent) = (0.0, -own);
     } else if ascent < 0.0 {
-        // The block's own point is as good as the corner, or better, but for rounding.
+        // Up to rounding, the block's own point is as good as the corner or better.
         step.stay();
         (hinge, ascent) = (own, 0.0);
     }
@@ -108,7 +108,7 @@ pub(crate) fn from_readings(
     let size: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.size).sum();
     // No hinge was read as less than the value of the block's own point, so that this holds for every
     // oracle and every point: P(w) − D(α) ≥ λ/2 ‖w − Aα‖².
-    if dual - primal > ROUNDING * (size + lambda * norm_sq + dual.abs()) {
+    if dual - primal > LEAST_ROUNDING + ROUNDING * (size + lambda * norm_sq + dual.abs()) {
         return Err(TrainError::Contradiction { primal, dual });
     }
     let primal = primal.max(dual);

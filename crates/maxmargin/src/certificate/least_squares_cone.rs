@@ -1,9 +1,8 @@
-//! The point of a cone that is nearest to a target, where the generators of the cone come one by one.
+//! The point of a cone that is nearest to a target, where the generators of the cone arrive one by one.
 //!
 //! This is the active-set method of Lawson and Hanson (1974) for least squares with coefficients ≥ 0.
-//! Generators are sparse vectors. Inner products are computed once for each pair, and the residual is
-//! computed anew from the vectors themselves, so that it is small to rounding where the target lies in
-//! the cone.
+//! Generators are sparse vectors. Inner products are computed once for each pair. The residual is recomputed
+//! from the vectors themselves, so that it is small to rounding if the target lies in the cone.
 
 use crate::problem::sparse::SparseVec;
 
@@ -65,8 +64,8 @@ impl NearestInCone {
         self.touched.iter().map(|&at| self.residual[at as usize].powi(2)).sum()
     }
 
-    /// Adds a generator and moves to the point of the larger cone that is nearest to the target. False
-    /// if that is the point where it was, but for rounding.
+    /// Adds a generator and moves to the point of the larger cone that is nearest to the target. Returns
+    /// false if, up to rounding, that is the same point as before.
     pub(crate) fn extend(&mut self, generator: SparseVec) -> bool {
         let before = self.distance_sq();
         let row = self.products_with(&generator);
@@ -75,7 +74,7 @@ impl NearestInCone {
         self.generators.push(generator);
         self.coefficients.push(0.0);
         let mut newest = Some(self.generators.len() - 1);
-        // Every round lets one generator carry the point that brings it nearer to the target.
+        // Every round activates one generator that brings the point nearer to the target.
         while let Some(at) = newest {
             if !self.activate(at) {
                 break;
@@ -97,8 +96,8 @@ impl NearestInCone {
         (best.1 > 1e-9 * distance).then_some(best.0)
     }
 
-    /// Lets generator `at` carry the point too, and moves to the nearest point of those that do; some of
-    /// them may come to rest. False if it does not help.
+    /// Activates generator `at` and moves to the nearest point of all active generators; some of them may
+    /// become idle. Returns false if that does not help.
     fn activate(&mut self, at: usize) -> bool {
         let before = (self.active.clone(), self.coefficients.clone(), self.distance_sq());
         self.active.push(at);
@@ -124,7 +123,7 @@ impl NearestInCone {
         false
     }
 
-    /// Goes towards the wanted coefficients until the first of them is 0, and puts it to rest.
+    /// Goes towards the wanted coefficients until the first of them is 0, and makes its generator idle.
     fn go_to_boundary(&mut self, wanted: &[f64], largest: f64) {
         let falling = self.active.iter().zip(wanted).filter(|(_, c)| **c <= NEGLIGIBLE * largest);
         let share = falling
@@ -141,8 +140,8 @@ impl NearestInCone {
         self.coefficients[rests] = 0.0;
     }
 
-    /// The coefficients of active generators with the least distance, of either sign; none if the
-    /// generators depend on each other.
+    /// The coefficients of active generators with the least distance, of either sign. Returns `None` if
+    /// the generators depend on each other.
     fn unconstrained(&self) -> Option<Vec<f64>> {
         let factor = self.cholesky()?;
         let mut solution = solve(&factor, self.active.iter().map(|&k| self.products[k]).collect());

@@ -1,4 +1,4 @@
-//! Is a point of a block made of outputs?
+//! Decides whether a point of a block is a mixture of outputs.
 //!
 //! A block with the features t and the loss ℓ stands for the bound ℓ + ⟨w, t⟩ on the hinge of its
 //! example. The bound holds for all w if outputs y with masses α(y) exist such that
@@ -7,12 +7,12 @@
 //! Σ α(y) x(y) = t,   Σ α(y) L(y) ≥ ℓ,   Σ α(y) = 1,   α ≥ 0        with x(y) = −ψᵢ(y)
 //! ```
 //!
-//! Where the bounds of the problem allow a weight one sign only, the bound has to hold for that sign
-//! only, and the equation for its feature becomes an inequality. So the question is whether
-//! (t, ℓ, 1) lies in the cone of all (x(y), L(y), 1) and of the directions that inequalities leave open.
-//! The search adds one output at a time, the one that the oracle finds in the direction of the
-//! residual. Both answers come with a proof: outputs and their masses, or a residual that separates the
-//! point from everything that an exact oracle can find.
+//! If the problem's bounds allow only one sign of a weight, the bound has to hold for that sign only, and
+//! the equation for its feature becomes an inequality. So the question is whether (t, ℓ, 1) lies in the cone
+//! of all (x(y), L(y), 1) and of the directions that inequalities leave open. The search adds one output at a
+//! time, the one that the oracle finds in the direction of the residual. Both answers come with a proof:
+//! outputs and their masses, or a residual that separates the point from everything that an exact oracle can
+//! find.
 
 use crate::certificate::least_squares_cone::NearestInCone;
 use crate::dual::Block;
@@ -27,18 +27,18 @@ use crate::problem::sparse::SparseVec;
 pub(crate) enum Membership {
     /// The point is a convex combination of outputs, or its value is bounded by one.
     Inside,
-    /// The point is at least so far from all of them, relative to the sizes of features and losses.
+    /// The point is at least this far from all of them, relative to the sizes of features and losses.
     Outside(f64),
-    /// The search found neither outputs nor a proof that there are none.
+    /// The search found neither such outputs nor a proof that they do not exist.
     Unknown,
 }
 
-/// Oracle calls for one block at most, and calls in which the distance must be halved. Where it is not,
-/// a point is made of so many outputs that the search would take too long.
+/// The most oracle calls for one block, and the calls within which the distance must be halved. If it is
+/// not, the point is made of so many outputs that the search would take too long.
 const MOST_CALLS: usize = 1000;
 const PATIENCE: usize = 50;
 
-/// Where the loss matters less than this in a direction, plain decoding finds its best output.
+/// If the loss matters less than this in a direction, plain decoding finds its best output.
 const LOSS_MATTERS: f64 = 1e-9;
 
 /// Searches for outputs of example `i` that make up `block`, to `slack` relative to their sizes.
@@ -98,8 +98,8 @@ pub(crate) fn find_outputs(
     Membership::Unknown
 }
 
-/// The size of what is added up to the features of a corner relative to the truth, which may cancel out:
-/// rounding errors are relative to it.
+/// The size of the terms that add up to the features of a corner relative to the truth. They may cancel
+/// out, and rounding errors are relative to this size.
 fn size_of_terms(problem: &dyn Blocks, i: usize, scratch: &Scratch<'_>) -> f64 {
     let (mut terms, mut truth) = (SparseVec::new(), SparseVec::new());
     scratch.worker.psi(i, &mut terms);
@@ -116,7 +116,7 @@ fn size_of_terms(problem: &dyn Blocks, i: usize, scratch: &Scratch<'_>) -> f64 {
 /// Features and losses that are all smaller than this may be nothing but rounding.
 const LEAST_UNIT: f64 = 1e-6;
 
-/// By what features and losses are divided, so that neither outweighs the other.
+/// The units in which features and losses are measured, so that neither outweighs the other.
 struct Units {
     feature: f64,
     loss: f64,
@@ -228,7 +228,7 @@ impl Direction {
 mod tests {
     use super::*;
     use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
-    use crate::problem::Problem;
+    use crate::problem::{Problem, ProblemExt};
     use crate::util::rng::Rng;
 
     #[test]

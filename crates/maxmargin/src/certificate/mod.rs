@@ -1,4 +1,10 @@
 //! Primal, dual and gap of any solution: the proof that comes with a model.
+//!
+//! P(w) − D(α) bounds the suboptimality of any w, for any feasible α. `exact_pass` calls all oracles at one
+//! w and computes the numbers. `audit` recomputes them from nothing but the problem, λ, the weights and the
+//! dual point. `check_points` and `membership` show that a dual point is a mixture of outputs. What the
+//! numbers prove depends on the oracle and on the point, so the certificate carries a quality: see
+//! `docs/decisions/0006-certificates-state-their-quality.md`.
 
 mod audit;
 mod check_points;
@@ -14,7 +20,7 @@ pub(crate) use exact_pass::{BlockReading, exact_pass, from_readings, read_block}
 
 use crate::error::TrainError;
 use crate::problem::quality::Quality;
-use crate::util::rounding::ROUNDING;
+use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
@@ -53,16 +59,19 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The same with a larger lower bound, that of another dual point.
+    /// The same certificate with the dual value of another point, if that is larger.
     pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
         let Self { mut primal, dual, .. } = self;
         let dual = dual.max(bound);
         let is_known = matches!(self.quality, Quality::Exact | Quality::UpperBound);
-        if is_known && dual - primal > ROUNDING * (primal.abs() + dual.abs()) {
+        if is_known && dual - primal > LEAST_ROUNDING + ROUNDING * (primal.abs() + dual.abs()) {
             return Err(TrainError::Contradiction { primal, dual });
         }
-        // A heuristic may have missed the hinge: the true objective lies above the bound all the same.
+        // A heuristic may have missed the hinge; the true objective lies above the bound nevertheless.
         primal = primal.max(dual);
         Ok(Self { primal, dual, gap: primal - dual, ..self })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,24 @@
 //! The unbounded weights behind bounded ones, and exact line searches along piecewise quadratics.
+//!
+//! Where the problem has bounds, the state keeps v = Aα beside w = clip(v). The dual along a step is then a
+//! piecewise quadratic: it turns wherever a weight meets or leaves a bound. A step scatters its direction
+//! into a sparse buffer and walks from turn to turn to the exact maximum. See
+//! `docs/decisions/0007-bounds-belong-to-the-problem.md`.
 
 use crate::dual::Pace;
 use crate::dual::Stride;
 use crate::problem::bounds::Bounds;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 
-/// v = Aα beside w = clip(v), and the way that v is about to go.
+/// v = Aα, where w = clip(v), and the direction in which v is about to go.
 #[derive(Debug)]
 pub(crate) struct Clipped<'p> {
     pub(crate) bounds: &'p Bounds,
     pub(crate) v: Vec<f64>,
     /// The change of v for a step of length 1.
     way: SparseAccumulator,
-    /// Where along the way a weight meets or leaves a bound: the place, and the change of curvature.
+    /// The places along the way at which a weight meets or leaves a bound, and the changes of curvature
+    /// there.
     turns: Vec<(f64, f64)>,
 }
 
@@ -22,14 +28,13 @@ impl<'p> Clipped<'p> {
         Self { bounds, v: vec![0.0; d], way: SparseAccumulator::new(d), turns: Vec::new() }
     }
 
-    /// Begins a new way; its terms are to be added to what is returned.
+    /// Begins a new way. The caller adds its terms to the returned accumulator.
     pub(crate) fn new_way(&mut self) -> &mut SparseAccumulator {
         self.way.clear();
         &mut self.way
     }
 
-    /// How far to go on the way, of which no more than `longest` is open; none if numbers are not
-    /// finite.
+    /// How far to go on the way, at most `longest`. Returns `None` if a number is not finite.
     pub(crate) fn stride(
         &mut self,
         lambda: f64,
@@ -47,8 +52,8 @@ impl<'p> Clipped<'p> {
         (slope.is_finite() && stride.gain.is_finite()).then_some(stride)
     }
 
-    /// How far to go on the way, and the gain in the dual: up to its largest value if that lies
-    /// before `longest`, or to `longest` in any case if `all_the_way`.
+    /// How far to go on the way, and the gain in the dual: up to the largest dual value if that lies
+    /// before `longest`, otherwise to `longest`; with `all_the_way`, always to `longest`.
     ///
     /// With Δ the way of v, the dual changes at the rate D′(γ) = Δℓ − λ⟨Δ, clip(v + γΔ)⟩, which is
     /// `slope` at γ = 0. It falls with the curvature λ Σ Δⱼ² over those weights that are between
@@ -62,24 +67,23 @@ impl<'p> Clipped<'p> {
         for (turn, change) in self.turns.iter().copied().chain(end) {
             let rest = turn - at;
             if !all_the_way && slope <= curvature * rest {
-                // The largest value is on this stretch, or has just been passed by a rounding error.
-                if curvature > 0.0 && slope > 0.0 {
-                    let stretch = slope / curvature;
-                    at += stretch;
-                    gain += 0.5 * slope * stretch;
-                }
+                // The largest value is on this stretch. The slope is above 0, for it was above what has
+                // been taken from it, and so is the curvature.
+                let stretch = slope / curvature;
+                at += stretch;
+                gain += 0.5 * slope * stretch;
                 break;
             }
             gain += rest * (slope - 0.5 * curvature * rest);
             slope -= curvature * rest;
-            // What is left of a sum after all its terms were taken away again is rounding.
+            // A sum from which all terms have been subtracted again is rounding.
             curvature = (curvature + change).max(0.0);
             at = turn;
         }
         Stride { gamma: at.min(longest), gain }
     }
 
-    /// Collects the turns between 0 and `longest`; the curvature at the beginning of the way.
+    /// Collects the turns between 0 and `longest`. Returns the curvature at the beginning of the way.
     fn find_turns(&mut self, lambda: f64, longest: f64) -> f64 {
         self.turns.clear();
         let mut curvature = 0.0;
@@ -108,14 +112,14 @@ impl<'p> Clipped<'p> {
         curvature
     }
 
-    /// Lets all of w follow v.
+    /// Computes all of w from v.
     pub(crate) fn clip(&self, w: &mut [f64]) {
         for (feature, (w, &v)) in w.iter_mut().zip(&self.v).enumerate() {
             *w = self.bounds.clip(feature, v);
         }
     }
 
-    /// Goes `gamma` on the way, and lets w follow.
+    /// Moves v by `gamma` along the way, and updates w.
     pub(crate) fn go(&mut self, gamma: f64, w: &mut [f64]) {
         for &feature in &self.way.touched {
             self.v[feature] += gamma * self.way.change[feature];
@@ -123,3 +127,6 @@ impl<'p> Clipped<'p> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,7 @@
 //! The dual point, the weights w = Aα and the value D that belong to it, and how they move together.
+//!
+//! A block is kept in part space, as its expected parts μᵢ (see `docs/decisions/0001-part-space.md`).
+//! [`DualState`] is the only place that moves blocks, w and D; everything else asks it to.
 
 mod clipped;
 mod point;
@@ -15,3 +18,6 @@ pub use state::Drift;
 pub(crate) use state::DualState;
 pub(crate) use step::{Pace, Stride};
 pub(crate) use workers::{Scratch, Workers};
+
+#[cfg(test)]
+mod tests;

@@ -72,8 +72,8 @@ impl DualPoint {
         Self { blocks }
     }
 
-    /// The point with the same weights at λ′ = `ratio`·λ, for a `ratio` of at most 1: the mass on
-    /// other outputs than the truth is scaled by it.
+    /// The point with the same weights at λ′ = `ratio`·λ, for a `ratio` of at most 1: the mass on outputs
+    /// other than the truth is scaled by `ratio`.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -104,8 +104,8 @@ impl DualPoint {
         Self { blocks: blocks.collect() }
     }
 
-    /// The weights Aα of this point for λ > 0. It must be a point of this problem's dual: one block
-    /// per example, without parts that do not exist.
+    /// The weights Aα of this point for λ > 0. It must be a point of this problem's dual, with one block
+    /// per example and existing parts only.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -193,14 +193,14 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// Becomes the move that changes nothing.
+    /// Turns into the move that changes nothing.
     pub(crate) fn stay(&mut self) {
         self.parts.clear();
         self.loss = 0.0;
         self.ends_at_corner = false;
     }
 
-    /// Becomes the move of `block` towards `corner`.
+    /// Turns into the move of `block` towards `corner`.
     pub(crate) fn go_to(&mut self, block: &Block, corner: &Corner) {
         self.parts.assign_difference(&corner.parts, &block.parts);
         self.loss = corner.loss - block.loss;

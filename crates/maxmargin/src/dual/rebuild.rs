@@ -3,10 +3,11 @@
 use crate::problem::Blocks;
 use crate::problem::bounds::Bounds;
 
-/// Weights whose squares are added up as one term of a norm, and that one thread looks after at once.
+/// The number of weights whose squares are added up as one term of a norm, and that one thread handles at
+/// once.
 pub(crate) const CHUNK: usize = 1 << 12;
 
-/// ‖w‖², summed in a fixed order, whatever the number of threads.
+/// ‖w‖², summed in an order that does not depend on the number of threads.
 pub(crate) fn norm_sq(w: &[f64]) -> f64 {
     product(w, w)
 }
@@ -44,8 +45,8 @@ fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) struct Squares {
     /// ‖w‖².
     pub(crate) norm_sq: f64,
-    /// ⟨v, w⟩, which without bounds is ‖w‖² too. Problems with bounds have no length of their own (see
-    /// `check_problem`), so that this is the sum of the products.
+    /// ⟨v, w⟩, which equals ‖w‖² without bounds. Problems with bounds never define a length of their own
+    /// (see `check_problem`), so this is the sum of the products.
     pub(crate) product: f64,
 }
 
@@ -56,17 +57,17 @@ impl Squares {
     }
 }
 
-/// A piece of w that takes over new values.
+/// A piece of w that gets new values.
 pub(crate) struct Piece<'a> {
     pub(crate) w: &'a mut [f64],
-    /// Of v, where w is clipped from it.
+    /// The same piece of v, if w is clipped from it.
     pub(crate) v: Option<&'a mut [f64]>,
-    /// The new values, or the first part of them; zeros afterwards.
+    /// The new values, or the first partial sum of them. It is zeroed afterwards.
     pub(crate) sum: &'a mut [f64],
     pub(crate) found: Found,
 }
 
-/// What a piece has found on the way.
+/// What is measured while a piece gets its new values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Found {
     pub(crate) drift: f64,
@@ -75,7 +76,8 @@ pub(crate) struct Found {
 }
 
 impl Piece<'_> {
-    /// Takes over the sum and all `others`, whose piece begins at `start`.
+    /// Adds `others`, in which this piece begins at `start`, to the sum, and makes the sum the new
+    /// values.
     pub(crate) fn take_over(&mut self, start: usize, others: &[Vec<f64>], bounds: Option<&Bounds>) {
         for other in others {
             let other = &other[start..start + self.sum.len()];

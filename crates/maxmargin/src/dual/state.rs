@@ -1,4 +1,4 @@
-//! The dual point, and the weights that belong to it.
+//! The running state of a dual method: blocks, w and D.
 
 use super::clipped::Clipped;
 use super::point::{Block, Corner, DualPoint, Move, Shares, add_weights, dual_value};
@@ -11,11 +11,11 @@ use crate::util::prefetch::prefetch;
 use crate::util::rounding::ROUNDING;
 use serde::{Deserialize, Serialize};
 
-/// More partial sums of w than this are of no use.
+/// More partial sums of w than this do not help.
 const MOST_PARTIAL_SUMS: usize = 16;
 
-/// One entry of a block takes about as long to add to w as adding up so many weights of two sums: an
-/// entry has several features, far from each other in memory.
+/// Adding one entry of a block to w takes about as long as adding this many weights of two partial sums,
+/// because an entry has several features, far from each other in memory.
 const WORK_PER_PART: usize = 16;
 
 /// How far w had drifted from the sum of its blocks when it was rebuilt.
@@ -66,10 +66,10 @@ pub(crate) struct DualState<'p> {
     pub(crate) dual: f64,
     /// ‖w‖² when it was rebuilt last.
     pub(crate) norm_sq: f64,
-    /// Where `rebuild` sums up the new w, in several parts if that pays; the first is all zeros
-    /// between rebuilds.
-    spare: Vec<Vec<f64>>,
-    /// Where a block's new point is put together.
+    /// Scratch memory in which `rebuild` sums up the new w, in several parts if that pays. The first part
+    /// is all zeros between rebuilds.
+    pub(super) spare: Vec<Vec<f64>>,
+    /// Scratch memory for a block's new point.
     between: SparseVec,
 }
 
@@ -96,12 +96,12 @@ impl<'p> DualState<'p> {
         state
     }
 
-    /// Aα as the steps have left it: w, or what w is clipped from.
+    /// Aα as the steps have left it: w, or with bounds the v that w is clipped from.
     pub(crate) fn sum(&self) -> &[f64] {
         self.clipped.as_ref().map_or(&self.w, |clipped| &clipped.v)
     }
 
-    /// Puts back the bits that steps had left, in place of the sum of the blocks.
+    /// Restores the bits that the steps had left, in place of the sum of the blocks.
     pub(crate) fn restore(&mut self, sum: Vec<f64>, dual: f64, norm_sq: f64) {
         (self.dual, self.norm_sq) = (dual, norm_sq);
         match &mut self.clipped {
@@ -113,8 +113,8 @@ impl<'p> DualState<'p> {
         }
     }
 
-    /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩), for a step towards
-    /// the oracle's corner just the block's gap.
+    /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩). For a step towards the
+    /// oracle's corner this is the block's gap.
     ///
     /// The worker must be prepared for block `i` at the current w.
     pub(crate) fn slope(&self, i: usize, step: &Move, worker: &dyn Worker) -> f64 {
@@ -122,8 +122,8 @@ impl<'p> DualState<'p> {
         self.shares.of(i) * (step.loss + score)
     }
 
-    /// How far block `i` should go along `way`, where the dual rises with `slope` at first; none if
-    /// numbers are not finite.
+    /// How far block `i` should go along `way`, along which the dual initially rises with `slope`.
+    /// Returns `None` if a number is not finite.
     ///
     /// Without bounds the curvature is λ‖Δw‖² with Δw = −cᵢ/(λC)·Bᵢq.
     #[inline]
@@ -165,14 +165,14 @@ impl<'p> DualState<'p> {
 
     /// Brings block `i` and its example near, for a visit soon to come.
     pub(crate) fn prefetch(&self, i: usize) {
-        // Where a block's parts are is far away too, and fetched while its example is asked for.
+        // The pointer to a block's parts is in far memory too; it arrives while the example is asked for.
         prefetch(&self.blocks[i..=i]);
         self.problem.prefetch(i);
         prefetch(self.blocks[i].parts.entries());
     }
 
-    /// Lets w and D follow a block that goes along `way`, the one whose [stride](Self::stride) was
-    /// found last; the block itself is left behind.
+    /// Updates w and D for a block that goes along `way`, whose [stride](Self::stride) was computed last.
+    /// The block itself does not move here.
     #[inline]
     pub(crate) fn follow(&mut self, i: usize, way: &SparseVec, Stride { gamma, gain }: Stride) {
         match &mut self.clipped {
@@ -185,11 +185,11 @@ impl<'p> DualState<'p> {
         self.dual += gain;
     }
 
-    /// Moves the block alone; w has to follow.
+    /// Moves the block itself; the caller updates w with [`follow`](Self::follow).
     pub(crate) fn move_block(&mut self, i: usize, step: &Move, corner: &Corner, gamma: f64) {
         let block = &mut self.blocks[i];
         if gamma == 1.0 && step.ends_at_corner {
-            // Exactly the corner, without the dust that a sum would leave behind.
+            // Exactly the corner, without the rounding errors that a sum would leave behind.
             block.parts.assign(&corner.parts);
             block.loss = corner.loss;
         } else {
@@ -204,7 +204,7 @@ impl<'p> DualState<'p> {
         }
     }
 
-    /// Rebuilds w and D from the blocks, and tells how far they had drifted.
+    /// Rebuilds w and D from the blocks, and returns how far they had drifted.
     pub(crate) fn rebuild(&mut self, workers: &mut Workers<'_>) -> Drift {
         let parts = self.sum_blocks(workers);
         let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
@@ -234,10 +234,10 @@ impl<'p> DualState<'p> {
         drift
     }
 
-    /// Sums up the weights of all blocks in so many of the spare vectors, in parallel.
+    /// Sums up the weights of all blocks in several spare vectors, in parallel, and returns their number.
     ///
-    /// Adding those up later is worth it if there is much to add to each weight. Their number depends
-    /// on the data alone, so the result does not depend on the threads.
+    /// Several vectors pay if there is much to add to each weight. Their number depends on the data
+    /// alone, so the result does not depend on the threads.
     fn sum_blocks(&mut self, workers: &mut Workers<'_>) -> usize {
         let (n, d) = (self.blocks.len(), self.w.len());
         let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();

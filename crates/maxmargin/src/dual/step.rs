@@ -9,8 +9,7 @@ pub(crate) struct Stride {
     pub(crate) gain: f64,
 }
 
-/// A rule at a moment: `k` counts the steps done so far, and `blocks` is the number of blocks (1 in
-/// batch methods).
+/// A step rule at step `k`, counted from 0, of a method with `blocks` blocks (1 in batch methods).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) rule: Step,
@@ -19,22 +18,22 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Exact line searches, which do not depend on the moment.
+    /// Exact line searches, which do not depend on `k`.
     pub(crate) const EXACT: Self = Self { rule: Step::LineSearch, k: 0, blocks: 1 };
 
-    /// All the way, whether that is best or not.
+    /// All the way, whether or not that is best.
     pub(crate) const WHOLE: Self = Self { rule: Step::Fixed, k: 0, blocks: 1 };
 
-    /// The step size of a schedule, if the rule is one.
+    /// The step size of the schedule, if the rule is `fixed`.
     pub(crate) fn fixed(self) -> Option<f64> {
         let n = self.blocks as f64;
         (self.rule == Step::Fixed).then(|| 2.0 * n / (self.k as f64 + 2.0 * n))
     }
 
-    /// The step in [0, `longest`] along a direction on which the dual changes by
-    /// γ·`slope` − γ²/2·`curvature`; none if numbers are not finite.
+    /// The step in [0, `longest`] along a direction on which the dual changes by γ·`slope` −
+    /// γ²/2·`curvature`. Returns `None` if a number is not finite.
     ///
-    /// Without ascent there is no step, whatever the rule.
+    /// Without ascent the step is 0 under either rule.
     #[inline]
     pub(crate) fn stride(self, slope: f64, curvature: f64, longest: f64) -> Option<Stride> {
         if !(slope.is_finite() && curvature.is_finite()) {

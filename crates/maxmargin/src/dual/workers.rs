@@ -1,4 +1,9 @@
 //! Threads with their scratch memory.
+//!
+//! Only maps over blocks run in parallel. Each result has its own place, so the outcome does not depend on
+//! which thread did what. Threads are scoped and started for each piece of work: that takes tens of
+//! microseconds, next to nothing beside an exact pass, and leaves no pool behind that an oracle with
+//! threads of its own could get entangled with. See `docs/decisions/0004-deterministic-runs.md`.
 
 use super::point::{Corner, Move};
 use crate::problem::{Blocks, SparseVec, Worker};
@@ -9,9 +14,9 @@ pub(crate) struct Scratch<'p> {
     pub(crate) worker: Box<dyn Worker + 'p>,
     pub(crate) corner: Corner,
     pub(crate) step: Move,
-    /// For differences that are needed only for their score.
+    /// Scratch memory for differences that are only scored.
     pub(crate) parts: SparseVec,
-    /// The values and the masses of all parts of a block, where these are few.
+    /// The values and the masses of all parts of a block that is a simplex.
     pub(crate) values: Vec<f64>,
     pub(crate) masses: Vec<f64>,
 }
@@ -28,7 +33,8 @@ impl<'p> Scratch<'p> {
         }
     }
 
-    /// Calls the oracle of block `i` at `w`; [`describe_corner`](Self::describe_corner) tells what it found.
+    /// Calls the oracle of block `i` at `w`. [`describe_corner`](Self::describe_corner) then writes its
+    /// answer.
     pub(crate) fn find_corner(&mut self, i: usize, w: &[f64]) {
         self.worker.find_corner(i, w);
     }
@@ -40,12 +46,12 @@ impl<'p> Scratch<'p> {
         }
     }
 
-    /// Writes the parts and the loss of the output that was found last to `self.corner`.
+    /// Writes the parts and the loss of the last output found to `self.corner`.
     pub(crate) fn describe_corner(&mut self, i: usize) {
         self.corner.loss = self.worker.describe(i, &mut self.corner.parts);
     }
 
-    /// Takes the truth for the corner, as when an oracle has found nothing better.
+    /// Makes the truth the corner, as when an oracle has found nothing better.
     pub(crate) fn fall_back_to_truth(&mut self, problem: &dyn Blocks, i: usize) {
         self.corner.parts.clear();
         problem.truth_parts(i, &mut self.corner.parts);
@@ -55,12 +61,9 @@ impl<'p> Scratch<'p> {
 
 /// Runs work over all blocks on a fixed number of threads.
 ///
-/// Each block's result goes to its own place, so nothing depends on which thread did what. Threads
-/// are started for each piece of work: that takes some ten microseconds, next to nothing beside an
-/// exact pass, and leaves no pool behind that an oracle with threads of its own could get in the way
-/// of.
+/// Each block's result goes to its own place, so nothing depends on which thread did what.
 pub(crate) struct Workers<'p> {
-    /// One for each thread; the first is the caller's.
+    /// One for each thread. The first belongs to the calling thread.
     scratches: Vec<Scratch<'p>>,
 }
 
@@ -68,7 +71,7 @@ pub(crate) struct Workers<'p> {
 const CHUNK: usize = 32;
 
 impl<'p> Workers<'p> {
-    /// A workers of at most `threads` threads.
+    /// Workers for at most `threads` threads.
     pub(crate) fn new(problem: &'p dyn Blocks, threads: usize) -> Self {
         let threads = threads.clamp(1, problem.examples().div_ceil(CHUNK).max(1));
         Self { scratches: (0..threads).map(|_| Scratch::new(problem)).collect() }

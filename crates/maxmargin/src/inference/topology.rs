@@ -17,6 +17,7 @@ const MOST_JOINT_STATES: usize = 1 << 24;
 /// assert_eq!(error.to_string(), "factor 0 is over variable 2, but there are only 2 variables");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TopologyError {
     /// A variable without states.
     #[error("variable {variable} has no states")]

@@ -2,7 +2,8 @@
 //!
 //! The forward recursion only takes maxima, which vectorises over labels; which predecessor gave
 //! the maximum is found again on the way back, for the labels of the best path alone. For T
-//! positions and K labels that takes O(TK²) time, and TK numbers of memory that the caller keeps.
+//! positions and K labels that takes O(TK²) time, and TK numbers of memory that the caller keeps. The
+//! matrix is read from end to end, four rows at a time, so that it may be larger than the caches.
 //!
 //! ```
 //! use maxmargin::inference::viterbi::viterbi;

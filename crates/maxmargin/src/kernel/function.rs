@@ -44,6 +44,7 @@ pub enum Kernel {
 /// assert_eq!(error.to_string(), "the kernel's gamma is 0; a positive finite number is needed");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum KernelError {
     /// A γ that is not positive and finite.
     #[error("the kernel's gamma is {0}; a positive finite number is needed")]

@@ -49,5 +49,5 @@ mod support;
 
 pub use function::{Kernel, KernelError};
 pub use model::{KernelModel, KernelModelError};
-pub use problem::{KernelWorkspace, Kernelised, NodeInputs};
+pub use problem::{Kernelised, NodeInputs};
 pub use support::{Expander, Support};

@@ -55,6 +55,7 @@ struct Plain {
 /// assert_eq!(error.unwrap_err().to_string(), "1 inputs with 2 labels need 2 coefficients, not 1");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum KernelModelError {
     /// A kernel that makes no sense.
     #[error(transparent)]

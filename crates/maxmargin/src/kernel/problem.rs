@@ -6,8 +6,10 @@ use super::inputs::{Collector, Inputs, add_expansion};
 use super::support::Support;
 use crate::dual::norm_sq;
 use crate::model::Row;
-use crate::problem::Problem;
 use crate::problem::bounds::bounds_in_force;
+use crate::problem::{
+    Abilities, OwnLength, Parts, Problem, ProblemExt, ScaledLosses, SparseVec, Target, Truths,
+};
 
 /// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs:
 /// attribute by attribute with all labels side by side.
@@ -43,7 +45,7 @@ pub trait NodeInputs: Problem + Sized {
     #[must_use]
     fn renumbered(self, numbers: &[u32], count: usize, product: &dyn Fn(u32, u32) -> f64) -> Self;
 
-    /// As [`prepare`](Problem::prepare), but for what inputs add to the scores: `add` is called once
+    /// As [`prepare`](crate::problem::Parts::prepare), but for what inputs add to the scores: `add` is called once
     /// with the scores of all nodes, a row of labels each, and is to add it.
     fn prepare_with(
         &self,
@@ -83,7 +85,7 @@ pub struct Kernelised<P> {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::kernel::{Kernel, Kernelised};
 ///
 /// let problem = Kernelised::new(toy(), Kernel::Linear, 0)?;
@@ -274,20 +276,39 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
     type Workspace = KernelWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace,        // its own, with that of the problem inside
-        prepare,          // scores of inputs are sums of kernel values
-        prepare_scores,   // the default prepares them all
-        weights_norm_sq,  // the length in the kernel's space
-        bounds,           // `new` refuses them
-        second_objective, // would take coefficients for weights
-        simplices,        // would score parts without kernel values
-        expectations,     // would need this workspace
+        workspace, // its own, with that of the problem inside
+        bounds,    // `new` refuses them
+        abilities, // see there
     ]);
 
     fn workspace(&self) -> Self::Workspace {
         KernelWorkspace { inner: self.inner.workspace(), rows: Vec::new(), dense: Vec::new() }
     }
 
+    fn abilities(&self) -> Abilities<'_, Self::Workspace, P::Output> {
+        let inner = self.inner.abilities();
+        Abilities {
+            // Scores of inputs are sums of kernel values.
+            parts: Some(self),
+            truths: inner.truths.is_some().then_some(self as _),
+            points: inner.points,
+            scaled_losses: inner.scaled_losses.is_some().then_some(self as _),
+            // Simplices would score parts without kernel values, expectations would need this workspace, and
+            // a second objective would take coefficients for weights.
+            simplices: None,
+            expectations: None,
+            second_objective: None,
+            // The length in the kernel's space.
+            own_length: Some(self),
+            total_weight: inner.total_weight,
+            has_signed_losses: inner.has_signed_losses,
+            is_trusted: inner.is_trusted,
+            decodes_otherwise: inner.decodes_otherwise,
+        }
+    }
+}
+
+impl<P: NodeInputs> Parts for Kernelised<P> {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
         let KernelWorkspace { inner, rows, dense } = workspace;
         rows.clear();
@@ -299,7 +320,52 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
         rows.clear();
     }
 
-    fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
+    fn prefetch(&self, i: usize) {
+        self.inner.prefetch(i);
+    }
+
+    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
+        self.inner.parts(i, y, parts);
+    }
+
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
+        self.inner.truth_parts(i, parts);
+    }
+
+    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.score(i, w, &workspace.inner, parts)
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.norm_sq(i, &mut workspace.inner, parts)
+    }
+
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        self.inner.scatter(i, scale, parts, target);
+    }
+}
+
+impl<P: NodeInputs> Truths for Kernelised<P> {
+    fn truth(&self, i: usize) -> P::Output {
+        self.inner.truth(i).unwrap_or_default()
+    }
+}
+
+impl<P: NodeInputs> ScaledLosses for Kernelised<P> {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut Self::Workspace,
+        y: &mut P::Output,
+    ) {
+        self.inner.oracle_with_loss(i, w, factor, &mut workspace.inner, y);
+    }
+}
+
+impl<P: NodeInputs> OwnLength for Kernelised<P> {
+    fn weights_norm_sq(&self, w: &[f64]) -> f64 {
         let (beta, labels) = (self.beta(w), self.labels);
         let is_on = |m: &u32| beta[*m as usize * labels..][..labels].iter().any(|b| *b != 0.0);
         let on: Vec<u32> = (0..self.inputs.len() as u32).filter(is_on).collect();
@@ -314,6 +380,6 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
                 total += own.iter().zip(scores).map(|(b, score)| b * score).sum::<f64>();
             }
         }
-        Some(total + norm_sq(&w[beta.len()..]))
+        total + norm_sq(&w[beta.len()..])
     }
 }

@@ -16,6 +16,7 @@ use thiserror::Error;
 /// );
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum RowError {
     /// An attribute value that is NaN or infinite.
     #[error("attribute {attribute} has the value {value}; a finite number is needed")]

@@ -1,8 +1,8 @@
-//! How a cache has done.
+//! How well a cache did.
 
 use serde::{Deserialize, Serialize};
 
-/// How a cache has done so far.
+/// How well a cache has done so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;

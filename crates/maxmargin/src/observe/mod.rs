@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
 /// `Choice` comes before the first `Pass`. Each `Warning` follows the `Start`. The last `Pass` carries
-/// the gap of the last weights, which are the result unless validation has found better ones before;
-/// a run that is ended when its gap is not known sends one more row for it.
-/// A run that fails sends no `End`. One that is resumed sends a `Start` and its `Choice` again, and
-/// then goes on where its checkpoint was.
+/// the gap of the last weights, which are the result unless validation has found better ones before. A
+/// run that ends while its gap is unknown sends one more row with the gap. A run that fails sends no
+/// `End`. A resumed run sends a `Start` and its `Choice` again, and then continues where its checkpoint
+/// was.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -60,16 +60,16 @@ pub enum Event<'a> {
         /// With the gap, the gap of every block, if the settings ask for it.
         block_gaps: Option<&'a [f64]>,
     },
-    /// An exact pass is due; if the settings ask for the gaps of blocks, this is what an order that
-    /// follows them takes the gap for until then.
+    /// An exact pass is due, and the settings ask for the gaps of blocks: this is the gap that an order
+    /// which follows block gaps assumes until then.
     Estimate {
         /// The sum of the last known gaps of all blocks.
         gap: f64,
     },
-    /// The solver `auto` has made up its mind, after the first pass.
+    /// The solver `auto` has decided, after the first pass.
     Choice(&'a Choice),
-    /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on, as a
-    /// [look](crate::Problem::is_checked_at_start) at a few examples has found.
+    /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on. A
+    /// [look](crate::problem::Abilities::is_trusted) at a few examples has found that.
     Warning {
         /// Which law is broken and how, in words.
         message: &'a str,
@@ -102,8 +102,8 @@ pub struct Start {
     pub d: usize,
     /// The regularization strength λ in force.
     pub lambda: f64,
-    /// What the oracle promises: what kind of bound the gaps of this run are. It is
-    /// written to files only where it is not exact.
+    /// What the oracle promises, and so what kind of bound the gaps of this run are. It is written to
+    /// files only if it is not exact.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     pub quality: Quality,
     /// All settings, as they were given.
@@ -111,19 +111,18 @@ pub struct Start {
     /// Whether a validation error comes with every gap.
     #[serde(default)]
     pub validates: bool,
-    /// The passes that were done before, where a checkpoint is resumed.
+    /// The passes that were done before, if a checkpoint is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<u64>,
-    /// How much of the dual point was taken over that the run was to start from.
+    /// How much of the dual point to start from was taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<WarmStart>,
 }
 
-/// How much of a dual point was taken over that a run was to [start
-/// from](crate::Trainer::start_from).
+/// How much of the dual point to [start from](crate::Trainer::start_from) was taken over.
 ///
-/// A block is taken over if it is a point of the problem that is trained. One that is not, for instance
-/// because it belongs to a relaxation of the problem, starts at the truth.
+/// A block is taken over if it is a point of the problem that is trained. Other blocks, for instance
+/// those of a relaxation of the problem, start at the truth.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -154,8 +153,8 @@ pub struct WarmStart {
 /// One row of the trace: the state after a pass.
 ///
 /// `primal` and `gap` are known only where an exact gap pass was due. They belong to the weights that
-/// would be returned at this point, which is the average when there is one. `dual` is the largest lower
-/// bound that a point proves which the run still has, and never falls.
+/// would be returned at this point: with averaging, the average. `dual` is the largest lower bound that
+/// is proven by a point which the run still has. It never falls.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -174,7 +173,7 @@ pub struct WarmStart {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Passes done: n block visits each, or fewer where a pass was ended early.
+    /// Passes done: n block visits each, or fewer if a pass ended early.
     pub pass: u64,
     /// Block visits done.
     pub visits: u64,
@@ -188,36 +187,36 @@ pub struct Record {
     pub oracle_seconds: f64,
     /// Seconds of these spent in exact gap passes, their oracles included.
     pub gap_seconds: f64,
-    /// The best bound so far: the largest dual objective of a point that the run has kept. It never falls.
+    /// The best bound so far: the largest dual objective of a point that the run has kept. It never
+    /// falls.
     pub dual: f64,
-    /// The dual objective of the current iterate, where `dual` may be that of another point.
+    /// The dual objective of the current iterate, if `dual` may belong to another point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterate_dual: Option<f64>,
-    /// The dual objective of the average of all iterates, where there is one and the gap is known.
+    /// The dual objective of the average of all iterates, if the run averages and the gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_dual: Option<f64>,
-    /// The primal objective, where it is known.
+    /// The primal objective, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primal: Option<f64>,
-    /// The duality gap, where it is known.
+    /// The duality gap, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// The [other objective](crate::Problem::second_objective) of the problem, where it has one and the
-    /// gap is known.
+    /// The [other objective](crate::problem::SecondObjective) of the problem, if it has one and the gap
+    /// is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<f64>,
-    /// An estimate of the primal objective where that is not known, from the oracle calls of the pass
-    /// alone: each has told the hinge of its example at the weights of its time. So only methods do
-    /// that visit every example once in a pass. Less the dual, it is an estimate of the gap, and no
-    /// bound.
+    /// An estimate of the primal objective if that is not known, from the oracle calls of the pass alone:
+    /// each call reveals the hinge of its example at the weights of that moment. Only methods that visit
+    /// every example once in a pass make it. Minus the dual it estimates the gap, but does not bound it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<f64>,
-    /// The validation error, where there is a [validator](crate::Validator) and the gap is known.
+    /// The validation error, if there is a [validator](crate::Validator) and the gap is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<f64>,
     /// The step sizes since the last row.
     pub steps: StepSizes,
-    /// How far w had drifted from the sum of its blocks, where it was rebuilt.
+    /// How far w had drifted from the sum of its blocks, if it was rebuilt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// How remembered corners have done, where blocks remember them.
@@ -247,16 +246,16 @@ pub struct Record {
 pub struct StepSizes {
     /// How many there were.
     pub count: u64,
-    /// Their mean; 0 if there were none.
+    /// Their mean, or 0 without steps.
     pub mean: f64,
-    /// How many were 0: nothing to gain.
+    /// How many were 0, because there was nothing to gain.
     pub zero: u64,
     /// How many went as far as the direction allows.
     pub full: u64,
 }
 
 impl StepSizes {
-    /// Takes in another step, of `gamma` where `longest` was possible.
+    /// Adds a step of size `gamma`, of which `longest` was possible.
     pub(crate) fn add(&mut self, gamma: f64, longest: f64) {
         self.count += 1;
         self.mean += (gamma - self.mean) / self.count as f64;
@@ -333,7 +332,7 @@ pub struct End {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Passes begun: n block visits each, or fewer where a pass was ended early.
+    /// Passes begun: n block visits each, or fewer if a pass ended early.
     pub passes: u64,
     /// Block visits.
     pub visits: u64,
@@ -356,8 +355,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What this run and the `next` one took together; what was found last of drift and remembered
-    /// corners stands.
+    /// What this run and the `next` one took together. Drift and cache statistics are those of the `next`
+    /// one.
     ///
     /// ```
     /// use maxmargin::observe::Totals;
@@ -484,8 +483,8 @@ impl<O: Observer> Observer for Every<O> {
     }
 }
 
-/// Passes on rows with a gap, ever more seldom: the next one when the passes have grown by `factor`.
-/// Starts and ends always. A long run then makes a short table.
+/// Passes on rows with a gap, ever more rarely: the next one when the number of passes has grown by
+/// `factor`. Starts and ends are always passed on. So a long run makes a short table.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -507,7 +506,7 @@ pub struct Thinned<O> {
 }
 
 impl<O: Observer> Thinned<O> {
-    /// Thins out what `observer` sees; a `factor` of 1 or less passes on every row with a gap.
+    /// Thins out what `observer` sees. With a `factor` of 1 or less it sees every row with a gap.
     pub fn new(factor: f64, observer: O) -> Self {
         Self { factor, last: 0, observer }
     }

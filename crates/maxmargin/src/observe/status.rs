@@ -1,11 +1,14 @@
-//! How a run ended.
+//! Why a run ended.
+//!
+//! A limit that is reached is a status, not an error: the result always has its true gap, which costs one
+//! more pass after the limit.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a run ended. None of these is an error: each comes with the current model and its true gap.
+/// Why a run ended. No status is an error: each comes with the current model and its true gap.
 ///
-/// A run whose final gap is within the tolerance counts as converged, whatever has ended it.
+/// A run whose final gap is within the tolerance counts as converged, even if something else ended it.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -21,8 +24,8 @@ use std::fmt;
 pub enum Status {
     /// The duality gap is at most the tolerance.
     Converged,
-    /// The last known gaps of the blocks sum to at most the tolerance, and nothing more was asked for:
-    /// so ends the training at a breakpoint of a heuristic path. The exact gap may be larger.
+    /// The last known gaps of the blocks sum to at most the tolerance, and the run trusts them. This is
+    /// how training at a breakpoint of a heuristic path ends. The exact gap may be larger.
     Estimated,
     /// The maximum number of passes is done.
     MaxPasses,
@@ -30,9 +33,9 @@ pub enum Status {
     MaxOracleCalls,
     /// The wall-clock budget is spent.
     MaxSeconds,
-    /// The validation error no longer improved: for as many checks as there was
-    /// [patience](crate::Settings::patience), or until the gap was within the tolerance. The result
-    /// is the model with the least error, and its gap may be larger than the tolerance.
+    /// The validation error no longer improved: for as many checks as
+    /// [patience](crate::Settings::patience) allows, or until the gap was within the tolerance. The
+    /// result is the model with the least error, and its gap may be larger than the tolerance.
     Patience,
     /// An observer asked to stop.
     Stopped,

@@ -4,9 +4,9 @@ use super::Validation;
 use super::{Control, Event, Observer, Record, WarmStart};
 use std::io::{self, Write};
 
-/// Prints a banner, one aligned row per pass and a closing line. Where there are validation errors,
-/// they take the place of the step sizes. Where oracles are not exact, it says what kind of bound the
-/// gap is, and how often they have failed. Warnings have a line each.
+/// Prints a banner, one aligned row per pass and a closing line. If there are validation errors, they
+/// replace the step sizes. If oracles are not exact, it says what kind of bound the gap is and how often
+/// the oracles have failed. Each warning gets a line.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -28,7 +28,7 @@ use std::io::{self, Write};
 pub struct Table<W> {
     out: W,
     error: Option<io::Error>,
-    /// Whether step sizes make way for validation errors.
+    /// Whether validation errors replace step sizes.
     validates: bool,
 }
 

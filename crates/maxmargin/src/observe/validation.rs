@@ -1,8 +1,8 @@
-//! How a result has done on data held out.
+//! How well a result did on held-out data.
 
 use serde::{Deserialize, Serialize};
 
-/// How a result has done on the data held out.
+/// How well a result does on held-out data.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// The validation error of the result: the least of the run if there was
-    /// [patience](crate::Settings::patience), else the last.
+    /// The validation error of the result: the least one of the run with
+    /// [patience](crate::Settings::patience), otherwise the last one.
     pub error: f64,
     /// The pass after which the result stood.
     pub pass: u64,

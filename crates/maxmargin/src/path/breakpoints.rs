@@ -1,4 +1,7 @@
-//! The path as it is kept and asked.
+//! The path as it is stored and queried.
+//!
+//! A breakpoint stores the new values of the weights that have changed, not differences to add, so that
+//! weights come back bit by bit, however long the path is.
 
 use super::settings::GridStart;
 use crate::certificate::Certificate;
@@ -18,7 +21,7 @@ named_enum! {
     PathKind("kind of path") {
         /// Every gap was confirmed: ε is guaranteed for every λ.
         Exact = "exact",
-        /// Stale gaps were trusted: nothing is guaranteed, and the true gaps were computed afterwards.
+        /// Stale gaps were trusted: nothing is guaranteed. The true gaps were computed afterwards.
         Heuristic = "heuristic",
         /// A grid, each λ from w = 0: weights for its own λ only.
         GridCold = "grid-cold",
@@ -46,7 +49,7 @@ impl From<GridStart> for PathKind {
     }
 }
 
-/// Where the path has a new solution.
+/// A λ at which the path has a new solution.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -66,8 +69,8 @@ pub struct Breakpoint {
     pub certificate: Certificate,
     /// Δ = ℓ − λ‖w‖²: at ρλ the gap is larger by (1 − ρ)Δ.
     pub growth: f64,
-    /// What the solver took the gap for when it stopped: the exact gap, or on a heuristic path the
-    /// sum of the last known gaps of the blocks.
+    /// The gap that the solver assumed when it stopped: the exact gap, or on a heuristic path the sum of
+    /// the last known gaps of the blocks.
     pub estimated_gap: f64,
     /// Oracle calls of the whole path so far, decoding calls of the start included.
     pub oracle_calls: u64,
@@ -75,8 +78,8 @@ pub struct Breakpoint {
     pub seconds: f64,
     /// Why its training ended.
     pub status: Status,
-    /// The weights that are not as at the breakpoint before, as (feature, new value), features
-    /// ascending; before the first all weights are 0.
+    /// The weights that differ from the previous breakpoint, as (feature, new value), features ascending.
+    /// Before the first breakpoint all weights are 0.
     pub changes: Vec<(u32, f64)>,
 }
 
@@ -118,18 +121,18 @@ pub struct Path {
     pub breakpoints: Vec<Breakpoint>,
     /// The smallest λ it has weights for; 0 if the last solution is ε-good for all smaller ones.
     pub lowest: f64,
-    /// Oracle calls that only served to report the true gaps of a heuristic path; no breakpoint
-    /// counts them.
+    /// Oracle calls that were made only to report the true gaps of a heuristic path. No breakpoint counts
+    /// them.
     pub audit_calls: u64,
-    /// Seconds of these.
+    /// The seconds of these calls.
     pub audit_seconds: f64,
 }
 
 impl Path {
-    /// Whether the gap is proven to be at most ε wherever there are weights. Of a heuristic path it
-    /// never is; there [`largest_gap`](Self::largest_gap) tells how it has turned out. With a
-    /// heuristic oracle nothing is proven either, and with a relaxation all of it is about the
-    /// relaxed problem: see [`Quality`].
+    /// Whether the gap is proven to be at most ε wherever there are weights. A heuristic path never
+    /// proves that; [`largest_gap`](Self::largest_gap) tells how it has turned out. With a heuristic
+    /// oracle nothing is proven either, and with a relaxation the guarantee is about the relaxed problem:
+    /// see [`Quality`].
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -165,14 +168,14 @@ impl Path {
         if !(lambda >= self.lowest && lambda > 0.0 && lambda.is_finite()) {
             return None;
         }
-        // Pieces are closed above; larger λ than the first share the first solution, scaled.
+        // Pieces are closed above. Any λ above the first breakpoint shares the first solution, scaled.
         let later = self.breakpoints.iter().skip(1);
         let pieces = later.take_while(|b| b.certificate.lambda >= lambda).count();
         (!self.breakpoints.is_empty()).then_some(pieces)
     }
 
-    /// Weights for `lambda`, ε-good on an exact path; none if that is not a positive number or not on
-    /// the path.
+    /// Weights for `lambda`, ε-good on an exact path. Returns `None` if `lambda` is not positive or not
+    /// on the path.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -195,7 +198,7 @@ impl Path {
         Some(w)
     }
 
-    /// Tells of every breakpoint and its weights, in one go along the path.
+    /// Calls `visit` with every breakpoint and its weights, in one pass along the path.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -250,7 +253,7 @@ impl Path {
         Some(Certificate { lambda, primal, dual, gap: primal - dual, quality: c.quality })
     }
 
-    /// The largest true gap of the whole path, between breakpoints too; of a grid, at its own λ.
+    /// The largest true gap of the whole path, also between breakpoints; of a grid, at its own λ.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -267,7 +270,7 @@ impl Path {
         starts.chain(ends).fold(0.0, f64::max)
     }
 
-    /// The smallest λ that a breakpoint serves; its own on a grid.
+    /// The smallest λ that a breakpoint serves. On a grid, its own.
     ///
     /// ```
     /// # use maxmargin::doc::toy;

@@ -1,9 +1,9 @@
-//! Choosing λ: the one with the least error on data held out, of a grid from strong to weak
-//! regularization, each trained from the one before.
+//! Chooses λ: the one with the least error on held-out data, from a grid that goes from strong to weak
+//! regularization and trains each λ from the one before.
 //!
-//! The regularization path with its guarantee would do as well, but its ε is absolute: where the
-//! objective falls below it, the path ends, though a smaller λ may still predict better. The grid goes
-//! on, with an accuracy relative to the objective.
+//! The regularization path would do as well, but its ε is absolute: where the objective falls below ε, the
+//! path ends, although a smaller λ may still predict better. The grid goes on, with an accuracy relative to
+//! the objective.
 
 use super::settings::PathSettings;
 use super::start::first;
@@ -22,11 +22,12 @@ const FACTOR: f64 = 0.5;
 /// The gap of each solution, as a share of the objective: enough to tell a good λ from a bad one.
 const ACCURACY: f64 = 0.05;
 
-/// The search ends when so many in a row have not been better,
+/// The search ends when this many λ in a row have not been better, once something is learned (see
+/// [`LEARNING`]).
 const PATIENCE: usize = 5;
 
-/// once the objective has fallen below this share of what it is without any learning: before that,
-/// regularization is so strong that errors change by chance only.
+/// Patience counts only after the objective has fallen below this share of its value without any
+/// learning. Before that, regularization is so strong that errors change by chance only.
 const LEARNING: f64 = 0.9;
 
 /// A λ that [`choose_lambda`] has tried.
@@ -43,7 +44,7 @@ pub struct TriedLambda {
     pub error: f64,
 }
 
-/// What [`choose_lambda`] has come to.
+/// The result of [`choose_lambda`].
 ///
 /// ```
 /// use maxmargin::{LambdaChoice, TriedLambda};
@@ -53,23 +54,23 @@ pub struct TriedLambda {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LambdaChoice {
-    /// The λ with the least error; of several, the middle one.
+    /// The λ with the least error. Among several, the middle one.
     pub lambda: f64,
     /// All that were tried, from the largest down.
     pub tried: Vec<TriedLambda>,
 }
 
-/// Chooses λ by an error that `error` measures, given λ and its weights: usually on data held out.
+/// Chooses λ by the error that `error` measures, given λ and its weights, usually on held-out data.
 ///
-/// The search begins where regularization is so strong that hardly anything is learned, halves λ each
-/// time, and ends at `lowest`, or when the last five errors were no better than those before. Of the
-/// settings, the seed and the number of threads are used, and the parts of the block-coordinate loop if that
-/// is the solver; else it is `auto`, which the clock can steer where oracles are dear. An interrupt ends it
-/// with the best so far.
+/// The search begins at regularization so strong that hardly anything is learned, halves λ each time, and
+/// ends at `lowest`, or when the last five errors were no better than those before. Of the settings, it
+/// uses the seed and the number of threads, and the parts of the block-coordinate loop if that is the
+/// solver. Otherwise it uses `auto`, which the clock can steer where oracle calls are expensive. An
+/// interrupt ends it with the best λ so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Interrupt, Problem as _, Settings, choose_lambda};
+/// use maxmargin::{Interrupt, Problem, ProblemExt as _, Settings, choose_lambda};
 ///
 /// let problem = toy();
 /// let losses = |_: f64, w: &[f64]| {
@@ -126,13 +127,13 @@ pub fn choose_lambda(
             since += 1;
         }
     }
-    // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of ties.
+    // Errors on few labels tie easily, and the curve is a bowl: its bottom is in the middle of the ties.
     let ties: Vec<f64> = tried.iter().filter(|t| t.error == best).map(|t| t.lambda).collect();
     let lambda = ties.get(ties.len() / 2).copied().unwrap_or(lambda);
     Ok(LambdaChoice { lambda, tried })
 }
 
-/// How each λ is trained, but for λ and the tolerance.
+/// The training settings of each λ, except λ and the tolerance.
 fn training(settings: &Settings) -> Settings {
     let mut own = Settings {
         seed: settings.seed,

@@ -1,4 +1,4 @@
-//! From breakpoint to breakpoint.
+//! Follows the path from breakpoint to breakpoint.
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::record::{Recorder, Trainings};
@@ -32,7 +32,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Settings or a problem that make no sense, or numbers that are not finite. The path needs
-/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](Problem::truth).
+/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](crate::problem::Truths).
 pub fn regularization_path(
     problem: &dyn Blocks,
     settings: &PathSettings,
@@ -40,8 +40,8 @@ pub fn regularization_path(
     regularization_path_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
 }
 
-/// As [`regularization_path`], telling `watch` of every breakpoint, its weights and its dual point.
-/// An observer that stops, or an interrupt, ends the path at what it has come to.
+/// As [`regularization_path`], but calls `watch` with every breakpoint, its weights and its dual point.
+/// If `watch` stops, or an interrupt is raised, the path ends there.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -113,7 +113,7 @@ pub fn regularization_path_with(
     Ok(recorder.finish())
 }
 
-/// Where a path goes from a breakpoint.
+/// Where a path continues from a breakpoint.
 enum Step {
     /// λ is multiplied by this ρ < 1.
     By(f64),
@@ -124,7 +124,7 @@ enum Step {
 }
 
 impl Step {
-    /// From the gap that is left to ε, and how fast it grows.
+    /// From the room between the gap and ε, and how fast the gap grows.
     fn new(room: f64, growth: f64) -> Self {
         match growth <= room {
             _ if room <= 0.0 => Self::Nowhere,
@@ -137,8 +137,8 @@ impl Step {
         breakpoint.map_or(Self::Nowhere, |b| Self::new(epsilon - b.certificate.gap, b.growth))
     }
 
-    /// By what is known of the gaps of the blocks, which follow: gᵢ ← gᵢ + (1 − ρ)δᵢ. Block gaps
-    /// never fall here, so that none is forgotten: negative δᵢ count as 0.
+    /// By the known gaps of the blocks, which follow: gᵢ ← gᵢ + (1 − ρ)δᵢ. Negative δᵢ count as 0, so
+    /// block gaps never fall here and no block is forgotten.
     fn heuristic(
         epsilon: f64,
         problem: &dyn Blocks,

@@ -1,4 +1,4 @@
-//! One λ after the other, as one would without a path: what it has to be compared with.
+//! Trains at one λ after the other: the baseline of a path.
 
 use super::breakpoints::{Breakpoint, Path};
 use super::record::{Recorder, Trainings};
@@ -14,8 +14,8 @@ use crate::run::{Interrupt, Solution};
 
 /// Trains at every λ of a grid, from the largest to the smallest, each to the gap ε.
 ///
-/// The result has the form of a [`Path`], so that the two can be compared; but it has weights for its
-/// own λ only.
+/// The result has the form of a [`Path`], so that the two can be compared, but it has weights for its own
+/// λ only.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -35,9 +35,9 @@ pub fn lambda_grid(problem: &dyn Blocks, settings: &GridSettings) -> Result<Path
     lambda_grid_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
 }
 
-/// As [`lambda_grid`], telling `watch` of every λ, its weights and its dual point. An observer that
-/// stops, or an interrupt, ends the grid at what it has come to; a limit that ends one training does
-/// not end the others.
+/// As [`lambda_grid`], but calls `watch` with every λ, its weights and its dual point. If `watch` stops,
+/// or an interrupt is raised, the grid ends there. A limit that ends one training does not end the
+/// others.
 ///
 /// ```
 /// # use maxmargin::doc::toy;

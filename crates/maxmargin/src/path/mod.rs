@@ -1,12 +1,18 @@
-//! The regularization path: weights that are ε-good for *every* λ, by finitely many solutions.
+//! The regularization path: weights that are ε-good for *every* λ, from finitely many solutions.
 //!
-//! As λ falls to ρλ with w kept (and the mass on other outputs than the truth scaled by ρ), the gap
-//! grows by exactly (1 − ρ)Δ, where Δ = ℓ − λ‖w‖². So a solution with gap g at λ is ε-good down to
-//! ρλ with ρ = 1 − (ε − g)/Δ, and there the next one is trained, warm. Where Δ ≤ ε − g, it is ε-good
-//! for all smaller λ, and the path is at its end.
+//! If λ falls to ρλ while w stays (and the mass on outputs other than the truth is scaled by ρ), the dual
+//! scales with λ and the gap grows by exactly (1 − ρ)Δ, where Δ = ℓ − λ‖w‖². So a solution with gap g at λ
+//! is ε-good down to ρλ with ρ = 1 − (ε − g)/Δ, and there the next one is trained from a warm start. If Δ ≤
+//! ε − g, it is ε-good for all smaller λ, and the path ends. A breakpoint keeps its certificate and Δ, so
+//! primal, dual and gap at any λ cost no oracle call; above the first breakpoint convexity bounds the gap.
 //!
-//! The heuristic path does the same with the last known gaps gᵢ of the blocks in place of g, which
-//! needs no exact passes. They follow λ by gᵢ ← gᵢ + (1 − ρ)δᵢ, where Δ = Σ δᵢ.
+//! The heuristic path uses the last known gaps gᵢ of the blocks in place of g and needs no exact passes.
+//! They follow λ by gᵢ ← gᵢ + (1 − ρ)δᵢ, where Δ = Σ δᵢ. Its breakpoints are certified like all others, by
+//! an exact pass that does not count as its work and from which it learns nothing.
+//!
+//! Exact paths do not start a solution from the block gaps that they know: each solution then stops sooner,
+//! nearer to κε, and the path takes more breakpoints and more calls in all
+//! (`benchmarks/results/2026-11-15-path.md`).
 
 mod breakpoints;
 mod choose;

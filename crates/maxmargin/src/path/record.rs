@@ -1,4 +1,4 @@
-//! What paths and grids share: one training after the other, and the record that is kept of them.
+//! What paths and grids share: trainings in sequence, and the record of them.
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::settings::at;
@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::settings::Solver;
 use crate::trainer::Trainer;
 
-/// Trains one problem at one λ after the other.
+/// Trains one problem at one λ after another.
 pub(super) struct Trainings<'a> {
     problem: &'a dyn Blocks,
     settings: Settings,
@@ -28,7 +28,7 @@ impl<'a> Trainings<'a> {
         Self { problem, settings: settings.clone(), interrupt }
     }
 
-    /// Trains at `lambda`. What `auto` has chosen the first time stays chosen.
+    /// Trains at `lambda`. The first choice of `auto` is kept for all following λ.
     pub(super) fn at(
         &mut self,
         lambda: f64,
@@ -47,7 +47,7 @@ impl<'a> Trainings<'a> {
     }
 }
 
-/// Keeps breakpoints, and tells of them.
+/// Records breakpoints, and passes them to the watcher.
 pub(super) struct Recorder<W> {
     path: Path,
     /// The weights of the last breakpoint.
@@ -69,9 +69,8 @@ impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
         Self { path, weights: vec![0.0; dim], watch }
     }
 
-    /// Adds a breakpoint with weights of the squared length `norm_sq`, which took `extra` seconds
-    /// besides its training. Until told otherwise, the
-    /// path goes no further down than this.
+    /// Adds a breakpoint whose weights have the squared length `norm_sq`, and which took `extra` seconds
+    /// besides its training. Until [`down_to`](Self::down_to) is called, the path ends at this λ.
     pub(super) fn add(&mut self, finished: &Finished, norm_sq: f64, extra: f64) -> Control {
         let Finished { solution, known } = finished;
         let Self { path, weights, watch } = self;
@@ -107,7 +106,7 @@ impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
         self.path.breakpoints.last()
     }
 
-    /// The path, which goes down to `lowest`.
+    /// Extends the path down to `lowest`.
     pub(super) fn down_to(&mut self, lowest: f64) {
         self.path.lowest = lowest;
     }

@@ -1,4 +1,4 @@
-//! What a path, or a grid, is to be.
+//! The settings of a path and of a grid.
 
 use crate::settings::Average;
 use crate::settings::Order;
@@ -6,12 +6,12 @@ use crate::settings::{Settings, SettingsError};
 use crate::util::names::named_enum;
 use serde::{Deserialize, Serialize};
 
-/// The share of ε to which breakpoints are solved, unless it is given: where it is guaranteed, and
-/// where stale gaps are trusted, which are a little too small.
+/// The default share of ε to which breakpoints are solved: on a guaranteed path, and on a heuristic path,
+/// whose stale gaps are a little too small.
 const KAPPA: f64 = 0.9;
 const KAPPA_HEURISTIC: f64 = 0.7;
 
-/// What a regularization path is to be.
+/// The settings of a regularization path.
 ///
 /// ```
 /// use maxmargin::PathSettings;
@@ -26,16 +26,17 @@ const KAPPA_HEURISTIC: f64 = 0.7;
 pub struct PathSettings {
     /// The duality gap that is guaranteed at every λ. Default: 0.1.
     pub epsilon: f64,
-    /// The share κ of ε to which each breakpoint is solved. A smaller one makes fewer but dearer
-    /// breakpoints. Default: 0.9, or 0.7 on a heuristic path.
+    /// The share κ of ε to which each breakpoint is solved. A smaller share makes fewer but more
+    /// expensive breakpoints. Default: 0.9, or 0.7 on a heuristic path.
     pub kappa: Option<f64>,
-    /// Where the path may end, if it is not ε-good for all smaller λ before. Default: 1e-5.
+    /// The λ at which the path may end, unless a solution is ε-good for all smaller λ before. Default:
+    /// 1e-5.
     pub lambda_min: f64,
-    /// Whether to trust the last known gaps of the blocks and do without the exact passes that would
-    /// confirm them: fewer oracle calls, and no guarantee. The true gap of each breakpoint is
-    /// computed all the same, but only to be reported. Default: no.
+    /// Whether to trust the last known gaps of the blocks and skip the exact passes that would confirm
+    /// them: fewer oracle calls, and no guarantee. The true gap of each breakpoint is still computed, but
+    /// only reported. Default: no.
     pub heuristic: bool,
-    /// How each breakpoint is trained; λ and the tolerance are seen to.
+    /// How each breakpoint is trained. Its λ and tolerance are replaced.
     pub training: Settings,
 }
 
@@ -90,7 +91,7 @@ impl PathSettings {
     /// ```
     ///
     /// # Errors
-    /// The first setting that is out of range, or that a heuristic path cannot do with.
+    /// The first setting that is out of range, or that a heuristic path does not allow.
     pub fn check(&self) -> Result<(), SettingsError> {
         positive("epsilon", self.epsilon)?;
         let kappa = self.kappa();
@@ -135,7 +136,7 @@ impl PathSettings {
 }
 
 named_enum! {
-    /// From where each λ of a grid is trained.
+    /// Where the training of each λ of a grid starts.
     ///
     /// ```
     /// use maxmargin::GridStart;
@@ -157,7 +158,7 @@ named_enum! {
     }
 }
 
-/// What a grid is to be: the baseline that a regularization path competes with.
+/// The settings of a grid: the baseline that a regularization path competes with.
 ///
 /// ```
 /// use maxmargin::GridSettings;
@@ -175,9 +176,9 @@ pub struct GridSettings {
     pub lambda_max: f64,
     /// No λ is smaller than this. Default: 2⁻¹⁵.
     pub lambda_min: f64,
-    /// From where each λ is trained. Default: `cold`.
+    /// Where each training starts. Default: `cold`.
     pub start: GridStart,
-    /// How each λ is trained; λ and the tolerance are seen to.
+    /// How each λ is trained. λ and the tolerance are replaced.
     pub training: Settings,
 }
 

@@ -1,4 +1,4 @@
-//! Where a path begins.
+//! The first solution of a path.
 
 use super::settings::{PathSettings, at};
 use crate::certificate::{exact_pass, from_readings};
@@ -15,7 +15,7 @@ use crate::run::{Finished, Known};
 use crate::util::rounding::ROUNDING;
 use std::time::Instant;
 
-/// The first solution: all mass on the outputs of the largest loss is good enough for λ so large that
+/// The first solution: all mass on the outputs with the largest loss is good enough for a λ so large that
 /// the features hardly matter,
 ///
 /// ```text
@@ -42,7 +42,7 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     if !lambda.is_finite() {
         return Err(TrainError::Overflow);
     }
-    // Features that tell nothing apart need no more regularization than the least.
+    // Features that do not distinguish outputs need no more regularization than the least.
     let lambda = lambda.max(settings.lambda_min).max(within);
     let state = DualState::new(problem, lambda, point, &mut workers);
     let mut readings = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     let (calls, seconds) = (3 * n as u64, begin.elapsed().as_secs_f64());
     let totals =
         Totals { oracle_calls: calls, oracle_failures: failures, seconds, ..Totals::default() };
-    // What the formula promises rests on exact decoding.
+    // The formula relies on exact decoding.
     let within = certificate.gap <= settings.tolerance() * (1.0 + ROUNDING);
     let status = if within { Status::Converged } else { Status::Estimated };
     let solution = Solution {
@@ -74,8 +74,8 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     Ok(Finished { solution, known: Known { block_gaps, calls, seconds } })
 }
 
-/// Clips ψ̃ at bounds that are 0; the least λ for which ψ̃/λ keeps all others. Above it, the weights of
-/// the start are ψ̃/λ, as they are without bounds.
+/// Clips ψ̃ at bounds that are 0. Returns the least λ for which ψ̃/λ keeps all other bounds. Above it,
+/// the weights of the start are ψ̃/λ, as without bounds.
 fn keep_to_cone(bounds: &Bounds, mean: &mut [f64]) -> Result<f64, TrainError> {
     if let Some(feature) = bounds.excludes_zero() {
         return Err(TrainError::BoundsWithoutZero { feature });

@@ -1,15 +1,11 @@
 //! Bounds on the weights of any problem.
 
-use crate::problem::Problem;
-use crate::problem::bounds::Bounds;
-use crate::problem::quality::PointCheck;
-use crate::problem::simplices::Simplices;
-use crate::problem::sparse::SparseVec;
+use super::{Abilities, Bounds, CheckPoints, PointCheck, Problem, ProblemExt as _, SparseVec};
 
 /// A problem with [`Bounds`] on its weights, for problems that have no place for them.
 ///
 /// Everything else is that of the problem inside, except for what it knows of
-/// [simplices](Problem::simplices): their closed form is that of free weights. Corrective steps remember
+/// [simplices](super::Simplices): their closed form is that of free weights. Corrective steps remember
 /// corners instead. With bounds that bound nothing ([`Bounds::none`]), it is the problem inside without
 /// bounds, step by step.
 ///
@@ -60,19 +56,27 @@ impl<P: Problem> Problem for Bounded<P> {
     type Workspace = P::Workspace;
 
     crate::forward_problem!(self.inner, workspace, except [
-        bounds,      // its own
-        simplices,   // closed forms are those of free weights
-        check_point, // what it shows may rest on bounds that are lost
+        bounds,    // its own
+        abilities, // all but two
     ]);
 
     fn bounds(&self) -> Option<&Bounds> {
         Some(&self.bounds)
     }
 
-    fn simplices(&self) -> Option<&dyn Simplices> {
-        if self.bounds.are_none() { self.inner.simplices() } else { None }
+    fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
+        let inner = self.inner.abilities();
+        Abilities {
+            // Closed forms are those of free weights.
+            simplices: inner.simplices.filter(|_| self.bounds.are_none()),
+            // What a check shows may rest on bounds that are lost.
+            points: inner.points.is_some().then_some(self as &dyn CheckPoints),
+            ..inner
+        }
     }
+}
 
+impl<P: Problem> CheckPoints for Bounded<P> {
     fn check_point(
         &self,
         i: usize,

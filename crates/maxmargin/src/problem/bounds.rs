@@ -42,6 +42,7 @@ pub struct Bounds {
 /// assert_eq!(error.to_string(), "no number lies within the bounds of weight 1, from 2 to 1");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum BoundsError {
     /// Bounds that leave nothing between them, or are not numbers.
     #[error("no number lies within the bounds of weight {feature}, from {lower} to {upper}")]

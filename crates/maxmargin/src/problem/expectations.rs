@@ -18,7 +18,7 @@ use crate::problem::sparse::SparseVec;
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, SparseVec};
+/// use maxmargin::{Problem, ProblemExt, SparseVec};
 ///
 /// let chain = toy();
 /// let expectations = chain.expectations().unwrap();
@@ -29,12 +29,12 @@ use crate::problem::sparse::SparseVec;
 /// assert!((loss - 0.5).abs() < 1e-15);
 /// assert!(chain.check_point(0, &mean, loss, 1e-15).is_ok());
 /// ```
-pub trait Expectations<W> {
+pub trait Expectations<W>: Sync {
     /// Number of potentials of example `i`.
     fn potentials(&self, i: usize) -> usize;
 
     /// Adds `scale`·Hᵢ(·; w) to potentials: for every output, θ(y) grows by `scale` times loss and
-    /// score, but for a constant. The workspace is [prepared](crate::Problem::prepare) for `i` and `w`.
+    /// score, but for a constant. The workspace is [prepared](crate::problem::Parts::prepare) for `i` and `w`.
     fn add_values(&self, i: usize, w: &[f64], workspace: &W, scale: f64, theta: &mut [f64]);
 
     /// Writes the expected part vector E pᵢ(y) under p(y) ∝ exp θ(y), normalised, to `parts`, which

@@ -4,8 +4,8 @@
 ///
 /// A wrapper changes a few things about a problem and leaves the rest as it is. Written out by hand, a
 /// method that nobody has thought of is not forwarded but takes its default, and the wrapper is another
-/// problem than it seems: with the default of [`weights_norm_sq`](crate::Problem::weights_norm_sq), a
-/// certificate is wrong. So the author of a wrapper names what is *not* forwarded:
+/// problem than it seems: without the [abilities](crate::Problem::abilities) of a kernel, a certificate is
+/// wrong. So the author of a wrapper names what is *not* forwarded:
 ///
 /// - the field with the problem inside, as `self.inner` or `self.0`;
 /// - where the workspace of that problem is: `workspace` if the wrapper has the same, `workspace.inner` if
@@ -25,8 +25,7 @@
 ///     type Workspace = P::Workspace;
 ///
 ///     forward_problem!(self.0, workspace, except [
-///         weight,       // of its own
-///         total_weight, // the sum of those
+///         weight, // of its own
 ///     ]);
 ///
 ///     fn weight(&self, i: usize) -> f64 {
@@ -82,10 +81,7 @@ macro_rules! forward_problem {
     (@list $($then:tt)*) => {
         $crate::forward_problem! {
             $($then)*
-            examples dim workspace oracle oracle_with_loss decode loss psi truth weight
-            has_signed_losses quality decodes_by_psi is_checked_at_start total_weight bounds prepare
-            prepare_scores prefetch parts truth_parts score norm_sq weights_norm_sq second_objective
-            scatter simplices expectations check_point
+            examples dim workspace oracle decode loss psi weight quality bounds abilities
         }
     };
     (@names $($method:ident)*) => { [$(stringify!($method)),*] };
@@ -98,31 +94,13 @@ macro_rules! forward_problem {
     (@unless dim [dim $($more:ident)*] $how:tt) => {};
     (@unless workspace [workspace $($more:ident)*] $how:tt) => {};
     (@unless oracle [oracle $($more:ident)*] $how:tt) => {};
-    (@unless oracle_with_loss [oracle_with_loss $($more:ident)*] $how:tt) => {};
     (@unless decode [decode $($more:ident)*] $how:tt) => {};
     (@unless loss [loss $($more:ident)*] $how:tt) => {};
     (@unless psi [psi $($more:ident)*] $how:tt) => {};
-    (@unless truth [truth $($more:ident)*] $how:tt) => {};
     (@unless weight [weight $($more:ident)*] $how:tt) => {};
-    (@unless has_signed_losses [has_signed_losses $($more:ident)*] $how:tt) => {};
     (@unless quality [quality $($more:ident)*] $how:tt) => {};
-    (@unless decodes_by_psi [decodes_by_psi $($more:ident)*] $how:tt) => {};
-    (@unless is_checked_at_start [is_checked_at_start $($more:ident)*] $how:tt) => {};
-    (@unless total_weight [total_weight $($more:ident)*] $how:tt) => {};
     (@unless bounds [bounds $($more:ident)*] $how:tt) => {};
-    (@unless prepare [prepare $($more:ident)*] $how:tt) => {};
-    (@unless prepare_scores [prepare_scores $($more:ident)*] $how:tt) => {};
-    (@unless prefetch [prefetch $($more:ident)*] $how:tt) => {};
-    (@unless parts [parts $($more:ident)*] $how:tt) => {};
-    (@unless truth_parts [truth_parts $($more:ident)*] $how:tt) => {};
-    (@unless score [score $($more:ident)*] $how:tt) => {};
-    (@unless norm_sq [norm_sq $($more:ident)*] $how:tt) => {};
-    (@unless weights_norm_sq [weights_norm_sq $($more:ident)*] $how:tt) => {};
-    (@unless second_objective [second_objective $($more:ident)*] $how:tt) => {};
-    (@unless scatter [scatter $($more:ident)*] $how:tt) => {};
-    (@unless simplices [simplices $($more:ident)*] $how:tt) => {};
-    (@unless expectations [expectations $($more:ident)*] $how:tt) => {};
-    (@unless check_point [check_point $($more:ident)*] $how:tt) => {};
+    (@unless abilities [abilities $($more:ident)*] $how:tt) => {};
     // The first name is another: the rest of them is looked at.
     (@unless $method:ident [$other:ident $($more:ident)*] $how:tt) => {
         $crate::forward_problem! { @unless $method [$($more)*] $how }
@@ -155,19 +133,6 @@ macro_rules! forward_problem {
             $crate::Problem::oracle(&self.$problem, i, w, &mut (*$workspace)$($inner)*, y);
         }
     };
-    (@unless oracle_with_loss [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
-        fn oracle_with_loss(
-            &self,
-            i: usize,
-            w: &[f64],
-            factor: f64,
-            $workspace: &mut Self::Workspace,
-            y: &mut Self::Output,
-        ) -> bool {
-            let workspace = &mut (*$workspace)$($inner)*;
-            $crate::Problem::oracle_with_loss(&self.$problem, i, w, factor, workspace, y)
-        }
-    };
     (@unless decode [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
         fn decode(
             &self,
@@ -189,19 +154,9 @@ macro_rules! forward_problem {
             $crate::Problem::psi(&self.$problem, i, y, psi);
         }
     };
-    (@unless truth [] { $problem:tt $($how:tt)* }) => {
-        fn truth(&self, i: usize) -> Option<Self::Output> {
-            $crate::Problem::truth(&self.$problem, i)
-        }
-    };
     (@unless weight [] { $problem:tt $($how:tt)* }) => {
         fn weight(&self, i: usize) -> f64 {
             $crate::Problem::weight(&self.$problem, i)
-        }
-    };
-    (@unless has_signed_losses [] { $problem:tt $($how:tt)* }) => {
-        fn has_signed_losses(&self) -> bool {
-            $crate::Problem::has_signed_losses(&self.$problem)
         }
     };
     (@unless quality [] { $problem:tt $($how:tt)* }) => {
@@ -209,120 +164,15 @@ macro_rules! forward_problem {
             $crate::Problem::quality(&self.$problem)
         }
     };
-    (@unless decodes_by_psi [] { $problem:tt $($how:tt)* }) => {
-        fn decodes_by_psi(&self) -> bool {
-            $crate::Problem::decodes_by_psi(&self.$problem)
-        }
-    };
-    (@unless is_checked_at_start [] { $problem:tt $($how:tt)* }) => {
-        fn is_checked_at_start(&self) -> bool {
-            $crate::Problem::is_checked_at_start(&self.$problem)
-        }
-    };
-    (@unless total_weight [] { $problem:tt $($how:tt)* }) => {
-        fn total_weight(&self) -> f64 {
-            $crate::Problem::total_weight(&self.$problem)
-        }
-    };
     (@unless bounds [] { $problem:tt $($how:tt)* }) => {
         fn bounds(&self) -> Option<&$crate::Bounds> {
             $crate::Problem::bounds(&self.$problem)
         }
     };
-    (@unless prepare [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
-        fn prepare(&self, i: usize, w: &[f64], $workspace: &mut Self::Workspace) {
-            $crate::Problem::prepare(&self.$problem, i, w, &mut (*$workspace)$($inner)*);
-        }
-    };
-    (@unless prepare_scores [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
-        fn prepare_scores(
-            &self,
-            i: usize,
-            w: &[f64],
-            $workspace: &mut Self::Workspace,
-            points: &[$crate::SparseVec],
-        ) {
-            let workspace = &mut (*$workspace)$($inner)*;
-            $crate::Problem::prepare_scores(&self.$problem, i, w, workspace, points);
-        }
-    };
-    (@unless prefetch [] { $problem:tt $($how:tt)* }) => {
-        fn prefetch(&self, i: usize) {
-            $crate::Problem::prefetch(&self.$problem, i);
-        }
-    };
-    (@unless parts [] { $problem:tt $($how:tt)* }) => {
-        fn parts(&self, i: usize, y: &Self::Output, parts: &mut $crate::SparseVec) {
-            $crate::Problem::parts(&self.$problem, i, y, parts);
-        }
-    };
-    (@unless truth_parts [] { $problem:tt $($how:tt)* }) => {
-        fn truth_parts(&self, i: usize, parts: &mut $crate::SparseVec) {
-            $crate::Problem::truth_parts(&self.$problem, i, parts);
-        }
-    };
-    (@unless score [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
-        fn score(
-            &self,
-            i: usize,
-            w: &[f64],
-            $workspace: &Self::Workspace,
-            parts: &$crate::SparseVec,
-        ) -> f64 {
-            $crate::Problem::score(&self.$problem, i, w, &(*$workspace)$($inner)*, parts)
-        }
-    };
-    (@unless norm_sq [] { $problem:tt $workspace:ident $($inner:tt)* }) => {
-        fn norm_sq(
-            &self,
-            i: usize,
-            $workspace: &mut Self::Workspace,
-            parts: &$crate::SparseVec,
-        ) -> f64 {
-            $crate::Problem::norm_sq(&self.$problem, i, &mut (*$workspace)$($inner)*, parts)
-        }
-    };
-    (@unless weights_norm_sq [] { $problem:tt $($how:tt)* }) => {
-        fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
-            $crate::Problem::weights_norm_sq(&self.$problem, w)
-        }
-    };
-    (@unless second_objective [] { $problem:tt $($how:tt)* }) => {
-        fn second_objective(&self, w: &[f64]) -> Option<f64> {
-            $crate::Problem::second_objective(&self.$problem, w)
-        }
-    };
-    (@unless scatter [] { $problem:tt $($how:tt)* }) => {
-        fn scatter<S: $crate::Sink + ?Sized>(
-            &self,
-            i: usize,
-            scale: f64,
-            parts: &$crate::SparseVec,
-            sink: &mut S,
-        ) {
-            $crate::Problem::scatter(&self.$problem, i, scale, parts, sink);
-        }
-    };
-    // These two speak of a workspace in their types: only a wrapper with the same one can forward them.
-    (@unless simplices [] { $problem:tt $($how:tt)* }) => {
-        fn simplices(&self) -> Option<&dyn $crate::Simplices> {
-            $crate::Problem::simplices(&self.$problem)
-        }
-    };
-    (@unless expectations [] { $problem:tt $($how:tt)* }) => {
-        fn expectations(&self) -> Option<&dyn $crate::Expectations<Self::Workspace>> {
-            $crate::Problem::expectations(&self.$problem)
-        }
-    };
-    (@unless check_point [] { $problem:tt $($how:tt)* }) => {
-        fn check_point(
-            &self,
-            i: usize,
-            parts: &$crate::SparseVec,
-            loss: f64,
-            slack: f64,
-        ) -> Result<$crate::PointCheck, String> {
-            $crate::Problem::check_point(&self.$problem, i, parts, loss, slack)
+    // Abilities speak of a workspace in their types: only a wrapper with the same one can forward them.
+    (@unless abilities [] { $problem:tt $($how:tt)* }) => {
+        fn abilities(&self) -> $crate::problem::Abilities<'_, Self::Workspace, Self::Output> {
+            $crate::Problem::abilities(&self.$problem)
         }
     };
     (@unless $unknown:ident [] $how:tt) => {
@@ -344,7 +194,7 @@ mod tests {
     #[test]
     fn every_method_of_the_trait_is_forwarded() {
         let methods = methods_of_the_trait();
-        assert!(methods.len() >= 27, "{methods:?}");
+        assert!(methods.len() == 11, "{methods:?}");
         let forwarded = forward_problem!(@list @names).to_vec();
         assert_eq!(forwarded, methods, "a method of `Problem` is missing in `forward_problem!`");
     }

@@ -16,7 +16,7 @@ use crate::problem::sparse::SparseVec;
 /// simple that all blocks can be moved together; the direction `corrective` makes use of both.
 ///
 /// ```
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::LabelledRows;
 /// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 ///
@@ -30,7 +30,7 @@ use crate::problem::sparse::SparseVec;
 /// assert_eq!((simplices.loss(0, 2), simplices.score(0, &w, 2)), (1.0, 2.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Simplices {
+pub trait Simplices: Sync {
     /// Whether the truth has a part like any other output, so that masses sum to 1; else it has
     /// none, and takes what the others leave.
     fn truth_has_part(&self) -> bool;

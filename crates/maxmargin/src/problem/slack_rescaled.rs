@@ -1,8 +1,9 @@
 //! Slack rescaling: large losses ask for large margins by scaling the slack, not the margin.
 
-use crate::problem::Problem;
-use crate::problem::quality::PointCheck;
-use crate::problem::sparse::SparseVec;
+use super::{
+    Abilities, CheckPoints, Parts, PointCheck, Problem, ProblemExt, ScaledLosses, SparseVec,
+    Target, Truths,
+};
 
 /// A problem whose outputs are so few that they can be tried out one by one.
 ///
@@ -69,7 +70,7 @@ pub trait Enumerable: Problem {
 ///
 /// A negative loss has no meaning here, and training refuses it
 /// ([`TrainError::Loss`](crate::TrainError::Loss)) even where the problem inside
-/// [allows](Problem::has_signed_losses) it. Bounds of the problem inside hold; those of a
+/// [allows](crate::problem::Abilities::has_signed_losses) it. Bounds of the problem inside hold; those of a
 /// [`Bounded`](crate::Bounded) are put around. Which wrappers go together is written
 /// [here](crate::forward_problem#which-wrappers-go-together).
 ///
@@ -87,7 +88,7 @@ pub struct SlackRescaled<P> {
 /// ```
 /// use maxmargin::model::LabelledRows;
 /// use maxmargin::model::binary::{Binary, BinaryShape};
-/// use maxmargin::{Problem, SlackRescaled};
+/// use maxmargin::{Problem, ProblemExt, SlackRescaled};
 ///
 /// let mut data = LabelledRows::new();
 /// data.push([(0, 1.0)], &[1], 1.0)?;
@@ -181,19 +182,11 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     type Workspace = SlackWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace,         // its own, with that of the problem inside
-        oracle,            // tries out all outputs
-        oracle_with_loss,  // likewise
-        psi,               // times the loss
-        decodes_by_psi,    // predictions do not multiply scores by losses
-        has_signed_losses, // losses multiply scores and must not be negative
-        quality,           // trying out all outputs is exact, whatever the decoder is
-        parts,             // relative to the truth, times the loss
-        truth_parts,       // none: other outputs are relative to it
-        second_objective,  // would be that of margin rescaling
-        simplices,         // parts of different outputs have different lengths
-        expectations,      // would be those of margin rescaling
-        check_point,       // masses are multiplied by losses
+        workspace, // its own, with that of the problem inside
+        oracle,    // tries out all outputs
+        psi,       // times the loss
+        quality,   // trying out all outputs is exact, whatever the decoder is
+        abilities, // see there
     ]);
 
     fn workspace(&self) -> Self::Workspace {
@@ -201,9 +194,90 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, best: &mut P::Output) {
-        self.oracle_with_loss(i, w, 1.0, workspace, best);
+        ScaledLosses::oracle_with_loss(self, i, w, 1.0, workspace, best);
     }
 
+    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
+        self.inner.psi(i, y, psi);
+        psi.scale(self.inner.loss(i, y));
+    }
+
+    fn abilities(&self) -> Abilities<'_, Self::Workspace, P::Output> {
+        let inner = self.inner.abilities();
+        Abilities {
+            // Relative to the truth, times the loss.
+            parts: Some(self),
+            truths: inner.truths.is_some().then_some(self as _),
+            // Masses are multiplied by losses.
+            points: Some(self),
+            scaled_losses: Some(self),
+            // Parts of different outputs have different lengths, and expectations and a second objective
+            // would be those of margin rescaling.
+            simplices: None,
+            expectations: None,
+            second_objective: None,
+            own_length: inner.own_length,
+            total_weight: inner.total_weight,
+            // Losses multiply scores and must not be negative.
+            has_signed_losses: false,
+            is_trusted: inner.is_trusted,
+            // Predictions do not multiply scores by losses.
+            decodes_otherwise: true,
+        }
+    }
+}
+
+impl<P: Enumerable> Parts for SlackRescaled<P> {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
+        self.inner.prepare(i, w, &mut workspace.inner);
+    }
+
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut Self::Workspace,
+        points: &[SparseVec],
+    ) {
+        self.inner.prepare_scores(i, w, &mut workspace.inner, points);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.inner.prefetch(i);
+    }
+
+    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
+        let loss = self.inner.loss(i, y);
+        if loss != 0.0 {
+            self.inner.parts(i, y, parts);
+            parts.add_scaled(-1.0, &self.truths[i]);
+            parts.scale(loss);
+        }
+    }
+
+    /// None: other outputs are relative to it.
+    fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
+
+    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.score(i, w, &workspace.inner, parts)
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64 {
+        self.inner.norm_sq(i, &mut workspace.inner, parts)
+    }
+
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        self.inner.scatter(i, scale, parts, target);
+    }
+}
+
+impl<P: Enumerable> Truths for SlackRescaled<P> {
+    fn truth(&self, i: usize) -> P::Output {
+        self.inner.truth(i).unwrap_or_default()
+    }
+}
+
+impl<P: Enumerable> ScaledLosses for SlackRescaled<P> {
     fn oracle_with_loss(
         &self,
         i: usize,
@@ -211,7 +285,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         factor: f64,
         workspace: &mut Self::Workspace,
         best: &mut P::Output,
-    ) -> bool {
+    ) {
         let SlackWorkspace { inner, parts } = workspace;
         let truth = self.inner.score(i, w, inner, &self.truths[i]);
         let mut most = f64::NEG_INFINITY;
@@ -228,27 +302,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
                 best.clone_from(y);
             }
         });
-        true
     }
+}
 
-    fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
-        self.inner.psi(i, y, psi);
-        psi.scale(self.inner.loss(i, y));
-    }
-
-    fn decodes_by_psi(&self) -> bool {
-        false
-    }
-
-    fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
-        let loss = self.inner.loss(i, y);
-        if loss != 0.0 {
-            self.inner.parts(i, y, parts);
-            parts.add_scaled(-1.0, &self.truths[i]);
-            parts.scale(loss);
-        }
-    }
-
+impl<P: Enumerable> CheckPoints for SlackRescaled<P> {
     fn check_point(
         &self,
         i: usize,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where [`Problem::scatter`](crate::Problem::scatter) puts its terms: a dense vector, a sparse
+/// Where [`Parts::scatter`](crate::problem::Parts::scatter) puts its terms: a dense vector, a sparse
 /// accumulator, whatever the caller needs.
 ///
 /// A slice panics at a feature outside it. A [`SparseVec`] takes terms as they come and has to be

@@ -1,11 +1,11 @@
 //! What the engine asks of a problem, without the types of its outputs and its scratch memory.
 
 use crate::problem::bounds::Bounds;
+use crate::problem::ext::feature_parts;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::simplices::Simplices;
 use crate::problem::sparse::SparseVec;
-use crate::problem::sparse_accumulator::SparseAccumulator;
-use crate::problem::{BrokenLaw, Problem, check_quickly};
+use crate::problem::{Abilities, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
 
 /// The methods of [`Blocks`], which only the engine calls: nothing outside of this crate can name this trait.
 pub trait View: Sync {
@@ -18,7 +18,7 @@ pub trait View: Sync {
     /// [`Problem::weight`].
     fn weight(&self, i: usize) -> f64;
 
-    /// [`Problem::total_weight`].
+    /// [`ProblemExt::total_weight`].
     fn total_weight(&self) -> f64;
 
     /// [`Problem::bounds`].
@@ -68,10 +68,10 @@ pub trait View: Sync {
 /// What one thread asks of a problem. It holds the problem's scratch memory and the output that was found
 /// last.
 pub trait Worker: Send {
-    /// [`Problem::prepare`].
+    /// [`crate::problem::Parts::prepare`].
     fn prepare(&mut self, i: usize, w: &[f64]);
 
-    /// [`Problem::prepare_scores`].
+    /// [`crate::problem::Parts::prepare_scores`].
     fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]);
 
     /// Prepares for example `i` and finds the output with the largest loss-augmented score.
@@ -89,10 +89,10 @@ pub trait Worker: Send {
     /// Writes the feature difference ψᵢ of the output found last, which is empty at first.
     fn psi(&self, i: usize, psi: &mut SparseVec);
 
-    /// [`Problem::score`], after preparation.
+    /// [`crate::problem::Parts::score`], after preparation.
     fn score(&self, i: usize, w: &[f64], parts: &SparseVec) -> f64;
 
-    /// [`Problem::norm_sq`].
+    /// [`crate::problem::Parts::norm_sq`].
     fn norm_sq(&mut self, i: usize, parts: &SparseVec) -> f64;
 
     /// [`Expectations::add_values`](crate::Expectations::add_values), after preparation.
@@ -100,40 +100,6 @@ pub trait Worker: Send {
 
     /// [`Expectations::expect`](crate::Expectations::expect); not a number without expectations.
     fn expect(&mut self, i: usize, theta: &[f64], parts: &mut SparseVec) -> f64;
-}
-
-/// Where the terms of a feature vector go.
-pub enum Target<'a> {
-    /// Added to a dense vector.
-    Dense(&'a mut [f64]),
-    /// Added to a dense vector of which few entries are in use.
-    Few(&'a mut SparseAccumulator),
-    /// Listed one after the other.
-    Terms(&'a mut SparseVec),
-}
-
-impl<'a> From<&'a mut [f64]> for Target<'a> {
-    fn from(dense: &'a mut [f64]) -> Self {
-        Self::Dense(dense)
-    }
-}
-
-impl<'a> From<&'a mut Vec<f64>> for Target<'a> {
-    fn from(dense: &'a mut Vec<f64>) -> Self {
-        Self::Dense(dense)
-    }
-}
-
-impl<'a> From<&'a mut SparseAccumulator> for Target<'a> {
-    fn from(way: &'a mut SparseAccumulator) -> Self {
-        Self::Few(way)
-    }
-}
-
-impl<'a> From<&'a mut SparseVec> for Target<'a> {
-    fn from(terms: &'a mut SparseVec) -> Self {
-        Self::Terms(terms)
-    }
 }
 
 impl<P: Problem> View for P {
@@ -150,7 +116,7 @@ impl<P: Problem> View for P {
     }
 
     fn total_weight(&self) -> f64 {
-        Problem::total_weight(self)
+        ProblemExt::total_weight(self)
     }
 
     fn bounds(&self) -> Option<&Bounds> {
@@ -162,11 +128,11 @@ impl<P: Problem> View for P {
     }
 
     fn has_signed_losses(&self) -> bool {
-        Problem::has_signed_losses(self)
+        ProblemExt::has_signed_losses(self)
     }
 
     fn is_checked_at_start(&self) -> bool {
-        Problem::is_checked_at_start(self)
+        !self.abilities().is_trusted
     }
 
     fn check_quickly(&self) -> Vec<BrokenLaw> {
@@ -178,35 +144,36 @@ impl<P: Problem> View for P {
     }
 
     fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(OwnWorker { problem: self, workspace: self.workspace(), y: P::Output::default() })
+        Box::new(OwnWorker {
+            problem: self,
+            abilities: self.abilities(),
+            workspace: self.workspace(),
+            y: P::Output::default(),
+        })
     }
 
     fn prefetch(&self, i: usize) {
-        Problem::prefetch(self, i);
+        ProblemExt::prefetch(self, i);
     }
 
     fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
-        Problem::truth_parts(self, i, parts);
+        ProblemExt::truth_parts(self, i, parts);
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
-        match target {
-            Target::Dense(dense) => Problem::scatter(self, i, scale, parts, dense),
-            Target::Few(way) => Problem::scatter(self, i, scale, parts, way),
-            Target::Terms(terms) => Problem::scatter(self, i, scale, parts, terms),
-        }
+        ProblemExt::scatter(self, i, scale, parts, target);
     }
 
     fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
-        Problem::weights_norm_sq(self, w)
+        ProblemExt::weights_norm_sq(self, w)
     }
 
     fn second_objective(&self, w: &[f64]) -> Option<f64> {
-        Problem::second_objective(self, w)
+        ProblemExt::second_objective(self, w)
     }
 
     fn simplices(&self) -> Option<&dyn Simplices> {
-        Problem::simplices(self)
+        ProblemExt::simplices(self)
     }
 
     fn potentials(&self, i: usize) -> Option<usize> {
@@ -220,44 +187,55 @@ impl<P: Problem> View for P {
         loss: f64,
         slack: f64,
     ) -> Result<PointCheck, String> {
-        Problem::check_point(self, i, parts, loss, slack)
+        ProblemExt::check_point(self, i, parts, loss, slack)
     }
 }
 
 /// The worker of a problem: its scratch memory, and an output of its type.
 struct OwnWorker<'p, P: Problem> {
     problem: &'p P,
+    /// What the problem can do, asked for once.
+    abilities: Abilities<'p, P::Workspace, P::Output>,
     workspace: P::Workspace,
     y: P::Output,
 }
 
 impl<P: Problem> Worker for OwnWorker<'_, P> {
     fn prepare(&mut self, i: usize, w: &[f64]) {
-        self.problem.prepare(i, w, &mut self.workspace);
+        if let Some(own) = self.abilities.parts {
+            own.prepare(i, w, &mut self.workspace);
+        }
     }
 
     fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]) {
-        self.problem.prepare_scores(i, w, &mut self.workspace, points);
+        if let Some(own) = self.abilities.parts {
+            own.prepare_scores(i, w, &mut self.workspace, points);
+        }
     }
 
     fn find_corner(&mut self, i: usize, w: &[f64]) {
-        self.problem.prepare(i, w, &mut self.workspace);
+        self.prepare(i, w);
         self.problem.oracle(i, w, &mut self.workspace, &mut self.y);
     }
 
     fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
-        self.problem.prepare(i, w, &mut self.workspace);
-        self.problem.oracle_with_loss(i, w, factor, &mut self.workspace, &mut self.y)
+        let Some(own) = self.abilities.scaled_losses else { return false };
+        self.prepare(i, w);
+        own.oracle_with_loss(i, w, factor, &mut self.workspace, &mut self.y);
+        true
     }
 
     fn predict(&mut self, i: usize, w: &[f64]) {
-        self.problem.prepare(i, w, &mut self.workspace);
+        self.prepare(i, w);
         self.problem.decode(i, w, &mut self.workspace, &mut self.y);
     }
 
     fn describe(&self, i: usize, parts: &mut SparseVec) -> f64 {
         parts.clear();
-        self.problem.parts(i, &self.y, parts);
+        match self.abilities.parts {
+            Some(own) => own.parts(i, &self.y, parts),
+            None => feature_parts(self.problem, i, &self.y, parts),
+        }
         self.problem.loss(i, &self.y)
     }
 
@@ -266,21 +244,27 @@ impl<P: Problem> Worker for OwnWorker<'_, P> {
     }
 
     fn score(&self, i: usize, w: &[f64], parts: &SparseVec) -> f64 {
-        self.problem.score(i, w, &self.workspace, parts)
+        match self.abilities.parts {
+            Some(own) => own.score(i, w, &self.workspace, parts),
+            None => parts.dot_dense(w),
+        }
     }
 
     fn norm_sq(&mut self, i: usize, parts: &SparseVec) -> f64 {
-        self.problem.norm_sq(i, &mut self.workspace, parts)
+        match self.abilities.parts {
+            Some(own) => own.norm_sq(i, &mut self.workspace, parts),
+            None => parts.norm_sq(),
+        }
     }
 
     fn add_values(&self, i: usize, w: &[f64], scale: f64, theta: &mut [f64]) {
-        if let Some(expectations) = self.problem.expectations() {
+        if let Some(expectations) = self.abilities.expectations {
             expectations.add_values(i, w, &self.workspace, scale, theta);
         }
     }
 
     fn expect(&mut self, i: usize, theta: &[f64], parts: &mut SparseVec) -> f64 {
-        let Some(expectations) = self.problem.expectations() else { return f64::NAN };
+        let Some(expectations) = self.abilities.expectations else { return f64::NAN };
         expectations.expect(i, theta, &mut self.workspace, parts)
     }
 }

@@ -1,4 +1,7 @@
 //! Exact checks: the gap of what would be returned, the best bound so far, and the validation error.
+//!
+//! w is rebuilt from its blocks *before* each exact pass, not after it, so that the certificate belongs to
+//! exactly the w = Aα that is returned. The drift that the rebuild finds is recorded.
 
 use super::{Check, Run};
 use crate::certificate::{Certificate, exact_pass, from_readings};
@@ -27,15 +30,15 @@ impl Bound {
 }
 
 impl<'p> Run<'p, '_> {
-    /// Rebuilds w from its blocks, and takes note of the drift.
+    /// Rebuilds w from its blocks, and records the drift.
     pub(crate) fn rebuild(&mut self) -> Drift {
         let drift = self.state.rebuild(&mut self.workers);
         self.totals.drift = self.totals.drift.max(drift);
         drift
     }
 
-    /// Rebuilds w from its blocks and computes the exact gap of the current iterate. What is to be
-    /// returned has to be [validated](Self::validate) besides.
+    /// Rebuilds w from its blocks and computes the exact gap of the current iterate. If it is to be
+    /// returned, the caller also [validates](Self::validate) it.
     pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
         let begin = Instant::now();
         let drift = self.rebuild();
@@ -46,8 +49,8 @@ impl<'p> Run<'p, '_> {
         Ok(Check { certificate, drift, second, average_dual: None, validation: None })
     }
 
-    /// As [`check`](Self::check), of another dual point (an average), which becomes a state; of its own
-    /// weights, or of others, for which it is only a bound.
+    /// As [`check`](Self::check), for another dual point such as an average, which becomes a state. The
+    /// gap is that of the point's own weights, or of `weights`, for which the point is only a bound.
     pub(crate) fn check_other(
         &mut self,
         point: DualPoint,
@@ -62,14 +65,14 @@ impl<'p> Run<'p, '_> {
         Ok((Check { certificate, drift: None, second, average_dual, validation: None }, other))
     }
 
-    /// The other objective of the problem, of the current iterate or of another state. It is watched, so
-    /// its time does not count.
+    /// The other objective of the problem, for the current iterate or another state. It is only watched,
+    /// so its time does not count.
     pub(crate) fn second_objective(&mut self, other: Option<&DualState<'p>>) -> Option<f64> {
         let w = &other.unwrap_or(&self.state).w;
         self.clock.exclude(|| self.problem.second_objective(w))
     }
 
-    /// Another point of the dual as a state, with weights of its own or others.
+    /// Another point of the dual as a state, with its own weights or with `weights`.
     pub(crate) fn state_with(
         &mut self,
         point: DualPoint,
@@ -88,8 +91,8 @@ impl<'p> Run<'p, '_> {
         DualState::new(self.problem, self.state.lambda, point, &mut self.workers)
     }
 
-    /// Measures the validation error of what has been checked, the iterate or another state, and
-    /// keeps it if it is the best so far.
+    /// Measures the validation error of what has been checked, the iterate or another state, and keeps it
+    /// if it is the best so far.
     pub(crate) fn validate(
         &mut self,
         check: Check,
@@ -125,8 +128,8 @@ impl<'p> Run<'p, '_> {
         self.certificate_of_readings(other)
     }
 
-    /// The certificate of the current iterate, or of another state, whose blocks were read last: of its
-    /// weights, and of the best dual point so far.
+    /// The certificate of the current iterate, or of another state, from the last readings of its blocks,
+    /// with the best dual point so far.
     pub(crate) fn certificate_of_readings(
         &mut self,
         other: Option<&DualState<'p>>,
@@ -139,14 +142,14 @@ impl<'p> Run<'p, '_> {
         own.with_bound(bound.dual)
     }
 
-    /// Takes note of the dual value of the current iterate, which has just been rebuilt.
+    /// Records the dual value of the current iterate, which has just been rebuilt.
     pub(crate) fn note_bound(&mut self) {
         if let Some(bound) = &mut self.bound {
             bound.note(self.state.dual, &self.state.blocks);
         }
     }
 
-    /// What the oracle promises, as far as it has kept its promise.
+    /// The quality of the oracle, lowered by its failures.
     pub(super) fn quality(&self) -> Quality {
         self.problem.quality().after_failures(self.totals.oracle_failures)
     }

@@ -1,4 +1,7 @@
-//! Time of a run, without the time that observers take.
+//! The time of a run, without the time that observers take.
+//!
+//! Oracle calls can be shorter than reading the clock twice, so one call in sixteen is timed where calls are
+//! short.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +15,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Starts with some seconds on it already.
+    /// Starts at `before` seconds.
     pub(crate) fn start_at(before: f64) -> Self {
         Self { before, started: Instant::now(), excluded: Duration::ZERO }
     }
@@ -28,7 +31,7 @@ impl Clock {
         self.before + since.as_secs_f64()
     }
 
-    /// Does something that does not count.
+    /// Runs `work` without counting its time.
     pub(crate) fn exclude<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let result = work();
@@ -44,14 +47,14 @@ impl Clock {
 
 /// Adds up the time of many calls without reading the clock around each of them.
 ///
-/// Where calls are so short that the clock itself would count, one in [`STRIDE`] is timed and stands
-/// for its neighbours.
+/// If calls are so short that reading the clock would distort them, one call in [`STRIDE`] is timed and
+/// stands for its neighbours.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimer {
     seconds: f64,
-    /// Calls to let pass before the next is timed.
+    /// How many calls to skip before the next one is timed.
     skip: u32,
-    /// Calls for which the next timed one stands, less one.
+    /// The number of calls for which the next timed one stands, minus one.
     untimed: u32,
     /// What the first timed calls took.
     first: Vec<f64>,
@@ -66,7 +69,7 @@ const STRIDE: u32 = 16;
 const SHORT_CALL: f64 = 20e-6;
 
 impl CallTimer {
-    /// Does something that counts.
+    /// Runs `call`, which counts.
     pub(crate) fn time<T>(&mut self, call: impl FnOnce() -> T) -> T {
         if self.skip > 0 {
             self.skip -= 1;
@@ -84,26 +87,26 @@ impl CallTimer {
         result
     }
 
-    /// Whether the next call is one that will be timed: where calls are short, others need not look
-    /// at the clock more often either.
+    /// Whether the next call will be timed. If calls are short, others need not read the clock more often
+    /// either.
     pub(crate) fn is_due(&self) -> bool {
         self.skip == 0
     }
 
-    /// Adds time that was taken otherwise.
+    /// Adds time that was measured elsewhere.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.seconds += seconds;
     }
 
-    /// What a call takes if nothing disturbs it: a third of the first ones took less. The mean would
-    /// say more about what else the machine had to do.
+    /// What a call takes if nothing disturbs it: a third of the first calls took less. The mean would say
+    /// more about what else the machine was doing.
     pub(crate) fn undisturbed(&self) -> f64 {
         let mut sorted = self.first.clone();
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len().saturating_sub(1) / 3).copied().unwrap_or(0.0)
     }
 
-    /// All of it, calls that are still to be stood for left out.
+    /// The total so far, without the calls since the last timed one.
     pub(crate) fn seconds(&self) -> f64 {
         self.seconds
     }

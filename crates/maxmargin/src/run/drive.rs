@@ -1,7 +1,12 @@
 //! The one outer loop of all methods: pass, check, checkpoint, report, again.
 //!
 //! A method brings its passes and its checks. Limits, gap checks, validation, checkpoints, events and the
-//! end of a run are the same for all, so that every method can be watched, stopped and resumed.
+//! end of a run are the same for all methods, so every method can be watched, stopped and resumed.
+//!
+//! A checkpoint is made at a stage that a longer run passes through too: before the row of its pass is
+//! reported, and before a check that is made only because the run ends. A limit within a pass is kept as
+//! the number of visits done. So limits can be raised later without leaving a trace in the result. See
+//! `docs/decisions/0003-one-outer-loop.md`.
 
 use crate::observe::Status;
 use serde::{Deserialize, Serialize};
@@ -10,15 +15,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) trait Drive {
     /// What a gap check finds.
     type Check;
-    /// What a run comes to.
+    /// The result of a run.
     type Outcome;
     /// Why a run fails.
     type Error;
 
-    /// Goes through a pass of which `done` visits are done already.
+    /// Makes a pass, of which `done` visits are done already.
     fn pass(&mut self, done: usize) -> Result<PassEnd, Self::Error>;
 
-    /// Whether no pass may follow.
+    /// Whether this was the last pass that the limits allow.
     fn is_last_pass(&self) -> bool;
 
     /// Whether the gap is to be checked after this pass.
@@ -27,16 +32,16 @@ pub(crate) trait Drive {
     /// Computes the exact gap of what would be returned now.
     fn check(&mut self) -> Result<Self::Check, Self::Error>;
 
-    /// As [`check`](Self::check), where a checkpoint knows the answer already.
+    /// As [`check`](Self::check), if a checkpoint already holds the answer.
     fn recall(&mut self, check: &Self::Check) -> Result<(), Self::Error>;
 
-    /// Whether a check shows that the run has reached what it was to reach.
+    /// The status with which the run ends if `check` shows that it has reached its aim.
     fn verdict(&self, check: &Self::Check) -> Option<Status>;
 
     /// Whether a checkpoint is due after this pass.
     fn is_checkpoint_due(&self) -> bool;
 
-    /// Hands out a checkpoint, if anyone takes it.
+    /// Hands a checkpoint to the caller's sink, if there is one.
     fn keep(&mut self, stage: Stage<&Self::Check>) -> Result<(), Self::Error>;
 
     /// Tells observers about a pass. Returns a status if the run ends with it.
@@ -49,9 +54,9 @@ pub(crate) trait Drive {
 /// Where in its loop a run stands. `C` is what a check finds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum Stage<C> {
-    /// In a pass of which so many visits are done. Without any, the pass has not begun.
+    /// Within a pass, after `visits` visits. With 0 visits, the pass has not begun.
     Pass { visits: usize },
-    /// After a pass that is not reported yet, with its check if that was due.
+    /// After a pass that is not reported yet, with its check if one was due.
     PassDone { early: bool, check: Option<C> },
 }
 
@@ -83,11 +88,11 @@ impl<C: Copy> Stage<&C> {
 pub(crate) enum PassEnd {
     /// After all its visits.
     Full,
-    /// The gaps known so far promise that little is left, which only a check can confirm.
+    /// The known block gaps suggest that little is left, which only a check can confirm.
     Early,
-    /// The gaps known so far are within the tolerance, and the run trusts them.
+    /// The known block gaps are within the tolerance, and the run trusts them.
     Trusted,
-    /// A limit was reached after so many visits.
+    /// A limit was reached after `visits` visits.
     Limit { status: Status, visits: usize },
 }
 
@@ -97,7 +102,7 @@ pub(crate) fn drive<D: Drive>(
     mut stage: Stage<D::Check>,
 ) -> Result<D::Outcome, D::Error> {
     loop {
-        // One pass, or what is left of it.
+        // One pass, or the rest of it.
         let (early, known) = match stage {
             Stage::PassDone { early, check } => (early, check),
             Stage::Pass { visits } => match run.pass(visits)? {
@@ -113,8 +118,8 @@ pub(crate) fn drive<D: Drive>(
             },
         };
 
-        // The exact gap, where it is due or the run ends here. A longer run goes on without a check that
-        // is made only because this one ends, so the checkpoint for it comes first.
+        // The exact gap, if it is due or the run ends here. A longer run would go on without a check that
+        // is made only because this run ends, so the checkpoint for it comes first.
         let (last, due) = (run.is_last_pass(), early || run.is_check_due());
         let mut kept = last && !due;
         if kept {
@@ -129,14 +134,14 @@ pub(crate) fn drive<D: Drive>(
             None => Some(run.check()?),
         };
 
-        // A checkpoint, where it is due or the run ends here.
+        // A checkpoint, if it is due or the run ends here.
         let ends = last || check.as_ref().is_some_and(|check| run.verdict(check).is_some());
         if !kept && (ends || run.is_checkpoint_due()) {
             run.keep(Stage::PassDone { early, check: check.as_ref() })?;
             kept = true;
         }
 
-        // The report, to which an observer may answer that the run is to stop.
+        // The report. An observer may answer that the run is to stop.
         let ended = run.report(check.as_ref()).or(last.then_some(Status::MaxPasses));
         stage = Stage::START;
         match (ended, check) {

@@ -1,4 +1,9 @@
-//! Early stopping: weights are judged on data that training does not see, and the best are kept.
+//! Early stopping: a validator judges the weights on held-out data, and the best ones are kept.
+//!
+//! With patience, the weights and the dual point that did best are kept as they were at their exact pass,
+//! with that pass's certificate, so that the result is proven like any other. A run whose last weights have
+//! converged but whose best weights have not ends with the status `patience`: `converged` is a statement
+//! about the result.
 
 use crate::certificate::Certificate;
 use crate::dual::{Block, DualPoint, DualState};
@@ -6,17 +11,15 @@ use crate::observe::Validation;
 use crate::run::checkpoint::CertificateByPlace;
 use serde::{Deserialize, Serialize};
 
-/// Something that says how wrong weights are on data held out. Any closure `FnMut(&[f64]) -> f64` is
-/// one.
+/// Measures how wrong weights are on held-out data. Any closure `FnMut(&[f64]) -> f64` is one.
 ///
-/// The smaller, the better; what it counts is its own affair. It is asked at every exact gap pass,
-/// about the weights that would be returned there, which are the averaged ones if there is an
-/// average. The time it takes does not count as training time. A number that is not finite ends the
-/// run with an error.
+/// Smaller is better; the unit is up to the validator. It is called at every exact gap pass, with the
+/// weights that would be returned there: with averaging, the averaged ones. Its time does not count as
+/// training time. A value that is not finite ends the run with an error.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, Settings, Status, Trainer};
+/// use maxmargin::{Problem, ProblemExt, Settings, Status, Trainer};
 ///
 /// let (training, held_out) = (toy(), toy()); // in earnest, two different ones
 /// let mut error = |w: &[f64]| {
@@ -46,11 +49,11 @@ impl<F: FnMut(&[f64]) -> f64> Validator for F {
     }
 }
 
-/// Keeps what is known of validation errors, and the best model so far.
+/// Keeps the validation errors, and the best model so far.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Judge {
     checks: u64,
-    /// Checks in a row that have not been better than the best.
+    /// The number of checks in a row that were not better than the best.
     since: u64,
     last: Option<(f64, u64)>,
     best: Option<Best>,
@@ -74,8 +77,8 @@ impl Best {
 }
 
 impl Judge {
-    /// Takes note of the error after `pass`. If the best is to be kept, and this is it, `state` is
-    /// kept; among equals that with the smallest gap.
+    /// Records the error after `pass`. If the best model is to be kept and this is it, keeps `state`;
+    /// among equals, the one with the smallest gap.
     pub(crate) fn note(
         &mut self,
         error: f64,
@@ -100,12 +103,12 @@ impl Judge {
         }
     }
 
-    /// Whether there was no improvement for so many checks in a row.
+    /// Whether `patience` checks in a row brought no improvement.
     pub(crate) fn is_out_of_patience(&self, patience: Option<u64>) -> bool {
         patience.is_some_and(|patience| self.since >= patience)
     }
 
-    /// What is known of the result, which is the best if one was kept.
+    /// The validation of the result: of the best model if one was kept, otherwise of the last.
     pub(crate) fn validation(&self) -> Option<Validation> {
         let best = self.best.as_ref().map(|best| (best.error, best.pass));
         let (error, pass) = best.or(self.last)?;

@@ -1,4 +1,9 @@
-//! What every method shares: the state, the clock, the limits, the events and the certificate.
+//! What all methods share: the state, the clock, the limits, the events and the certificate.
+//!
+//! `drive` is the outer loop and `session` puts a run and its `Method` into it. The other files add one
+//! concern each to [`Run`]: `oracles` calls and counts, `checks` certifies, `report` tells observers and
+//! ends the run, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start from,
+//! `early_stopping` keeps the best model, `clock` measures time.
 
 pub(crate) mod checkpoint;
 mod checks;
@@ -40,40 +45,40 @@ pub(crate) struct Run<'p, 'o> {
     clock: Clock,
     oracle_timer: CallTimer,
     hooks: RunHooks<'o>,
-    /// Whether an observer asked to stop where it was not looked at at once.
+    /// Whether an observer has asked to stop, at an event after which the loop does not look at the
+    /// answer at once.
     stopped: bool,
     pub(crate) choice: Option<Choice>,
     steps: StepSizes,
     judge: Judge,
-    /// The best bound so far, where the dual point of the result need not be the last one.
+    /// The best bound so far, if the dual point of the result need not be the last one.
     bound: Option<Bound>,
     warnings: Vec<String>,
-    /// Of the problem, once a checkpoint has asked for it.
+    /// The signature of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
-    /// Of the last exact pass.
+    /// What the last exact pass has read.
     pub(crate) readings: Vec<BlockReading>,
-    /// What was known at the start.
+    /// The block gaps that were known at the start.
     pub(crate) block_gaps: Option<Vec<f64>>,
     pub(crate) trusting: bool,
-    /// What a method knew that has trusted it.
+    /// What the method knew when it trusted its block gaps.
     known: Option<Known>,
-    /// Of the primal, for the next row.
+    /// An estimate of the primal, for the next row.
     pub(crate) estimate: Option<f64>,
 }
 
-/// What a run can be told at its start.
+/// How a run begins.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
     /// The dual point to start from, instead of the truth.
     pub(crate) point: Option<DualPoint>,
-    /// The gap of every block there, as far as it is known, so that not every block has to be
-    /// visited first.
+    /// The gap of every block there, if known, so that not every block has to be visited first.
     pub(crate) block_gaps: Option<Vec<f64>>,
-    /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass
-    /// after that is none of the method's.
+    /// Whether known gaps within the tolerance are trusted: they end the run, and the exact pass after
+    /// that does not count as the method's work.
     pub(crate) trusting: bool,
-    /// Whether the point comes from a run on the same problem, so that it need not be checked, and the
-    /// dual point of the result must be the one that its weights are made of.
+    /// Whether the point comes from a run on the same problem. Then it need not be checked, and the dual
+    /// point of the result must be the one that its weights are made of.
     pub(crate) follows_own_run: bool,
     /// Whether the problem is checked first, which takes a few oracle calls.
     pub(crate) is_checked: bool,
@@ -82,20 +87,20 @@ pub(crate) struct Beginning {
 /// What is known when a method ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
-    /// The gap of every block: exact, unless the method has trusted those it knew.
+    /// The gap of every block: exact, unless the method has trusted the gaps it knew.
     pub(crate) block_gaps: Vec<f64>,
     /// Oracle calls and seconds so far.
     pub(crate) calls: u64,
     pub(crate) seconds: f64,
 }
 
-/// What a run has come to.
+/// The result of a run.
 pub(crate) struct Finished {
     pub(crate) solution: Solution,
     pub(crate) known: Known,
 }
 
-/// Those who watch, stop, validate or keep a run from outside.
+/// The hooks with which callers watch, stop, validate or checkpoint a run.
 #[derive(Default)]
 pub(crate) struct RunHooks<'o> {
     pub(crate) observers: Vec<&'o mut dyn Observer>,
@@ -111,7 +116,7 @@ pub(crate) struct Check {
     #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
-    /// Only watched, so checkpoints do without.
+    /// It is only watched, so checkpoints leave it out.
     #[serde(skip)]
     pub(crate) second: Option<f64>,
     /// The dual value of an average.
@@ -192,7 +197,7 @@ impl<'p, 'o> Run<'p, 'o> {
         })
     }
 
-    /// Tells the observers that the run begins, after so many passes if it is resumed.
+    /// Tells the observers that the run begins; a resumed one after `resumed` passes.
     fn announce(&mut self, resumed: Option<u64>, warm_start: Option<WarmStart>) {
         let start = Start {
             n: self.examples(),
@@ -207,7 +212,7 @@ impl<'p, 'o> Run<'p, 'o> {
         self.stopped = self.emit(Event::Start(&start)) == Control::Stop;
     }
 
-    /// Takes note of something that is wrong with the problem, and tells the observers.
+    /// Records something that is wrong with the problem, and tells the observers.
     fn warn(&mut self, message: String) {
         self.stopped |= self.emit(Event::Warning { message: &message }) == Control::Stop;
         self.warnings.push(message);
@@ -217,28 +222,29 @@ impl<'p, 'o> Run<'p, 'o> {
         self.problem.examples()
     }
 
-    /// Takes note of a step.
+    /// Records a step.
     pub(crate) fn note_step(&mut self, gamma: f64, longest: f64) {
         self.steps.add(gamma, longest);
     }
 
-    /// Takes note of what `auto` has chosen, and tells the observers.
+    /// Records what `auto` has chosen, and tells the observers.
     pub(crate) fn announce_choice(&mut self, choice: Choice) {
         self.stopped |= self.emit(Event::Choice(&choice)) == Control::Stop;
         self.choice = Some(choice);
     }
 
-    /// Tells the observers what the gap is taken for, if they want to know of the gaps of blocks.
+    /// Tells the observers the gap that the method assumes, if they asked for the gaps of blocks.
     pub(crate) fn estimate(&mut self, gap: Option<f64>) {
         if let Some(gap) = gap.filter(|_| self.settings.block_gaps) {
             self.stopped |= self.emit(Event::Estimate { gap }) == Control::Stop;
         }
     }
 
-    /// Seconds so far, and those of them in oracles.
+    /// Seconds so far, and the part of them spent in oracles.
     pub(crate) fn seconds(&self) -> (f64, f64) {
         let all = self.clock.seconds();
-        // One call in sixteen may stand for its neighbours, and be the one that was disturbed.
+        // One call in sixteen may stand for its neighbours, and something may have disturbed just that
+        // one.
         (all, self.oracle_timer.seconds().min(all))
     }
 
@@ -265,8 +271,8 @@ impl<'p, 'o> Run<'p, 'o> {
         None
     }
 
-    /// Takes note of what is known where that is all the method asks for; what comes after does not
-    /// count as its work.
+    /// Records what the method knows when it trusts its block gaps. What comes after does not count as
+    /// its work.
     pub(crate) fn trust(&mut self, gaps: &[f64]) {
         let (calls, seconds) = (self.totals.oracle_calls, self.clock.seconds());
         self.known = Some(Known { block_gaps: gaps.to_vec(), calls, seconds });
@@ -289,7 +295,7 @@ impl<'p, 'o> Run<'p, 'o> {
     }
 }
 
-/// What a part of a run changes that may have to be taken back.
+/// What a part of a run changes and a roll-back restores.
 pub(crate) struct Snapshot {
     blocks: Vec<Block>,
     sum: Vec<f64>,

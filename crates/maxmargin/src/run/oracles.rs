@@ -31,8 +31,8 @@ impl<'p> Run<'p, '_> {
     }
 
     /// As [`oracle`](Self::oracle) at other weights, with the loss times `factor`: the corner with the
-    /// largest `factor`·L + ⟨w, Bp⟩. False if the problem cannot do that for other factors than 1; then
-    /// nothing is counted.
+    /// largest `factor`·L + ⟨w, Bp⟩. Returns false, and counts nothing, if the problem supports no factor
+    /// other than 1.
     pub(crate) fn oracle_at(&mut self, i: usize, w: &[f64], factor: f64) -> bool {
         let (timer, scratch) = (&mut self.oracle_timer, self.workers.scratch());
         let found = timer.time(|| match factor == 1.0 {
@@ -49,8 +49,8 @@ impl<'p> Run<'p, '_> {
         found
     }
 
-    /// Predicts the output of example `i` at other weights, timed and counted as an oracle call; it is
-    /// the corner in the scratch.
+    /// Predicts the output of example `i` at other weights, timed and counted as an oracle call. The
+    /// output becomes the corner in the scratch.
     pub(crate) fn predict_at(&mut self, i: usize, w: &[f64]) {
         let (timer, scratch) = (&mut self.oracle_timer, self.workers.scratch());
         timer.time(|| scratch.worker.predict(i, w));
@@ -58,8 +58,8 @@ impl<'p> Run<'p, '_> {
         scratch.describe_corner(i);
     }
 
-    /// Does something with the state and the worker of the sequential thread that is timed and
-    /// counted as an oracle call.
+    /// Runs `work` with the state and the worker of the sequential thread, timed and counted as an oracle
+    /// call.
     pub(crate) fn instead_of_oracle<T>(
         &mut self,
         work: impl FnOnce(&DualState<'p>, &mut dyn Worker) -> T,
@@ -69,8 +69,7 @@ impl<'p> Run<'p, '_> {
         self.oracle_timer.time(|| work(state, worker))
     }
 
-    /// Runs `work` on every block in parallel, as [`all_oracles`](Self::all_oracles), where no oracle
-    /// is called.
+    /// As [`all_oracles`](Self::all_oracles), if `work` calls no oracle.
     pub(crate) fn for_each_block<T: Send>(
         &mut self,
         results: &mut [T],

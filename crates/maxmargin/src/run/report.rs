@@ -8,7 +8,7 @@ use crate::observe::{Control, End, Event, Record, Status};
 use crate::settings::Average;
 
 impl<'p> Run<'p, '_> {
-    /// Tells the observers about a pass; a status if the run ends with it.
+    /// Tells the observers about a pass. Returns a status if the run ends with it.
     pub(crate) fn end_pass(&mut self, check: Option<&Check>) -> Option<Status> {
         let (seconds, oracle_seconds) = self.seconds();
         let record = Record {
@@ -43,7 +43,7 @@ impl<'p> Run<'p, '_> {
         self.verdict(check).or((control == Control::Stop).then_some(Status::Stopped))
     }
 
-    /// Whether the run has reached what it was to reach.
+    /// The status with which the run ends if `check` shows that it has reached its aim.
     pub(crate) fn verdict(&self, check: Option<&Check>) -> Option<Status> {
         let check = check?;
         if self.is_converged(&check.certificate) {
@@ -56,8 +56,8 @@ impl<'p> Run<'p, '_> {
         self.settings.tolerance > 0.0 && certificate.gap <= self.settings.tolerance
     }
 
-    /// Ends the run with `result` as its solution, of which `check` is the certificate, unless a
-    /// better one was kept.
+    /// Ends the run. Its solution is `result`, with the certificate of `check`, unless a better model was
+    /// kept.
     pub(crate) fn finish(
         mut self,
         status: Status,
@@ -74,7 +74,7 @@ impl<'p> Run<'p, '_> {
         }
         let status = match status {
             _ if self.is_converged(&certificate) => Status::Converged,
-            // The last weights have converged, but those before them were better at predicting.
+            // The last weights have converged, but earlier ones were better at predicting.
             Status::Converged => Status::Patience,
             other => other,
         };

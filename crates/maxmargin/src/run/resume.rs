@@ -1,4 +1,4 @@
-//! A run put down as a checkpoint, and taken up again.
+//! Saves a run as a checkpoint, and restores it.
 
 use super::checkpoint::{Checkpoint, signature};
 use super::clock::Clock;
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 impl<'p, 'o> Run<'p, 'o> {
-    /// Hands out a checkpoint of a run that stands at `stage`, if anyone takes it.
+    /// Hands a checkpoint of a run at `stage` to the sink, if there is one.
     pub(crate) fn keep(
         &mut self,
         stage: Stage<&Check>,
@@ -54,7 +54,8 @@ impl<'p, 'o> Run<'p, 'o> {
         self.hooks.keeper.as_ref().is_some_and(|keeper| keeper.is_due(passes, seconds))
     }
 
-    /// Takes up a run where `checkpoint` was made: at its stage of the loop, with what its method has saved.
+    /// Continues a run where `checkpoint` was made. Returns the run, its stage in the loop, and what its
+    /// method has saved.
     pub(crate) fn resume(
         problem: &'p dyn Blocks,
         settings: CheckedSettings,
@@ -76,8 +77,8 @@ impl<'p, 'o> Run<'p, 'o> {
             let why = "its examples, its losses or its bounds are others".to_owned();
             return Err(TrainError::Resume { why });
         }
-        // What another decoder has found and measured says nothing of this one's problem. The same one
-        // may have failed before, or since.
+        // What another decoder has found says nothing about this one's problem. The same decoder may have
+        // failed before, or since.
         let (then, now) = (checkpoint.quality, problem.quality());
         if then != now && then != now.after_failures(1) && now != then.after_failures(1) {
             let why = format!("its decoding was {then}, that of the problem is {now}");
@@ -95,7 +96,7 @@ impl<'p, 'o> Run<'p, 'o> {
             }
         }
         let mut state = DualState::new(problem, lambda, point, &mut workers);
-        // From the sum of the blocks back to the bits that the steps have left.
+        // From the sum of the blocks back to the bits that the steps had left.
         state.restore(w.into_owned(), dual, norm_sq);
 
         let clock = Clock::start_at(totals.seconds);

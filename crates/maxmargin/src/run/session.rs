@@ -1,4 +1,4 @@
-//! A run together with its method, as the loop sees them.
+//! A run together with its method, as the outer loop sees them.
 
 use super::drive::{Drive, PassEnd, Stage, drive};
 use super::{Check, Finished, Run};
@@ -8,25 +8,27 @@ use crate::observe::Status;
 
 /// A training method: what it does in a pass, and what it would return.
 pub(crate) trait Method<'p> {
-    /// Goes through a pass of which `done` visits are done already.
+    /// Makes a pass, of which `done` visits are done already.
     fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError>;
 
-    /// The exact gap of what would be returned now, and that itself where it is not the run's own state.
+    /// The exact gap of what would be returned now, together with that result unless it is the run's own
+    /// state.
     fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError>;
 
-    /// What would be returned now where it is not the run's own state, as [`check`](Self::check) finds it.
+    /// What would be returned now, as [`check`](Self::check) finds it. Returns `None` if that is the
+    /// run's own state.
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError>;
 
-    /// Whether every pass finds out the exact gap on its way.
+    /// Whether every pass computes the exact gap anyway.
     fn knows_gap(&self) -> bool {
         false
     }
 
-    /// Everything that the next pass needs and the run does not know, as bytes.
+    /// Everything that the next pass needs besides the state of the run, as bytes.
     fn save(&self) -> Vec<u8>;
 }
 
-/// An exact check, and what was checked where that is not the run's own state.
+/// An exact check, and the state that was checked unless it is the run's own.
 pub(crate) type Checked<'p> = (Check, Option<DualState<'p>>);
 
 /// Writes the state of a method for its checkpoint.
@@ -52,7 +54,7 @@ pub(crate) fn run_method<'p>(
 struct Session<'p, 'o> {
     run: Run<'p, 'o>,
     method: Box<dyn Method<'p> + 'p>,
-    /// What was checked last, where that is not the run's own state.
+    /// The state that was checked last, unless it is the run's own.
     result: Option<DualState<'p>>,
 }
 

@@ -1,4 +1,4 @@
-//! What comes out of a run, and a handle to end it from outside.
+//! The result of a run, and a handle to end a run from outside.
 
 use crate::certificate::Certificate;
 use crate::dual::DualPoint;
@@ -52,7 +52,7 @@ impl Interrupt {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Problem, Settings, train};
+/// use maxmargin::{Problem, ProblemExt, Settings, train};
 ///
 /// let problem = toy();
 /// let solution = train(&problem, &Settings::default())?;
@@ -66,10 +66,10 @@ impl Interrupt {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// The weights w, one per feature, which are Aα of the dual point, unless the method is one of
-    /// those whose weights [are not](crate::Settings::weights_from_dual).
+    /// The weights w, one per feature. They are Aα of the dual point, unless the method has [weights of
+    /// its own](crate::Settings::weights_from_dual).
     pub weights: Vec<f64>,
-    /// The dual point α: feasible in any case, so that its value is a bound.
+    /// The dual point α. It is always feasible, so its value is a bound.
     pub dual: DualPoint,
     /// The regularization strength λ in force.
     pub lambda: f64,
@@ -81,9 +81,10 @@ pub struct Solution {
     pub totals: Totals,
     /// What the solver `auto` has chosen, and why.
     pub choice: Option<Choice>,
-    /// How it has done on the data held out, if there were any.
+    /// How well it does on the held-out data, if there are any.
     pub validation: Option<Validation>,
-    /// Laws that the problem was found to break when the run [began](crate::Problem::is_checked_at_start), in
-    /// words; with any of these, the certificate may prove nothing.
+    /// Laws that the problem was found to break when the run
+    /// [began](crate::problem::Abilities::is_trusted), in words. With any of these, the certificate may
+    /// prove nothing.
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! A dual point to start from, taken over as far as it is one of the problem's.
+//! Checks a dual point to start from, and takes over the blocks that are points of the problem.
 
 use crate::certificate::{Infeasible, check_points};
 use crate::dual::{DualPoint, Workers};
@@ -7,11 +7,11 @@ use crate::observe::WarmStart;
 use crate::problem::Blocks;
 use crate::util::rounding::ROUNDING;
 
-/// Takes over a point to start from as far as it is one of the problem's: a block that is not shown to
-/// be feasible starts at the truth instead.
+/// Takes over the blocks of a point that are points of the problem. A block that is not shown to be
+/// feasible starts at the truth.
 ///
 /// # Errors
-/// A point of the wrong size or form, or one of which nothing can be taken over.
+/// A point of the wrong size or form, or one without a single block to take over.
 pub(crate) fn take_over(
     problem: &dyn Blocks,
     workers: &mut Workers<'_>,

@@ -1,4 +1,4 @@
-//! The choices that a solver is put together from, each with its name on the command line.
+//! The choices that make up a solver, each with its name on the command line.
 
 use crate::util::names::named_enum;
 
@@ -22,8 +22,8 @@ named_enum! {
         Permutation = "permutation",
         /// Each pass visits every block once, in the order of the data.
         Cyclic = "cyclic",
-        /// As `permutation`, but a block that was found without a gap rests until an exact pass finds
-        /// a gap in it, or until the known gaps of all have fallen to a tenth.
+        /// As `permutation`, but a block without a gap rests until an exact pass finds a gap in it, or
+        /// until the sum of all known gaps has fallen to a tenth.
         Lazy = "lazy",
         /// Each visit draws a block in proportion to its last known gap, after one visit to each.
         Gap = "gap",
@@ -33,8 +33,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// The direction of a step. All but `fw` have every block remember the corners that carry its
-    /// mass.
+    /// The direction of a step. With all but `fw`, every block remembers the corners that carry its mass.
     ///
     /// ```
     /// use maxmargin::Direction;
@@ -61,9 +60,8 @@ named_enum! {
         /// block goes straight to its best point instead, and after each sweep all blocks move
         /// together, by conjugate gradients over the corners that carry mass.
         Corrective = "corrective",
-        /// Steps as `fw` while they are good for coarse work, and `corrective` from then on, from the
-        /// point that the first steps have come to. Where blocks are simplices, `corrective` from the
-        /// start.
+        /// Starts with `fw`, which makes fast progress at coarse gaps, and goes on with `corrective` from
+        /// the point reached. Where blocks are simplices, `corrective` from the start.
         Staged = "staged",
     }
 }
@@ -137,9 +135,9 @@ named_enum! {
         /// A visit uses a remembered corner if that promises enough: at least a share F of the
         /// block's gap at its last oracle call, and ν/n of the last exact gap.
         On = "on",
-        /// After each pass of oracle calls, passes over remembered corners alone follow for as long
-        /// as they gain more dual per second than the oracle calls did. Nothing to set; but the
-        /// clock steers the run, so that it does not repeat bit by bit.
+        /// After each pass of oracle calls, passes over remembered corners alone follow for as long as
+        /// they gain more dual per second than the oracle calls did. There is nothing to set, but the
+        /// clock steers the run, so it does not repeat bit by bit.
         Auto = "auto",
     }
 }

@@ -1,4 +1,4 @@
-//! Which settings have a meaning together.
+//! Which settings can be combined, and why others cannot.
 
 use super::{DEFAULT_RATE, Settings, SettingsError};
 use crate::settings::Average;
@@ -8,14 +8,14 @@ use crate::settings::Order;
 use crate::settings::Solver;
 use crate::settings::Step;
 
-/// What can be chosen about a solver. Whatever is not here must be left alone.
+/// What can be chosen for a solver. Other values are refused.
 struct Choices {
     orders: &'static [Order],
     averages: &'static [Average],
     steps: &'static [Step],
     directions: &'static [Direction],
     caches: &'static [Caching],
-    /// Why other orders, averages, steps, directions and caches have no meaning.
+    /// Why other orders, averages, steps, directions and caches are refused.
     why: [&'static str; 5],
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_solver_does_not_know_is_refused_by_name() {
+    fn unknown_choices_of_a_solver_are_rejected_by_name() {
         for solver in Solver::NAMES {
             let solver: Solver = solver.parse().unwrap();
             let plain = Settings { solver, ..Settings::default() };
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_are_for_those_who_have_them() {
+    fn each_solver_has_its_own_averages() {
         for (solver, averages) in [
             ("auto", "none uniform weighted"),
             ("fw", "none"),

@@ -1,4 +1,7 @@
 //! All settings of a run, in one place.
+//!
+//! `choices` and `solver` hold the enumerations with their names; `combinations` says which choices each
+//! solver allows. [`Settings::check`] judges all of it, and only checked settings can be trained with.
 
 mod choices;
 mod solver;
@@ -32,7 +35,7 @@ mod combinations;
 pub struct Settings {
     /// Regularization strength λ > 0. Default: 1/n.
     pub lambda: Option<f64>,
-    /// The training method. Default: `auto`, which sees to order, direction and cache itself.
+    /// The training method. Default: `auto`, which chooses order, direction and cache itself.
     pub solver: Solver,
     /// In which order blocks are visited. Default: `permutation`.
     pub order: Order,
@@ -48,19 +51,20 @@ pub struct Settings {
     /// ν: a remembered corner must promise this share of the mean block gap at the last exact pass.
     /// Default: 0.01.
     pub cache_nu: f64,
-    /// Bytes that remembered corners may take in the whole run; those that carry mass are kept
-    /// whatever they take. Default: 1 GiB.
+    /// Bytes that remembered corners may take in the whole run. Corners that carry mass are kept in any
+    /// case. Default: 1 GiB.
     pub cache_bytes: u64,
     /// How far it moves. Default: `line-search`.
     pub step: Step,
     /// Whether the returned weights are an average over all steps. Default: `none`.
     pub average: Average,
     /// The learning rate of [`Solver::AdaGrad`], relative to √(2H₀/(λd)), where H₀ is the hinge of the
-    /// first example at w = 0: if all examples are like that one, no weights that are better than none
-    /// are larger in the mean square. Default: 0.1, which did best on the training objective of OCR at
-    /// λ = 1/n, 10/n and 100/n.
+    /// first example at w = 0: if all examples are like that one, weights with a larger mean square are
+    /// worse than w = 0. Default: 0.1, which did best on the training objective of OCR at λ = 1/n, 10/n
+    /// and 100/n.
     pub rate: f64,
-    /// Stop when the duality gap is at most this (absolute). 0 never stops for it. Default: 0.01.
+    /// Stop when the duality gap is at most this (absolute). With 0 the gap never ends the run. Default:
+    /// 0.01.
     pub tolerance: f64,
     /// Stop after this many passes (n block visits each). Default: 1000.
     pub max_passes: u64,
@@ -69,11 +73,11 @@ pub struct Settings {
     /// Stop after this many seconds of training. The final certificate still has to be computed
     /// after that. Default: no limit.
     pub max_seconds: Option<f64>,
-    /// Stop when the validation error has not improved in so many exact gap passes in a row, and
-    /// return the model with the least error, whatever has ended the run. Needs a
-    /// [validator](crate::Trainer::validate). Default: none.
+    /// Stop when the validation error has not improved in this many exact gap passes in a row. The result
+    /// is the model with the least error, even if something else ends the run. Needs a
+    /// [validator](crate::Trainer::validate). Default: no early stopping.
     pub patience: Option<u64>,
-    /// Compute the exact duality gap every so many passes. Default: 10.
+    /// Compute the exact duality gap after every `gap_every`-th pass. Default: 10.
     pub gap_every: u64,
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
@@ -128,6 +132,7 @@ impl Default for Settings {
 /// );
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// A number outside its range.
     #[error("{name} is {value}; it must be {expected}")]
@@ -219,8 +224,8 @@ impl Settings {
 
     /// Whether the weights of a run are those of its dual point, w = Aα.
     ///
-    /// Methods of the primal (`adagrad`, `perceptron`, averages of `ssg`) come with a dual point too,
-    /// which proves how far they can be from the optimum; but their weights are not made of it.
+    /// Primal methods (`adagrad`, `perceptron`, averages of `ssg`) come with a dual point too, which
+    /// bounds how far they are from the optimum, but their weights are not made of it.
     ///
     /// ```
     /// use maxmargin::{Settings, Solver};
@@ -258,9 +263,9 @@ impl Deref for CheckedSettings {
 impl CheckedSettings {
     /// What `auto` starts with; other solvers stay as they are.
     ///
-    /// Where blocks are simplices, visits cost so little that drawing lots for them does not pay, and
-    /// corrective steps leave many blocks without a gap. Elsewhere corners are kept: that saves most
-    /// oracle calls, and a visit without one takes no longer.
+    /// Where blocks are simplices, visits cost so little that sampling does not pay, and corrective steps
+    /// leave many blocks without a gap. Elsewhere corners are kept: that saves most oracle calls, and a
+    /// visit without an oracle call takes no longer.
     pub(crate) fn resolved(mut self, simplices: bool) -> Self {
         if self.solver == Solver::Auto {
             self.0.order = if simplices { Order::Lazy } else { Order::Gap };
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_by_name() {
+    fn values_out_of_range_are_rejected_by_name() {
         for lambda in [0.0, -0.5, f64::NAN, f64::INFINITY] {
             assert!(refusal(|s| s.lambda = Some(lambda)).starts_with("lambda is "));
         }
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn combinations_without_meaning_are_refused() {
+    fn meaningless_combinations_are_rejected() {
         let text = refusal(|s| (s.solver, s.average) = (Solver::FrankWolfe, Average::Weighted));
         assert!(text.contains("average weighted cannot be combined with solver fw"), "{text}");
         let text = refusal(|s| (s.solver, s.order) = (Solver::FrankWolfe, Order::Cyclic));
@@ -334,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn files_round_trip_and_unknown_names_are_refused() {
+    fn files_round_trip_and_unknown_names_are_rejected() {
         let settings = Settings { lambda: Some(0.1), ..Settings::default() };
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);

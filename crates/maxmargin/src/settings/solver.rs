@@ -1,4 +1,4 @@
-//! Which method trains.
+//! The training methods and their names.
 
 use crate::util::names::named_enum;
 
@@ -49,10 +49,10 @@ named_enum! {
         /// the loss, and has no dual: its certificate is the exact objective against the trivial
         /// bound 0, so it hardly ever converges by its gap.
         Perceptron = "perceptron",
-        /// Cutting planes with one slack variable per example (Joachims et al., 2009): all oracles at
-        /// one w add a plane to each example that is not content, and a QP over all planes so far is
-        /// solved by shifting mass between the planes of each example, from where it stood. Planes
-        /// without mass in the last 50 rounds are dropped.
+        /// Cutting planes with one slack variable per example (Joachims et al., 2009): all oracles at one
+        /// w add a plane to each example that has a gap. A QP over all planes so far is then solved by
+        /// shifting mass between the planes of each example, from the last solution on. Planes without
+        /// mass in the last 50 rounds are dropped.
         NSlack = "n-slack",
         /// Cutting planes with one slack variable for all examples together (Joachims et al., 2009):
         /// a plane is one output for every example. Before all oracles are called, the best outputs
@@ -82,7 +82,7 @@ impl Solver {
         )
     }
 
-    /// Whether every pass of it calls all oracles at one w, so that it knows its exact gap.
+    /// Whether every pass calls all oracles at one w, so that the method knows its exact gap.
     ///
     /// ```
     /// use maxmargin::Solver;

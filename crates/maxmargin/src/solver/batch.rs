@@ -1,8 +1,9 @@
-//! Methods that call all oracles at one w and then act on all answers together; batch Frank-Wolfe first.
+//! Methods that call all oracles at one w and then act on all answers together, batch Frank-Wolfe among
+//! them.
 //!
 //! Batch Frank-Wolfe (Algorithm 2 of Lacoste-Julien et al., 2013) is the batch subgradient method with step
-//! γ/λ, for the direction of w is −1/λ times a subgradient of the primal. Since all oracles are at one w,
-//! every pass knows its exact gap.
+//! γ/λ, because the direction of w is −1/λ times a subgradient of the primal. Since all oracles are called
+//! at one w, every pass knows its exact gap.
 
 use crate::certificate::{BlockReading, Certificate, read_block};
 use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};
@@ -14,7 +15,7 @@ use crate::run::{Check, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What an oracle has said of one block.
+/// The answer of the oracle of one block.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub(super) corner: Corner,
@@ -24,11 +25,11 @@ pub(super) struct Answer {
 
 /// What a batch method does with the answers of all oracles.
 pub(super) trait Round<'p>: Serialize + DeserializeOwned {
-    /// Builds what the checkpoint of a resumed run does not hold.
+    /// Rebuilds what a checkpoint leaves out.
     fn prepare(&mut self, run: &Run<'p, '_>);
 
-    /// Moves the blocks of the state, given all answers and their certificate. Returns false where a limit
-    /// has ended the round before it was done.
+    /// Moves the blocks of the state, given all answers and their certificate. Returns false if a limit
+    /// has ended the round early.
     fn round(
         &mut self,
         run: &mut Run<'p, '_>,
@@ -36,7 +37,7 @@ pub(super) trait Round<'p>: Serialize + DeserializeOwned {
         proof: &Certificate,
     ) -> Result<bool, TrainError>;
 
-    /// Whether a limit can end a round before it is done.
+    /// Whether a limit can end a round early.
     const CAN_BE_CUT: bool;
 }
 
@@ -45,11 +46,11 @@ pub(super) trait Round<'p>: Serialize + DeserializeOwned {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Batch<M> {
     method: M,
-    /// The certificate of the last answers, while nothing was done about them.
+    /// The certificate of the last answers, until a round has used them.
     pending: Option<Proof>,
     #[serde(skip)]
     answers: Vec<Answer>,
-    /// What the last answers have shown, if nobody has asked for it yet.
+    /// The check of the last answers, until someone has asked for it.
     #[serde(skip)]
     found: Option<Check>,
 }
@@ -99,12 +100,12 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
     fn pass(&mut self, run: &mut Run<'p, '_>, _done: usize) -> Result<PassEnd, TrainError> {
         if let Some(Proof(proof)) = self.pending {
             if self.answers.is_empty() {
-                // They are not in the checkpoint that the run goes on from. Their calls were counted.
+                // The checkpoint does not hold the answers. Their calls were counted before.
                 let totals = run.totals;
                 self.ask(run)?;
                 run.totals = totals;
             }
-            // A round that is cut leaves nothing behind, so that a resumed run does all of it.
+            // A round that is cut short is undone, so that a resumed run does all of it.
             let before = M::CAN_BE_CUT.then(|| (run.snapshot(), to_bytes(&self.method)));
             let done = self.method.round(run, &self.answers, &proof)?;
             if let (false, Some((snapshot, method))) = (done, before) {

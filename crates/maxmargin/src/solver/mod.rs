@@ -1,7 +1,10 @@
 //! The training methods.
 //!
-//! `block_coordinate` is what this library is about. `batch` has batch Frank-Wolfe and what all methods
-//! share that call every oracle at one w; `baselines` are the methods that the papers compare with.
+//! `block_coordinate` is what this library is about. `batch` holds batch Frank-Wolfe and what it shares
+//! with cutting planes: all oracles are called at one w. `baselines` are the methods that the papers
+//! compare with. Each implements `run::session::Method`, and `run::drive` runs them all. Whatever the
+//! method, the result has a feasible dual point: see
+//! `docs/decisions/0005-every-method-has-a-dual-point.md`.
 
 mod baselines;
 mod batch;
@@ -19,7 +22,7 @@ use baselines::{AdaGrad, ExponentiatedGradient, NSlack, OneSlack, Perceptron, Su
 use batch::{Batch, FrankWolfe};
 use block_coordinate::BlockCoordinate;
 
-/// The method that the settings of a run ask for, at its start or as a checkpoint has `saved` it.
+/// The method that the settings of a run ask for: at its start, or as a checkpoint has `saved` it.
 pub(crate) fn method<'p>(
     run: &mut Run<'p, '_>,
     saved: Option<&[u8]>,
@@ -53,7 +56,7 @@ pub(crate) fn method<'p>(
     })
 }
 
-/// Refuses problems that a solver can do nothing with.
+/// Refuses problems that a solver cannot train.
 pub(crate) fn check_suited(problem: &dyn Blocks, solver: Solver) -> Result<(), TrainError> {
     let unsuited = |why| Err(TrainError::Unsuited { solver, why });
     if solver == Solver::AdaGrad && has_own_length(problem) {

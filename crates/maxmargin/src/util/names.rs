@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A name that is none of those a setting knows. The message lists those it does know.
+/// A name that a setting does not know. The message lists the names that it knows.
 ///
 /// ```
 /// let error = "random".parse::<maxmargin::Order>().unwrap_err();
@@ -12,11 +12,11 @@ use thiserror::Error;
 #[derive(Debug, Error, Clone, PartialEq)]
 #[error("unknown {what} {found:?}; known are {}", known.join(", "))]
 pub struct UnknownName {
-    /// What the name was to be the name of.
+    /// What was to be named.
     pub what: &'static str,
     /// The name as it was given.
     pub found: String,
-    /// All names that would have been understood.
+    /// All known names.
     pub known: &'static [&'static str],
 }
 

@@ -1,16 +1,21 @@
 //! Fetching memory ahead of its use.
 //!
-//! In random order every block comes from far memory. Knowing the next one a visit ahead, we ask for its
-//! memory before working on the current one, so that nothing has to wait for it.
+//! In random order every block comes from far memory. The order often knows the next block one visit ahead;
+//! then we ask for its memory before working on the current one, so that the next visit need not wait.
+//!
+//! This is the only `unsafe` code here: one instruction that is a mere hint. Reading the memory instead is
+//! safe, but the processor waits for such reads (`benchmarks/results/2026-11-15-liblinear.md`). Only the
+//! beginning of a long slice is asked for. More was slower: requests that exceed what can be under way at
+//! once seem to hold up the current visit.
 
 /// Bytes of a cache line on the machines we know; only speed depends on it.
 const CACHE_LINE: usize = 64;
 
-/// Lines fetched of one slice; the processor sees where that leads, and fetches the rest by itself.
+/// How many lines of a slice are fetched. The processor recognises the pattern and fetches the rest by
+/// itself.
 const LINES: usize = 20;
 
-/// The same where the next visit takes its time over the slice. More was slower on chains: it seems that
-/// requests that cannot be under way at once hold up the current visit.
+/// The same for slices that the next visit works through slowly. More lines were slower on chains.
 const FIRST_LINES: usize = 8;
 
 /// Brings the first cache lines of a slice near.
@@ -19,7 +24,7 @@ pub(crate) fn prefetch<T>(slice: &[T]) {
     prefetch_lines(slice, LINES);
 }
 
-/// As [`prefetch`], of a slice that will be used bit by bit, with work of its own for every bit.
+/// As [`prefetch`], for a slice that the next visit works through slowly.
 #[inline]
 pub(crate) fn prefetch_first<T>(slice: &[T]) {
     prefetch_lines(slice, FIRST_LINES);
@@ -46,7 +51,7 @@ fn prefetch_line<T>(item: &T) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
 }
 
-/// Reads from the cache line of an item, as far as there is one.
+/// Elsewhere no stable instruction exists, and nothing is fetched.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 fn prefetch_line<T>(item: &T) {

@@ -1,8 +1,8 @@
 //! Random numbers whose meaning is fixed here.
 //!
-//! The generator (xoshiro256++, seeded through SplitMix64) is a published algorithm, and the
-//! functions that turn its bits into indices, fractions and shuffles are written out below, so that
-//! a seed means the same on every machine and with every version of every dependency.
+//! The generator (xoshiro256++, seeded through SplitMix64) is a published algorithm. The functions that
+//! turn its bits into indices, fractions and shuffles are written out below, so that a seed means the same
+//! on every machine and with every version of every dependency.
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;

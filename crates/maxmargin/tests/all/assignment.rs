@@ -291,7 +291,7 @@ fn large_tables_are_proven() {
 }
 
 #[test]
-fn what_is_no_score_is_refused() {
+fn invalid_scores_are_rejected() {
     let (mut solver, mut links) = (Assignment::new(), Vec::new());
     for bad in [f64::NAN, f64::INFINITY] {
         let scores = [0.0, 1.0, 2.0, 3.0, bad, 5.0];

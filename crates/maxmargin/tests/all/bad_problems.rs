@@ -61,7 +61,7 @@ fn the_sound_problem_is_accepted() {
 }
 
 #[test]
-fn losses_that_are_no_numbers_are_refused() {
+fn non_finite_losses_are_rejected() {
     for loss in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut problem = sound();
         problem.blocks[1].corners[1].1 = loss;
@@ -85,7 +85,7 @@ fn negative_losses_are_refused() {
 }
 
 #[test]
-fn features_that_are_no_numbers_are_refused() {
+fn non_finite_features_are_rejected() {
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         for feature in 0..2 {
             let mut problem = sound();
@@ -126,7 +126,7 @@ fn nothing_to_train_on_is_refused() {
 }
 
 #[test]
-fn example_weights_that_make_no_sense_are_refused() {
+fn invalid_example_weights_are_rejected() {
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut problem = sound();
         problem.blocks[1].weight = weight;

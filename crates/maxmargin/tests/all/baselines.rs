@@ -6,6 +6,7 @@ use crate::common::factor_graphs::any_forests;
 use crate::common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope, bounded};
 use crate::common::rows::any_rows;
 use crate::common::{assert_bounded, assert_certified, assert_close, bcfw, cases, qp, watch};
+use maxmargin::ProblemExt as _;
 use maxmargin::doc::{patches, rings, toy};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
@@ -219,7 +220,7 @@ fn the_linear_kernel_changes_nothing() {
 }
 
 #[test]
-fn what_a_solver_cannot_do_is_refused() {
+fn unsuited_problems_and_starts_are_rejected() {
     let told = |solver: &str, problem: &dyn Fn(Settings) -> TrainError| {
         let solver = solver.parse().unwrap();
         problem(Settings { solver, ..Settings::default() }).to_string()

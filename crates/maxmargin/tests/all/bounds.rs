@@ -8,6 +8,7 @@ use crate::common::subgradients::{average, dual_averaging};
 use crate::common::{
     assert_all_close, assert_close, assert_proven, bcfw, cases, norm_sq, qp, watch,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::{
     Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver,
     Step, TrainError, train,
@@ -297,7 +298,7 @@ fn bounds_of_the_wrong_size_are_refused() {
 }
 
 #[test]
-fn bounds_that_are_none_are_refused() {
+fn invalid_bounds_are_rejected() {
     for (lower, upper) in [
         (f64::NAN, 1.0),
         (0.0, f64::NAN),

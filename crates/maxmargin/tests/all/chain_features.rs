@@ -2,6 +2,7 @@
 
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::{assert_all_close, assert_close, cases, dot, norm_sq};
+use maxmargin::ProblemExt as _;
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming, Sequences};
 use maxmargin::{Problem, Rng, SparseVec};
 use proptest::prelude::*;
@@ -77,7 +78,7 @@ fn check_features(case: &ChainCase, seed: u64) {
         let found = chain.norm_sq(i, &mut workspace, &parts);
         assert_close(found, length, 1e-12, length.max(scale));
         let mut scattered = vec![0.0; case.dim()];
-        chain.scatter(i, -3.0, &parts, scattered.as_mut_slice());
+        chain.scatter(i, -3.0, &parts, scattered.as_mut_slice().into());
         let expected: Vec<f64> = features.iter().map(|x| -3.0 * x).collect();
         assert_all_close(&scattered, &expected, 1e-12);
     }

@@ -143,7 +143,7 @@ fn runs_that_begin_elsewhere_are_not_checked() {
 
 /// Features that cannot be squared are an error of training, and told as such.
 #[test]
-fn what_training_refuses_is_refused_all_the_same() {
+fn checked_problems_still_fail_to_train_if_they_are_invalid() {
     let block =
         EnumeratedBlock { weight: 1.0, corners: vec![(vec![0.0], 0.0), (vec![1e200], 1.0)] };
     assert!(train(&Enumerated { dim: 1, blocks: vec![block] }, &settings()).is_err());

@@ -170,13 +170,13 @@ fn every_method_goes_on_as_if_never_stopped() {
 }
 
 #[test]
-fn so_does_a_problem_in_feature_space() {
+fn problems_in_feature_space_go_on_as_if_never_stopped() {
     let few = every_method().into_iter().step_by(7).collect();
     check_all(&ViaPsi(random_chain(40, 3, 3)), few);
 }
 
 #[test]
-fn so_does_a_problem_with_bounds() {
+fn problems_with_bounds_go_on_as_if_never_stopped() {
     let chain = random_chain(40, 3, 3);
     let d = chain.dim();
     let bounds = Bounds::none(d).with(0..d, -0.02, 0.03).unwrap();
@@ -186,13 +186,13 @@ fn so_does_a_problem_with_bounds() {
 
 /// Fractional corners, and a certificate that is not exact, are in checkpoints like all else.
 #[test]
-fn so_does_a_relaxation() {
+fn relaxations_go_on_as_if_never_stopped() {
     check_all(&maxmargin::doc::rings(), every_method().into_iter().step_by(5).collect());
 }
 
 /// What `auto` has chosen by the clock is in the checkpoint.
 #[test]
-fn so_does_auto() {
+fn auto_goes_on_as_if_never_stopped() {
     check_auto(&random_chain(70, 4, 2));
     check_auto(&tokens(&random_chain(30, 4, 2)));
 }
@@ -361,7 +361,7 @@ fn an_error_of_the_sink_ends_the_run() {
 
 /// Where the run was to start does not matter once it is under way.
 #[test]
-fn a_resumed_run_has_its_start_behind_it() {
+fn a_resumed_run_ignores_its_start() {
     let problem = random_chain(30, 3, 1);
     let settings = Settings { tolerance: 0.0, max_passes: 6, ..bcfw() };
     let start = train(&problem, &Settings { max_passes: 2, ..settings.clone() }).unwrap().dual;

@@ -9,7 +9,7 @@ use maxmargin::{
 };
 
 #[test]
-fn intervals_without_a_meaning_are_refused() {
+fn invalid_intervals_are_rejected() {
     for every in [
         CheckpointEvery::Passes(0),
         CheckpointEvery::Seconds(-1.0),
@@ -40,7 +40,7 @@ fn some_checkpoint() -> (Settings, Vec<u8>) {
 }
 
 #[test]
-fn what_is_not_whole_is_refused() {
+fn damaged_checkpoints_are_rejected() {
     let (_, bytes) = some_checkpoint();
     let read = |bytes: &[u8]| Checkpoint::from_bytes(bytes).map(|_| ()).unwrap_err();
     for length in 0..bytes.len() {

@@ -2,6 +2,7 @@
 
 use crate::common::bcfw;
 use crate::common::bits::random_chain;
+use maxmargin::ProblemExt as _;
 use maxmargin::{
     Direction, Interrupt, LambdaChoice, Order, Problem, Settings, TrainError, TriedLambda,
     choose_lambda,
@@ -20,7 +21,7 @@ proptest! {
 
     /// The bottom of a bowl is found to a factor of two, wherever it lies.
     #[test]
-    fn the_bottom_of_a_bowl(exponent in -6.0f64..0.0) {
+    fn the_lambda_with_the_least_error_is_found(exponent in -6.0f64..0.0) {
         let bottom = 2f64.powf(exponent);
         let choice = chosen(1e-3, |lambda| (lambda / bottom).log2().abs());
         prop_assert!((choice.lambda / bottom).log2().abs() <= 0.5 + 1e-9, "{choice:?}");
@@ -89,7 +90,7 @@ fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
-fn nonsense_and_interrupts_end_it() {
+fn non_finite_errors_and_interrupts_end_the_search() {
     let (problem, settings) = (random_chain(6, 2, 3), Settings::default());
     let interrupt = Interrupt::new();
     for nonsense in [f64::NAN, f64::INFINITY] {

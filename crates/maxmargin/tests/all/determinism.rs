@@ -4,6 +4,7 @@ use crate::common::bcfw;
 use crate::common::bits::{bits, fingerprint, random_chain, tokens};
 use crate::common::problems::{ViaPsi, Watched};
 use crate::common::{audit_of, reference};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{self, FactorGraph, Graphs};

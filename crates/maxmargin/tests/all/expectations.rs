@@ -6,6 +6,7 @@ use crate::common::factor_graphs::any_forests;
 use crate::common::graphs::Structure;
 use crate::common::multilabels::any_labels;
 use crate::common::rows::any_rows;
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::forward_backward::ForwardBackward;
 use maxmargin::inference::sum_product::SumProduct;

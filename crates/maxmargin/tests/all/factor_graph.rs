@@ -6,6 +6,7 @@ use crate::common::factor_graphs::{GraphCase, any_forests, any_graphs, frustrate
 use crate::common::graphs::{KINDS, magnitude, numbers};
 use crate::common::problems::ViaPsi;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::labelling::Labelling;
 use maxmargin::model::factor_graph::{
@@ -122,7 +123,7 @@ proptest! {
             // Twice the same: the scratch memory is clean.
             prop_assert_eq!(problem.norm_sq(i, &mut workspace, &parts), found);
             let mut sink = vec![0.0; case.dim()];
-            problem.scatter(i, -0.5, &parts, sink.as_mut_slice());
+            problem.scatter(i, -0.5, &parts, sink.as_mut_slice().into());
             sink.iter_mut().for_each(|x| *x *= -2.0);
             assert_all_close(&sink, &dense, 1e-12);
 
@@ -238,7 +239,7 @@ proptest! {
 }
 
 #[test]
-fn a_point_that_is_none_is_noticed() {
+fn infeasible_points_are_noticed() {
     let mut data = Graphs::new();
     for state in [0, 1] {
         data.push_variable(2, state).unwrap();

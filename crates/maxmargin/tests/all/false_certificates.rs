@@ -3,15 +3,17 @@
 use crate::common::factor_graphs::any_graphs;
 use crate::common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use crate::common::{Rows, assert_bounded, bcfw, cases, qp, watch};
+use maxmargin::ProblemExt as _;
 use maxmargin::doc::toy;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
 use maxmargin::model::multilabel::{Hamming as LabelHamming, Multilabel, MultilabelShape};
 use maxmargin::observe::{Control, Event};
+use maxmargin::problem::{Abilities, Parts, Target};
 use maxmargin::{
     Average, Block, Checkpoint, CheckpointEvery, DualPoint, PointCheck, Problem, Quality, Rng,
-    Settings, Sink, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
+    Settings, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
 };
 use proptest::prelude::*;
 
@@ -50,8 +52,24 @@ impl Problem for HalfScatter {
     fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
         self.0.psi(i, y, psi);
     }
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.0.scatter(i, 0.5 * scale, parts, sink);
+    fn abilities(&self) -> Abilities<'_, (), usize> {
+        Abilities { parts: Some(self), ..Abilities::none() }
+    }
+}
+
+impl Parts for HalfScatter {
+    fn parts(&self, i: usize, y: &usize, parts: &mut SparseVec) {
+        self.0.parts(i, y, parts);
+    }
+    fn truth_parts(&self, _: usize, _: &mut SparseVec) {}
+    fn score(&self, i: usize, w: &[f64], workspace: &(), parts: &SparseVec) -> f64 {
+        self.0.score(i, w, workspace, parts)
+    }
+    fn norm_sq(&self, i: usize, workspace: &mut (), parts: &SparseVec) -> f64 {
+        self.0.norm_sq(i, workspace, parts)
+    }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        self.0.scatter(i, 0.5 * scale, parts, target);
     }
 }
 

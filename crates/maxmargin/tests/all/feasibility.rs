@@ -4,6 +4,7 @@ use crate::common::bcfw;
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::rows::{CaseRow, RowsCase};
 use crate::common::{audit_of, cases};
+use maxmargin::ProblemExt as _;
 use maxmargin::model::chain::{Chain, FeatureGroups, Hamming};
 use maxmargin::{Block, PointCheck, Problem, Settings, Solution, SparseVec, audit, train};
 use proptest::prelude::*;
@@ -98,7 +99,7 @@ fn a_wrong_loss_is_noticed() {
 /// Masses and losses that are none must not prove anything: whatever dual value comes with the
 /// complaint, it may not lie above the optimum.
 #[test]
-fn a_point_that_is_none_proves_nothing() {
+fn an_infeasible_point_proves_nothing() {
     let chain = case(true).build();
     let mut solution = solved(&chain);
     let best = solution.certificate.primal;
@@ -136,7 +137,7 @@ fn a_part_that_does_not_exist_is_noticed() {
 }
 
 #[test]
-fn numbers_that_are_none_are_noticed() {
+fn non_finite_numbers_are_noticed() {
     let chain = case(true).build();
     let good = solved(&chain);
     let refused = |solution: &Solution| {
@@ -169,9 +170,9 @@ fn numbers_that_are_none_are_noticed() {
     }
 }
 
-/// A slack that is no number must not make everything feasible.
+/// A NaN as slack must not make everything feasible.
 #[test]
-fn a_slack_that_is_no_number_excuses_nothing() {
+fn a_nan_slack_excuses_nothing() {
     let chain = case(true).build();
     let mut solution = solved(&chain);
     solution.dual.blocks[0].parts.scale(2.0);

@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn the_relaxation_of_a_forest_is_no_relaxation(
+    fn the_relaxation_of_a_forest_is_exact(
         structure in any_forest(), kind in KINDS, seed in any::<u64>()
     ) {
         let (graph, scores) = (structure.topology(), scores(&structure, kind, seed));
@@ -240,7 +240,7 @@ proptest! {
 
     /// Scores that are none have to show, whatever the method, so that training can stop.
     #[test]
-    fn scores_that_are_none_do_not_go_unnoticed(
+    fn non_finite_scores_are_noticed(
         structure in any_structure(), at in any::<prop::sample::Index>(), seed in any::<u64>()
     ) {
         let graph = structure.topology();
@@ -319,7 +319,7 @@ fn a_solver_that_fails_is_replaced_and_reported() {
 }
 
 #[test]
-fn structures_that_are_none_are_refused() {
+fn invalid_structures_are_rejected() {
     let refused = |states: &[usize], factors: &[&[u32]]| {
         Topology::new(states.iter().copied(), factors).unwrap_err()
     };

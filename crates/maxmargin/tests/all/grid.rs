@@ -153,7 +153,7 @@ fn the_default_grid_is_that_of_the_paper() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn invalid_grids_are_rejected() {
     let refusal = |change: fn(&mut GridSettings)| {
         let mut settings = GridSettings::default();
         change(&mut settings);

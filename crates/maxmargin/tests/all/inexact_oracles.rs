@@ -4,6 +4,7 @@ use crate::common::bcfw;
 use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, Stubborn, any_polytope};
 use crate::common::{assert_close, cases, qp, watch};
 use maxmargin::observe::Table;
+use maxmargin::problem::Abilities;
 use maxmargin::{
     Average, Caching, Certificate, Direction, DualPoint, Problem, Quality, Settings, Solver, Step,
     Trainer, audit, forward_problem, train,
@@ -93,10 +94,10 @@ impl Problem for Tiring {
     type Output = usize;
     type Workspace = ();
 
-    forward_problem!(self.inner, workspace, except[oracle, is_checked_at_start]);
+    forward_problem!(self.inner, workspace, except[oracle, abilities]);
 
-    fn is_checked_at_start(&self) -> bool {
-        false // it would be tired by that
+    fn abilities(&self) -> Abilities<'_, (), usize> {
+        Abilities { is_trusted: true, ..self.inner.abilities() } // a check would tire it
     }
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.inner.oracle(i, w, workspace, y);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
 mod assignment;
+mod audits;
 mod bad_problems;
 mod baselines;
 mod batch;
@@ -25,6 +26,7 @@ mod factor_graph;
 mod factor_graph_relaxed;
 mod false_certificates;
 mod feasibility;
+mod foreign_points;
 mod gap_sampling;
 mod graph_inference;
 mod grid;
@@ -44,6 +46,7 @@ mod potts_relaxed;
 mod product;
 mod rows;
 mod slack;
+mod slack_points;
 mod soft;
 mod stopping;
 mod subgradients;

@@ -7,6 +7,7 @@ use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, minus, norm_sq,
     qp,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::model::matching::{
     Gold, LinkLoss, Matcher, Matching, MatchingError, MatchingShape, PairError, Pairs,
 };
@@ -74,7 +75,7 @@ proptest! {
                 assert_close(problem.norm_sq(i, &mut workspace, &parts), norm_sq(&phi), 1e-12, norm_sq(&phi));
             }
             let mut sink = vec![0.0; problem.dim()];
-            problem.scatter(i, 1.0, &parts, sink.as_mut_slice());
+            problem.scatter(i, 1.0, &parts, sink.as_mut_slice().into());
             assert_all_close(&sink, &phi, 1e-13);
             assert_close(problem.loss(i, a), case.loss(i, a), 1e-13, 10.0);
             let mut psi = SparseVec::new();
@@ -158,7 +159,7 @@ proptest! {
 
 /// Links that can be told apart are learnt, with one link each and with several.
 #[test]
-fn what_can_be_learnt_is_learnt() {
+fn separable_links_are_learned() {
     let mut rng = Rng::new(3);
     let mut data = Pairs::new();
     for _ in 0..40 {
@@ -187,7 +188,7 @@ fn what_can_be_learnt_is_learnt() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_pairs_are_rejected() {
     let mut data = Pairs::new();
     data.push_link(0, 0, [(1, 1.0)], Gold::Sure).unwrap();
     assert!(matches!(

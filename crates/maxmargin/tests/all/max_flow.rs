@@ -115,7 +115,9 @@ proptest! {
 
     /// Edges that come later are taken in.
     #[test]
-    fn solving_can_go_on(nodes in 1usize..8, edges in 0usize..20, seed in any::<u64>()) {
+    fn a_network_can_grow_after_it_was_solved(
+        nodes in 1usize..8, edges in 0usize..20, seed in any::<u64>()
+    ) {
         let mut case = Case::random(nodes, edges, true, seed);
         let more = Case::random(nodes, edges, true, seed ^ 1);
         let mut network = MaxFlow::default();
@@ -153,7 +155,7 @@ fn a_large_grid() {
 }
 
 #[test]
-fn capacities_that_are_none_are_refused() {
+fn invalid_capacities_are_rejected() {
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         let tie = std::panic::catch_unwind(|| MaxFlow::new(1).tie(0, bad, 0.0));
         let edge = std::panic::catch_unwind(|| MaxFlow::new(2).connect(0, 1, 0.0, bad));
@@ -195,7 +197,7 @@ proptest! {
     /// Going on from an earlier flow gives what starting anew gives: the same value and the same
     /// cut, bit for bit.
     #[test]
-    fn warm_is_cold(
+    fn warm_and_cold_starts_find_the_same_cut(
         nodes in 1usize..12,
         edges in 0usize..40,
         kind in 0usize..4,

@@ -8,6 +8,7 @@ use crate::common::problems::ViaPsi;
 use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::subsets::{MOST_VARIABLES, Subsets};
 use maxmargin::model::LabelledRows;
@@ -118,7 +119,7 @@ proptest! {
             let length = norm_sq(&dense);
             assert_close(problem.norm_sq(i, &mut workspace, &parts), length, 1e-12, length);
             let mut sink = vec![0.0; problem.dim()];
-            problem.scatter(i, -0.5, &parts, sink.as_mut_slice());
+            problem.scatter(i, -0.5, &parts, sink.as_mut_slice().into());
             sink.iter_mut().for_each(|x| *x *= -2.0);
             assert_all_close(&sink, &dense, 1e-12);
             assert_close(problem.loss(i, &LabelSet::from(a.clone())), case.loss(i, a), 1e-13, 1.0);
@@ -314,7 +315,7 @@ fn labels_that_are_half_on() {
 }
 
 #[test]
-fn a_point_that_is_none_is_noticed() {
+fn infeasible_points_are_noticed() {
     let mut data = LabelledRows::new();
     data.push([(0, 1.0)], &[0], 1.0).unwrap();
     let shape = MultilabelShape::complete(2, 1);
@@ -339,7 +340,7 @@ fn a_point_that_is_none_is_noticed() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn data_and_losses_that_do_not_fit_the_shape_are_rejected() {
     let mut data = LabelledRows::new();
     data.push([(1, 1.0)], &[1], 1.0).unwrap();
     let build = |shape: MultilabelShape, weights: &[f64], inference| {
@@ -372,7 +373,7 @@ fn what_does_not_fit_is_refused() {
 
 /// Weights that are none end training with an error, whatever the way.
 #[test]
-fn weights_that_are_none_do_not_go_unnoticed() {
+fn non_finite_weights_are_noticed() {
     let mut data = LabelledRows::new();
     data.push([(0, 1e200)], &[0], 1.0).unwrap();
     data.push([(0, -1e200)], &[1, 2], 1.0).unwrap();

@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn a_start_that_is_no_point_of_the_dual_is_refused() {
+fn an_infeasible_start_is_rejected() {
     let chain = maxmargin::doc::toy();
     let mut point = DualPoint::at_truth(&chain);
     point.blocks[2].parts.scale(2.0);
@@ -201,7 +201,7 @@ proptest! {
             _ => (lower, upper),
         };
         let problem = bounded(problem, Bounds::none(d).with(0..d.div_ceil(2), lower, upper).unwrap());
-        let settings = PathSettings { epsilon: 0.05, lambda_min: 0.01, ..PathSettings::default() };
+        let settings = PathSettings { lambda_min: 0.01, ..settings(0.05) };
         let path = regularization_path(&problem, &settings).unwrap();
         prop_assert!(path.is_guaranteed());
         let first = path.breakpoints[0].certificate.lambda;

@@ -2,6 +2,7 @@
 
 use crate::common::paths::settings;
 use crate::common::problems::Multiclass;
+use maxmargin::problem::{Abilities, Truths};
 use maxmargin::{
     GridSettings, Problem, Settings, Status, forward_problem, lambda_grid, regularization_path,
     train,
@@ -20,7 +21,7 @@ impl Problem for Crooked {
     type Output = usize;
     type Workspace = Vec<f64>;
 
-    forward_problem!(self.inner, workspace, except [decode, loss, truth]);
+    forward_problem!(self.inner, workspace, except [decode, loss, abilities]);
 
     fn decode(&self, i: usize, w: &[f64], scores: &mut Vec<f64>, y: &mut usize) {
         if self.blind {
@@ -32,8 +33,14 @@ impl Problem for Crooked {
     fn loss(&self, i: usize, y: &usize) -> f64 {
         if (i, *y) == (1, self.inner.ys[1]) { self.charge } else { self.inner.loss(i, y) }
     }
-    fn truth(&self, i: usize) -> Option<usize> {
-        Some(self.inner.ys[i])
+    fn abilities(&self) -> Abilities<'_, Vec<f64>, usize> {
+        Abilities { truths: Some(self), ..self.inner.abilities() }
+    }
+}
+
+impl Truths for Crooked {
+    fn truth(&self, i: usize) -> usize {
+        self.inner.ys[i]
     }
 }
 

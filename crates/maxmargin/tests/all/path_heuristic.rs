@@ -43,17 +43,21 @@ proptest! {
     #![proptest_config(cases(24))]
 
     #[test]
-    fn on_chains(case in any_chain(), epsilon in 0.02..0.3f64, seed in any::<u64>()) {
+    fn heuristic_paths_of_chains_report_true_gaps(
+        case in any_chain(), epsilon in 0.02..0.3f64, seed in any::<u64>()
+    ) {
         check_heuristic(&case.build(), &heuristic(epsilon), seed);
     }
 
     #[test]
-    fn on_polytopes(problem in any_polytope(), epsilon in 0.02..0.3f64, seed in any::<u64>()) {
+    fn heuristic_paths_of_polytopes_report_true_gaps(
+        problem in any_polytope(), epsilon in 0.02..0.3f64, seed in any::<u64>()
+    ) {
         check_heuristic(&problem, &heuristic(epsilon), seed);
     }
 
     #[test]
-    fn with_every_direction(
+    fn heuristic_paths_work_with_every_direction(
         problem in any_multiclass(2..=4), kappa in 0.3..0.95f64,
         direction in proptest::sample::select(Direction::NAMES), largest: bool,
     ) {
@@ -107,7 +111,7 @@ fn a_gap_above_epsilon_is_not_hidden() {
 }
 
 #[test]
-fn what_keeps_no_block_gaps_cannot_be_heuristic() {
+fn heuristic_paths_need_an_order_with_block_gaps() {
     let refusal = |training: Settings| {
         PathSettings { heuristic: true, training, ..PathSettings::default() }
             .check()

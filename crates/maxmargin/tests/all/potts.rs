@@ -8,6 +8,7 @@ use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, minus, norm_sq,
     qp,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::model::graph::{
     GraphInference, LabelledGraphs, NodeLabels, NodeLoss, Potts, PottsError, PottsShape, contrasts,
     grid_edges,
@@ -65,7 +66,7 @@ proptest! {
             let length = norm_sq(&dense);
             assert_close(problem.norm_sq(i, &mut workspace, &parts), length, 1e-12, length);
             let mut sink = vec![0.0; problem.dim()];
-            problem.scatter(i, -0.5, &parts, sink.as_mut_slice());
+            problem.scatter(i, -0.5, &parts, sink.as_mut_slice().into());
             sink.iter_mut().for_each(|x| *x *= -2.0);
             assert_all_close(&sink, &dense, 1e-12);
             assert_close(problem.loss(i, &whole(a)), case.loss(i, a), 1e-13, 1.0);
@@ -277,7 +278,7 @@ fn neighbours_help() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
     let mut data = LabelledGraphs::new();
     data.push_node([(1, 1.0)], 1, 1.0).unwrap();
     data.push_node([(0, 1.0)], 0, 1.0).unwrap();

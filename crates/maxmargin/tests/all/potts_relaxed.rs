@@ -4,6 +4,7 @@
 use crate::common::graphs::{KINDS, NeverSolves, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::labelling::Labelling;
 use maxmargin::inference::local_polytope::LocalPolytope;
 use maxmargin::inference::lp::Simplex;

@@ -399,7 +399,7 @@ impl Block for Uphill {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_problems_and_settings_are_rejected() {
     let mut f = LeastSquares::distance_to(vec![1.0, 2.0]);
     let none = minimise(&mut f, &mut [], &exact());
     assert_eq!(none.unwrap_err(), ProductError::NoBlocks);

@@ -7,6 +7,7 @@ use crate::common::{
     add_scaled, assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp,
     watch,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::{Direction, Order, Problem, Rng, Settings, SparseVec, train};
 use proptest::prelude::*;
 
@@ -73,7 +74,7 @@ fn check_problem<P: Problem<Output: PartialEq + std::fmt::Debug>>(
             problem.check_point(i, &parts, *loss, 0.0).unwrap();
             parts.add_scaled(-1.0, &truth);
             let mut scattered = vec![0.0; dense.dim];
-            problem.scatter(i, -1.0, &parts, scattered.as_mut_slice());
+            problem.scatter(i, -1.0, &parts, scattered.as_mut_slice().into());
             assert_all_close(&scattered, psi, 1e-15);
             let score = problem.score(i, w, &workspace, &parts);
             assert_close(score, -dot(w, psi), 1e-12, scale);
@@ -104,7 +105,7 @@ fn check_simplices<P: Problem>(problem: &P, case: &RowsCase, w: &[f64]) {
         let mut rng = Rng::new(i as u64);
         let any: SparseVec = (0..values.len() as u64).map(|k| (k, rng.unit_f64() - 0.5)).collect();
         let mut features = vec![0.0; problem.dim()];
-        problem.scatter(i, 1.0, &any, features.as_mut_slice());
+        problem.scatter(i, 1.0, &any, features.as_mut_slice().into());
         let length = simplices.length_sq(i) * any.norm_sq();
         assert_close(norm_sq(&features), length, 1e-12, length);
         assert_close(problem.norm_sq(i, &mut workspace, &any), length, 1e-12, length);

@@ -8,6 +8,7 @@ use crate::common::rows::any_rows;
 use crate::common::{
     assert_all_close, assert_certified, assert_close, audit_of, bcfw, cases, dot, norm_sq, qp,
 };
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::{
     Direction, Enumerable, Order, Problem, Rng, Settings, SlackRescaled, Solver, SparseVec, train,
@@ -53,7 +54,7 @@ fn check<P: Enumerable<Output: PartialEq>>(
             problem.parts(i, y, &mut parts);
             problem.check_point(i, &parts, loss, 1e-12).unwrap();
             let mut scattered = vec![0.0; dense.dim];
-            problem.scatter(i, -1.0, &parts, scattered.as_mut_slice());
+            problem.scatter(i, -1.0, &parts, scattered.as_mut_slice().into());
             assert_all_close(&scattered, &full, 1e-12);
             let (score, size) = (dot(w, &full), 1.0 + w.iter().map(|w| w.abs()).sum::<f64>());
             assert_close(problem.score(i, w, &workspace, &parts), -score, 1e-12, size);

@@ -226,7 +226,7 @@ fn multipliers_lead_all_the_way() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_soft_settings_are_rejected() {
     let case = maxmargin::doc::rings();
     let loss = Hamming::default();
     for (lambda, rho) in [(0.0, 1.0), (f64::NAN, 1.0), (1.0, -1.0), (1.0, f64::INFINITY)] {

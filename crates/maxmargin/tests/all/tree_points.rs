@@ -2,6 +2,7 @@
 
 use crate::common::trees::{TreeCase, any_tree};
 use crate::common::{audit_of, bcfw, cases};
+use maxmargin::ProblemExt as _;
 use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use maxmargin::{Block, PointCheck, Problem, Rng, Settings, SparseVec, train};
 use proptest::prelude::*;
@@ -40,7 +41,7 @@ proptest! {
 
     /// The masses of all nodes hang together: no single one of them can be changed.
     #[test]
-    fn no_mass_can_be_changed(
+    fn points_with_a_changed_mass_are_rejected(
         case in any_tree(3, 2), seed in any::<u64>(), change in 0.01..2.0f64, up in any::<bool>()
     ) {
         let (tree, mut rng) = (case.build(), Rng::new(seed));

@@ -166,7 +166,7 @@ fn a_converged_run_says_what_is_true_of_its_result() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn non_finite_validation_errors_are_rejected() {
     let problem = maxmargin::doc::toy();
     for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut error = |_: &[f64]| wrong;
@@ -178,7 +178,7 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn tables_and_traces_show_it() {
+fn tables_and_traces_show_validation_errors() {
     let problem = maxmargin::doc::toy();
     let settings = Settings { max_passes: 2, gap_every: 2, tolerance: 0.0, ..bcfw() };
     let (mut table, mut lines) = (Table::new(Vec::new()), JsonLines::new(Vec::new()));

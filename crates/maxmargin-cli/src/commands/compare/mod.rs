@@ -65,7 +65,7 @@ fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
     race_on(args, race(args)?, screen)
 }
 
-/// As [`compare`], but methods that the data do not allow are left out.
+/// Runs everything that is asked for like `compare`, but leaves out methods that the data do not allow.
 pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
     let mut race = race(args)?;
     race.methods.iter_mut().for_each(|method| method.wanted = false);

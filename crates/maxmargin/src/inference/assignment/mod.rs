@@ -78,6 +78,7 @@ impl Nulls<'_> {
 /// assert_eq!(answer, Err(AssignmentError::Infeasible));
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum AssignmentError {
     /// A score that is NaN or +∞.
     #[error(

@@ -2,12 +2,12 @@
 
 use super::shape::BinaryShape;
 use crate::model::labelled::LabelledRows;
-use crate::problem::Problem;
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::simplices::Simplices;
 use crate::problem::slack_rescaled::Enumerable;
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
 /// Data that do not fit a binary shape.
@@ -23,6 +23,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::RowError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum BinaryError {
     /// A bias that is not a positive finite number.
     #[error("the bias is {0}; a positive finite number is needed")]
@@ -62,7 +63,6 @@ pub struct Binary {
     data: LabelledRows,
     /// What the engine asks of every row again and again, side by side.
     facts: Vec<Fact>,
-    total_weight: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ struct Fact {
 /// Scratch memory of a [`Binary`], for one thread: the score ⟨w, xᵢ⟩.
 ///
 /// ```
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::LabelledRows;
 /// use maxmargin::model::binary::{Binary, BinaryShape};
 ///
@@ -120,8 +120,7 @@ impl Binary {
             let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
             facts.push(Fact { sign, norm_sq });
         }
-        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, facts, total_weight })
+        Ok(Self { shape, data, facts })
     }
 
     /// The shape of the weights.
@@ -164,30 +163,8 @@ impl Problem for Binary {
         BinaryWorkspace::default()
     }
 
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut BinaryWorkspace) {
-        workspace.score = self.shape.score(w, self.data.row(i));
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.data.prefetch(i);
-    }
-
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
         self.oracle_with_loss(i, w, 1.0, workspace, y);
-    }
-
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        _w: &[f64],
-        factor: f64,
-        workspace: &mut BinaryWorkspace,
-        y: &mut bool,
-    ) -> bool {
-        // The wrong label wins while the margin is below its loss.
-        let wrong = self.facts[i].sign * workspace.score < factor;
-        *y = self.is_positive(i) != wrong;
-        true
     }
 
     fn decode(&self, _i: usize, _w: &[f64], workspace: &mut BinaryWorkspace, y: &mut bool) {
@@ -200,24 +177,51 @@ impl Problem for Binary {
 
     fn psi(&self, i: usize, y: &bool, psi: &mut SparseVec) {
         if *y != self.is_positive(i) {
-            self.scatter(i, -1.0, &[(WRONG, 1.0)].into_iter().collect(), psi);
+            self.scatter_into(i, -1.0, &[(WRONG, 1.0)].into_iter().collect(), psi);
         }
-    }
-
-    fn truth(&self, i: usize) -> Option<bool> {
-        Some(self.is_positive(i))
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
     }
 
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
+    fn abilities(&self) -> Abilities<'_, BinaryWorkspace, bool> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            scaled_losses: Some(self),
+            simplices: Some(self),
+            expectations: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Binary {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let change = -scale * self.facts[i].sign * Self::wrong(parts);
+        self.data.row(i).scatter(change, sink);
+        if let Some(bias) = self.shape.bias {
+            sink.add(self.shape.attributes, change * bias);
+        }
+    }
+}
+
+impl Parts for Binary {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut BinaryWorkspace) {
+        workspace.score = self.shape.score(w, self.data.row(i));
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
     }
 
     fn parts(&self, i: usize, y: &bool, parts: &mut SparseVec) {
@@ -225,6 +229,8 @@ impl Problem for Binary {
             parts.push(WRONG, 1.0);
         }
     }
+
+    fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
 
     fn score(&self, i: usize, _w: &[f64], workspace: &BinaryWorkspace, parts: &SparseVec) -> f64 {
         -self.facts[i].sign * workspace.score * Self::wrong(parts)
@@ -235,22 +241,33 @@ impl Problem for Binary {
         self.facts[i].norm_sq * mass * mass
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let change = -scale * self.facts[i].sign * Self::wrong(parts);
-        self.data.row(i).scatter(change, sink);
-        if let Some(bias) = self.shape.bias {
-            sink.add(self.shape.attributes, change * bias);
-        }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
-    fn expectations(&self) -> Option<&dyn Expectations<BinaryWorkspace>> {
-        Some(self)
+impl Truths for Binary {
+    fn truth(&self, i: usize) -> bool {
+        self.is_positive(i)
     }
+}
 
-    fn simplices(&self) -> Option<&dyn Simplices> {
-        Some(self)
+impl ScaledLosses for Binary {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        _w: &[f64],
+        factor: f64,
+        workspace: &mut BinaryWorkspace,
+        y: &mut bool,
+    ) {
+        // The wrong label wins while the margin is below its loss.
+        let wrong = self.facts[i].sign * workspace.score < factor;
+        *y = self.is_positive(i) != wrong;
     }
+}
 
+impl CheckPoints for Binary {
     fn check_point(
         &self,
         _i: usize,

@@ -29,7 +29,8 @@ mod shape;
 
 pub use decoder::Decoder;
 pub use loss::Hamming;
-pub use problem::{Chain, ChainError, ChainWorkspace};
+pub(crate) use problem::ChainWorkspace;
+pub use problem::{Chain, ChainError};
 pub use rules::Rules;
 pub use sequences::{Sequence, SequenceError, Sequences, Token};
 pub use shape::{ChainScores, ChainShape, FeatureGroups};

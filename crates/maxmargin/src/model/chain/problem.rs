@@ -7,11 +7,11 @@ use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
 use crate::inference::forward_backward::ForwardBackward;
 use crate::model::rows::scatter_row;
-use crate::problem::Problem;
 use crate::problem::bounds::Bounds;
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
 /// Data that do not fit a chain's shape or loss.
@@ -27,6 +27,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ChainError {
     /// A number of labels outside the supported range.
     #[error("a chain needs between 1 and {MOST_LABELS} labels, not {0}")]
@@ -93,7 +94,6 @@ pub struct Chain {
     data: Sequences,
     loss: Hamming,
     grams: Grams,
-    total_weight: f64,
     bounds: Option<Bounds>,
 }
 
@@ -101,7 +101,7 @@ pub struct Chain {
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 ///
 /// let chain = toy();
 /// let w = vec![0.0; chain.dim()];
@@ -143,9 +143,8 @@ impl Chain {
     pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
         check(&shape, &data, loss)?;
         let grams = Grams::new(&shape, &data);
-        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
         let loss = loss.clone();
-        Ok(Self { shape, data, loss, grams, total_weight, bounds: None })
+        Ok(Self { shape, data, loss, grams, bounds: None })
     }
 
     /// The same chain with bounds on its weights; see [`GroupBounds`](crate::GroupBounds) for bounds
@@ -266,10 +265,6 @@ fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), Cha
 }
 
 impl Problem for Chain {
-    fn bounds(&self) -> Option<&Bounds> {
-        self.bounds.as_ref()
-    }
-
     type Output = Vec<u32>;
     type Workspace = ChainWorkspace;
 
@@ -285,6 +280,83 @@ impl Problem for Chain {
         ChainWorkspace::default()
     }
 
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
+        self.oracle_with_loss(i, w, 1.0, workspace, y);
+    }
+
+    fn decode(&self, _i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
+        workspace.scores.decode(&self.shape, w, y);
+    }
+
+    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
+        let sequence = self.data.sequence(i);
+        let truth = sequence.labels();
+        let wrong = truth.iter().zip(y).zip(self.costs(sequence)).filter(|((a, b), _)| a != b);
+        wrong.map(|(_, cost)| cost).sum()
+    }
+
+    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
+        let (mut truth, mut other, mut difference) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new());
+        self.truth_parts(i, &mut truth);
+        self.parts(i, y, &mut other);
+        difference.assign_difference(&truth, &other);
+        self.scatter_into(i, 1.0, &difference, psi);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
+    fn abilities(&self) -> Abilities<'_, ChainWorkspace, Vec<u32>> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            scaled_losses: Some(self),
+            expectations: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Chain {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let shape = &self.shape;
+        let (k, sequence) = (shape.labels, self.data.sequence(i));
+        let transition = shape.transition().start;
+        let mut entries = parts.entries();
+        while let Some(&(id, value)) = entries.first() {
+            match decode(id) {
+                Part::Edge { y, z, .. } => {
+                    sink.add(transition + y * k + z, scale * value);
+                    entries = &entries[1..];
+                }
+                Part::Node { t, .. } => {
+                    let nodes = parts::nodes_at(t, entries);
+                    entries = &entries[nodes.len()..];
+                    if shape.groups.emission {
+                        scatter_row(k, sequence.token(t), scale, nodes, parts::label, sink);
+                    }
+                    self.scatter_biases(t, sequence.len(), scale, nodes, sink);
+                }
+            }
+        }
+    }
+}
+
+impl Parts for Chain {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace) {
         workspace.scores.fill(&self.shape, w, self.data.sequence(i));
     }
@@ -311,73 +383,6 @@ impl Problem for Chain {
         self.grams.prefetch(i);
     }
 
-    fn oracle(&self, i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
-        self.oracle_with_loss(i, w, 1.0, workspace, y);
-    }
-
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        w: &[f64],
-        factor: f64,
-        workspace: &mut ChainWorkspace,
-        y: &mut Vec<u32>,
-    ) -> bool {
-        let ChainWorkspace { scores, saved, .. } = workspace;
-        let (sequence, k) = (self.data.sequence(i), self.shape.labels);
-        let truth = sequence.labels();
-        // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
-        // labels it is taken off the right one, and put back afterwards.
-        saved.clear();
-        for ((row, &label), cost) in
-            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))
-        {
-            saved.push(row[label as usize]);
-            row[label as usize] -= factor * cost;
-        }
-        scores.decode(&self.shape, w, y);
-        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
-            row[label as usize] = *saved;
-        }
-        true
-    }
-
-    fn decode(&self, _i: usize, w: &[f64], workspace: &mut ChainWorkspace, y: &mut Vec<u32>) {
-        workspace.scores.decode(&self.shape, w, y);
-    }
-
-    fn loss(&self, i: usize, y: &Vec<u32>) -> f64 {
-        let sequence = self.data.sequence(i);
-        let truth = sequence.labels();
-        let wrong = truth.iter().zip(y).zip(self.costs(sequence)).filter(|((a, b), _)| a != b);
-        wrong.map(|(_, cost)| cost).sum()
-    }
-
-    fn psi(&self, i: usize, y: &Vec<u32>, psi: &mut SparseVec) {
-        let (mut truth, mut other, mut difference) =
-            (SparseVec::new(), SparseVec::new(), SparseVec::new());
-        self.truth_parts(i, &mut truth);
-        self.parts(i, y, &mut other);
-        difference.assign_difference(&truth, &other);
-        self.scatter(i, 1.0, &difference, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<Vec<u32>> {
-        Some(self.data.sequence(i).labels().to_vec())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
-    }
-
-    fn weight(&self, i: usize) -> f64 {
-        self.data.weight(i)
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
     fn parts(&self, _i: usize, y: &Vec<u32>, parts: &mut SparseVec) {
         parts::push_labelling(y, self.has_edges(), parts);
     }
@@ -401,33 +406,46 @@ impl Problem for Chain {
         self.grams.norm_sq(&self.shape, i, sequence, parts, &mut workspace.norm)
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let shape = &self.shape;
-        let (k, sequence) = (shape.labels, self.data.sequence(i));
-        let transition = shape.transition().start;
-        let mut entries = parts.entries();
-        while let Some(&(id, value)) = entries.first() {
-            match decode(id) {
-                Part::Edge { y, z, .. } => {
-                    sink.add(transition + y * k + z, scale * value);
-                    entries = &entries[1..];
-                }
-                Part::Node { t, .. } => {
-                    let nodes = parts::nodes_at(t, entries);
-                    entries = &entries[nodes.len()..];
-                    if shape.groups.emission {
-                        scatter_row(k, sequence.token(t), scale, nodes, parts::label, sink);
-                    }
-                    self.scatter_biases(t, sequence.len(), scale, nodes, sink);
-                }
-            }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
+    }
+}
+
+impl Truths for Chain {
+    fn truth(&self, i: usize) -> Vec<u32> {
+        self.data.sequence(i).labels().to_vec()
+    }
+}
+
+impl ScaledLosses for Chain {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut ChainWorkspace,
+        y: &mut Vec<u32>,
+    ) {
+        let ChainWorkspace { scores, saved, .. } = workspace;
+        let (sequence, k) = (self.data.sequence(i), self.shape.labels);
+        let truth = sequence.labels();
+        // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
+        // labels it is taken off the right one, and put back afterwards.
+        saved.clear();
+        for ((row, &label), cost) in
+            scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))
+        {
+            saved.push(row[label as usize]);
+            row[label as usize] -= factor * cost;
+        }
+        scores.decode(&self.shape, w, y);
+        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
+            row[label as usize] = *saved;
         }
     }
+}
 
-    fn expectations(&self) -> Option<&dyn Expectations<ChainWorkspace>> {
-        Some(self)
-    }
-
+impl CheckPoints for Chain {
     fn check_point(
         &self,
         i: usize,

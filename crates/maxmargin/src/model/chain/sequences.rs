@@ -18,6 +18,7 @@ use thiserror::Error;
 /// );
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum SequenceError {
     /// An attribute value that is NaN or infinite.
     #[error("attribute {attribute} has the value {value}; a finite number is needed")]

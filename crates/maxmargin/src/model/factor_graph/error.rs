@@ -20,6 +20,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum FactorGraphError {
     /// A template that the shape does not have.
     #[error(

@@ -18,6 +18,7 @@ use thiserror::Error;
 /// # Ok::<(), GraphError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum GraphError {
     /// A variable without states.
     #[error("a variable needs at least one state")]

@@ -34,5 +34,5 @@ pub(crate) use compiled::check_fit;
 pub use error::FactorGraphError;
 pub use graphs::{Factor, Graph, GraphError, Graphs};
 pub use loss::Hamming;
-pub use problem::{FactorGraph, FactorGraphWorkspace};
+pub use problem::FactorGraph;
 pub use shape::{GraphShape, Template};

@@ -13,11 +13,11 @@ use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference};
 use crate::model::rows::{add_scores, scatter_row};
-use crate::problem::Problem;
 use crate::problem::bounds::Bounds;
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,7 +56,8 @@ pub struct FactorGraph {
     costs: Vec<f64>,
     graphs: Vec<Compiled>,
     grams: Grams,
-    total_weight: f64,
+    /// Whether no graph has a cycle.
+    are_forests: bool,
     quality: Quality,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
@@ -68,7 +69,7 @@ pub struct FactorGraph {
 ///
 /// ```
 /// # use maxmargin::doc::rings;
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::factor_graph::Labelling;
 ///
 /// let problem = rings();
@@ -133,7 +134,7 @@ impl FactorGraph {
         Ok(Self {
             quality: qualities.max().unwrap_or(Quality::Exact),
             grams: Grams::new(&shape, &data),
-            total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
+            are_forests: graphs.iter().all(|graph| graph.topology.is_forest()),
             bounds: None,
             solver: Arc::new(Simplex),
             failed: AtomicBool::new(false),
@@ -302,20 +303,6 @@ impl Problem for FactorGraph {
         }
     }
 
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) {
-        let graph = &self.graphs[i];
-        workspace.scores.clear();
-        workspace.scores.resize(graph.topology.size(), 0.0);
-        for table in graph.tables() {
-            for &at in table.factors {
-                let factor = self.data.factor(at);
-                let weights = &w[self.blocks[factor.template as usize]..];
-                let scores = &mut workspace.scores[table.range.clone()];
-                add_scores(weights, factor.attributes, scores);
-            }
-        }
-    }
-
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
         let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
         // A wrong state costs the same whichever it is, so instead of adding the cost to all wrong
@@ -356,15 +343,7 @@ impl Problem for FactorGraph {
         self.truth_parts(i, &mut truth);
         self.parts(i, y, &mut other);
         difference.assign_difference(&truth, &other);
-        self.scatter(i, 1.0, &difference, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<Labelling> {
-        Some(self.data.graph(i).truth().to_vec().into())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, 1.0, &difference, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -375,12 +354,56 @@ impl Problem for FactorGraph {
         self.quality.after_failures(u64::from(self.failed.load(Ordering::Relaxed)))
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
+    }
+
+    fn abilities(&self) -> Abilities<'_, FactorGraphWorkspace, Labelling> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            expectations: self.are_forests.then_some(self as _),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl FactorGraph {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        self.graphs[i].for_each_table(parts, |table, own| {
+            let (states, first) = (table.range.len(), table.range.start);
+            for &at in table.factors {
+                let factor = self.data.factor(at);
+                let start = self.blocks[factor.template as usize];
+                let mut sink = Shifted { sink: &mut *sink, start };
+                let state = |id: u64| id as usize - first;
+                scatter_row(states, factor.attributes, scale, own, state, &mut sink);
+            }
+        });
+    }
+}
+
+impl Parts for FactorGraph {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) {
+        let graph = &self.graphs[i];
+        workspace.scores.clear();
+        workspace.scores.resize(graph.topology.size(), 0.0);
+        for table in graph.tables() {
+            for &at in table.factors {
+                let factor = self.data.factor(at);
+                let weights = &w[self.blocks[factor.template as usize]..];
+                let scores = &mut workspace.scores[table.range.clone()];
+                add_scores(weights, factor.attributes, scores);
+            }
+        }
     }
 
     fn parts(&self, i: usize, y: &Labelling, parts: &mut SparseVec) {
@@ -399,23 +422,18 @@ impl Problem for FactorGraph {
         self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm)
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        self.graphs[i].for_each_table(parts, |table, own| {
-            let (states, first) = (table.range.len(), table.range.start);
-            for &at in table.factors {
-                let factor = self.data.factor(at);
-                let start = self.blocks[factor.template as usize];
-                let mut sink = Shifted { sink: &mut *sink, start };
-                let state = |id: u64| id as usize - first;
-                scatter_row(states, factor.attributes, scale, own, state, &mut sink);
-            }
-        });
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
-    fn expectations(&self) -> Option<&dyn Expectations<FactorGraphWorkspace>> {
-        self.graphs.iter().all(|graph| graph.topology.is_forest()).then_some(self)
+impl Truths for FactorGraph {
+    fn truth(&self, i: usize) -> Labelling {
+        self.data.graph(i).truth().to_vec().into()
     }
+}
 
+impl CheckPoints for FactorGraph {
     /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
     /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
     /// proven to be one of the relaxed problem.

@@ -3,6 +3,7 @@
 use super::problem::FactorGraph;
 use crate::inference::enumerate::Enumerate;
 use crate::inference::labelling::Labelling;
+use crate::problem::Parts as _;
 use crate::problem::Problem;
 use crate::problem::slack_rescaled::Enumerable;
 

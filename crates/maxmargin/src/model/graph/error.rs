@@ -16,6 +16,7 @@ use thiserror::Error;
 /// assert_eq!(error.to_string(), "max-flow cannot decode these graphs: it needs two labels");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum PottsError {
     /// No labels at all.
     #[error("a graph model needs at least one label")]

@@ -5,7 +5,7 @@ use super::labels::disagreement;
 use super::shape::PottsShape;
 use crate::problem::sparse::SparseVec;
 
-/// Checks a part vector of a graph and its loss; see [`check_point`](crate::Problem::check_point) of
+/// Checks a part vector of a graph and its loss; see [`check_point`](crate::problem::CheckPoints::check_point) of
 /// [`Potts`](super::Potts).
 pub(super) fn check(
     shape: &PottsShape,

@@ -17,6 +17,7 @@ use thiserror::Error;
 /// # Ok::<(), LabelledGraphError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum LabelledGraphError {
     /// An attribute value that is NaN or infinite.
     #[error("attribute {attribute} has the value {value}; a finite number is needed")]

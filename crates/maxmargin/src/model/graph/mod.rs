@@ -38,5 +38,5 @@ pub use grid::{contrasts, grid_edges};
 pub use inference::GraphInference;
 pub use labels::NodeLabels;
 pub use loss::NodeLoss;
-pub use problem::{Potts, PottsWorkspace};
+pub use problem::Potts;
 pub use shape::PottsShape;

@@ -11,11 +11,12 @@ use super::shape::PottsShape;
 use crate::inference::lp::{Simplex, SolveLp};
 use crate::inference::topology::Topology;
 use crate::model::rows::{add_scores, scatter_row};
-use crate::problem::Problem;
 use crate::problem::bounds::{Bounds, BoundsError};
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,7 +60,6 @@ pub struct Potts {
     solver: Arc<dyn SolveLp>,
     networks: Vec<Mutex<Network>>,
     is_warm: bool,
-    total_weight: f64,
     /// Whether an answer was not what the inference promises.
     failed: AtomicBool,
 }
@@ -68,7 +68,7 @@ pub struct Potts {
 ///
 /// ```
 /// # use maxmargin::doc::patches;
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::graph::NodeLabels;
 ///
 /// let problem = patches();
@@ -114,7 +114,6 @@ impl Potts {
             networks: data.iter().map(|_| Mutex::default()).collect(),
             solver: Arc::new(Simplex),
             is_warm: true,
-            total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
             failed: AtomicBool::new(false),
             shape,
             data,
@@ -291,27 +290,6 @@ impl Problem for Potts {
         PottsWorkspace { way: SparseAccumulator::new(self.dim()), ..PottsWorkspace::default() }
     }
 
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut PottsWorkspace) {
-        let (graph, k) = (self.data.graph(i), self.shape.labels);
-        let (unary, pairwise) = (&w[self.shape.unary()], &w[self.shape.pairwise()]);
-        let share = self.share(graph);
-        workspace.scores.clear();
-        workspace.scores.resize(graph.nodes() * k, 0.0);
-        for (v, row) in workspace.scores.chunks_exact_mut(k).enumerate() {
-            add_scores(unary, graph.node(v), row);
-            row.iter_mut().for_each(|score| *score *= share);
-        }
-        workspace.edge_costs.clear();
-        if !pairwise.is_empty() {
-            let costs = (0..graph.edges().len()).map(|e| share * graph.edge(e).dot(pairwise));
-            workspace.edge_costs.extend(costs);
-        }
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.data.graph(i).prefetch();
-    }
-
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
         let PottsWorkspace { scores, edge_costs, augmented, search, .. } = workspace;
         augmented.clear();
@@ -347,15 +325,7 @@ impl Problem for Potts {
     fn psi(&self, i: usize, y: &NodeLabels, psi: &mut SparseVec) {
         let mut parts = SparseVec::new();
         self.parts(i, y, &mut parts);
-        self.scatter(i, -1.0, &parts, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<NodeLabels> {
-        Some(self.data.graph(i).labels().to_vec().into())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, -1.0, &parts, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -367,38 +337,29 @@ impl Problem for Potts {
         self.inference.quality(&self.shape).after_failures(failures)
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
     }
 
-    fn parts(&self, i: usize, y: &NodeLabels, parts: &mut SparseVec) {
-        self.push_parts(self.data.graph(i), y, parts);
+    fn abilities(&self) -> Abilities<'_, PottsWorkspace, NodeLabels> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
     }
+}
 
-    fn score(&self, i: usize, _: &[f64], ws: &PottsWorkspace, parts: &SparseVec) -> f64 {
-        let (k, graph) = (self.shape.labels, self.data.graph(i));
-        let (truth, nodes) = (graph.labels(), graph.nodes() * k);
-        let term = |&(id, value): &(u64, f64)| match (id as usize).checked_sub(nodes) {
-            None => {
-                let (at, v) = (id as usize, id as usize / k);
-                value * (ws.scores[at] - ws.scores[v * k + truth[v] as usize])
-            }
-            Some(edge) => -value * ws.edge_costs[edge],
-        };
-        parts.entries().iter().map(term).sum()
-    }
-
-    fn norm_sq(&self, i: usize, workspace: &mut PottsWorkspace, parts: &SparseVec) -> f64 {
-        workspace.way.clear();
-        self.scatter(i, 1.0, parts, &mut workspace.way);
-        workspace.way.norm_sq()
-    }
-
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+impl Potts {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
         let (k, graph) = (self.shape.labels, self.data.graph(i));
         let (truth, nodes) = (graph.labels(), graph.nodes() * k);
         let (pairwise, scale) = (self.shape.pairwise().start as u64, scale * self.share(graph));
@@ -416,7 +377,67 @@ impl Problem for Potts {
             }
         }
     }
+}
 
+impl Parts for Potts {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut PottsWorkspace) {
+        let (graph, k) = (self.data.graph(i), self.shape.labels);
+        let (unary, pairwise) = (&w[self.shape.unary()], &w[self.shape.pairwise()]);
+        let share = self.share(graph);
+        workspace.scores.clear();
+        workspace.scores.resize(graph.nodes() * k, 0.0);
+        for (v, row) in workspace.scores.chunks_exact_mut(k).enumerate() {
+            add_scores(unary, graph.node(v), row);
+            row.iter_mut().for_each(|score| *score *= share);
+        }
+        workspace.edge_costs.clear();
+        if !pairwise.is_empty() {
+            let costs = (0..graph.edges().len()).map(|e| share * graph.edge(e).dot(pairwise));
+            workspace.edge_costs.extend(costs);
+        }
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.graph(i).prefetch();
+    }
+
+    fn parts(&self, i: usize, y: &NodeLabels, parts: &mut SparseVec) {
+        self.push_parts(self.data.graph(i), y, parts);
+    }
+
+    fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
+
+    fn score(&self, i: usize, _: &[f64], ws: &PottsWorkspace, parts: &SparseVec) -> f64 {
+        let (k, graph) = (self.shape.labels, self.data.graph(i));
+        let (truth, nodes) = (graph.labels(), graph.nodes() * k);
+        let term = |&(id, value): &(u64, f64)| match (id as usize).checked_sub(nodes) {
+            None => {
+                let (at, v) = (id as usize, id as usize / k);
+                value * (ws.scores[at] - ws.scores[v * k + truth[v] as usize])
+            }
+            Some(edge) => -value * ws.edge_costs[edge],
+        };
+        parts.entries().iter().map(term).sum()
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut PottsWorkspace, parts: &SparseVec) -> f64 {
+        workspace.way.clear();
+        self.scatter_into(i, 1.0, parts, &mut workspace.way);
+        workspace.way.norm_sq()
+    }
+
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
+    }
+}
+
+impl Truths for Potts {
+    fn truth(&self, i: usize) -> NodeLabels {
+        self.data.graph(i).labels().to_vec().into()
+    }
+}
+
+impl CheckPoints for Potts {
     /// Checks that the masses of labels are those of a distribution at every node, that the mass with
     /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs.
     ///

@@ -29,5 +29,5 @@ mod shape;
 pub use loss::LinkLoss;
 pub use matcher::{Matcher, ScoredLinks};
 pub use pairs::{Gold, Pair, PairError, Pairs};
-pub use problem::{Matching, MatchingError, MatchingWorkspace};
+pub use problem::{Matching, MatchingError};
 pub use shape::MatchingShape;

@@ -36,6 +36,7 @@ pub enum Gold {
 /// # Ok::<(), PairError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum PairError {
     /// An attribute value that is NaN or infinite.
     #[error("attribute {attribute} has the value {value}; a finite number is needed")]

@@ -4,10 +4,11 @@ use super::loss::LinkLoss;
 use super::matcher::{Matcher, Search, score_links};
 use super::pairs::{Gold, Pairs};
 use super::shape::MatchingShape;
-use crate::problem::Problem;
 use crate::problem::bounds::Bounds;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use thiserror::Error;
 
 /// Data, a shape or a loss that do not fit together.
@@ -23,6 +24,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::matching::PairError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum MatchingError {
     /// An attribute that the shape does not have.
     #[error("pair {pair} has the attribute {attribute}, but there are only {attributes}")]
@@ -78,7 +80,6 @@ pub struct Matching {
     loss: LinkLoss,
     /// The sure links of each pair.
     truths: Vec<Truth>,
-    total_weight: f64,
     bounds: Option<Bounds>,
 }
 
@@ -94,7 +95,7 @@ struct Truth {
 /// Scratch memory of a [`Matching`], for one thread.
 ///
 /// ```
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
 ///
 /// let mut data = Pairs::new();
@@ -154,8 +155,7 @@ impl Matching {
             Truth { links, exceeds, scale: loss.scale(&pair) }
         });
         let truths = truths.collect();
-        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, loss, truths, total_weight, bounds: None })
+        Ok(Self { shape, data, loss, truths, bounds: None })
     }
 
     /// The same problem with bounds on its weights. Training refuses bounds of another number than
@@ -195,10 +195,10 @@ impl Matching {
 }
 
 impl Problem for Matching {
-    /// The numbers of candidate links, in increasing order.
     type Output = Vec<u32>;
     type Workspace = MatchingWorkspace;
 
+    /// The numbers of candidate links, in increasing order.
     fn examples(&self) -> usize {
         self.data.len()
     }
@@ -209,14 +209,6 @@ impl Problem for Matching {
 
     fn workspace(&self) -> MatchingWorkspace {
         MatchingWorkspace::default()
-    }
-
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MatchingWorkspace) {
-        score_links(w, &self.data.pair(i), &mut workspace.scores);
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.data.prefetch(i);
     }
 
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut MatchingWorkspace, y: &mut Vec<u32>) {
@@ -251,27 +243,50 @@ impl Problem for Matching {
         self.truth_parts(i, &mut truth);
         self.parts(i, y, &mut other);
         difference.assign_difference(&truth, &other);
-        self.scatter(i, 1.0, &difference, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<Vec<u32>> {
-        Some(self.truths[i].links.clone())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, 1.0, &difference, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
+    }
+
+    fn abilities(&self) -> Abilities<'_, MatchingWorkspace, Vec<u32>> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Matching {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let pair = self.data.pair(i);
+        for &(k, mass) in parts.entries() {
+            pair.attributes(k as usize).scatter(scale * mass, sink);
+        }
+    }
+}
+
+impl Parts for Matching {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MatchingWorkspace) {
+        score_links(w, &self.data.pair(i), &mut workspace.scores);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
     }
 
     fn parts(&self, _: usize, y: &Vec<u32>, parts: &mut SparseVec) {
@@ -291,7 +306,7 @@ impl Problem for Matching {
     fn norm_sq(&self, i: usize, workspace: &mut MatchingWorkspace, parts: &SparseVec) -> f64 {
         let sums = &mut workspace.sums;
         sums.resize(self.shape.attributes, 0.0);
-        self.scatter(i, 1.0, parts, sums.as_mut_slice());
+        self.scatter_into(i, 1.0, parts, sums.as_mut_slice());
         let pair = self.data.pair(i);
         let rows = parts.entries().iter().map(|&(k, _)| pair.attributes(k as usize));
         let mut square = |&attribute: &u32| {
@@ -301,13 +316,18 @@ impl Problem for Matching {
         rows.flat_map(|row| row.attributes).map(&mut square).sum()
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let pair = self.data.pair(i);
-        for &(k, mass) in parts.entries() {
-            pair.attributes(k as usize).scatter(scale * mass, sink);
-        }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
+impl Truths for Matching {
+    fn truth(&self, i: usize) -> Vec<u32> {
+        self.truths[i].links.clone()
+    }
+}
+
+impl CheckPoints for Matching {
     fn check_point(
         &self,
         i: usize,

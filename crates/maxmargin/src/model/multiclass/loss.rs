@@ -66,6 +66,7 @@ pub struct CostMatrix {
 /// );
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum CostMatrixError {
     /// A matrix that is not square.
     #[error("row {row} of the costs has {found} entries, but there are {rows} rows")]

@@ -40,5 +40,5 @@ mod problem;
 mod shape;
 
 pub use loss::{ClassLoss, CostMatrix, CostMatrixError};
-pub use problem::{Multiclass, MulticlassError, MulticlassWorkspace};
+pub use problem::{Multiclass, MulticlassError};
 pub use shape::MulticlassShape;

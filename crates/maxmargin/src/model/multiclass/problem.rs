@@ -4,12 +4,12 @@ use super::loss::ClassLoss;
 use super::shape::{MulticlassShape, first_largest};
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
-use crate::problem::Problem;
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::simplices::{self, Simplices};
 use crate::problem::slack_rescaled::Enumerable;
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
 /// Data that do not fit a multiclass shape or loss.
@@ -25,6 +25,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::RowError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum MulticlassError {
     /// No classes at all, or so many weights that they cannot be numbered.
     #[error("{classes} classes and {attributes} attributes make no multiclass model")]
@@ -103,13 +104,12 @@ pub struct Multiclass {
     norms: Vec<f64>,
     /// The class of every row.
     truths: Vec<u32>,
-    total_weight: f64,
 }
 
 /// Scratch memory of a [`Multiclass`], for one thread: the scores of the classes.
 ///
 /// ```
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::LabelledRows;
 /// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 ///
@@ -148,8 +148,7 @@ impl Multiclass {
         let bias = shape.bias.unwrap_or_default();
         let norm = |i| data.row(i).pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
         let norms = (0..data.len()).map(norm).collect();
-        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
-        Ok(Self { shape, data, loss, norms, truths, total_weight })
+        Ok(Self { shape, data, loss, norms, truths })
     }
 
     /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length
@@ -232,37 +231,8 @@ impl Problem for Multiclass {
         MulticlassWorkspace::default()
     }
 
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MulticlassWorkspace) {
-        self.shape.score(w, self.data.row(i), &mut workspace.scores);
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.data.prefetch(i);
-    }
-
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
         self.oracle_with_loss(i, w, 1.0, workspace, y);
-    }
-
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        _w: &[f64],
-        factor: f64,
-        workspace: &mut MulticlassWorkspace,
-        y: &mut u32,
-    ) -> bool {
-        let (truth, scores) = (self.truths[i], workspace.scores.iter());
-        *y = match &self.loss {
-            ClassLoss::ZeroOne => {
-                first_largest((0..).zip(scores).map(|(k, s)| factor * f64::from(k != truth) + s))
-            }
-            ClassLoss::Costs(costs) => {
-                let values = scores.zip(costs.row(truth)).map(|(s, cost)| s + factor * cost);
-                first_largest(values)
-            }
-        };
-        true
     }
 
     fn decode(&self, _i: usize, _w: &[f64], workspace: &mut MulticlassWorkspace, y: &mut u32) {
@@ -275,23 +245,53 @@ impl Problem for Multiclass {
 
     fn psi(&self, i: usize, y: &u32, psi: &mut SparseVec) {
         let difference = [(u64::from(self.truths[i]), 1.0), (u64::from(*y), -1.0)];
-        self.scatter(i, 1.0, &difference.into_iter().collect(), psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<u32> {
-        Some(self.truths[i])
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, 1.0, &difference.into_iter().collect(), psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
+    fn abilities(&self) -> Abilities<'_, MulticlassWorkspace, u32> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            scaled_losses: Some(self),
+            simplices: Some(self),
+            expectations: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Multiclass {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let (k, row) = (self.shape.classes, self.data.row(i));
+        scatter_row(k, row, scale, parts.entries(), |class| class as usize, sink);
+        if let Some(bias) = self.shape.bias {
+            let start = self.shape.bias_weights().start;
+            for &(class, mass) in parts.entries() {
+                sink.add(start + class as usize, scale * bias * mass);
+            }
+        }
+    }
+}
+
+impl Parts for Multiclass {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MulticlassWorkspace) {
+        self.shape.score(w, self.data.row(i), &mut workspace.scores);
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
     }
 
     fn parts(&self, _i: usize, y: &u32, parts: &mut SparseVec) {
@@ -317,25 +317,40 @@ impl Problem for Multiclass {
         self.norms[i] * parts.norm_sq()
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let (k, row) = (self.shape.classes, self.data.row(i));
-        scatter_row(k, row, scale, parts.entries(), |class| class as usize, sink);
-        if let Some(bias) = self.shape.bias {
-            let start = self.shape.bias_weights().start;
-            for &(class, mass) in parts.entries() {
-                sink.add(start + class as usize, scale * bias * mass);
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
+    }
+}
+
+impl Truths for Multiclass {
+    fn truth(&self, i: usize) -> u32 {
+        self.truths[i]
+    }
+}
+
+impl ScaledLosses for Multiclass {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        _w: &[f64],
+        factor: f64,
+        workspace: &mut MulticlassWorkspace,
+        y: &mut u32,
+    ) {
+        let (truth, scores) = (self.truths[i], workspace.scores.iter());
+        *y = match &self.loss {
+            ClassLoss::ZeroOne => {
+                first_largest((0..).zip(scores).map(|(k, s)| factor * f64::from(k != truth) + s))
             }
-        }
+            ClassLoss::Costs(costs) => {
+                let values = scores.zip(costs.row(truth)).map(|(s, cost)| s + factor * cost);
+                first_largest(values)
+            }
+        };
     }
+}
 
-    fn expectations(&self) -> Option<&dyn Expectations<MulticlassWorkspace>> {
-        Some(self)
-    }
-
-    fn simplices(&self) -> Option<&dyn Simplices> {
-        Some(self)
-    }
-
+impl CheckPoints for Multiclass {
     fn check_point(
         &self,
         i: usize,

@@ -21,6 +21,7 @@ use thiserror::Error;
 /// # Ok::<(), maxmargin::model::RowError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum MultilabelError {
     /// No labels at all.
     #[error("a multi-label model needs at least one label")]

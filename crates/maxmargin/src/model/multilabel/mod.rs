@@ -29,6 +29,7 @@ pub use crate::model::chain::Hamming;
 pub use error::MultilabelError;
 pub(crate) use error::check;
 pub use labels::LabelSet;
-pub use problem::{Multilabel, MultilabelWorkspace};
+pub use problem::Multilabel;
+pub(crate) use problem::MultilabelWorkspace;
 pub use sets::SetScores;
 pub use shape::MultilabelShape;

@@ -9,11 +9,11 @@ use crate::inference::lp::{Simplex, SolveLp};
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::rows::{add_scores, scatter_row};
-use crate::problem::Problem;
 use crate::problem::bounds::Bounds;
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -47,7 +47,6 @@ pub struct Multilabel {
     /// ‖xᵢ‖² of each row.
     norms: Vec<f64>,
     pub(super) plan: Plan,
-    total_weight: f64,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
     /// Whether a solver has given up, so that a heuristic took its place.
@@ -58,7 +57,7 @@ pub struct Multilabel {
 ///
 /// ```
 /// # use maxmargin::doc::labels;
-/// use maxmargin::Problem;
+/// use maxmargin::{Problem, ProblemExt};
 /// use maxmargin::model::multilabel::LabelSet;
 ///
 /// let problem = labels();
@@ -98,7 +97,6 @@ impl Multilabel {
             plan: Plan::new(&shape, inference)?,
             costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
             norms: data.iter().map(square).collect(),
-            total_weight: (0..data.len()).map(|i| data.weight(i)).sum(),
             bounds: None,
             solver: Arc::new(Simplex),
             failed: AtomicBool::new(false),
@@ -231,16 +229,6 @@ impl Problem for Multilabel {
         MultilabelWorkspace { scores: Vec::new(), augmented: Vec::new(), search }
     }
 
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace) {
-        self.score_with(workspace, &mut |scores| {
-            add_scores(&w[self.shape.single()], self.data.row(i), scores);
-        });
-    }
-
-    fn prefetch(&self, i: usize) {
-        self.data.prefetch(i);
-    }
-
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace, y: &mut LabelSet) {
         let MultilabelWorkspace { scores, augmented, search } = workspace;
         augmented.clear();
@@ -280,15 +268,7 @@ impl Problem for Multilabel {
         self.truth_parts(i, &mut truth);
         self.parts(i, y, &mut other);
         difference.assign_difference(&truth, &other);
-        self.scatter(i, 1.0, &difference, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<LabelSet> {
-        Some(self.data.labels(i).to_vec().into())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, 1.0, &difference, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -300,12 +280,50 @@ impl Problem for Multilabel {
         self.plan.inference.quality().after_failures(failures)
     }
 
-    fn total_weight(&self) -> f64 {
-        self.total_weight
-    }
-
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
+    }
+
+    fn abilities(&self) -> Abilities<'_, MultilabelWorkspace, LabelSet> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            expectations: self.plan.is_forest().then_some(self as _),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Multilabel {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let labels = self.shape.labels;
+        let cut = parts.entries().partition_point(|(id, _)| (*id as usize) < labels);
+        let (on, pairs) = parts.entries().split_at(cut);
+        scatter_row(labels, self.data.row(i), scale, on, |id| id as usize, sink);
+        let start = self.shape.pair_weights().start;
+        for &(id, value) in pairs {
+            sink.add(start + (id as usize - labels), scale * value);
+        }
+    }
+}
+
+impl Parts for Multilabel {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut MultilabelWorkspace) {
+        self.score_with(workspace, &mut |scores| {
+            add_scores(&w[self.shape.single()], self.data.row(i), scores);
+        });
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.prefetch(i);
     }
 
     fn parts(&self, _: usize, y: &LabelSet, parts: &mut SparseVec) {
@@ -337,21 +355,18 @@ impl Problem for Multilabel {
         self.norms[i] * squares(labels) + squares(pairs)
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let labels = self.shape.labels;
-        let cut = parts.entries().partition_point(|(id, _)| (*id as usize) < labels);
-        let (on, pairs) = parts.entries().split_at(cut);
-        scatter_row(labels, self.data.row(i), scale, on, |id| id as usize, sink);
-        let start = self.shape.pair_weights().start;
-        for &(id, value) in pairs {
-            sink.add(start + (id as usize - labels), scale * value);
-        }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
-    fn expectations(&self) -> Option<&dyn Expectations<MultilabelWorkspace>> {
-        self.plan.is_forest().then_some(self)
+impl Truths for Multilabel {
+    fn truth(&self, i: usize) -> LabelSet {
+        self.data.labels(i).to_vec().into()
     }
+}
 
+impl CheckPoints for Multilabel {
     /// Checks that masses of labels and pairs are consistent: 0 ≤ μ_i ≤ 1 and
     /// max(0, μ_i + μ_j − 1) ≤ μ_ij ≤ min(μ_i, μ_j), and that the loss is theirs. That puts them in
     /// the local polytope; only where the pairs form a forest are all such points convex combinations

@@ -37,4 +37,4 @@ mod problem;
 #[doc(hidden)]
 pub use blocks::{Meeting, SoftBlocks};
 pub use outer::{Augmented, anneal, train_augmented};
-pub use problem::{SoftError, SoftGraph, SoftWorkspace};
+pub use problem::{SoftError, SoftGraph};

@@ -42,6 +42,7 @@ impl State {
 /// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TreeExampleError {
     /// Maps of another size.
     #[error("a grid of {width} × {height} with {maps} maps needs {expected} values, not {found}")]

@@ -28,5 +28,5 @@ mod shape;
 
 pub use examples::{State, TreeExampleError, TreeExamples};
 pub use n_best::ScoredStates;
-pub use problem::{Tree, TreeError, TreeLoss, TreeWorkspace};
+pub use problem::{Tree, TreeError, TreeLoss};
 pub use shape::{TreeNode, TreeShape, TreeShapeError};

@@ -5,12 +5,12 @@ use super::expectations::Sums;
 use super::parts::PartStarts;
 use super::search::Search;
 use super::shape::TreeShape;
-use crate::problem::Problem;
 use crate::problem::bounds::{Bounds, BoundsError};
-use crate::problem::expectations::Expectations;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -58,6 +58,7 @@ impl TreeLoss {
 /// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TreeError {
     /// A cost of wrong kinds that is negative, NaN or infinite.
     #[error("the cost of a wrong kind is {0}; a finite number ≥ 0 is needed")]
@@ -92,7 +93,8 @@ pub struct Tree {
     data: TreeExamples,
     loss: TreeLoss,
     bounds: Bounds,
-    total_weight: f64,
+    /// Whether an expectation is small enough.
+    has_expectations: bool,
     part_starts: PartStarts,
 }
 
@@ -132,9 +134,11 @@ impl Tree {
         }
         let none = Bounds::none(data.shape().dim());
         let bounds = data.shape().bounds(None).unwrap_or(none);
-        let total_weight = (0..data.len()).map(|i| data.weight(i)).sum();
         let part_starts = PartStarts::new(data.shape());
-        Ok(Self { data, loss, bounds, total_weight, part_starts })
+        let places = (0..data.len()).map(|i| data.grid(i).0 * data.grid(i).1);
+        let most = places.max().unwrap_or(0) as u64;
+        let has_expectations = part_starts.count(most) <= MOST_EXPECTED_PARTS;
+        Ok(Self { data, loss, bounds, has_expectations, part_starts })
     }
 
     /// The same with more bounds on the weights, besides those of the shape.
@@ -280,26 +284,43 @@ impl Problem for Tree {
         self.push_features(i, y, -1.0, psi);
     }
 
-    fn truth(&self, i: usize) -> Option<Vec<State>> {
-        Some(self.data.truth(i).to_vec())
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
-    }
-
     fn weight(&self, i: usize) -> f64 {
         self.data.weight(i)
-    }
-
-    fn total_weight(&self) -> f64 {
-        self.total_weight
     }
 
     fn bounds(&self) -> Option<&Bounds> {
         Some(&self.bounds)
     }
 
+    fn abilities(&self) -> Abilities<'_, TreeWorkspace, Vec<State>> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            expectations: self.has_expectations.then_some(self as _),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Tree {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        for &(id, mass) in parts.entries() {
+            if let Some(part) = self.part(i, id) {
+                self.for_each_feature(i, part, |at, value| sink.add(at, scale * mass * value));
+            }
+        }
+    }
+}
+
+impl Parts for Tree {
     fn parts(&self, i: usize, y: &Vec<State>, parts: &mut SparseVec) {
         self.push_parts(i, y, parts);
     }
@@ -320,18 +341,22 @@ impl Problem for Tree {
 
     fn norm_sq(&self, i: usize, workspace: &mut TreeWorkspace, parts: &SparseVec) -> f64 {
         workspace.way.clear();
-        self.scatter(i, 1.0, parts, &mut workspace.way);
+        self.scatter_into(i, 1.0, parts, &mut workspace.way);
         workspace.way.norm_sq()
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        for &(id, mass) in parts.entries() {
-            if let Some(part) = self.part(i, id) {
-                self.for_each_feature(i, part, |at, value| sink.add(at, scale * mass * value));
-            }
-        }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
+impl Truths for Tree {
+    fn truth(&self, i: usize) -> Vec<State> {
+        self.data.truth(i).to_vec()
+    }
+}
+
+impl CheckPoints for Tree {
     fn check_point(
         &self,
         i: usize,
@@ -341,11 +366,5 @@ impl Problem for Tree {
     ) -> Result<PointCheck, String> {
         super::feasible::check(self, i, parts, loss, slack)?;
         Ok(PointCheck::Feasible)
-    }
-
-    fn expectations(&self) -> Option<&dyn Expectations<TreeWorkspace>> {
-        let places = (0..self.data.len()).map(|i| self.data.grid(i).0 * self.data.grid(i).1);
-        let most = places.max().unwrap_or(0) as u64;
-        (self.part_starts.count(most) <= MOST_EXPECTED_PARTS).then_some(self)
     }
 }

@@ -72,6 +72,7 @@ impl TreeNode {
 /// assert_eq!(error.to_string(), "node 0 is its own ancestor");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TreeShapeError {
     /// No nodes at all.
     #[error("a tree needs at least one node")]

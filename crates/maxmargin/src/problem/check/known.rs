@@ -3,8 +3,8 @@
 use super::Law;
 use super::look::Look;
 use super::report::show;
-use crate::problem::Problem;
 use crate::problem::sparse::SparseVec;
+use crate::problem::{Problem, ProblemExt as _};
 
 /// Numbers may differ by this share of the terms that they are sums of.
 pub(super) const ROUNDING: f64 = 1e-6;
@@ -141,7 +141,7 @@ impl<P: Problem> Look<'_, P> {
         way.assign_difference(&parts, &truth);
         let mut known = Known { psi, way, terms, loss, source, is_given: false };
         let mut image = SparseVec::new();
-        problem.scatter(i, -1.0, &known.way, &mut image);
+        problem.scatter(i, -1.0, &known.way, (&mut image).into());
         if !image.is_finite() || !self.length_sq(&known.psi).is_finite() {
             let message = || format!("{source} has features that are too large");
             self.report.add(Law::Finite, i, message);
@@ -191,7 +191,7 @@ impl<P: Problem> Look<'_, P> {
 
     fn check_scatter(&mut self, i: usize, known: &Known, scale: f64) {
         let (mut image, mut psi) = (SparseVec::new(), known.psi.clone());
-        self.problem.scatter(i, scale, &known.way, &mut image);
+        self.problem.scatter(i, scale, &known.way, (&mut image).into());
         image.normalise();
         psi.scale(-scale);
         if let Some((feature, found, expected)) = known.differing(scale.abs(), &image, &psi) {

@@ -4,10 +4,10 @@ use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known, Source};
 use super::report::{Report, show};
 use super::weights::{Place, normals, spread};
 use super::{BrokenLaw, CheckOptions, Law};
-use crate::problem::Problem;
 use crate::problem::bounds::Bounds;
 use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
+use crate::problem::{Problem, ProblemExt as _};
 use crate::util::rng::Rng;
 
 /// Factors of losses at which oracles that know such factors are asked.
@@ -307,7 +307,7 @@ impl<'p, P: Problem> Look<'p, P> {
             let decoded = answers().find(|answer| answer.question == Question::Decode);
             for answer in answers() {
                 let is_decoded = answer.question == Question::Decode;
-                if promises && (!is_decoded || self.problem.decodes_by_psi()) {
+                if promises && (!is_decoded || !self.problem.abilities().decodes_otherwise) {
                     self.check_answer(i, place, answer, &values);
                 }
                 if answer.question == Question::Oracle {

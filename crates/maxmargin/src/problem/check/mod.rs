@@ -37,27 +37,27 @@ named_enum! {
         Coordinates = "coordinates",
         /// Part vectors are [normalised](crate::SparseVec::normalise).
         Normalised = "normalised",
-        /// Lᵢ(yᵢ) = 0, where the problem hands out the [truth](Problem::truth).
+        /// Lᵢ(yᵢ) = 0, where the problem hands out the [truth](crate::problem::Truths).
         TruthLoss = "truth-loss",
         /// ψᵢ(yᵢ) = 0, where the problem hands out the truth.
         TruthFeatures = "truth-features",
-        /// Lᵢ(y) ≥ 0, unless losses may be [negative](Problem::has_signed_losses).
+        /// Lᵢ(y) ≥ 0, unless losses may be [negative](crate::problem::Abilities::has_signed_losses).
         Loss = "loss",
-        /// [`scatter`](Problem::scatter) adds Bᵢp = −ψᵢ(y), for an output and for combinations of two.
+        /// [`scatter`](crate::problem::Parts::scatter) adds Bᵢp = −ψᵢ(y), for an output and for combinations of two.
         Scatter = "scatter",
-        /// [`score`](Problem::score) is ⟨w, Bᵢp⟩ = −⟨w, ψᵢ(y)⟩. With kernels the inner product is
-        /// that of [`weights_norm_sq`](Problem::weights_norm_sq), (‖w + ψ‖² − ‖w − ψ‖²)/4.
+        /// [`score`](crate::problem::Parts::score) is ⟨w, Bᵢp⟩ = −⟨w, ψᵢ(y)⟩. With kernels the inner product is
+        /// that of [`weights_norm_sq`](crate::problem::OwnLength), (‖w + ψ‖² − ‖w − ψ‖²)/4.
         Score = "score",
-        /// [`norm_sq`](Problem::norm_sq) is ‖Bᵢp‖² = ‖ψᵢ(y)‖², with kernels in the space of the kernel.
+        /// [`norm_sq`](crate::problem::Parts::norm_sq) is ‖Bᵢp‖² = ‖ψᵢ(y)‖², with kernels in the space of the kernel.
         NormSq = "norm-sq",
-        /// [`prepare_scores`](Problem::prepare_scores) gives the scores that
-        /// [`prepare`](Problem::prepare) gives, bit by bit.
+        /// [`prepare_scores`](crate::problem::Parts::prepare_scores) gives the scores that
+        /// [`prepare`](crate::problem::Parts::prepare) gives, bit by bit.
         PreparedScores = "prepared-scores",
         /// Hᵢ(ŷ; w) ≥ Hᵢ(y; w) for the answer ŷ of the [oracle](Problem::oracle) and every output y that
         /// is known: the truth, the answers at other weights, those of decoding, and those given.
         Oracle = "oracle",
         /// The same with factor·Lᵢ in place of Lᵢ, where the problem supports
-        /// [`oracle_with_loss`](Problem::oracle_with_loss).
+        /// [`oracle_with_loss`](crate::problem::ScaledLosses).
         OracleWithLoss = "oracle-with-loss",
         /// −⟨w, ψᵢ(ŷ)⟩ ≥ −⟨w, ψᵢ(y)⟩ for the answer ŷ of [`decode`](Problem::decode) and every output y
         /// that is known, but for the truth, which need not be one that can be predicted.

@@ -5,8 +5,8 @@ use super::known::{Known, ROUNDING, differ};
 use super::look::{Answer, Look, Question};
 use super::report::show;
 use super::weights::Place;
-use crate::problem::Problem;
 use crate::problem::sparse::SparseVec;
+use crate::problem::{Problem, ProblemExt as _};
 
 /// What known outputs score at some weights.
 pub(super) struct Values<'k> {

@@ -1,13 +1,12 @@
-//! Bytes that know their version and have a check sum.
+//! Bytes with a version and a check sum.
 
 use super::CheckpointError;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What stands around the content: the first bytes and a version before it, its length and a check sum
-/// after it.
+/// What surrounds the content: magic bytes and a version before it, its length and a check sum after it.
 pub(crate) struct Envelope {
     pub(crate) magic: [u8; 8],
-    /// One more with every change of what the content holds.
+    /// Increased with every change of what the content holds.
     pub(crate) layout: u32,
 }
 
@@ -16,13 +15,13 @@ pub(crate) const HEAD: usize = 8 + size_of::<u32>();
 pub(crate) const TAIL: usize = 2 * size_of::<u64>();
 
 impl Envelope {
-    /// Writes what stands before the content.
+    /// Writes what comes before the content.
     pub(crate) fn begin(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.magic);
         bytes.extend(self.layout.to_le_bytes());
     }
 
-    /// Adds what stands after the content.
+    /// Adds what comes after the content.
     pub(crate) fn seal(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.extend(((bytes.len() - HEAD) as u64).to_le_bytes());
         bytes.extend(xxh3_64(&bytes).to_le_bytes());

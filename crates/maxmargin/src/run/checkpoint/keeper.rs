@@ -5,8 +5,8 @@ use crate::error::TrainError;
 use crate::settings::SettingsError;
 use std::io;
 
-/// How often a run hands out a checkpoint. It is always at the end of a pass, and once more when the
-/// run ends, for whatever reason but an error.
+/// How often a run hands out a checkpoint. Checkpoints are made at the end of a pass, and once more when
+/// the run ends without an error.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -24,9 +24,9 @@ use std::io;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CheckpointEvery {
-    /// After so many passes, at least one.
+    /// After this many passes, at least one.
     Passes(u64),
-    /// After so many seconds of training.
+    /// After this many seconds of training.
     Seconds(f64),
 }
 
@@ -46,14 +46,14 @@ impl CheckpointEvery {
     }
 }
 
-/// Where checkpoints go: it must put them away before it returns.
+/// Where checkpoints go. The sink must store them before it returns.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Checkpoint<'_>) -> io::Result<()>;
 
 /// Hands out checkpoints when they are due.
 pub(crate) struct Keeper<'a> {
     every: CheckpointEvery,
     sink: Sink<'a>,
-    /// Seconds of training at the last one.
+    /// The seconds of training at the last checkpoint.
     last: f64,
 }
 
@@ -62,13 +62,13 @@ impl<'a> Keeper<'a> {
         Self { every, sink, last: 0.0 }
     }
 
-    /// Judges the interval; a resumed run counts on from `seconds`.
+    /// Checks the interval. A resumed run counts on from `seconds`.
     pub(crate) fn begin(&mut self, seconds: f64) -> Result<(), SettingsError> {
         self.last = seconds;
         self.every.check()
     }
 
-    /// Whether one is due after so many passes and seconds.
+    /// Whether a checkpoint is due after this many passes and seconds.
     pub(crate) fn is_due(&self, passes: u64, seconds: f64) -> bool {
         match self.every {
             CheckpointEvery::Passes(n) => passes.is_multiple_of(n),

@@ -1,9 +1,13 @@
-//! The whole state of a run, kept so that it can go on later as if it had never stopped.
+//! The whole state of a run, saved so that it can continue later as if it had never stopped.
 //!
-//! What makes the next step is saved with its exact bits, and nothing is computed anew that could
-//! come out differently: w has drifted a little from the sum of its blocks, a distance measured
-//! today may be rounded otherwise tomorrow. Everything is borrowed from the run and written down as
-//! it is, so that keeping a checkpoint changes nothing and copies nothing.
+//! A checkpoint is the state, not a recipe for it. w has drifted a little from the sum of its blocks,
+//! distances of atoms were measured long ago, the next block is drawn already: all of it is saved with its
+//! exact bits, and nothing is recomputed that could come out differently. Everything is borrowed from the
+//! run and written as it stands, so that a checkpoint copies nothing and changes nothing.
+//!
+//! The bytes have no names in them and belong to one version of the layout, which a test pins. The caller's
+//! note travels with them; the command line puts the trace so far into it, so that reports of resumed runs
+//! are whole. `run/drive.rs` says at which moments checkpoints are made.
 
 pub(crate) mod envelope;
 mod keeper;
@@ -29,19 +33,18 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// The version of the layout: one more with every change of what a checkpoint holds. The test
-/// `the_layout_is_pinned` tells when that is due.
+/// The version of the layout. Increase it with every change of what a checkpoint holds; the test
+/// `the_layout_is_pinned` fails when that is due.
 const LAYOUT: u32 = 7;
 
-/// The first bytes of every checkpoint; the line ends show where a transfer has changed them.
+/// The first bytes of every checkpoint. Their line ends reveal a transfer that has changed them.
 const ENVELOPE: Envelope = Envelope { magic: *b"mmckpt\r\n", layout: LAYOUT };
 
-/// A run at a standstill: all that is needed to go on to the very bits of a run that was never
-/// stopped.
+/// A stopped run: everything needed to continue to the very bits of a run that was never stopped.
 ///
-/// A [`Trainer`](crate::Trainer) [hands them out](crate::Trainer::checkpoint) as it goes and
-/// [takes one](crate::Trainer::resume) to go on from. What is inside is opaque, belongs to one
-/// version of this library, and survives only as [bytes](Self::to_bytes).
+/// A [`Trainer`](crate::Trainer) [hands them out](crate::Trainer::checkpoint) during a run and [continues
+/// from one](crate::Trainer::resume). The content is opaque, belongs to one version of this library, and
+/// is stored only as [bytes](Self::to_bytes).
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -69,7 +72,7 @@ pub struct Checkpoint<'a> {
     pub(crate) signature: u64,
     pub(crate) settings: Cow<'a, Settings>,
     pub(crate) stage: Stage<Check>,
-    /// w, or what it is clipped from.
+    /// w, or with bounds the v that it is clipped from.
     pub(crate) w: Cow<'a, [f64]>,
     pub(crate) blocks: Cow<'a, [Block]>,
     pub(crate) dual: f64,
@@ -80,15 +83,15 @@ pub struct Checkpoint<'a> {
     pub(crate) choice: Option<Cow<'a, Choice>>,
     pub(crate) judge: Cow<'a, Judge>,
     pub(crate) bound: Option<Cow<'a, Bound>>,
-    /// Of the oracle that has found the corners.
+    /// The quality of the oracle that has found the corners.
     pub(crate) quality: Quality,
-    /// Of the primal, for the row that is not reported yet.
+    /// An estimate of the primal, for the row that is not reported yet.
     pub(crate) estimate: Option<f64>,
     /// What the method has [saved](super::session::Method::save).
     pub(crate) method: Cow<'a, [u8]>,
 }
 
-/// [`Totals`] with every field in its place: bytes without names cannot leave one out.
+/// [`Totals`] with every field in its place: bytes without names cannot skip one.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Totals")]
 struct TotalsByPlace {
@@ -120,20 +123,20 @@ impl Checkpoint<'_> {
         &self.settings
     }
 
-    /// What the run has taken so far.
+    /// What the run took so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// What the caller has put down with the [bytes](Self::to_bytes), such as the name of the data.
+    /// The note that the caller stored with the [bytes](Self::to_bytes), such as the name of the data.
     pub fn note(&self) -> &str {
         &self.note
     }
 
     /// The checkpoint as bytes, with a note of the caller's own.
     ///
-    /// They know their version and have a check sum, so that [`from_bytes`](Self::from_bytes) refuses
-    /// what is not whole.
+    /// They contain their version and a check sum, so [`from_bytes`](Self::from_bytes) refuses damaged
+    /// ones.
     ///
     /// # Panics
     /// Never: everything in a checkpoint can be written down.
@@ -156,16 +159,16 @@ impl Checkpoint<'_> {
     /// ```
     ///
     /// # Errors
-    /// It is something else, of another version, cut short or damaged.
+    /// The bytes are something else, of another version, cut short or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint<'static>, CheckpointError> {
         let content = ENVELOPE.open(bytes)?;
-        // What has the right sum was written by us, and can be read if the layout is the same.
+        // Bytes with the right check sum were written by us, and can be read if the layout is the same.
         let (note, checkpoint): (String, Checkpoint<'static>) =
             postcard::from_bytes(content).map_err(|_| CheckpointError::Damaged)?;
         Ok(Checkpoint { note, ..checkpoint })
     }
 
-    /// Refuses to go on with settings that would have led elsewhere; training does the same.
+    /// Refuses settings that would have led elsewhere. Training does the same.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -186,16 +189,16 @@ impl Checkpoint<'_> {
     /// ```
     ///
     /// # Errors
-    /// Settings that make no sense, or the first that is not as it was and is no mere limit.
+    /// Settings that make no sense, or the first changed setting that is more than a limit.
     pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
         // What `auto` starts with depends on the problem, which is the same.
         let simplices = self.settings.order == Order::Lazy;
         self.check_resolved(&now.check()?.resolved(simplices))
     }
 
-    /// As [`check_settings`](Self::check_settings), after `auto` has put in what it starts with.
+    /// As [`check_settings`](Self::check_settings), after `auto` has filled in what it starts with.
     pub(crate) fn check_resolved(&self, now: &Settings) -> Result<(), TrainError> {
-        // Limits may change, and what has no influence on the result; patience by its number only.
+        // Limits may change, and whatever does not influence the result; of patience, only the number.
         let bound = |settings: &Settings| {
             let free = Settings::default();
             Settings {
@@ -233,7 +236,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
     };
     let (a, b) = (fields(a), fields(b));
     let different = a.iter().find(|(name, value)| b.get(*name) != Some(*value));
-    // What JSON does not show to be different is so all the same.
+    // They differ even if JSON does not show it.
     Some(different.map_or_else(|| "settings".to_owned(), |(name, _)| name.clone()))
 }
 
@@ -247,6 +250,7 @@ fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// Something else altogether.
     #[error("not a maxmargin checkpoint")]

@@ -6,16 +6,16 @@ use crate::problem::bounds::bounds_in_force;
 use crate::util::rng::Rng;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Examples whose outputs go into the signature of a problem, and how many outputs at least.
+/// How many examples contribute outputs to the signature of a problem, and how many outputs at least.
 const SIGNED_EXAMPLES: usize = 16;
 const SIGNED_OUTPUTS: usize = 64;
 
-/// With a kernel, the length of so many weights goes into the signature: those of a few inputs.
+/// With a kernel, the length of this many weights goes into the signature: those of a few inputs.
 const SIGNED_WEIGHTS: usize = 256;
 
-/// A number that tells problems apart: by the weights of their examples, by the parts and features of
-/// their true outputs, by their bounds, by the parts and losses of a few outputs of a few examples, and by the lengths of weights. So it notices other losses, another rescaling and another
-/// kernel, too.
+/// A number that tells problems apart: by the weights of their examples, the parts and features of their
+/// true outputs, their bounds, the parts and losses of a few outputs of a few examples, and the lengths
+/// of weights. So it notices other losses, another rescaling and another kernel, too.
 pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     struct Hash(Xxh3);
     impl Hash {

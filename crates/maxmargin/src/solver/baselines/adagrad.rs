@@ -1,9 +1,9 @@
 //! Stochastic subgradients whose steps adapt to each weight (AdaGrad).
 //!
-//! A visit moves only the weights of features that the corner and the truth do not share:
+//! A visit moves only the weights of features in which the corner and the truth differ:
 //! Gⱼ ← Gⱼ + gⱼ² and wⱼ ← wⱼ − η·gⱼ/√Gⱼ. The composite step for λ/2 ‖w‖² in the same metric,
-//! wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλm), changes all of w. It is taken for m visits at once, as soon as these have
-//! touched enough weights to make up for it: with few features that is after every visit.
+//! wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλm), changes all of w. It is taken for m visits at once, as soon as these have touched
+//! enough weights to justify its cost; with few features that is after every visit.
 
 use super::means::Means;
 use super::sweep::{Sweeper, read_corner};
@@ -17,7 +17,7 @@ use crate::run::session::Checked;
 use crate::settings::Average;
 use serde::{Deserialize, Serialize};
 
-/// All weights are seen to when visits have touched one in so many.
+/// The regularization step is taken for all weights once visits have touched one weight in this many.
 const TOUCHED_SHARE: usize = 8;
 
 /// Subgradient steps that adapt to each weight.
@@ -26,16 +26,16 @@ pub(in crate::solver) struct AdaGrad {
     w: Vec<f64>,
     /// √Gⱼ.
     roots: Vec<f64>,
-    /// The learning rate, known from the first example that has a hinge.
+    /// The learning rate, which is set by the first example that has a hinge.
     eta: Option<f64>,
-    /// Weights touched, and visits made, since all of them were seen to.
+    /// Weights touched, and visits made, since the last regularization step.
     touched: usize,
     visits: u64,
     #[serde(skip)]
     way: SparseAccumulator,
     means: Means,
     average: Moments,
-    /// Σ cᵢ/C·hinge in this pass, each at its time.
+    /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
 }
 
@@ -63,10 +63,10 @@ impl AdaGrad {
         }
     }
 
-    /// The average, or the last weights without one.
+    /// The average, or the last weights without averaging.
     fn weights(&self, run: &Run<'_, '_>) -> Vec<f64> {
         let mut weights = self.average.weights().unwrap_or_else(|| self.w.clone());
-        // A mean of what is within bounds is within them, but for rounding.
+        // A mean of weights within bounds is within them up to rounding.
         clip(bounds_in_force(run.problem), &mut weights);
         weights
     }
@@ -132,7 +132,7 @@ impl<'p> Sweeper<'p> for AdaGrad {
     fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
         let point = self.means.bound(run);
         let (check, other) = run.check_other(point, Some(self.weights(run)))?;
-        // The bound stays good until there is a newer one.
+        // The bound remains valid until there is a newer one.
         run.state.dual = other.dual;
         Ok((check, Some(other)))
     }
@@ -143,7 +143,7 @@ impl<'p> Sweeper<'p> for AdaGrad {
     }
 }
 
-/// The average of w over the moments when all of it was seen to anyway.
+/// The average of w over the moments right after a regularization step, which changes all of w anyway.
 #[derive(Debug, Serialize, Deserialize)]
 struct Moments {
     average: Average,
@@ -163,7 +163,7 @@ impl Moments {
         let sums = match average {
             Average::None => 0,
             Average::Uniform | Average::Weighted => 1,
-            // As in `LazyAverage`, the second takes the place of the first in time.
+            // As in `LazyAverage`, the second sum replaces the first in time.
             Average::Half => 2,
         };
         let sum = || Sum { weight: 0.0, total: vec![0.0; dim] };
@@ -186,7 +186,7 @@ impl Moments {
         }
     }
 
-    /// The average; none if there is none, or nothing to average yet.
+    /// Returns `None` without averaging, or before there is anything to average.
     fn weights(&self) -> Option<Vec<f64>> {
         let sum = self.sums.first().filter(|sum| sum.weight > 0.0)?;
         Some(sum.total.iter().map(|total| total / sum.weight).collect())

@@ -1,11 +1,11 @@
-//! The corners of one example that planes are made of, each kept once.
+//! The corners of one example that planes use, each stored once.
 
 use crate::dual::Block;
 use crate::problem::Worker;
 use crate::problem::sparse::SparseVec;
 use serde::{Deserialize, Serialize};
 
-/// Corners with the number of planes that use them; the places of those without users are used again.
+/// Corners with the number of planes that use them. The places of unused corners are reused.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CornerStore {
     corners: Vec<Block>,
@@ -13,7 +13,7 @@ pub(super) struct CornerStore {
 }
 
 impl CornerStore {
-    /// The place of a corner, which has one more user.
+    /// The place of a corner, which gets one more user.
     pub(super) fn take(&mut self, parts: &SparseVec, loss: f64) -> u32 {
         let is_it = |(corner, users): (&Block, &u32)| {
             *users > 0 && corner.loss == loss && corner.parts == *parts
@@ -33,12 +33,12 @@ impl CornerStore {
         at as u32
     }
 
-    /// One more user of a corner that is there.
+    /// Adds a user to a stored corner.
     pub(super) fn take_again(&mut self, at: u32) {
         self.users[at as usize] += 1;
     }
 
-    /// One user less.
+    /// Removes a user.
     pub(super) fn release(&mut self, at: u32) {
         self.users[at as usize] -= 1;
     }

@@ -1,12 +1,12 @@
 //! Online exponentiated gradient on the dual.
 //!
-//! A block is a distribution αᵢ(y) ∝ exp θᵢ(y), given by potentials; a visit adds ηᵢ·Hᵢ(·; w) to them
-//! and finds the expected parts of the new distribution, which are the block's point: so w = Aα, D and
-//! the gap are what they are everywhere. An expectation is counted as an oracle call.
+//! A block is a distribution αᵢ(y) ∝ exp θᵢ(y), given by potentials. A visit adds ηᵢ·Hᵢ(·; w) to them and
+//! computes the expected parts of the new distribution, which are the block's point. So w = Aα, D and the
+//! gap mean what they mean everywhere. An expectation counts as an oracle call.
 //!
-//! It starts near the truth. With all outputs equally likely, w would be far too long where λ is small.
+//! The start is near the truth: with all outputs equally likely, w would be far too long where λ is small.
 //!
-//! All masses are positive, so a block keeps all of its parts: memory is that of the whole tables.
+//! All masses are positive, so a block keeps all of its parts and takes the memory of the whole tables.
 
 use super::sweep::Sweeper;
 use crate::dual::{Block, DualPoint, DualState, Pace};
@@ -23,15 +23,15 @@ const MOST_TRIES: usize = 20;
 const GROWTH: f64 = 1.05;
 const SHRINKAGE: f64 = 0.5;
 
-/// At the start, the expected loss is at most this share of what it is if all outputs are equally likely.
-/// (On the training objective of OCR after ten passes, 0.3 is better at λ = 100/n and far worse at 1/n.)
+/// At the start, the expected loss is at most this share of its value for equally likely outputs. (On the
+/// training objective of OCR after ten passes, 0.3 is better at λ = 100/n and far worse at 1/n.)
 const START: f64 = 0.05;
 
 /// The first learning rates, relative to λ/share, which would be right for features of length 1. (On OCR
 /// after ten passes, 1 and 10 leave a larger gap at λ = 1/n and 100/n.)
 const RATE: f64 = 0.1;
 
-/// The start is looked for between this and one by it.
+/// The strength β of the start is searched between this and its reciprocal.
 const LEAST_PULL: f64 = 1e-6;
 
 /// Number of potentials of example `i`.
@@ -41,14 +41,15 @@ fn potentials(run: &Run<'_, '_>, i: usize) -> Result<usize, TrainError> {
 }
 
 /// Where example `i` starts: p(y) ∝ exp(−β·L(y)), with the smallest power of two for β that makes the
-/// expected loss small, and `origin` is w = 0. `pull` is the β of the example before, from where the search begins.
+/// expected loss small. `origin` is w = 0. `pull` is the β of the previous example, from which the search
+/// begins.
 fn start(
     run: &mut Run<'_, '_>,
     i: usize,
     origin: &[f64],
     pull: &mut f64,
 ) -> Result<(Vec<f64>, Block), TrainError> {
-    // At w = 0 all that H has is the loss. (Bounds may keep the weights of the truth from 0.)
+    // At w = 0 H is the loss alone. (Bounds may keep the weights of the truth from 0.)
     let potentials = potentials(run, i)?;
     run.state_and_scratch().1.worker.prepare(i, origin);
     let mut at = |beta: f64| {
@@ -86,7 +87,7 @@ pub(in crate::solver) struct ExponentiatedGradient {
     thetas: Vec<Vec<f64>>,
     /// The learning rates ηᵢ.
     rates: Vec<f64>,
-    /// Potentials and point of a step that is being tried, and the way there.
+    /// Scratch memory: the potentials and the point of a step that is being tried, and the way there.
     #[serde(skip)]
     trial: Vec<f64>,
     #[serde(skip)]

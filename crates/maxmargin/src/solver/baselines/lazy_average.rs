@@ -1,4 +1,4 @@
-//! Averages of iterates that are sums, at the cost of what each step adds.
+//! Averages of the iterates wₜ = vₜ/t, at the cost of what each step adds.
 
 use crate::settings::Average;
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,13 @@ use serde::{Deserialize, Serialize};
 /// Σ_{t≤k} t·wₜ = (k + 1)·v_k − Σ_{s≤k} s·g_s
 /// ```
 ///
-/// so that each step adds one more multiple of gₜ elsewhere, and nothing is ever O(d) until the
-/// average is wanted.
+/// So each step adds one more multiple of gₜ elsewhere, and no work is O(d) until the average is wanted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum LazyAverage {
     None,
     Weighted(Vec<f64>),
-    /// For `uniform` there is one, from the beginning. For `half` there are two, of which the first is
-    /// read and the second takes its place in time.
+    /// `uniform` has one tail, from the beginning. `half` has two: the first is read, and the second
+    /// replaces it in time.
     Tails {
         tails: Vec<Tail>,
         harmonic: f64,
@@ -49,7 +48,7 @@ impl LazyAverage {
         }
     }
 
-    /// Step `t` (counted from 1) is about to add g: `add` is to add that times a number to a vector.
+    /// Called before step `t`, counted from 1, adds g; `add` adds a multiple of g to a vector.
     pub(super) fn step(&mut self, t: u64, mut add: impl FnMut(f64, &mut [f64])) {
         match self {
             Self::None => {}
@@ -73,7 +72,7 @@ impl LazyAverage {
         }
     }
 
-    /// The average after `k` ≥ 1 steps, given v; none if there is none.
+    /// The average after `k` ≥ 1 steps, for the current v. Returns `None` without averaging.
     pub(super) fn weights(&self, k: u64, v: &[f64]) -> Option<Vec<f64>> {
         let (own, sum, correction) = match self {
             Self::None => return None,

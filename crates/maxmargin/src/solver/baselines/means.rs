@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// Sums of corners, example by example.
 ///
-/// Where every example has been visited k times, the subgradient method's w = 1/(λt) Σ n·cᵢ/C·ψ is Aα
-/// of these means: that is what makes its gap a true one. Whatever the visits, the means are a
-/// feasible point, and their value is a bound.
+/// If every example has been visited k times, the subgradient method's w = 1/(λt) Σ n·cᵢ/C·ψ is Aα of
+/// these means: that makes its gap a true one. After any visits the means are a feasible point, and their
+/// value is a bound.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Means {
     sums: Vec<Block>,
@@ -18,7 +18,7 @@ pub(super) struct Means {
 }
 
 /// How far to go from the truth towards a point with the expected loss ℓ and λ/2 ‖Aα‖² = `length`, and
-/// the value sℓ − s²·`length` there: no less than at either end.
+/// the value sℓ − s²·`length` there, which is no less than at either end.
 pub(super) fn best_share(loss: f64, length: f64) -> (f64, f64) {
     let share = if loss >= 2.0 * length { 1.0 } else { (0.5 * loss / length).max(0.0) };
     (share, share * (loss - share * length))
@@ -49,14 +49,14 @@ impl Means {
         let length = 0.5 * means.lambda * means.norm_sq;
         let (share, _) = best_share(means.dual + length, length);
         let (_, point) = means.into_point();
-        // With bounds the dual is no parabola between the two.
+        // With bounds the dual is not a parabola between the two.
         match share < 1.0 && bounds_in_force(problem).is_none() {
             true => point.rescaled(problem, share),
             false => point,
         }
     }
 
-    /// The means as a point of the dual; the truth where nothing was seen.
+    /// The means as a point of the dual, with the truth for examples that were never visited.
     pub(super) fn point(&self, problem: &dyn Blocks) -> DualPoint {
         let mean = |(i, (sum, &count)): (usize, (&Block, &u32))| {
             let mut block = sum.clone();

@@ -1,4 +1,12 @@
 //! The methods that the papers compare with.
+//!
+//! A certificate is P(w) − D(α) for any w and any feasible α, so a baseline needs a dual point and nothing
+//! more. Cutting planes and exponentiated gradients are dual methods with w = Aα. After whole passes the
+//! subgradient method's w is Aα too (`means`). Its averages, AdaGrad and the perceptron have weights of
+//! their own, and α is only their bound.
+//!
+//! `sweep` is what those share that learn from one example at a time; `n_slack` and `one_slack` are rounds
+//! of `solver::batch`.
 
 mod adagrad;
 mod corner_store;

@@ -1,9 +1,8 @@
 //! Cutting planes with one slack variable per example.
 //!
-//! A plane of example i is a corner of its block, and the dual of the QP over all planes found so far
-//! is the dual of the problem with all mass on these corners. So the working set is what blocks
-//! remember, and its QP is solved by the shifts of mass that corrective steps make as well, sweep by
-//! sweep, from where it stood.
+//! A plane of example i is a corner of its block. The dual of the QP over all planes found so far is the
+//! dual of the problem with all mass on these corners. So the working set is what blocks remember, and the
+//! mass shifts of corrective steps solve its QP, sweep by sweep, from where it stood.
 
 use crate::certificate::Certificate;
 use crate::dual::Pace;
@@ -15,23 +14,23 @@ use crate::solver::block_coordinate::active_set::{ActiveSets, Visited};
 use crate::solver::block_coordinate::corner_cache::Cache;
 use serde::{Deserialize, Serialize};
 
-/// The QP is solved to this share of the gap: beyond that, new planes are worth more.
+/// The QP is solved to this share of the gap. Beyond that, new planes are worth more.
 pub(super) const ENOUGH: f64 = 0.1;
 
-/// Planes without mass in so many rounds are dropped.
+/// Planes without mass for this many rounds are dropped.
 pub(super) const MOST_IDLE: u8 = 50;
 
-/// More sweeps than this are not made between two rounds of oracles.
+/// The most sweeps between two rounds of oracles.
 const MOST_SWEEPS: usize = 1000;
 
-/// What is left to gain where rounding is all there is.
+/// Gains below this are rounding.
 const ROUNDING: f64 = 1e-14;
 
 /// Cutting planes, n-slack.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::solver) struct NSlack {
     sets: ActiveSets,
-    /// For how many rounds each plane of each example has had no mass.
+    /// For how many rounds each plane of each example has been without mass.
     ages: Vec<Vec<u8>>,
     /// The examples that the next sweep goes over.
     #[serde(skip)]
@@ -54,7 +53,7 @@ impl Round<'_> for NSlack {
     ) -> Result<bool, TrainError> {
         for (i, answer) in answers.iter().enumerate().filter(|(_, a)| a.reading.gap > 0.0) {
             let corner = (&answer.corner.parts, answer.corner.loss);
-            // The sweep to come evaluates it.
+            // The next sweep evaluates it.
             self.sets.add(run.problem, i, corner, |_| 0.0);
         }
         run.totals.visits += answers.len() as u64;
@@ -77,8 +76,8 @@ impl NSlack {
         Self { sets, ages: vec![Vec::new(); n], active: Vec::new(), gaps: vec![0.0; n] }
     }
 
-    /// Sweeps over the examples until little is left to gain; false if a limit comes first. Examples with
-    /// next to nothing to gain rest until the others are done.
+    /// Sweeps over the examples until little is left to gain. Returns false if a limit comes first.
+    /// Examples with next to nothing to gain rest until the others are done.
     fn solve(&mut self, run: &mut Run<'_, '_>, proof: &Certificate) -> Result<bool, TrainError> {
         let n = run.examples();
         let target = (ENOUGH * proof.gap).max(ROUNDING * (1.0 + proof.primal.abs()));
@@ -103,7 +102,7 @@ impl NSlack {
         Ok(true)
     }
 
-    /// Visits all active examples once; what they had left to gain.
+    /// Visits all active examples once. Returns what they had left to gain.
     fn sweep(&mut self, run: &mut Run<'_, '_>) -> Result<f64, TrainError> {
         let mut left = 0.0;
         for &i in &self.active {

@@ -1,8 +1,9 @@
 //! Cutting planes with one slack variable for all examples together.
 //!
-//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP
-//! over the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass
-//! βₚ at yₚᵢ. So w = Aα, and the gap is what it is everywhere. With bounds, w = clip(Aα).
+//! A plane p is one corner for every example: wₚ = Σᵢ cᵢ/(λC)·ψᵢ(yₚᵢ) and ℓₚ = Σᵢ cᵢ/C·Lᵢ(yₚᵢ). The QP over
+//! the planes has one mass βₚ for each, and its point is a point of every block: αᵢ has the mass βₚ at yₚᵢ.
+//! So w = Aα can be rebuilt from the blocks, and the gap means what it means everywhere. Corners are stored
+//! once per example. With bounds, w = clip(Aα).
 
 use super::corner_store::CornerStore;
 use super::n_slack::{ENOUGH, MOST_IDLE};
@@ -20,10 +21,10 @@ use serde::{Deserialize, Serialize};
 /// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
 const WORTHWHILE: f64 = 0.25;
 
-/// So many planes in a row may be made of remembered corners.
+/// The most planes in a row that are made of remembered corners.
 const MOST_REMEMBERED: usize = 10;
 
-/// What is left to gain where rounding is all there is.
+/// Gains below this are rounding.
 const ROUNDING: f64 = 1e-14;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,10 +49,10 @@ pub(in crate::solver) struct OneSlack<'p> {
     stores: Vec<CornerStore>,
     planes: Vec<Plane>,
     qp: SimplexQp,
-    /// Where weights have bounds, the QP is solved along them.
+    /// For weights with bounds, along which the QP is solved.
     #[serde(skip)]
     clipped: Option<Clipped<'p>>,
-    /// For weights of a new plane.
+    /// Scratch memory for the weights of a new plane.
     #[serde(skip)]
     dense: Vec<f64>,
     #[serde(skip)]
@@ -67,7 +68,7 @@ impl<'p> Round<'p> for OneSlack<'p> {
         self.dense = vec![0.0; run.problem.dim()];
         self.picks = vec![Pick::default(); run.examples()];
         if self.planes.is_empty() {
-            // The plane that the run starts from: the truth, unless it was told otherwise.
+            // The plane that the run starts from: the truth, unless it starts elsewhere.
             let stores = self.stores.iter_mut().zip(&run.state.blocks);
             let take =
                 |(store, block): (&mut CornerStore, &Block)| store.take(&block.parts, block.loss);
@@ -76,7 +77,8 @@ impl<'p> Round<'p> for OneSlack<'p> {
         }
     }
 
-    /// Adds the plane that oracles have found, and others while remembered corners make good ones.
+    /// Adds the plane that the oracles have found, and more planes while remembered corners make good
+    /// ones.
     fn round(
         &mut self,
         run: &mut Run<'p, '_>,
@@ -131,7 +133,8 @@ impl OneSlack<'_> {
         }
     }
 
-    /// Adds a plane, unless there is one like it; that tells more of the QP's precision than of w.
+    /// Adds a plane and returns true, unless an equal plane exists, which would only mean that the QP is
+    /// not solved precisely.
     fn add_new(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) -> bool {
         let is_new = self.planes.iter().all(|plane| plane.corners != corners);
         if is_new {
@@ -163,12 +166,13 @@ impl OneSlack<'_> {
         self.qp.add(loss, products);
     }
 
-    /// Inner products of the last plane, which is in `dense`, with all, itself the last.
+    /// Inner products of the last plane, which is in `dense`, with all planes; the last one is with
+    /// itself.
     fn products(&self, problem: &dyn Blocks) -> Vec<f64> {
         let Some(own) = problem.weights_norm_sq(&self.dense) else {
             return self.planes.iter().map(|plane| plane.w.dot_dense(&self.dense)).collect();
         };
-        // Lengths are all that is known with a kernel: ⟨a, b⟩ = (‖a‖² + ‖b‖² − ‖a − b‖²)/2.
+        // With a kernel only lengths are known: ⟨a, b⟩ = (‖a‖² + ‖b‖² − ‖a − b‖²)/2.
         let others = &self.planes[..self.planes.len() - 1];
         let mut products = Vec::with_capacity(self.planes.len());
         for (at, plane) in others.iter().enumerate() {
@@ -183,7 +187,7 @@ impl OneSlack<'_> {
         products
     }
 
-    /// Solves the QP to a share of `gap`, and brings the blocks of the state and w up to date.
+    /// Solves the QP to a share of `gap`, and updates w and the blocks of the state.
     fn solve(
         &mut self,
         run: &mut Run<'_, '_>,
@@ -215,7 +219,7 @@ impl OneSlack<'_> {
         Ok(())
     }
 
-    /// Finds the best remembered corner of every example; what they promise together.
+    /// Finds the best remembered corner of every example. Returns what they promise together.
     fn look(&mut self, run: &mut Run<'_, '_>) -> f64 {
         let stores = &self.stores;
         run.for_each_block(&mut self.picks, |_, state, i, scratch, pick| {
@@ -228,7 +232,7 @@ impl OneSlack<'_> {
         self.picks.iter().map(|pick| pick.gap).sum()
     }
 
-    /// Drops planes that have had no mass for long.
+    /// Drops planes that have been without mass for long.
     fn forget(&mut self) {
         for at in (0..self.planes.len()).rev() {
             let plane = &mut self.planes[at];

@@ -1,4 +1,4 @@
-//! The averaged structured perceptron: the floor everyone knows. With bounds, each step is clipped.
+//! The averaged structured perceptron (Collins, 2002). With bounds, each step is clipped.
 
 use super::sweep::{Sweeper, read_output};
 use crate::dual::{DualPoint, DualState};
@@ -9,14 +9,14 @@ use crate::run::Run;
 use crate::run::session::Checked;
 use serde::{Deserialize, Serialize};
 
-/// With g the steps, w = w₀ + Σ g; and the mean over t visits is w + (w − w₀ − Σ s·g)/t, s the visit of a
-/// step, so that averaging costs what a step does.
+/// With g the steps, w = w₀ + Σ g. The mean over t visits is w + (w − w₀ − Σ s·g)/t, where s is the visit
+/// of a step, so averaging costs as much as a step.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::solver) struct Perceptron {
     w: Vec<f64>,
     /// w₀ + Σ s·g.
     late: Vec<f64>,
-    /// Where a step is gathered before it is clipped, if there are bounds.
+    /// Scratch memory for a step before it is clipped, if there are bounds.
     #[serde(skip)]
     way: Option<SparseAccumulator>,
     t: u64,
@@ -36,7 +36,7 @@ impl Perceptron {
         let t = self.t.max(1) as f64;
         let mean = |(w, late): (&f64, &f64)| w + (w - late) / t;
         let mut weights: Vec<f64> = self.w.iter().zip(&self.late).map(mean).collect();
-        // A mean of what is within bounds is within them, but for rounding.
+        // A mean of weights within bounds is within them up to rounding.
         if let Some(bounds) = bounds_in_force(run.problem) {
             bounds.clip_all(&mut weights);
         }
@@ -52,7 +52,8 @@ impl<'p> Sweeper<'p> for Perceptron {
 
     fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError> {
         run.predict_at(i, &self.w);
-        // A prediction is no maximum with the loss, so it says nothing of the max oracle.
+        // A prediction does not maximise with the loss, so it does not count as a failure of the max
+        // oracle.
         read_output(run, i, &self.w, 1.0)?;
         let (problem, n) = (run.problem, run.examples() as f64);
         let (state, scratch) = run.state_and_scratch();

@@ -4,8 +4,8 @@ use crate::dual::{Clipped, Pace};
 use crate::problem::{Sink as _, SparseVec};
 use serde::{Deserialize, Serialize};
 
-/// Maximises Σ bₚβₚ − λ/2 Σ βₚβ_q⟨wₚ, w_q⟩ over β ≥ 0 with Σ βₚ = 1, where variables come and go and
-/// every solution starts from the one before.
+/// Maximises Σ bₚβₚ − λ/2 Σ βₚβ_q⟨wₚ, w_q⟩ over β ≥ 0 with Σ βₚ = 1. Variables come and go, and every
+/// solution starts from the one before.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SimplexQp {
     lambda: f64,
@@ -17,7 +17,7 @@ pub(super) struct SimplexQp {
     values: Vec<f64>,
 }
 
-/// More steps than this, for every variable, are not made at once.
+/// The most steps per variable in one call.
 const MOST_STEPS: usize = 1000;
 
 impl SimplexQp {
@@ -26,8 +26,8 @@ impl SimplexQp {
         Self { lambda, masses, linear, products, values }
     }
 
-    /// Adds a variable: the first with all mass, others without. `products` are those with all before
-    /// it, and last with itself.
+    /// Adds a variable: the first one gets all mass, later ones none. `products` are those with all
+    /// earlier variables, and last with itself.
     pub(super) fn add(&mut self, linear: f64, products: Vec<f64>) {
         self.masses.push(f64::from(u8::from(self.masses.is_empty())));
         self.linear.push(linear);
@@ -37,7 +37,7 @@ impl SimplexQp {
         self.products.push(products);
     }
 
-    /// Takes away a variable without mass; the last one takes its place.
+    /// Removes a variable without mass. The last variable takes its place.
     pub(super) fn remove(&mut self, at: usize) {
         debug_assert!(self.masses[at] == 0.0, "a variable with mass cannot be taken away");
         self.masses.swap_remove(at);
@@ -53,15 +53,15 @@ impl SimplexQp {
         self.products[at][at]
     }
 
-    /// Moves mass from the worst variable to the best until no more than `target` is left to gain;
-    /// none if numbers are not finite.
+    /// Moves mass from the worst variable to the best until at most `target` is left to gain. Returns
+    /// `None` if a number is not finite.
     pub(super) fn solve(&mut self, target: f64) -> Option<()> {
         self.values.clear();
         for (linear, row) in self.linear.iter().zip(&self.products) {
             let product: f64 = row.iter().zip(&self.masses).map(|(g, mass)| g * mass).sum();
             self.values.push(linear - self.lambda * product);
         }
-        // Not only those that are looked at: what is none compares as neither better nor worse.
+        // All values, not only those that are compared: NaN compares as neither better nor worse.
         if self.values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -91,9 +91,9 @@ impl SimplexQp {
         self.masses[from] = if gamma == longest { 0.0 } else { longest - gamma };
     }
 
-    /// As [`solve`](Self::solve) where weights have bounds: the largest Σ bₚβₚ + λ/2 ‖w‖² − λ⟨v, w⟩ with
-    /// v = Σ βₚwₚ and w = clip(v). That is no quadratic, and products tell nothing: every shift goes along
-    /// the weights of its two variables.
+    /// As [`solve`](Self::solve) for weights with bounds: maximises Σ bₚβₚ + λ/2 ‖w‖² − λ⟨v, w⟩ with v =
+    /// Σ βₚwₚ and w = clip(v). That is not a quadratic, and inner products do not help: every shift goes
+    /// along the weights of its two variables.
     pub(super) fn solve_within(
         &mut self,
         target: f64,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_are_told() {
+    fn non_finite_numbers_are_reported() {
         assert!(qp(&[(0.0, [1.0, 0.0]), (f64::NAN, [0.0, 1.0])]).solve(0.1).is_none());
     }
 }

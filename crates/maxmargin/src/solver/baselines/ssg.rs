@@ -1,10 +1,11 @@
 //! The stochastic subgradient method with the steps of Pegasos.
 //!
-//! w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) is w = v/t, where every step adds n·cᵢ/C·ψᵢ(y*)/λ to v: w is
-//! never touched as a whole. The oracle at v/t is the oracle at v with t times the loss.
+//! A step w ← (1 − 1/t)·w + n·cᵢ/C·ψᵢ(y*)/(λt) shrinks all of w. Instead we keep the sum v of what the
+//! steps have added, n·cᵢ/C·ψᵢ(y*)/λ each, with w = v/t; a step then costs the features of its corner. The
+//! oracle at v/t is the oracle at v with t times the loss (`Problem::oracle_with_loss`).
 //!
-//! With bounds, w = clip(v/t): what is projected is the mean of all steps, not one iterate after the other
-//! (dual averaging), so that w still is that of a dual point, the mean of all corners, and its gap is true.
+//! With bounds, w = clip(v/t): the mean of all steps is projected, not one iterate after the other (dual
+//! averaging). So w still belongs to a dual point, the mean of all corners, and its gap is true.
 
 use super::lazy_average::LazyAverage;
 use super::means::{Means, best_share};
@@ -28,19 +29,20 @@ pub(in crate::solver) struct Subgradient<'p> {
     average: LazyAverage,
     #[serde(skip)]
     clipped: Option<Clipped<'p>>,
-    /// w itself, for problems whose losses cannot be scaled.
+    /// w itself, for problems that cannot scale their losses.
     #[serde(skip)]
     plain: Option<Vec<f64>>,
-    /// Σ cᵢ/C·hinge in this pass, each at its time.
+    /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
 }
 
-/// t·w where weights have bounds, kept in step with v.
+/// t·w for weights with bounds, updated together with v.
 #[derive(Debug)]
 struct Clipped<'p> {
     bounds: &'p Bounds,
     tw: Vec<f64>,
-    /// Features whose bounds move away from 0 as t grows, so that every step may change them.
+    /// Features with a finite bound other than 0. These bounds scale with t, so every step may change t·w
+    /// there.
     moving: Vec<usize>,
     /// What a step adds to v.
     way: SparseAccumulator,
@@ -62,7 +64,7 @@ impl<'p> Clipped<'p> {
         }
     }
 
-    /// Lets t·w = clip(v) within t times the bounds follow the way that v has gone.
+    /// Updates t·w = clip(v), within t times the bounds, after a step of v.
     fn follow(&mut self, v: &[f64], t: f64) {
         for &j in self.way.touched.iter().chain(&self.moving) {
             let (lower, upper) = (self.bounds.lower()[j], self.bounds.upper()[j]);
@@ -85,8 +87,8 @@ impl Subgradient<'_> {
         }
     }
 
-    /// The average of the weights if there is one, and a dual point: the one that the last weights are
-    /// made of, or the best bound for an average.
+    /// The average of the weights if the run averages, and a dual point: the one that the last weights
+    /// are made of, or the best bound for an average.
     fn weights_and_point(&self, run: &mut Run<'_, '_>) -> (Option<Vec<f64>>, DualPoint) {
         let mut average = self.average.weights(self.t.max(1), &self.v);
         if let (Some(average), Some(bounds)) = (&mut average, bounds_in_force(run.problem)) {
@@ -103,7 +105,7 @@ impl Subgradient<'_> {
         self.clipped.as_ref().map_or(&self.v, |clipped| &clipped.tw)
     }
 
-    /// Finds the corner of example `i` at the current w; its hinge.
+    /// Finds the corner of example `i` at the current w, and returns its hinge.
     fn look(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
         let t = self.t.max(1) as f64;
         if self.plain.is_none() {
@@ -178,7 +180,7 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
         let (average, point) = self.weights_and_point(run);
         let is_last = average.is_none();
         let (check, other) = run.check_other(point, average)?;
-        // After whole passes, the weights of the means should be the iterate itself.
+        // After whole passes, the weights of the means should equal the iterate.
         let whole = self.t > 0 && self.t.is_multiple_of(run.examples() as u64);
         let drift = (whole && is_last).then(|| {
             let t = self.t as f64;

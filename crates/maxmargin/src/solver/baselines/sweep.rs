@@ -1,4 +1,4 @@
-//! Methods that learn from one example at a time.
+//! The pass of methods that learn from one example at a time.
 
 use crate::dual::{DualState, Scratch};
 use crate::error::TrainError;
@@ -11,15 +11,16 @@ use crate::util::rounding::ROUNDING;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// What a method does with one example after the other.
+/// What a method does with one example after another.
 pub(in crate::solver) trait Sweeper<'p>: Serialize + DeserializeOwned {
-    /// Builds what the checkpoint of a resumed run does not hold.
+    /// Rebuilds what a checkpoint leaves out.
     fn prepare(&mut self, run: &Run<'p, '_>);
 
     /// Calls the oracle of example `i` and makes a step.
     fn visit(&mut self, run: &mut Run<'p, '_>, i: usize) -> Result<(), TrainError>;
 
-    /// After a whole pass, tells the run its dual value, and what it can tell of the primal.
+    /// After a whole pass, sets the dual value of the run, and its estimate of the primal if the method
+    /// has one.
     fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError>;
 
     /// As [`Method::check`].
@@ -89,11 +90,11 @@ impl<'p, M: Sweeper<'p>> Method<'p> for Sweep<M> {
     }
 }
 
-/// Reads the corner of example `i` in the scratch, which the max oracle has found at the weights
-/// `scale`·`w` with the worker prepared for `w`: its hinge. The way from the truth to it is left in
+/// Returns the hinge of example `i` from the corner in the scratch, which the max oracle has found at the
+/// weights `scale`·`w` with the worker prepared for `w`. Leaves the way from the truth to the corner in
 /// `scratch.step.parts`.
 ///
-/// An inexact oracle may have found less than the truth, which then takes its place.
+/// If an inexact oracle has found less than the truth, the truth replaces its corner.
 pub(super) fn read_corner(
     run: &mut Run<'_, '_>,
     i: usize,
@@ -105,7 +106,8 @@ pub(super) fn read_corner(
     Ok(hinge.unwrap_or(0.0))
 }
 
-/// As [`read_corner`], of any output; none if it is worth less than the truth, which has taken its place.
+/// As [`read_corner`], for any output. Returns `None` if the truth is better, which then replaces the
+/// output.
 pub(super) fn read_output(
     run: &mut Run<'_, '_>,
     i: usize,

@@ -1,4 +1,10 @@
-//! Visits to blocks that remember their corners: pairwise, away and corrective steps, and caching.
+//! Steps of blocks that remember their corners: pairwise, away and corrective.
+//!
+//! Work within a block needs no look at w. With D the squared distances of the atoms in feature space, each
+//! measured once, moving mass γ from atom b to atom a changes the value of atom c by −½γ·cᵢ/(λC)·(D(c, b) −
+//! D(c, a)), apart from a constant that is the same for all atoms. So a corrective step shifts mass between
+//! all remembered corners and touches w once, at the end. A pairwise step is a single such shift. With
+//! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
 
 use crate::dual::Pace;
 use crate::dual::{Block, DualState, Stride};
@@ -10,9 +16,9 @@ use crate::solver::block_coordinate::corner_cache::{Cache, Size};
 use crate::util::rounding::ROUNDING;
 use serde::{Deserialize, Serialize};
 
-/// In-block work goes on until the violation has fallen to this share of what it was at first;
-/// going on to the end of one block pays less than going to the next. (On OCR, 0.02 takes as many
-/// visits and more time, 0.3 more visits and as much time.)
+/// Work within a block goes on until the violation has fallen to this share of its first value; after
+/// that, the next block pays more. (On OCR, 0.02 takes as many visits and more time, 0.3 more visits and
+/// as much time.)
 const ENOUGH: f64 = 0.1;
 
 /// Mass is moved at most this often in one visit. (On OCR, 10 take as many visits and a fifth more time,
@@ -25,10 +31,10 @@ pub(crate) struct ActiveSets {
     atoms: Vec<Atoms>,
     /// What each block's atoms took when they were tidied last.
     sizes: Vec<Size>,
-    /// Blocks of the state that are behind their atoms.
+    /// Blocks of the state that have not been updated from their atoms.
     stale: Vec<bool>,
     pub(crate) cache: Cache,
-    /// The way a block has gone in a visit, and a place for differences.
+    /// Scratch memory: the way a block has gone in a visit, and differences.
     #[serde(skip)]
     way: SparseVec,
     #[serde(skip)]
@@ -49,10 +55,11 @@ pub(crate) struct Visited<'a, 'p> {
     pub(crate) worker: &'a mut dyn Worker,
 }
 
-/// What there is to say of a corner that was added to a block.
+/// What is known of a corner that was added to a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Added {
-    /// How far its value is above that of the block's own point; times the block's share, its gap.
+    /// How far its value is above that of the block's own point. Times the block's share, this is its
+    /// gap.
     pub(crate) ahead: f64,
     /// Its value, which is 0 for the truth.
     pub(crate) value: f64,
@@ -60,10 +67,10 @@ pub(crate) struct Added {
     pub(crate) rounding: f64,
 }
 
-/// What a visit has come to.
+/// The outcome of a visit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outcome {
-    /// Step size, and the longest that was possible.
+    /// The step size, and the longest possible one.
     pub(crate) gamma: f64,
     pub(crate) longest: f64,
 }
@@ -100,7 +107,7 @@ impl ActiveSets {
         &self.relative
     }
 
-    /// Brings the atoms of block `i` and its example near, for a visit soon to come.
+    /// Prefetches the atoms of block `i` and its example, for the next visit.
     pub(crate) fn prefetch(&self, problem: &dyn Blocks, i: usize) {
         problem.prefetch(i);
         self.atoms[i].prefetch();
@@ -111,8 +118,8 @@ impl ActiveSets {
         worker.prepare_scores(i, &state.w, self.atoms[i].parts());
     }
 
-    /// Looks at block `i`, for which the worker is [prepared](Self::prepare): the gap of the best remembered
-    /// corner.
+    /// The gap of the best remembered corner of block `i`, for which the worker is
+    /// [prepared](Self::prepare).
     pub(crate) fn look(&mut self, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
         let atoms = &mut self.atoms[i];
         atoms.evaluate(i, &state.w, worker);
@@ -120,7 +127,7 @@ impl ActiveSets {
         state.shares.of(i) * (best - atoms.own_value())
     }
 
-    /// Whether a corner of block `i` is the point that its run began at.
+    /// Whether a corner of block `i` is the point at which its run began.
     pub(crate) fn is_first(
         &mut self,
         problem: &dyn Blocks,
@@ -134,8 +141,8 @@ impl ActiveSets {
         }
     }
 
-    /// Makes atoms of points that blocks have come to by Frank-Wolfe steps, which have left so much of
-    /// the points they began at.
+    /// Turns the points that blocks have reached by Frank-Wolfe steps into atoms. `left` is the share of
+    /// its starting point that each block still has.
     pub(crate) fn start_from(&mut self, problem: &dyn Blocks, blocks: &[Block], left: &[f64]) {
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
             let point = self.relate(problem, i, &block.parts).clone();
@@ -144,7 +151,7 @@ impl ActiveSets {
         }
     }
 
-    /// Adds a corner to those of block `i`, after a [look](Self::look); `score` tells the score of its
+    /// Adds a corner to those of block `i`, after a [look](Self::look). `score` computes the score of its
     /// parts relative to the truth.
     pub(crate) fn add(
         &mut self,
@@ -182,10 +189,8 @@ impl ActiveSets {
         }
     }
 
-    /// Shifts mass from the worst corner to the best, again and again while it pays.
-    ///
-    /// Moving γ from corner b to corner a changes the value of corner c by −γ·cᵢ/(λC)·½(D_cb − D_ca)
-    /// and a constant, with D the squared distances: so all this needs no look at w.
+    /// Shifts mass from the worst corner to the best, repeatedly while it pays. This needs no look at w;
+    /// see the head of this file.
     fn shift(
         &mut self,
         Visited { i, state, worker }: Visited<'_, '_>,
@@ -241,8 +246,8 @@ impl ActiveSets {
         Some(outcome.unwrap_or_default())
     }
 
-    /// As [`shift`](Self::shift) where weights have bounds: what a move does to the values depends on
-    /// which weights are at their bounds, so w follows every move, and all is evaluated again.
+    /// As [`shift`](Self::shift) for weights with bounds: what a move does to the values depends on which
+    /// weights are at their bounds, so w follows every move, and all values are computed again.
     fn shift_within_bounds(
         &mut self,
         Visited { i, state, worker }: Visited<'_, '_>,
@@ -284,7 +289,7 @@ impl ActiveSets {
         Some(outcome.unwrap_or_default())
     }
 
-    /// One Frank-Wolfe, away or pairwise step, whichever the direction allows and gains most.
+    /// The Frank-Wolfe, away or pairwise step that the direction allows and that gains most.
     fn one_of(
         &mut self,
         Visited { i, state, worker }: Visited<'_, '_>,
@@ -298,8 +303,8 @@ impl ActiveSets {
         let (to, from, own) = (atoms.best(), atoms.worst_active(), atoms.own_value());
         let (best, worst) = (atoms.values[to], atoms.values[from]);
         let mass = atoms.masses[from];
-        // With all mass on one corner there is nowhere to go away to, and with nearly all of it the
-        // way would be made of rounding errors.
+        // With all mass on one corner there is nothing to move away from, and with nearly all of it the
+        // direction would be made of rounding errors.
         let can_leave = 1.0 - mass > 1e-8;
         let away_promises = can_leave && own - worst >= best - own;
         let kinds: &[Kind] = match direction {
@@ -339,7 +344,7 @@ impl ActiveSets {
         Some(Outcome { gamma: stride.gamma, longest })
     }
 
-    /// Brings a block of the state up to date with its atoms.
+    /// Updates a block of the state from its atoms.
     pub(crate) fn refresh(&mut self, problem: &dyn Blocks, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
             self.truth.clear();
@@ -349,12 +354,12 @@ impl ActiveSets {
         }
     }
 
-    /// Brings all blocks of the state up to date.
+    /// Updates all blocks of the state from their atoms.
     pub(crate) fn refresh_all(&mut self, problem: &dyn Blocks, blocks: &mut [Block]) {
         blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(problem, i, block));
     }
 
-    /// Makes the corners of block `i` without mass one older, and forgets those without mass for more
+    /// Makes the idle corners of block `i` one round older, and forgets those that were idle for more
     /// than `most` rounds. `ages` belong to the block and are kept from round to round.
     pub(crate) fn age(&mut self, i: usize, ages: &mut Vec<u8>, most: u8) {
         let atoms = &mut self.atoms[i];
@@ -368,7 +373,7 @@ impl ActiveSets {
         }
     }
 
-    /// Forgets what need not be remembered of block `i`.
+    /// Forgets the corners of block `i` that need not be remembered.
     pub(crate) fn tidy(&mut self, i: usize) {
         self.cache.tidy(&mut self.atoms[i], self.sizes[i]);
         self.sizes[i] = Size::of(&self.atoms[i]);
@@ -384,7 +389,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Writes the way of a block's point, given relative to the truth, by a step of length 1.
+    /// Writes the change of a block's point, given relative to the truth, by a step of length 1.
     fn write_way(
         self,
         way: &mut SparseVec,
@@ -401,7 +406,7 @@ impl Kind {
         }
     }
 
-    /// Moves the masses by a step of size `gamma`; after the longest one, what vanishes is exactly
+    /// Moves the masses by a step of size `gamma`. After the longest step, vanishing masses are exactly
     /// zero.
     fn move_masses(self, atoms: &mut Atoms, to: usize, from: usize, gamma: f64) {
         let masses = &mut atoms.masses;

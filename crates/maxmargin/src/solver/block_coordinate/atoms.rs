@@ -1,4 +1,10 @@
-//! The corners a block remembers: those that carry its mass, and, with a cache, others besides.
+//! The corners that a block remembers: those that carry its mass and, with a cache, idle ones.
+//!
+//! Atoms are points, not outputs: a block keeps the part vectors of its corners, relative to the truth, and
+//! their losses. A step needs nothing more, a fractional corner or a warm start fits in unchanged, and the
+//! problem is asked for nothing new. Keeping outputs, or hashes of them, would need both. Since atoms are
+//! relative to the truth, a remembered corner costs what it differs by: a visit that looks at remembered
+//! corners first scores only the places where some atom differs from the truth (`Problem::prepare_scores`).
 
 use crate::dual::Block;
 use crate::problem::Worker;
@@ -23,8 +29,8 @@ pub(crate) struct Atoms {
     distances: Distances,
 }
 
-/// So much of a block's point must be another atom than the first to be told apart from it: with less,
-/// what is left of the point without the first is made of rounding errors, and no point of the block.
+/// The first atom is split off a block's point only if at least this share of the point is something
+/// else. With less, the rest would be made of rounding errors and not be a point of the block.
 const LEAST_REST: f64 = 1e-3;
 
 /// What is needed to measure a block's atoms.
@@ -47,7 +53,7 @@ impl Atoms {
         }
     }
 
-    /// Brings them near, for a visit soon to come.
+    /// Prefetches the atoms, for the next visit.
     pub(crate) fn prefetch(&self) {
         prefetch(&self.masses);
         for parts in self.parts.iter().take(4) {
@@ -69,15 +75,15 @@ impl Atoms {
         &self.losses
     }
 
-    /// ActiveSets they take, in bytes.
+    /// The memory they take, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let parts: usize = self.parts.iter().map(SparseVec::len).sum();
         let each = size_of::<SparseVec>() + 3 * size_of::<f64>();
         parts * size_of::<(u64, f64)>() + self.len() * each + self.distances.bytes()
     }
 
-    /// Computes the values of all atoms at `w`, for which the worker is prepared, for these atoms
-    /// at least.
+    /// Computes the values of all atoms at `w`. The worker must be prepared for `w` and at least these
+    /// atoms.
     pub(crate) fn evaluate(&mut self, i: usize, w: &[f64], worker: &dyn Worker) {
         for ((value, parts), loss) in self.values.iter_mut().zip(&self.parts).zip(&self.losses) {
             *value = loss + worker.score(i, w, parts);
@@ -125,8 +131,8 @@ impl Atoms {
         (worst, count)
     }
 
-    /// The atom with these parts, relative to the truth, and this loss, which is added without mass if
-    /// it is new.
+    /// The index of the atom with these parts, relative to the truth, and this loss. A new atom is added
+    /// without mass.
     pub(crate) fn insert(&mut self, parts: &SparseVec, loss: f64, value: f64) -> usize {
         let mut known = self.parts.iter().zip(&self.losses);
         if let Some(at) = known.position(|(p, l)| *l == loss && p == parts) {
@@ -140,8 +146,8 @@ impl Atoms {
         self.len() - 1
     }
 
-    /// The only atom keeps no more than `mass` of its mass, and what the block's point, given relative to
-    /// the truth, has besides becomes another.
+    /// Splits the block's point, given relative to the truth, into two atoms: the only atom keeps `mass`,
+    /// and the rest of the point becomes another atom.
     pub(crate) fn settle(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
         if mass == 1.0 {
             return;
@@ -178,7 +184,7 @@ impl Atoms {
         distance
     }
 
-    /// Takes note in all values that mass `gamma` has moved between two atoms: that of atom c falls by
+    /// Updates all values after mass `gamma` has moved between two atoms: the value of atom c falls by
     /// ½·`gamma`·`rate`·(D(c, from) − D(c, to)), apart from a constant that is the same for all.
     pub(crate) fn note_move(
         &mut self,
@@ -200,7 +206,7 @@ impl Atoms {
         }
     }
 
-    /// Forgets an atom, which must not carry mass; the last one takes its place.
+    /// Forgets an idle atom. The last atom takes its place.
     pub(crate) fn remove(&mut self, at: usize) {
         debug_assert!(self.masses[at] == 0.0, "an atom with mass cannot be forgotten");
         self.distances.swap_remove(at, self.len());
@@ -232,8 +238,8 @@ impl Atoms {
 
     /// The block's point: Σ mass · (truth + atom), given the parts of the truth with the opposite sign.
     ///
-    /// Atom by atom, so that parts without mass do not get a rounding error for one. `whole` is scratch
-    /// memory.
+    /// It is summed atom by atom, so that parts without mass do not get rounding errors instead. `whole`
+    /// is scratch memory.
     pub(crate) fn write_to(
         &self,
         block: &mut Block,
@@ -250,7 +256,7 @@ impl Atoms {
     }
 }
 
-/// A symmetric table that grows; NaN where nothing is known yet.
+/// A symmetric table that grows. Unknown entries are NaN.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Distances {
     stride: usize,
@@ -298,11 +304,11 @@ impl Distances {
         &self.table[a * self.stride..][..self.stride]
     }
 
-    /// Entry `at` of `n` goes, and the last takes its place.
+    /// Removes entry `at` of `n`. The last entry takes its place.
     fn swap_remove(&mut self, at: usize, n: usize) {
         self.known.resize(n, 0);
         self.known.swap_remove(at);
-        // What was known of all is known of all that are left; else up to the one that has changed.
+        // A row that was fully known stays so; other rows are known up to the entry that has changed.
         let left = |known: usize| if known == n { n - 1 } else { known.min(at) };
         self.known.iter_mut().for_each(|known| *known = left(*known));
         if n > self.stride {
@@ -324,7 +330,7 @@ impl Distances {
 mod tests {
     use super::*;
     use crate::doc::toy;
-    use crate::problem::{Blocks, Problem};
+    use crate::problem::{Blocks, Problem, ProblemExt};
 
     fn point(id: u64) -> SparseVec {
         [(id, 1.0)].into_iter().collect()
@@ -372,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hardly_there_is_not_told_apart() {
+    fn a_negligible_rest_is_not_split_off() {
         for (mass, atoms_left) in [(1.0, 1), (1.0 - 1e-15, 1), (0.5, 2), (1e-15, 2), (0.0, 1)] {
             let mut atoms = Atoms::at(SparseVec::new(), 0.0);
             let part: f64 = (1.0 - mass) * (1.0 + 1e-16);

@@ -1,16 +1,24 @@
 //! What the solver `auto` decides after its first pass.
+//!
+//! Gap sampling with corrective steps and a cache was the fastest method, or close to it, at fine gaps in
+//! every race we ran (`benchmarks/results`), and plain steps in permuted order at coarse gaps: while most
+//! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
+//! (see `staged.rs`). Plain steps do not pay where oracle calls are expensive. The clock decides that after
+//! the first pass, from calls that nothing disturbed. This and the cache rule `auto` are the only places
+//! where time can steer a run; the choice is kept with the model, and the same settings given by name make
+//! the same bits.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
 use crate::run::Run;
 use crate::settings::{Caching, Direction};
 
-/// An oracle call that takes longer is worth avoiding, if such calls take this share of the time.
+/// Oracle calls that take longer than this are worth avoiding, if they take this share of the time.
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
 
 impl BlockCoordinate {
-    /// Decides, from what the first pass took, whether it was the last one of plain steps. Where oracles
+    /// Decides, from the time of the first pass, whether it was the last one of plain steps. If oracles
     /// take most of the time, and more than a moment, every call is to be used to the full.
     pub(super) fn decide_auto(&mut self, run: &mut Run<'_, '_>) {
         let (order, direction) = (run.settings.order, run.settings.direction);

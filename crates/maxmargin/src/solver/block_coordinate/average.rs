@@ -1,4 +1,9 @@
 //! Averages of all iterates, at no cost per feature.
+//!
+//! A visit changes one block, so each block keeps its own running sum and updates it only when it moves.
+//! The averaged w is rebuilt from the averaged blocks when it is wanted. The average is thus a dual point
+//! with a true gap of its own. The usual way is a second weight vector; in part space this is cheaper, and
+//! nothing cancels.
 
 use crate::dual::{Block, DualPoint};
 use crate::settings::Average;
@@ -6,14 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
 ///
-/// A visit changes one block, so each block keeps the sum over the visits in which it stood still
-/// only when it moves again: an update costs the block's own non-zeros, never O(d), and the average
-/// of w is rebuilt from the averaged blocks when it is wanted. All terms are non-negative, so
-/// nothing cancels, and the average is a point of the dual with a true gap of its own.
+/// A block adds to its sum, for all the visits in which it stood still, only when it moves again. An update
+/// costs the block's own non-zeros. All terms are non-negative, so nothing cancels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Averager {
     sums: Vec<Block>,
-    /// The first visit since which each block has stood as it is.
+    /// The first visit after which each block has its present value.
     since: Vec<u64>,
     average: Average,
 }
@@ -31,7 +34,7 @@ impl Averager {
         }
     }
 
-    /// To be called just before visit `k` (counted from 1) changes block `i` from `old`.
+    /// Called just before visit `k`, counted from 1, changes block `i` from `old`.
     pub(crate) fn before_change(&mut self, i: usize, k: u64, old: &Block) {
         let weight = self.weight_of(k - 1) - self.weight_of(self.since[i] - 1);
         if weight > 0.0 {

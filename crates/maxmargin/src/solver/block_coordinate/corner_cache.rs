@@ -1,26 +1,30 @@
-//! Remembering what oracles have said.
+//! When a remembered corner saves an oracle call.
+//!
+//! A visit that needs no oracle is cheap even where oracles are, because only the places in which remembered
+//! corners differ from the truth are scored. So the cache pays for chains too. A block keeps at most ten idle
+//! corners (the code of Osokin et al. keeps 100): more of them saved no calls and were looked at in vain.
 
 use crate::observe::CacheStats;
 use crate::settings::Caching;
 use crate::solver::block_coordinate::atoms::Atoms;
 use serde::{Deserialize, Serialize};
 
-/// Corners a block remembers at most, besides those that carry mass: looking through more of them
-/// takes longer than it saves. (On OCR and CoNLL-2000, 100 save no calls, and take up to a fifth more time.)
+/// The most idle corners that a block remembers: looking through more of them takes longer than it saves.
+/// (On OCR and CoNLL-2000, 100 save no calls, and take up to a fifth more time.)
 const MOST_PER_BLOCK: usize = 10;
 
 /// The rules of remembering.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cache {
     rule: Caching,
-    /// With the rule `auto`, whether oracles are to be left alone now, and the dual that the last
-    /// pass of oracle calls has gained per second.
+    /// With the rule `auto`, whether oracles rest now, and the dual that the last pass of oracle calls
+    /// gained per second.
     resting: bool,
     oracle_rate: f64,
     factor: f64,
     nu: f64,
     most_bytes: u64,
-    /// The gap that the last oracle call has found in each block.
+    /// The gap that the last oracle call found in each block.
     last_gaps: Vec<f64>,
     /// The last exact gap of all blocks together.
     full_gap: f64,
@@ -36,16 +40,16 @@ impl Cache {
             factor,
             nu,
             most_bytes,
-            // Nothing is known of a block until its first oracle call, so nothing can be a hit.
+            // Nothing is known of a block before its first oracle call, so nothing can be a hit.
             last_gaps: vec![f64::INFINITY; n],
             full_gap: f64::INFINITY,
             stats: CacheStats::default(),
         }
     }
 
-    /// Decides for the rule `auto` whether the next pass calls oracles, after one that has gained
-    /// `rate` dual per second: it does not while passes over remembered corners gain more than the
-    /// last one of oracle calls has.
+    /// Decides for the rule `auto` whether the next pass calls oracles, after a pass that gained `rate`
+    /// dual per second. It does not while passes over remembered corners gain more than the last pass of
+    /// oracle calls.
     pub(crate) fn choose_turn(&mut self, rate: f64) {
         if self.rule != Caching::Auto {
             return;
@@ -57,7 +61,7 @@ impl Cache {
         }
     }
 
-    /// Whether a remembered corner may do for block `i`, so that it pays to look for one.
+    /// Whether a remembered corner may serve block `i`, so that it pays to look for one.
     pub(crate) fn may_hit(&self, i: usize) -> bool {
         match self.rule {
             Caching::Off => false,
@@ -66,7 +70,7 @@ impl Cache {
         }
     }
 
-    /// Whether a remembered corner with this gap will do for block `i`.
+    /// Whether a remembered corner with this gap is good enough for block `i`.
     pub(crate) fn is_hit(&self, i: usize, gap: f64) -> bool {
         match self.rule {
             Caching::Off => false,
@@ -79,12 +83,12 @@ impl Cache {
         }
     }
 
-    /// Takes note of what an oracle call has found.
+    /// Records the gap that an oracle call has found.
     pub(crate) fn note_oracle(&mut self, i: usize, gap: f64) {
         self.last_gaps[i] = gap.max(0.0);
     }
 
-    /// Takes note of an exact pass.
+    /// Records the gaps of an exact pass.
     pub(crate) fn note_exact(&mut self, gaps: impl Iterator<Item = f64>) {
         self.full_gap = 0.0;
         for (last, gap) in self.last_gaps.iter_mut().zip(gaps) {
@@ -93,14 +97,14 @@ impl Cache {
         }
     }
 
-    /// Takes note of what a block remembers now, and what it did before.
+    /// Updates the statistics for a block whose memory has changed.
     pub(crate) fn note_size(&mut self, before: Size, now: Size) {
         self.stats.corners = self.stats.corners + now.corners - before.corners;
         self.stats.bytes = self.stats.bytes + now.bytes - before.bytes;
     }
 
-    /// Forgets corners without mass: all of them without a cache, else those of the lowest value
-    /// until the bounds are kept. Corners with mass are never touched.
+    /// Forgets idle corners: all of them without a cache, otherwise those of the lowest value until the
+    /// limits are kept. Corners with mass are never touched.
     pub(crate) fn tidy(&mut self, atoms: &mut Atoms, mut before: Size) {
         loop {
             let now = Size::of(atoms);

@@ -1,11 +1,11 @@
 //! Steps that move all blocks together: conjugate gradients over the corners that carry mass.
 //!
-//! Where few corners change any more, visits to one block after another converge slowly: each undoes
-//! a little of what the others have done. But with the set of corners fixed, the dual is a smooth
-//! concave quadratic on the *face* that they span, and conjugate gradients climb it in few rounds,
-//! each about as dear as a look at the blocks with several such corners. The point they lead to may
-//! lie outside: it is projected back, block by block, and an exact line search goes towards it, so
-//! the dual never falls.
+//! Once few corners change, visits to one block after another converge slowly: each undoes a little of what
+//! the others have done. But with the set of corners fixed, the dual is a smooth concave quadratic on the
+//! *face* that they span, and conjugate gradients climb it in few rounds. A round costs about as much as a
+//! look at the blocks with several such corners. The point they reach may lie outside of the blocks: it is
+//! projected back, block by block, and an exact line search goes towards it, so the dual never falls. A
+//! step is made after a sweep of visits that leaves more than 0.8 of the gap.
 
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;
@@ -18,37 +18,37 @@ use crate::solver::block_coordinate::average::Averager;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Rounds of conjugate gradients in the first step, and at least and at most in any.
+/// Rounds of conjugate gradients in the first step, and the fewest and the most in any step.
 const FIRST_ROUNDS: usize = 10;
 const LEAST_ROUNDS: usize = 5;
 const MOST_ROUNDS: usize = 200;
 
-/// Rounds end where the gap within the face has fallen to this share of what it was.
+/// Rounds end when the gap within the face has fallen to this share of its first value.
 const ENOUGH: f64 = 0.1;
 
-/// While a sweep of visits leaves less than this of the gap, visits do well alone.
+/// While sweeps leave less than this share of the gap, visits do well without joint steps.
 const FAST: f64 = 0.8;
 
-/// A step that goes so far of its way has found a good way.
+/// A step that goes at least this share of its way has found a good direction.
 const FAR: f64 = 0.9;
 
-/// Stands for the part of a truth that has none.
+/// The part of a truth that has no part.
 const NO_PART: u64 = u64::MAX;
 
-/// A truth without part whose mass is below this has no mass but rounding.
+/// If a truth without a part has less mass than this, the mass is rounding.
 const DUST: f64 = 1e-12;
 
-/// Less than this is no mass: a corner at which a step has ended must not stand in the way of the
-/// next.
+/// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
 const LEAST_MASS: f64 = 1e-15;
 
-/// Makes steps, and keeps their memory, of which nothing but the rounds matters to the next.
+/// Makes steps, and keeps their scratch memory. Only the number of rounds and the last gap matter to the
+/// next step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct JointCg {
-    /// How many rounds the next step may take: more while steps can be taken to the end, fewer while
-    /// they lead far out of the face.
+    /// The most rounds of the next step: more while steps can be taken to the end, fewer while they lead
+    /// far out of the face.
     rounds: usize,
-    /// The gap of all blocks as it was known after the sweep before.
+    /// The gap of all blocks that was known after the last sweep.
     last_gap: f64,
     #[serde(skip)]
     blocks: Vec<FaceBlock>,
@@ -127,7 +127,7 @@ impl JointCg {
         !fast
     }
 
-    /// Moves all blocks with several corners at once. The averager is told before a block changes in
+    /// Moves all blocks with several corners at once. The averager is updated before a block changes in
     /// visit `k`.
     pub(crate) fn step(
         &mut self,
@@ -147,7 +147,7 @@ impl JointCg {
         }
         .clamp(LEAST_ROUNDS, MOST_ROUNDS);
         if stride.gamma < FAR {
-            // A projection can spoil a good way; then it is better not to leave the face at all.
+            // A projection can spoil a good direction; then it is better not to leave the face at all.
             self.aim_at_boundary();
             let other = self.measure(place);
             if other.gain >= stride.gain {
@@ -163,8 +163,7 @@ impl JointCg {
         }
     }
 
-    /// How far to go in `solver.direction`, of which no more than 1 is open; not at all where numbers
-    /// are not finite.
+    /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.
     fn measure(&mut self, place: &Place<'_, '_>) -> Stride {
         let slope = dot(&self.slopes, &self.solver.direction);
         let curvature = self.spread(place);
@@ -192,7 +191,7 @@ impl JointCg {
             let corners = start..self.parts.len();
             let share = state.shares.of(i);
             let curvature = share * share / state.lambda * simplices.length_sq(i);
-            // Without curvature a block is best at a corner, whatever the others do.
+            // Without curvature a block is best at a corner, independently of the others.
             if corners.len() < 2 || curvature < LEAST_CURVATURE {
                 self.parts.truncate(start);
                 self.masses.truncate(start);
@@ -210,8 +209,8 @@ impl JointCg {
         along_face(&mut self.slopes, &self.blocks);
     }
 
-    /// Conjugate gradients along the face from the current point; the way is in `solver.way`. Returns
-    /// the number of rounds.
+    /// Runs conjugate gradients along the face from the current point; `solver.way` is the way gone.
+    /// Returns the number of rounds.
     fn climb(&mut self, place: &Place<'_, '_>) -> usize {
         self.solver.start(&self.slopes, &self.blocks);
         let mut gap = self.solver.gap(&self.masses, &self.blocks);
@@ -232,7 +231,8 @@ impl JointCg {
         round
     }
 
-    /// The change of w for a change of masses by `solver.direction`; the dual's curvature along it.
+    /// Computes the change of w for a change of masses by `solver.direction`. Returns the curvature of
+    /// the dual along it.
     fn spread(&mut self, place: &Place<'_, '_>) -> f64 {
         let Place { problem, state, .. } = place;
         self.change.clear();
@@ -327,9 +327,9 @@ impl ConjugateGradients {
         self.squares = dot(&self.residual, &self.direction);
     }
 
-    /// Goes in the direction, along which the dual has this curvature, as far as it pays. Where that
-    /// leads out of all blocks for sure, it goes only so far that some mass changes by 1, and returns
-    /// false: there it ends. (Along a direction without curvature the dual may grow without end.)
+    /// Goes in the direction, along which the dual has this curvature, as far as it pays. If that surely
+    /// leads out of all blocks, it goes only until some mass has changed by 1, and returns false to end
+    /// the rounds. (Along a direction without curvature the dual may grow without end.)
     fn advance(&mut self, curvature: f64) -> bool {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let longest = (1.0 - largest(&self.way)) / largest(&self.direction);
@@ -360,8 +360,8 @@ impl ConjugateGradients {
         }
     }
 
-    /// The gap within the face at the end of the way: what the dual could at most still gain there
-    /// (if that end lies in the blocks).
+    /// The gap within the face at the end of the way: the most that the dual could still gain there, if
+    /// that end lies in the blocks.
     fn gap(&self, masses: &[f64], blocks: &[FaceBlock]) -> f64 {
         let block_gap = |FaceBlock { corners, .. }: &FaceBlock| {
             let (mut most, mut own) = (f64::NEG_INFINITY, 0.0);
@@ -375,7 +375,7 @@ impl ConjugateGradients {
     }
 }
 
-/// Takes from each block its mean, so that masses go on summing to one.
+/// Subtracts from each block its mean, so that masses keep summing to one.
 fn along_face(x: &mut [f64], blocks: &[FaceBlock]) {
     for FaceBlock { corners, .. } in blocks {
         let x = &mut x[corners.clone()];

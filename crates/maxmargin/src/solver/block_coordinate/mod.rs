@@ -2,7 +2,20 @@
 //! and the cache of Osokin et al. (2016).
 //!
 //! A visit picks a block, finds a corner, aims at it, and steps as far as the dual rises. The order, the
-//! direction, the step, the cache and the average are parts that know nothing of each other.
+//! direction, the step, the cache and the average are parts that know nothing of each other:
+//!
+//! | file | part |
+//! |---|---|
+//! | `mod.rs` | a pass, and plain visits |
+//! | `order.rs`, `sum_tree.rs` | which block comes next |
+//! | `visit_remembering.rs`, `active_set.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
+//! | `corner_cache.rs` | when a remembered corner saves an oracle call |
+//! | `visit_simplex.rs`, `simplex.rs`, `joint_cg.rs` | blocks that are simplices |
+//! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
+//! | `average.rs` | averages of iterates |
+//!
+//! A step costs what it changes: w and D follow sparsely, and scores, lengths and updates never leave the
+//! parts that a step moves.
 
 pub(crate) mod active_set;
 mod atoms;
@@ -36,13 +49,13 @@ use serde::{Deserialize, Serialize};
 use staged::PlainStage;
 
 /// Known gaps that sum to this share of the tolerance are worth an exact pass. They are a little out of
-/// date, so they have to promise more than the tolerance asks for.
+/// date, so they have to be smaller than the tolerance asks for.
 const PROMISING_SHARE_OF_TOLERANCE: f64 = 0.8;
 
-/// A step that goes so far goes all the way, but for rounding.
+/// A step this close to 1 goes all the way, up to rounding.
 const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 
-/// The block-coordinate method, as it goes from visit to visit.
+/// The state of the block-coordinate method from visit to visit.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BlockCoordinate {
     picker: Picker,
@@ -58,9 +71,9 @@ enum Mode {
     Plain,
     /// The first stage of the direction `staged`: as `Plain`, while the active sets wait for the second.
     Staged { stage: PlainStage, sets: ActiveSets },
-    /// Steps between the corners that the block remembers, and asks the oracle where these promise little.
+    /// Steps between the corners that the block remembers, and calls the oracle if these promise little.
     Remembering(ActiveSets),
-    /// Goes straight to the best point of a block that is a simplex. Where weights have no bounds, all
+    /// Goes straight to the best point of a block that is a simplex. Without bounds on weights, all
     /// blocks also move together after each sweep.
     Simplices(Option<JointCg>),
 }
@@ -71,7 +84,7 @@ impl BlockCoordinate {
         let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
         let knows_optima = corrects && s.cache == Caching::Off && problem.simplices().is_some();
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
-        // A point that was worth starting from has its plain steps behind it.
+        // A warm start has its plain steps behind it.
         let from_zero = run.state.norm_sq == 0.0;
         let sets = || {
             let cache = Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
@@ -161,11 +174,11 @@ impl BlockCoordinate {
         }
     }
 
-    /// n visits, of which `done` are done already, unless something ends the pass before.
+    /// Makes n visits, of which `done` are done already, unless something ends the pass early.
     fn visit_blocks(&mut self, run: &mut Run<'_, '_>, done: usize) -> Result<PassEnd, TrainError> {
         let (n, tolerance, averaging) =
             (run.examples(), run.settings.tolerance, self.averager.is_some());
-        // The gaps of blocks are those of the iterate, and promise nothing of an average.
+        // Block gaps belong to the iterate and say nothing about an average.
         let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE * tolerance };
         for visits in done..n {
             if let Some(status) = run.limit() {
@@ -175,7 +188,7 @@ impl BlockCoordinate {
 
             // Pick a block: uniformly, in turn, or by its gap                      (2016, Alg. 2).
             let next = self.picker.next(&mut self.rng);
-            // Where the iterate is at its end, the average still moves towards it with every visit.
+            // If the iterate has converged, the average still moves towards it with every visit.
             let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
             let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
             self.prefetch_next(run);
@@ -186,7 +199,7 @@ impl BlockCoordinate {
                 Mode::Simplices(_) => self.visit_simplex(run, i)?,
             }
 
-            // Stop where the gaps that the visits have seen are small enough.
+            // Stop if the gaps that the visits have seen are small enough.
             let known = self.picker.known_gap();
             if run.trusting && known.is_some_and(|gap| gap <= tolerance) {
                 return Ok(PassEnd::Trusted);
@@ -199,7 +212,7 @@ impl BlockCoordinate {
             }
         }
         let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
-        // Plain steps let all gaps fall from pass to pass, so that the known ones are rather too large.
+        // Plain steps reduce all gaps from pass to pass, so the known ones are rather too large.
         let early = !averaging && stage.known_gap() < tolerance;
         if stage.is_done(run.totals.passes, tolerance) {
             self.switch_to_corrective(run);
@@ -222,8 +235,8 @@ impl BlockCoordinate {
         self.step(run, i, slope, k) //                  γ, then wᵢ, ℓᵢ, w and ℓ        (lines 6 to 9)
     }
 
-    /// Moves block `i` along the direction in the scratch, on which the dual rises with `slope` at
-    /// first, in visit `k` (counted from 0).
+    /// Moves block `i` along the direction in the scratch, along which the dual initially rises with
+    /// `slope`, in visit `k`, counted from 0.
     fn step(
         &mut self,
         run: &mut Run<'_, '_>,
@@ -251,7 +264,7 @@ impl BlockCoordinate {
             state.follow(i, &step.parts, stride);
             if let Mode::Staged { stage, sets } = &mut self.mode {
                 let corner = &scratch.corner;
-                // Runs begin at the truth, as a rule, so that other corners need no comparison.
+                // Runs usually begin at the truth, so corners with a loss need no comparison.
                 let is_first =
                     corner.loss == 0.0 && sets.is_first(problem, i, &corner.parts, corner.loss);
                 stage.follow(i, stride.gamma, is_first);
@@ -262,7 +275,7 @@ impl BlockCoordinate {
         Ok(())
     }
 
-    /// Brings the next block near, where the order knows it.
+    /// Prefetches the next block, if the order knows it.
     fn prefetch_next(&self, run: &Run<'_, '_>) {
         let Some(next) = self.picker.peek() else { return };
         match &self.mode {
@@ -271,7 +284,7 @@ impl BlockCoordinate {
         }
     }
 
-    /// Ends the plain steps of the direction `staged`, if they are still under way.
+    /// Ends the first stage of the direction `staged`, if it is still under way.
     fn switch_to_corrective(&mut self, run: &Run<'_, '_>) {
         self.mode = match std::mem::replace(&mut self.mode, Mode::Plain) {
             Mode::Staged { stage, mut sets } => {
@@ -287,7 +300,7 @@ impl BlockCoordinate {
         };
     }
 
-    /// The exact gap of the iterate, of which all that follow gaps take note.
+    /// The exact gap of the iterate. The order and the cache learn the block gaps from it.
     fn check_iterate(&mut self, run: &mut Run<'_, '_>) -> Result<Check, TrainError> {
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.refresh_all(run.problem, &mut run.state.blocks);
@@ -303,8 +316,8 @@ impl BlockCoordinate {
     }
 }
 
-/// Aims block `i` at the corner in the scratch, or at the truth where an inexact oracle has found less
-/// than that or than the block's own point. Returns the slope of the dual on the way.
+/// Aims block `i` at the corner in the scratch, or at the truth if an inexact oracle has found less than
+/// the truth or than the block's own point. Returns the slope of the dual on the way.
 fn aim_at_corner(run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
     let problem = run.problem;
     let (state, scratch) = run.state_and_scratch();

@@ -1,4 +1,4 @@
-//! Which block comes next.
+//! Which block is visited next.
 
 use crate::settings::Order;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// An [`Order`] at work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Picker {
-    /// `ahead` is drawn one visit early, so that it can be peeked at.
+    /// `ahead` is drawn one visit early, so that `peek` can return it.
     Uniform {
         n: usize,
         ahead: Option<usize>,
@@ -39,7 +39,7 @@ impl Picker {
         }
     }
 
-    /// The block that [`next`](Self::next) will return, where that is known already.
+    /// The block that [`next`](Self::next) will return, if it is known already.
     pub(crate) fn peek(&self) -> Option<usize> {
         match self {
             Self::Uniform { ahead, .. } => *ahead,
@@ -52,8 +52,8 @@ impl Picker {
         }
     }
 
-    /// The next block to visit; none if all gaps are thought to be zero, so that only an exact pass
-    /// can tell where there is still something to gain.
+    /// The next block to visit. Returns `None` if all known gaps are zero, so that only an exact pass can
+    /// tell where there is something to gain.
     pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<usize> {
         match self {
             Self::Uniform { n, ahead } => {
@@ -84,7 +84,7 @@ impl Picker {
         matches!(self, Self::Gap(_) | Self::Lazy(_))
     }
 
-    /// Whether a sweep over all blocks that want one ends here, after `visits` visits of a pass.
+    /// Whether a sweep over all blocks that are awake ends here, after `visits` visits of a pass.
     pub(crate) fn ends_sweep(&self, n: usize, visits: usize) -> bool {
         match self {
             Self::Lazy(picker) => picker.sweep.is_empty(),
@@ -92,8 +92,8 @@ impl Picker {
         }
     }
 
-    /// What is known of the gap of all blocks together, once every block has been visited: the sum
-    /// of the last known gaps, or something larger. The order `lazy` tells only after a sweep.
+    /// The sum of the last known gaps of all blocks, or something larger. Returns `None` until every
+    /// block has been visited; the order `lazy` returns it only after a sweep.
     pub(crate) fn known_gap(&self) -> Option<f64> {
         match self {
             Self::Gap(GapPicker { tree, fold, power, unvisited, n, .. })
@@ -106,7 +106,7 @@ impl Picker {
         }
     }
 
-    /// The last known gap of every block; none where [`known_gap`](Self::known_gap) tells nothing.
+    /// The last known gap of every block. Returns `None` if [`known_gap`](Self::known_gap) does.
     pub(crate) fn known_gaps(&self) -> Option<&[f64]> {
         match self {
             Self::Gap(picker) if self.known_gap().is_some() => Some(picker.tree.leaves(picker.n)),
@@ -115,7 +115,7 @@ impl Picker {
         }
     }
 
-    /// Takes note of the gap that an oracle call has found in block `i`.
+    /// Records the gap that an oracle call has found in block `i`.
     pub(crate) fn update(&mut self, i: usize, gap: f64) {
         match self {
             Self::Gap(picker) => picker.tree.set(i, weight(gap, picker.power)),
@@ -124,7 +124,7 @@ impl Picker {
         }
     }
 
-    /// Takes note of the gaps of all blocks, from an exact pass.
+    /// Records the gaps of all blocks from an exact pass.
     pub(crate) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
         match self {
             Self::Gap(picker) => {
@@ -140,13 +140,13 @@ impl Picker {
     }
 }
 
-/// Lets blocks rest where nothing was to be gained.
+/// Lets blocks without a gap rest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LazyPicker {
     /// The last known gaps.
     gaps: Vec<f64>,
     resting: Vec<bool>,
-    /// All wake when the known gaps sum up to this, or to less.
+    /// All blocks wake when the known gaps sum to this or less.
     wake_at: f64,
     /// What is left of the current sweep, from the end.
     sweep: Vec<u32>,
@@ -201,15 +201,15 @@ pub(crate) struct GapPicker {
     n: usize,
     fold: Fold,
     power: f64,
-    /// Blocks whose gap is not known yet; they come first, from the end.
+    /// Blocks whose gap is not known yet. They come first, from the end.
     unvisited: Vec<u32>,
     started: bool,
-    /// Where there are many blocks, the next one is drawn one visit early, so that it can be peeked at.
+    /// With many blocks, the next one is drawn one visit early, so that `peek` can return it.
     ahead: Option<u32>,
 }
 
-/// With so many blocks, what a draw does not know yet of the block that is being visited does not
-/// matter.
+/// With this many blocks it does not matter that an early draw does not know the outcome of the current
+/// visit.
 const MANY_BLOCKS: usize = 256;
 
 fn weight(gap: f64, power: f64) -> f64 {

@@ -1,15 +1,15 @@
-//! Blocks that are simplices: their gap, and their best point.
+//! Blocks that are simplices: their gap and their best point.
 
 use crate::problem::{Simplices, SparseVec};
 
-/// Less than this is no curvature: dividing by it could overflow.
+/// Curvature below this counts as 0: dividing by it could overflow.
 pub(crate) const LEAST_CURVATURE: f64 = 1e-150;
 
-/// How much more the best corner is worth than the point μ, given the values of all parts.
+/// How far the value of the best corner is above that of the point μ, given the values of all parts.
 pub(crate) fn gap(simplices: &dyn Simplices, mu: &SparseVec, values: &[f64]) -> f64 {
     let truth = if simplices.truth_has_part() { f64::NEG_INFINITY } else { 0.0 };
     let best = values.iter().copied().fold(truth, f64::max);
-    // Of masses that sum to one: a point at the best corner has exactly no gap.
+    // Since masses sum to one, a point at the best corner has a gap of exactly 0.
     let (mut own, mut rest) = (0.0, 1.0);
     for &(part, mass) in mu.entries() {
         own += mass * (best - values[part as usize]);
@@ -18,8 +18,8 @@ pub(crate) fn gap(simplices: &dyn Simplices, mu: &SparseVec, values: &[f64]) -> 
     if simplices.truth_has_part() { own } else { own + rest.max(0.0) * best }
 }
 
-/// Finds the point at which ⟨values, μ′⟩ − ½·`curvature`·‖μ′ − μ‖² is largest: writes it to `parts`,
-/// which comes empty, and returns its loss and ⟨values, μ′ − μ⟩.
+/// Finds the point μ′ that maximises ⟨values, μ′⟩ − ½·`curvature`·‖μ′ − μ‖². Writes it to `parts`, which
+/// must be empty, and returns its loss and ⟨values, μ′ − μ⟩.
 ///
 /// `values` and `masses` are scratch memory.
 pub(crate) fn optimum(
@@ -32,8 +32,7 @@ pub(crate) fn optimum(
     parts: &mut SparseVec,
 ) -> (f64, f64) {
     if simplices.truth_has_part() {
-        // Masses sum to one, so only differences matter: and small ones must not drown in rounding
-        // where much is gained already.
+        // Masses sum to one, so only differences matter. Small ones must not drown in rounding.
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         values.iter_mut().for_each(|value| *value -= largest);
     }
@@ -63,10 +62,10 @@ pub(crate) fn optimum(
 /// those that fall to zero under it (Michelot's method). Each round takes one pass, and few are
 /// needed.
 pub(crate) fn project(x: &mut [f64]) {
-    // Far from zero, masses would drown in rounding: what matters are differences.
+    // Far from zero, masses would drown in rounding; only differences matter.
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     x.iter_mut().for_each(|x| *x -= largest);
-    // The largest keeps at most 1, so nothing that is lower by 1 keeps anything.
+    // The largest entry keeps at most 1, so entries that are lower by 1 keep nothing.
     let mut threshold = -1.0;
     loop {
         let (mut sum, mut count) = (0.0, 0.0);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_ends() {
+    fn projections_of_non_finite_numbers_end() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             project(&mut [bad, 1.0]);
             project_below(&mut [bad, 1.0]);

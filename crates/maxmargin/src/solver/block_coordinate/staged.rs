@@ -1,35 +1,41 @@
-//! The stage work of the direction `staged`: plain steps in permuted order, until they have done most of
-//! what they are good for.
+//! The first stage of the direction `staged`: plain steps in permuted order, as long as they pay.
+//!
+//! Plain steps run until the block gaps have fallen to a tenth of those of the first pass, for ten passes
+//! at least, and longer if the tolerance is near. Corrective steps then start from the point reached: what
+//! a block still has of its starting point becomes one atom, the rest another, and nothing is lost. Keeping
+//! all corners of the first stage was slower: blocks had more atoms and no use for them. The rule looks at
+//! gaps alone, so that runs repeat.
 
 use serde::{Deserialize, Serialize};
 
 /// Plain steps are cheaper than corrective ones, and as good while most corners are new. On OCR and
-/// CoNLL-2000, at all λ, plain steps down to this share of the first gap took the least time on the way,
-/// and none more afterwards; 0.03 is too late at large λ.
+/// CoNLL-2000, at all λ, plain steps down to this share of the first gap took the least time to get
+/// there, and cost no time afterwards; 0.03 is too late at large λ.
 const FINE_SHARE: f64 = 0.1;
 
-/// Plain steps go on for so many passes at least: where they are done sooner, there is little left to do.
+/// The fewest passes of plain steps. If they are done sooner, little is left to do anyway.
 const LEAST_PASSES: u64 = 10;
 
-/// Plain steps go on for so many passes at most.
+/// The most passes of plain steps.
 const MOST_PASSES: u64 = 200;
 
-/// Where the gap is within so many times the tolerance, plain steps may go all the way,
+/// If the gap is within this many times the tolerance, plain steps may finish the run ([`AS_LONG`] limits
+/// that).
 const NEAR: f64 = 4.0;
 
-/// unless that takes them more than so many times the passes that it took to come here.
+/// Near the tolerance, plain steps may take at most this many times the passes that it took to get near.
 const AS_LONG: u64 = 2;
 
-/// What is known of the gaps during the stage work.
+/// The block gaps and starting points during the first stage.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PlainStage {
     /// The gap that each block had when it was visited last.
     gaps: Vec<f64>,
     /// The sum of these after the first pass.
     first: Option<f64>,
-    /// How many passes it took until little of that was left.
+    /// The number of passes until only [`FINE_SHARE`] of that was left.
     fine_after: Option<u64>,
-    /// How much each block has left of the point it began at.
+    /// The share of its starting point that each block still has.
     left: Vec<f64>,
 }
 
@@ -38,12 +44,12 @@ impl PlainStage {
         Self { gaps: vec![0.0; n], first: None, fine_after: None, left: vec![1.0; n] }
     }
 
-    /// Takes note of the gap that an oracle call has found in block `i`.
+    /// Records the gap that an oracle call has found in block `i`.
     pub(crate) fn note(&mut self, i: usize, gap: f64) {
         self.gaps[i] = gap.max(0.0);
     }
 
-    /// Follows a step of block `i`, of size `gamma` towards the point it began at or another.
+    /// Records a step of block `i` of size `gamma`, towards its starting point or another corner.
     pub(crate) fn follow(&mut self, i: usize, gamma: f64, towards_first: bool) {
         self.left[i] *= 1.0 - gamma;
         if towards_first {
@@ -51,7 +57,7 @@ impl PlainStage {
         }
     }
 
-    /// How much each block has left of the point it began at, or somewhat less.
+    /// The share of its starting point that each block still has, or somewhat less.
     pub(crate) fn left(&self) -> &[f64] {
         &self.left
     }
@@ -66,7 +72,7 @@ impl PlainStage {
         self.gaps.iter().sum()
     }
 
-    /// Whether the stage work is done, at the end of a pass of a run to this tolerance.
+    /// Whether the first stage is over, at the end of a pass of a run with this tolerance.
     pub(crate) fn is_done(&mut self, passes: u64, tolerance: f64) -> bool {
         let known = self.known_gap();
         let first = *self.first.get_or_insert(known);
@@ -84,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_done_after_some_passes_when_a_tenth_of_the_first_gap_is_left_or_time_is_up() {
+    fn the_first_stage_ends_at_a_tenth_of_the_first_gap_or_after_the_most_passes() {
         let mut stage = PlainStage::new(2);
         stage.note(0, 3.0);
         stage.note(1, 1.0);
@@ -99,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_all_the_way_where_that_is_not_far() {
+    fn plain_steps_finish_the_run_near_the_tolerance() {
         let mut stage = PlainStage::new(1);
         for (gap, passes) in [(8.0, 1), (0.8, 30)] {
             stage.note(0, gap);

@@ -7,8 +7,8 @@ use crate::error::TrainError;
 use crate::run::Run;
 
 impl BlockCoordinate {
-    /// A remembered corner where it promises enough, else the oracle's (2016, Alg. 5), and a step in a
-    /// direction that knows all remembered corners (2016, Alg. 3 and 4).
+    /// Takes a remembered corner if it promises enough, otherwise the oracle's (2016, Alg. 5), and steps
+    /// in a direction that knows all remembered corners (2016, Alg. 3 and 4).
     pub(super) fn visit_remembering(
         &mut self,
         run: &mut Run<'_, '_>,

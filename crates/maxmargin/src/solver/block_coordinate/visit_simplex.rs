@@ -1,4 +1,8 @@
-//! Visits to blocks that are simplices: straight to the best point of a block, and all together.
+//! Visits to blocks that are simplices: straight to the best point of a block, and all blocks together.
+//!
+//! While the other blocks rest, the best point of a simplex is a projection: one look at all corners, one
+//! step, and no memory of corners. In the order `lazy`, a block without a gap rests until the known gaps of
+//! all blocks have fallen to a tenth, as shrinking does elsewhere; an exact pass still has the last word.
 
 use super::{BlockCoordinate, Mode, joint_cg, simplex};
 use crate::error::TrainError;
@@ -37,8 +41,8 @@ impl BlockCoordinate {
         self.step(run, i, share * growth, k)
     }
 
-    /// A step of all blocks together, where they are simplices, after a sweep that has left so much gap,
-    /// if that is known.
+    /// Moves all blocks together, if they are simplices, after a sweep that has left this gap, if it is
+    /// known.
     pub(super) fn joint_step(&mut self, run: &mut Run<'_, '_>, known_gap: Option<f64>) {
         let Self { averager, mode: Mode::Simplices(Some(joint)), .. } = self else { return };
         let Some(simplices) = run.problem.simplices() else { return };

@@ -1,6 +1,8 @@
 //! Problems with a mistake in them, as somebody might make it.
 
-use maxmargin::{Enumerable, Problem, Quality, Sink, SparseVec};
+use maxmargin::ProblemExt as _;
+use maxmargin::problem::{Abilities, Parts, ScaledLosses, Target, Truths};
+use maxmargin::{Enumerable, Problem, Quality, SparseVec};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,15 +95,6 @@ impl<P: Enumerable> Problem for Broken<P> {
     fn workspace(&self) -> P::Workspace {
         self.inner.workspace()
     }
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut P::Workspace) {
-        self.inner.prepare(i, w, workspace);
-    }
-    fn prepare_scores(&self, i: usize, w: &[f64], ws: &mut P::Workspace, points: &[SparseVec]) {
-        match self.has(Mistake::PreparedScores) {
-            true => {}
-            false => self.inner.prepare_scores(i, w, ws, points),
-        }
-    }
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         match self.mistake {
             Mistake::AlwaysTruth | Mistake::OnlyTruth => *y = self.inner.truth(i).unwrap(),
@@ -113,28 +106,6 @@ impl<P: Enumerable> Problem for Broken<P> {
             }
             _ => self.inner.oracle(i, w, workspace, y),
         }
-    }
-    fn oracle_with_loss(
-        &self,
-        i: usize,
-        w: &[f64],
-        factor: f64,
-        workspace: &mut P::Workspace,
-        y: &mut P::Output,
-    ) -> bool {
-        if self.has(Mistake::OnlyTruth) {
-            return false;
-        }
-        let wrong = self.has(Mistake::OracleWithLoss);
-        *y = self.best(
-            i,
-            w,
-            workspace,
-            |loss, score| {
-                if wrong { loss + score } else { factor * loss + score }
-            },
-        );
-        true
     }
     fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         match self.mistake {
@@ -160,11 +131,28 @@ impl<P: Enumerable> Problem for Broken<P> {
             _ => {}
         }
     }
-    fn truth(&self, i: usize) -> Option<P::Output> {
-        self.inner.truth(i)
-    }
     fn quality(&self) -> Quality {
         self.quality
+    }
+    fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
+        Abilities {
+            parts: Some(self),
+            truths: self.inner.abilities().truths.is_some().then_some(self as _),
+            scaled_losses: (!self.has(Mistake::OnlyTruth)).then_some(self as _),
+            ..Abilities::none()
+        }
+    }
+}
+
+impl<P: Enumerable> Parts for Broken<P> {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut P::Workspace) {
+        self.inner.prepare(i, w, workspace);
+    }
+    fn prepare_scores(&self, i: usize, w: &[f64], ws: &mut P::Workspace, points: &[SparseVec]) {
+        match self.has(Mistake::PreparedScores) {
+            true => {}
+            false => self.inner.prepare_scores(i, w, ws, points),
+        }
     }
     fn parts(&self, i: usize, y: &P::Output, parts: &mut SparseVec) {
         self.inner.parts(i, y, parts);
@@ -183,9 +171,36 @@ impl<P: Enumerable> Problem for Broken<P> {
         let norm_sq = self.inner.norm_sq(i, workspace, parts);
         if self.has(Mistake::NormSq) { norm_sq.sqrt() } else { norm_sq }
     }
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
         let factor = if self.has(Mistake::Scatter) { 0.5 } else { 1.0 };
-        self.inner.scatter(i, factor * scale, parts, sink);
+        self.inner.scatter(i, factor * scale, parts, target);
+    }
+}
+
+impl<P: Enumerable> Truths for Broken<P> {
+    fn truth(&self, i: usize) -> P::Output {
+        self.inner.truth(i).unwrap()
+    }
+}
+
+impl<P: Enumerable> ScaledLosses for Broken<P> {
+    fn oracle_with_loss(
+        &self,
+        i: usize,
+        w: &[f64],
+        factor: f64,
+        workspace: &mut P::Workspace,
+        y: &mut P::Output,
+    ) {
+        let wrong = self.has(Mistake::OracleWithLoss);
+        *y = self.best(
+            i,
+            w,
+            workspace,
+            |loss, score| {
+                if wrong { loss + score } else { factor * loss + score }
+            },
+        );
     }
 }
 

@@ -1,6 +1,8 @@
 //! Problems as a user would write them: the seven required methods, and the weight where needed.
 
 use super::dot;
+use maxmargin::ProblemExt as _;
+use maxmargin::problem::Abilities;
 use maxmargin::{Bounds, Problem, Quality, Rng, SparseVec, forward_problem};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -188,24 +190,9 @@ impl<P: Problem> Problem for ViaPsi<P> {
         // Prepare first, for the engine is not to know how.
         oracle,
         decode,
-        prepare,
-        prepare_scores,
         // What is not required is hidden.
-        oracle_with_loss,
-        truth,
-        has_signed_losses,
         bounds,
-        prefetch,
-        parts,
-        truth_parts,
-        score,
-        norm_sq,
-        weights_norm_sq,
-        second_objective,
-        scatter,
-        simplices,
-        expectations,
-        check_point,
+        abilities,
     ]);
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
@@ -215,6 +202,10 @@ impl<P: Problem> Problem for ViaPsi<P> {
     fn decode(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
         self.0.prepare(i, w, workspace);
         self.0.decode(i, w, workspace, y);
+    }
+    fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
+        let Abilities { total_weight, is_trusted, decodes_otherwise, .. } = self.0.abilities();
+        Abilities { total_weight, is_trusted, decodes_otherwise, ..Abilities::none() }
     }
 }
 
@@ -236,11 +227,9 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     type Workspace = P::Workspace;
 
     forward_problem!(self.inner, workspace, except [
-        oracle,           // watched
-        oracle_with_loss, // a way around it
-        simplices,        // another way around it
-        expectations,     // and another one
-        bounds,           // its own
+        oracle,    // watched
+        bounds,    // its own
+        abilities, // without ways around the oracle
     ]);
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut P::Workspace, y: &mut P::Output) {
@@ -249,6 +238,10 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     }
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
+    }
+    fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
+        let inner = self.inner.abilities();
+        Abilities { scaled_losses: None, simplices: None, expectations: None, ..inner }
     }
 }
 

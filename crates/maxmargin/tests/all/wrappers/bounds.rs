@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(cases(12))]
 
     #[test]
-    fn bounds_that_bound_nothing_change_nothing(
+    fn infinite_bounds_change_nothing(
         problem in any_polytope(), rows in any_rows(2..=3), chain in small_chain(),
         labels in any_labels(), lambda in 0.2..2.0f64
     ) {

@@ -1,7 +1,11 @@
 //! Every method of every wrapper, on a problem with peculiar answers.
 
+use maxmargin::ProblemExt as _;
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::Row;
+use maxmargin::problem::{
+    Abilities, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective, Target, Truths,
+};
 use maxmargin::{
     Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices, Sink,
     SlackRescaled, SparseVec,
@@ -32,10 +36,6 @@ impl Problem for Peculiar {
     fn oracle(&self, _: usize, _: &[f64], _: &mut Notes, y: &mut u32) {
         *y = 1;
     }
-    fn oracle_with_loss(&self, _: usize, _: &[f64], _: f64, _: &mut Notes, y: &mut u32) -> bool {
-        *y = 2;
-        true
-    }
     fn decode(&self, _: usize, _: &[f64], _: &mut Notes, y: &mut u32) {
         *y = 3;
     }
@@ -45,24 +45,34 @@ impl Problem for Peculiar {
     fn psi(&self, _: usize, y: &u32, psi: &mut SparseVec) {
         psi.push(u64::from(*y), 3.0);
     }
-    fn truth(&self, _: usize) -> Option<u32> {
-        Some(0)
-    }
     fn weight(&self, i: usize) -> f64 {
         5.0 + i as f64
-    }
-    fn has_signed_losses(&self) -> bool {
-        true
     }
     fn quality(&self) -> Quality {
         Quality::Heuristic
     }
-    fn total_weight(&self) -> f64 {
-        100.0
-    }
     fn bounds(&self) -> Option<&Bounds> {
         self.bounds.as_ref()
     }
+    fn abilities(&self) -> Abilities<'_, Notes, u32> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            scaled_losses: Some(self),
+            simplices: Some(self),
+            expectations: Some(self),
+            own_length: Some(self),
+            second_objective: Some(self),
+            total_weight: Some(100.0),
+            has_signed_losses: true,
+            is_trusted: true,
+            decodes_otherwise: true,
+        }
+    }
+}
+
+impl Parts for Peculiar {
     fn prepare(&self, _: usize, _: &[f64], notes: &mut Notes) {
         notes.0.push("prepare");
     }
@@ -84,21 +94,36 @@ impl Problem for Peculiar {
     fn norm_sq(&self, _: usize, _: &mut Notes, parts: &SparseVec) -> f64 {
         6.0 * parts.norm_sq()
     }
-    fn weights_norm_sq(&self, _: &[f64]) -> Option<f64> {
-        Some(8.0)
-    }
-    fn second_objective(&self, _: &[f64]) -> Option<f64> {
-        Some(9.0)
-    }
-    fn scatter<S: Sink + ?Sized>(&self, _: usize, scale: f64, _: &SparseVec, sink: &mut S) {
+    fn scatter(&self, _: usize, scale: f64, _: &SparseVec, mut sink: Target<'_>) {
         sink.add(6, 11.0 * scale);
     }
-    fn simplices(&self) -> Option<&dyn Simplices> {
-        Some(self)
+}
+
+impl Truths for Peculiar {
+    fn truth(&self, _: usize) -> u32 {
+        0
     }
-    fn expectations(&self) -> Option<&dyn Expectations<Notes>> {
-        Some(self)
+}
+
+impl ScaledLosses for Peculiar {
+    fn oracle_with_loss(&self, _: usize, _: &[f64], _: f64, _: &mut Notes, y: &mut u32) {
+        *y = 2;
     }
+}
+
+impl OwnLength for Peculiar {
+    fn weights_norm_sq(&self, _: &[f64]) -> f64 {
+        8.0
+    }
+}
+
+impl SecondObjective for Peculiar {
+    fn second_objective(&self, _: &[f64]) -> f64 {
+        9.0
+    }
+}
+
+impl CheckPoints for Peculiar {
     fn check_point(&self, _: usize, _: &SparseVec, _: f64, _: f64) -> Result<PointCheck, String> {
         Err("peculiar".to_owned())
     }
@@ -186,7 +211,7 @@ fn check_common<P: Problem<Output = u32>>(problem: &P) {
     assert_eq!(problem.score(0, &W, &workspace, &parts), 8.0);
     assert_eq!(problem.norm_sq(0, &mut workspace, &parts), 24.0);
     let mut w = W;
-    problem.scatter(0, 1.0, &parts, w.as_mut_slice());
+    problem.scatter(0, 1.0, &parts, w.as_mut_slice().into());
     assert_eq!(w[6], 11.5);
 }
 
@@ -198,6 +223,8 @@ fn check_outputs<P: Problem<Output = u32>>(problem: &P) {
     assert!(problem.oracle_with_loss(0, &W, 2.0, &mut workspace, &mut y));
     assert_eq!((y, problem.quality(), problem.has_signed_losses()), (2, Quality::Heuristic, true));
     assert_eq!(vectors(problem), [[(1, 3.0)], [(11, 1.0)], [(10, 1.0)]]);
+    let abilities = problem.abilities();
+    assert!(abilities.is_trusted && abilities.decodes_otherwise);
     let point = problem.check_point(0, &SparseVec::new(), 1.0, 0.0);
     assert_eq!(point.unwrap_err(), "peculiar");
 }
@@ -241,7 +268,7 @@ fn a_kernel_forwards_what_does_not_look_at_inputs() {
     check_common(&problem);
     check_outputs(&problem);
     // Without inputs, all weights are as ever.
-    assert_eq!(problem.weights_norm_sq(&W), Some(1.75));
+    assert_eq!(OwnLength::weights_norm_sq(&problem, &W), 1.75);
     assert!(problem.bounds().is_none() && problem.second_objective(&W).is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }

@@ -5,8 +5,11 @@ use crate::common::chains::tieless_chain;
 use crate::common::problems::Multiclass;
 use crate::common::rows::{CaseRow, RowsCase, any_rows};
 use crate::common::{assert_certified, assert_close, audit_of, cases, qp};
+use maxmargin::ProblemExt as _;
+use maxmargin::SparseVec;
 use maxmargin::kernel::{Kernel, KernelError, Kernelised, NodeInputs};
 use maxmargin::model::multiclass;
+use maxmargin::problem::{Abilities, OwnLength, Parts, Target};
 use maxmargin::{
     Bounded, Bounds, DualPoint, GridSettings, PathSettings, Problem, Settings, TrainError, Trainer,
     audit, forward_problem, lambda_grid, regularization_path, train,
@@ -83,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn bounds_that_bound_nothing_change_nothing(
+    fn infinite_bounds_change_nothing(
         rows in any_rows(2..=3), chain in tieless_chain(), gamma in 0.1..2.0f64, lambda in 0.2..2.0f64
     ) {
         let kernel = Kernel::Rbf { gamma };
@@ -149,16 +152,35 @@ impl Problem for Stretched {
     type Output = usize;
     type Workspace = Vec<f64>;
 
-    forward_problem!(self.inner, workspace, except [bounds, weights_norm_sq, norm_sq]);
+    forward_problem!(self.inner, workspace, except [bounds, abilities]);
 
     fn bounds(&self) -> Option<&Bounds> {
         Some(&self.bounds)
     }
-    fn norm_sq(&self, _: usize, _: &mut Vec<f64>, parts: &maxmargin::SparseVec) -> f64 {
+    fn abilities(&self) -> Abilities<'_, Vec<f64>, usize> {
+        Abilities { parts: Some(self), own_length: Some(self), ..self.inner.abilities() }
+    }
+}
+
+impl Parts for Stretched {
+    fn parts(&self, i: usize, y: &usize, parts: &mut SparseVec) {
+        self.inner.parts(i, y, parts);
+    }
+    fn truth_parts(&self, _: usize, _: &mut SparseVec) {}
+    fn score(&self, i: usize, w: &[f64], workspace: &Vec<f64>, parts: &SparseVec) -> f64 {
+        self.inner.score(i, w, workspace, parts)
+    }
+    fn norm_sq(&self, _: usize, _: &mut Vec<f64>, parts: &SparseVec) -> f64 {
         4.0 * parts.norm_sq()
     }
-    fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
-        Some(4.0 * w.iter().map(|w| w * w).sum::<f64>())
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        self.inner.scatter(i, scale, parts, target);
+    }
+}
+
+impl OwnLength for Stretched {
+    fn weights_norm_sq(&self, w: &[f64]) -> f64 {
+        4.0 * w.iter().map(|w| w * w).sum::<f64>()
     }
 }
 

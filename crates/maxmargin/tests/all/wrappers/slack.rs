@@ -11,7 +11,9 @@ use crate::common::paths::settings;
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::rows::any_rows;
 use crate::common::{audit_of, cases, qp};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
+use maxmargin::problem::Abilities;
 use maxmargin::{
     Bounded, Bounds, DualPoint, Enumerable, Problem, Quality, Settings, SlackRescaled, Solver,
     TrainError, audit, forward_problem, regularization_path, train,
@@ -47,10 +49,10 @@ impl Problem for Listed {
     type Output = usize;
     type Workspace = ();
 
-    forward_problem!(self.inner, workspace, except[has_signed_losses]);
+    forward_problem!(self.inner, workspace, except[abilities]);
 
-    fn has_signed_losses(&self) -> bool {
-        self.signed
+    fn abilities(&self) -> Abilities<'_, (), usize> {
+        Abilities { has_signed_losses: self.signed, ..self.inner.abilities() }
     }
 }
 
@@ -141,7 +143,9 @@ proptest! {
 
     /// Losses that could be negative, and are not, are as good as others.
     #[test]
-    fn losses_that_only_could_be_negative_are_losses(inner in any_polytope(), lambda in 0.2..2.0f64) {
+    fn losses_that_are_never_negative_pass_as_unsigned(
+        inner in any_polytope(), lambda in 0.2..2.0f64
+    ) {
         let problem = |signed| SlackRescaled::new(Listed { inner: inner.clone(), signed });
         prop_assert!(!problem(true).has_signed_losses());
         assert_same_runs(&problem(true), &problem(false), lambda);
@@ -171,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn a_loss_that_is_no_number_is_refused() {
+fn a_nan_loss_is_rejected() {
     let corners = vec![(vec![0.0], 0.0), (vec![1.0], 1.0), (vec![1.0], f64::NAN)];
     let block = crate::common::problems::EnumeratedBlock { weight: 1.0, corners };
     let inner = Listed { inner: Enumerated { dim: 1, blocks: vec![block] }, signed: false };

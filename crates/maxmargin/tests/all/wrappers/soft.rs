@@ -7,6 +7,7 @@ use crate::common::factor_graphs::{GraphCase, any_graphs};
 use crate::common::problems::{Enumerated, EnumeratedBlock};
 use crate::common::qp::{self, Optimum};
 use crate::common::{assert_bounded, assert_certified, assert_close, cases, minus};
+use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::Hamming;
 use maxmargin::model::soft::SoftGraph;

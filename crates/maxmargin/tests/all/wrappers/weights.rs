@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(cases(12))]
 
     #[test]
-    fn of_rows(
+    fn weights_of_rows_count_like_copies(
         (case, bounds) in any_rows(2..=3).prop_flat_map(|case| {
             let d = case.multiclass().dim();
             (Just(case), any_bounds(d))
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn of_chains(
+    fn weights_of_chains_count_like_copies(
         (case, bounds) in tieless_chain().prop_flat_map(|case| {
             let d = case.dim();
             (Just(case), any_bounds(d))
@@ -115,7 +115,9 @@ proptest! {
     }
 
     #[test]
-    fn of_sets(mut case in any_labels(), counts in vec(1..4u8, 4), lambda in 0.2..2.0f64) {
+    fn weights_of_sets_count_like_copies(
+        mut case in any_labels(), counts in vec(1..4u8, 4), lambda in 0.2..2.0f64
+    ) {
         case.rows.iter_mut().for_each(|row| row.2 = 1.0);
         let mut copies = case.clone();
         copies.rows = repeated(&case.rows, &counts);

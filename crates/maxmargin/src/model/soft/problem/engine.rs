@@ -2,9 +2,10 @@
 
 use super::{SoftGraph, SoftWorkspace};
 use crate::inference::topology::argmax;
-use crate::problem::Problem;
+use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, SecondObjective, Target, Truths};
 
 impl Problem for SoftGraph {
     type Output = u32;
@@ -22,22 +23,6 @@ impl Problem for SoftGraph {
 
     fn workspace(&self) -> SoftWorkspace {
         SoftWorkspace::default()
-    }
-
-    fn prepare(&self, i: usize, w: &[f64], workspace: &mut SoftWorkspace) {
-        let (block, scores) = (&self.layout.blocks[i], &mut workspace.scores);
-        self.features(block, w, scores);
-        let messages = &w[self.layout.dim..];
-        for side in &self.layout.sides[block.sides.clone()] {
-            let factor = side.sign * self.scale;
-            for (state, score) in scores.iter_mut().enumerate() {
-                *score += factor * messages[side.message_of(state)];
-            }
-        }
-        if self.smoothing > 0.0 {
-            let (own, scale) = (&w[self.smooth_start() + block.first..], self.smooth_scale(block));
-            scores.iter_mut().zip(own).for_each(|(score, w)| *score += scale * w);
-        }
     }
 
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut SoftWorkspace, y: &mut u32) {
@@ -62,29 +47,65 @@ impl Problem for SoftGraph {
         parts.push(u64::from(self.layout.blocks[i].truth), 1.0);
         parts.push(u64::from(*y), -1.0);
         parts.normalise();
-        self.scatter(i, 1.0, &parts, psi);
-    }
-
-    fn truth(&self, i: usize) -> Option<u32> {
-        Some(self.layout.blocks[i].truth)
-    }
-
-    fn is_checked_at_start(&self) -> bool {
-        false
+        self.scatter_into(i, 1.0, &parts, psi);
     }
 
     fn weight(&self, i: usize) -> f64 {
         self.layout.weights[self.layout.blocks[i].example as usize]
     }
 
-    /// Multipliers are in the losses.
-    fn has_signed_losses(&self) -> bool {
-        true
+    fn abilities(&self) -> Abilities<'_, SoftWorkspace, u32> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            second_objective: Some(self),
+            total_weight: Some(self.total_weight),
+            has_signed_losses: true,
+            is_trusted: true,
+            ..Abilities::none()
+        }
     }
+}
 
-    /// Of the examples, not of their blocks: the blocks of an example share its weight with nobody.
-    fn total_weight(&self) -> f64 {
-        self.total_weight
+impl SoftGraph {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let (block, entries) = (&self.layout.blocks[i], parts.entries());
+        self.scatter_terms(i, scale, parts, sink);
+        for side in &self.layout.sides[block.sides.clone()] {
+            for &(state, mass) in entries {
+                let at = self.layout.dim + side.message_of(state as usize);
+                sink.add(at, scale * side.sign * self.scale * mass);
+            }
+        }
+        if self.smoothing > 0.0 {
+            let (start, own) = (self.smooth_start() + block.first, self.smooth_scale(block));
+            entries.iter().for_each(|&(y, mass)| sink.add(start + y as usize, scale * own * mass));
+        }
+    }
+}
+
+impl Parts for SoftGraph {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut SoftWorkspace) {
+        let (block, scores) = (&self.layout.blocks[i], &mut workspace.scores);
+        self.features(block, w, scores);
+        let messages = &w[self.layout.dim..];
+        for side in &self.layout.sides[block.sides.clone()] {
+            let factor = side.sign * self.scale;
+            for (state, score) in scores.iter_mut().enumerate() {
+                *score += factor * messages[side.message_of(state)];
+            }
+        }
+        if self.smoothing > 0.0 {
+            let (own, scale) = (&w[self.smooth_start() + block.first..], self.smooth_scale(block));
+            scores.iter_mut().zip(own).for_each(|(score, w)| *score += scale * w);
+        }
     }
 
     fn parts(&self, _: usize, y: &u32, parts: &mut SparseVec) {
@@ -120,26 +141,25 @@ impl Problem for SoftGraph {
         sum
     }
 
-    fn scatter<S: Sink + ?Sized>(&self, i: usize, scale: f64, parts: &SparseVec, sink: &mut S) {
-        let (block, entries) = (&self.layout.blocks[i], parts.entries());
-        self.scatter_terms(i, scale, parts, sink);
-        for side in &self.layout.sides[block.sides.clone()] {
-            for &(state, mass) in entries {
-                let at = self.layout.dim + side.message_of(state as usize);
-                sink.add(at, scale * side.sign * self.scale * mass);
-            }
-        }
-        if self.smoothing > 0.0 {
-            let (start, own) = (self.smooth_start() + block.first, self.smooth_scale(block));
-            entries.iter().for_each(|&(y, mass)| sink.add(start + y as usize, scale * own * mass));
-        }
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
     }
+}
 
+impl Truths for SoftGraph {
+    fn truth(&self, i: usize) -> u32 {
+        self.layout.blocks[i].truth
+    }
+}
+
+impl SecondObjective for SoftGraph {
     /// The hard objective g(w, δ).
-    fn second_objective(&self, w: &[f64]) -> Option<f64> {
-        Some(self.hard_objective(w))
+    fn second_objective(&self, w: &[f64]) -> f64 {
+        self.hard_objective(w)
     }
+}
 
+impl CheckPoints for SoftGraph {
     /// Checks that masses lie in the simplex, and that the loss is theirs. A block of the soft problem is
     /// a simplex, so that this is complete.
     fn check_point(

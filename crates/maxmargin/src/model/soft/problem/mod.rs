@@ -23,6 +23,7 @@ use thiserror::Error;
 /// assert_eq!(error.unwrap_err().to_string(), "rho is 0; a positive finite number is needed");
 /// ```
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SoftError {
     /// A number that is not positive, or not finite.
     #[error("{name} is {value}; a positive finite number is needed")]

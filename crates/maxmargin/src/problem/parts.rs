@@ -1,0 +1,164 @@
+//! Part space: what makes up the outputs of a problem, and where its features go.
+
+use super::Problem;
+use super::sparse::{Sink, SparseVec};
+use super::sparse_accumulator::SparseAccumulator;
+
+/// The parts of a problem's outputs.
+///
+/// Where the score of an output is a sum over its *parts* (a node with its label, an edge with its two
+/// labels), a block of the dual is much smaller in parts than in features. An output has a sparse part
+/// vector pᵢ(y), and a linear map Bᵢ takes parts to features,
+///
+/// ```text
+/// Bᵢ (pᵢ(y) − pᵢ(yᵢ)) = φ(xᵢ, y) − φ(xᵢ, yᵢ) = −ψᵢ(y)
+/// ```
+///
+/// The engine needs only three things of a part vector p: its score ⟨w, Bᵢp⟩, which comes from the tables
+/// that the oracle has just filled; its length ‖Bᵢp‖², from a small Gram matrix; and the terms of Bᵢp
+/// themselves, to move w. A problem without parts of its own has its features for parts: pᵢ(y) = −ψᵢ(y) and
+/// Bᵢ = I. What a coordinate of a part vector means is the problem's own affair; the engine only compares
+/// coordinates for order and equality. (It is a little faster where their upper halves count through: 0, 1,
+/// 2 … for an output, with one part each, and at least one in any point of the block.)
+///
+/// A problem names its parts in [`Problem::abilities`]. Callers ask for them through
+/// [`ProblemExt`](super::ProblemExt), which any problem has.
+///
+/// ```
+/// # use maxmargin::doc::toy;
+/// use maxmargin::{Problem, ProblemExt, SparseVec};
+///
+/// let chain = toy();
+/// let (i, y) = (1, vec![0, 1]); // the truth is [1, 1]
+/// let (mut psi, mut parts, mut truth) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
+/// chain.psi(i, &y, &mut psi);
+/// psi.normalise();
+/// chain.parts(i, &y, &mut parts);
+/// chain.truth_parts(i, &mut truth);
+/// parts.add_scaled(-1.0, &truth);
+///
+/// // What the engine asks of parts agrees with what features would say.
+/// let w: Vec<f64> = (0..chain.dim()).map(|feature| feature as f64).collect();
+/// let mut workspace = chain.workspace();
+/// chain.prepare(i, &w, &mut workspace);
+/// assert_eq!(chain.score(i, &w, &workspace, &parts), -psi.dot_dense(&w));
+/// assert_eq!(chain.norm_sq(i, &mut workspace, &parts), psi.norm_sq());
+/// let mut dense = vec![0.0; chain.dim()];
+/// chain.scatter(i, -1.0, &parts, (&mut dense).into());
+/// assert!(psi.entries().iter().all(|&(feature, value)| dense[feature as usize] == value));
+/// ```
+pub trait Parts: Problem {
+    /// Fills `workspace` with whatever the other methods need of example `i` at `w` (score tables).
+    ///
+    /// The engine calls it before [`oracle`](Problem::oracle), [`decode`](Problem::decode) and
+    /// [`score`](Self::score), with the same `i` and `w`.
+    fn prepare(&self, _i: usize, _w: &[f64], _workspace: &mut Self::Workspace) {}
+
+    /// As [`prepare`](Self::prepare), where nothing will be asked for but the [`score`](Self::score) of
+    /// part vectors whose entries are all among those of `points`.
+    ///
+    /// Only a matter of speed: steps between remembered outputs, which may differ from each other in few
+    /// places, need no scores elsewhere. The scores must be the same, bit by bit.
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut Self::Workspace,
+        _points: &[SparseVec],
+    ) {
+        self.prepare(i, w, workspace);
+    }
+
+    /// Asks for the memory of example `i` to be brought near, for its turn comes next.
+    ///
+    /// The engine calls this one visit ahead where it knows the next block. It is only a matter of speed,
+    /// for data too large for the nearest caches.
+    fn prefetch(&self, _i: usize) {}
+
+    /// The part vector pᵢ(y), normalised. `parts` comes empty.
+    fn parts(&self, i: usize, y: &Self::Output, parts: &mut SparseVec);
+
+    /// The part vector pᵢ(yᵢ) of the truth, normalised. `parts` comes empty.
+    fn truth_parts(&self, i: usize, parts: &mut SparseVec);
+
+    /// The score ⟨w, Bᵢp⟩ of a part vector, after [preparation](Self::prepare).
+    fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64;
+
+    /// The squared length ‖Bᵢp‖² of a part vector.
+    fn norm_sq(&self, i: usize, workspace: &mut Self::Workspace, parts: &SparseVec) -> f64;
+
+    /// Adds `scale` · Bᵢp to `target`, term by term.
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>);
+}
+
+/// Where the terms of a feature vector go.
+///
+/// A [sink](Sink) like any other; a problem that scatters many terms matches it once and then adds to
+/// the vector inside.
+///
+/// ```
+/// use maxmargin::problem::Target;
+/// use maxmargin::{Sink, SparseVec};
+///
+/// let (mut dense, mut terms) = (vec![0.0; 3], SparseVec::new());
+/// for mut target in [Target::from(&mut dense), Target::from(&mut terms)] {
+///     target.add(2, 0.5);
+/// }
+/// assert_eq!((dense, terms.entries()), (vec![0.0, 0.0, 0.5], &[(2, 0.5)][..]));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Target<'a> {
+    /// Added to a dense vector.
+    Dense(&'a mut [f64]),
+    /// Added to a dense vector of which few entries are in use.
+    Few(&'a mut SparseAccumulator),
+    /// Listed one after the other.
+    Terms(&'a mut SparseVec),
+}
+
+impl Sink for Target<'_> {
+    fn add(&mut self, feature: usize, value: f64) {
+        match self {
+            Self::Dense(dense) => dense.add(feature, value),
+            Self::Few(few) => few.add(feature, value),
+            Self::Terms(terms) => terms.add(feature, value),
+        }
+    }
+}
+
+/// Hands the vector inside of a [`Target`] to code that is generic in its sink.
+macro_rules! scatter_into {
+    ($target:expr, $sink:ident => $body:expr) => {
+        match $target {
+            $crate::problem::Target::Dense($sink) => $body,
+            $crate::problem::Target::Few($sink) => $body,
+            $crate::problem::Target::Terms($sink) => $body,
+        }
+    };
+}
+pub(crate) use scatter_into;
+
+impl<'a> From<&'a mut [f64]> for Target<'a> {
+    fn from(dense: &'a mut [f64]) -> Self {
+        Self::Dense(dense)
+    }
+}
+
+impl<'a> From<&'a mut Vec<f64>> for Target<'a> {
+    fn from(dense: &'a mut Vec<f64>) -> Self {
+        Self::Dense(dense)
+    }
+}
+
+impl<'a> From<&'a mut SparseAccumulator> for Target<'a> {
+    fn from(few: &'a mut SparseAccumulator) -> Self {
+        Self::Few(few)
+    }
+}
+
+impl<'a> From<&'a mut SparseVec> for Target<'a> {
+    fn from(terms: &'a mut SparseVec) -> Self {
+        Self::Terms(terms)
+    }
+}

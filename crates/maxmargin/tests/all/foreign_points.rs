@@ -1,0 +1,132 @@
+//! Points from elsewhere: how much of them is taken over, and what is said of the rest.
+
+use crate::common::bcfw;
+use crate::common::problems::{Enumerated, EnumeratedBlock};
+use maxmargin::ProblemExt as _;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
+use maxmargin::observe::{Control, Event, WarmStart};
+use maxmargin::{
+    Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, SparseVec,
+    TrainError, Trainer, forward_problem,
+};
+
+/// Examples with the truth and one other output each, given by its ψ and its loss.
+fn pairs(outputs: &[(f64, f64)]) -> Enumerated {
+    let block = |&(psi, loss): &(f64, f64)| EnumeratedBlock {
+        weight: 1.0,
+        corners: vec![(vec![0.0], 0.0), (vec![psi], loss)],
+    };
+    Enumerated { dim: 1, blocks: outputs.iter().map(block).collect() }
+}
+
+/// A share of the other output of example `i`.
+fn share(problem: &Enumerated, i: usize, share: f64) -> Block {
+    let mut parts = SparseVec::new();
+    problem.parts(i, &1, &mut parts);
+    parts.scale(share);
+    Block { parts, loss: share * problem.loss(i, &1) }
+}
+
+/// What a run says of the point that it starts from.
+fn start<P: Problem>(problem: &P, blocks: Vec<Block>) -> Result<WarmStart, TrainError> {
+    let mut seen = None;
+    let mut watch = |event: Event<'_>| {
+        if let Event::Start(start) = event {
+            seen = start.warm_start.clone();
+        }
+        Control::Continue
+    };
+    let trainer = Trainer::new(Settings { lambda: Some(1.0), ..bcfw() });
+    trainer.start_from(DualPoint { blocks }).observe(&mut watch).train(problem)?;
+    Ok(seen.unwrap())
+}
+
+/// Blocks at the truth are nothing to take over, and blocks that no outputs make up are refused, for a
+/// reason that is given of the first.
+#[test]
+fn blocks_that_are_taken_over_and_refused_are_counted() {
+    let problem = pairs(&[(1.0, 1.0); 5]);
+    let (inside, outside) = (|i| share(&problem, i, 0.5), |i| share(&problem, i, 1.5));
+    let truth = |_| Block::default();
+
+    let all = start(&problem, (0..5).map(inside).collect()).unwrap();
+    assert_eq!(all, WarmStart { taken: 5, refused: 0, reason: None });
+    let some = start(&problem, vec![truth(0), inside(1), truth(2), inside(3), truth(4)]).unwrap();
+    assert_eq!(some, WarmStart { taken: 2, refused: 0, reason: None });
+    let none = start(&problem, (0..5).map(truth).collect()).unwrap();
+    assert_eq!(none, WarmStart { taken: 0, refused: 0, reason: None });
+
+    let blocks = vec![truth(0), outside(1), inside(2), outside(3), outside(4)];
+    let mixed = start(&problem, blocks).unwrap();
+    assert_eq!((mixed.taken, mixed.refused), (1, 3));
+    let reason = mixed.reason.unwrap();
+    let expected = "in example 1, no convex combination of outputs is nearer to it than ";
+    assert!(reason.starts_with(expected), "{reason}");
+
+    // Nothing is left to start from, for the truth is where every run starts.
+    let blocks = vec![truth(0), truth(1), outside(2), truth(3), outside(4)];
+    let error = start(&problem, blocks).unwrap_err();
+    assert!(matches!(error, TrainError::Start { example: 2, .. }), "{error}");
+}
+
+/// A problem whose oracle is said to solve a relaxation.
+struct Relaxed(Enumerated);
+
+impl Problem for Relaxed {
+    type Output = usize;
+    type Workspace = ();
+
+    forward_problem!(self.0, workspace, except[quality]);
+
+    fn quality(&self) -> Quality {
+        Quality::UpperBound
+    }
+}
+
+/// What a relaxation returns need not be an output.
+#[test]
+fn what_points_of_a_relaxation_are_made_of_has_its_own_name() {
+    let problem = Relaxed(pairs(&[(1.0, 1.0); 2]));
+    let blocks = vec![share(&problem.0, 0, 0.5), share(&problem.0, 1, 1.5)];
+    let found = start(&problem, blocks).unwrap();
+    assert_eq!((found.taken, found.refused), (1, 1));
+    let reason = found.reason.unwrap();
+    assert!(reason.contains("no convex combination of corners of the relaxation"), "{reason}");
+}
+
+/// Rows of three classes, and one row of a fourth whose mistakes cost so much.
+fn rare(cost: f64) -> Multiclass {
+    let mut data = LabelledRows::new();
+    for i in 0..100u32 {
+        let class = if i == 1 { 3 } else { i % 3 };
+        data.push([(i % 5, 1.0), (5, 0.1 * f64::from(i % 7))], &[class], 1.0).unwrap();
+    }
+    let mut costs = vec![vec![1.0; 4]; 4];
+    costs[3] = vec![cost; 4];
+    (0..4).for_each(|class| costs[class][class] = 0.0);
+    let loss = ClassLoss::Costs(CostMatrix::new(costs).unwrap());
+    Multiclass::new(MulticlassShape::new(4, 6), data, loss).unwrap()
+}
+
+/// The signature of a checkpoint knows few losses. Where it has missed one that has changed, the point
+/// still tells.
+#[test]
+fn a_checkpoint_whose_point_does_not_fit_is_refused() {
+    let mut bytes = Vec::new();
+    let mut keep = |checkpoint: &Checkpoint<'_>| {
+        bytes = checkpoint.to_bytes("");
+        Ok(())
+    };
+    let settings = Settings { lambda: Some(1.0), max_passes: 1, tolerance: 0.0, ..bcfw() };
+    let trainer = Trainer::new(settings.clone()).checkpoint(CheckpointEvery::Passes(1), &mut keep);
+    trainer.train(&rare(1.0)).unwrap();
+    let go_on = |problem: &Multiclass| {
+        let settings = Settings { max_passes: 2, ..settings.clone() };
+        Trainer::new(settings).resume(Checkpoint::from_bytes(&bytes).unwrap()).train(problem)
+    };
+    assert!(go_on(&rare(1.0)).is_ok());
+    let error = go_on(&rare(2.0)).unwrap_err();
+    let TrainError::Resume { why } = &error else { panic!("{error}") };
+    assert!(why.starts_with("in example 1, its loss is stated as "), "{why}");
+}
