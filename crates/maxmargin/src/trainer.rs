@@ -7,7 +7,7 @@ use crate::problem::Blocks;
 use crate::run::checkpoint::{Checkpoint, CheckpointEvery, Keeper};
 use crate::run::drive::Stage;
 use crate::run::early_stopping::Validator;
-use crate::run::{Beginning, Finished, Interrupt, Run, RunHooks, Solution, run_method};
+use crate::run::{Beginning, Finished, Interrupt, Resumed, Run, RunHooks, Solution, run_method};
 use crate::settings::Settings;
 use crate::solver;
 use std::io;
@@ -208,8 +208,9 @@ impl<'a> Trainer<'a> {
         let (mut run, stage, saved) = match self.checkpoint {
             None => (Run::start(problem, settings, self.hooks, beginning)?, Stage::START, None),
             Some(checkpoint) => {
-                let (run, stage, saved) = Run::resume(problem, settings, self.hooks, checkpoint)?;
-                (run, stage, Some(saved))
+                let Resumed { run, stage, method } =
+                    Run::resume(problem, settings, self.hooks, checkpoint)?;
+                (run, stage, Some(method))
             }
         };
         let method = solver::method(&mut run, saved.as_deref())?;

@@ -17,6 +17,7 @@ pub(crate) mod session;
 mod solution;
 mod warm_start;
 
+pub(crate) use resume::Resumed;
 pub(crate) use session::run_method;
 pub use solution::{Interrupt, Solution};
 

@@ -14,6 +14,13 @@ use crate::settings::CheckedSettings;
 use std::borrow::Cow;
 use std::time::Instant;
 
+/// A run taken up again: its stage of the loop, and what its method has saved.
+pub(crate) struct Resumed<'p, 'o> {
+    pub(crate) run: Run<'p, 'o>,
+    pub(crate) stage: Stage<Check>,
+    pub(crate) method: Vec<u8>,
+}
+
 impl<'p, 'o> Run<'p, 'o> {
     /// Hands a checkpoint of a run at `stage` to the sink, if there is one.
     pub(crate) fn keep(
@@ -61,7 +68,7 @@ impl<'p, 'o> Run<'p, 'o> {
         settings: CheckedSettings,
         hooks: RunHooks<'o>,
         checkpoint: Checkpoint<'static>,
-    ) -> Result<(Self, Stage<Check>, Cow<'static, [u8]>), TrainError> {
+    ) -> Result<Resumed<'p, 'o>, TrainError> {
         check_problem(problem)?;
         checkpoint.check_resolved(&settings)?;
         let Checkpoint { stage, w, blocks, dual, norm_sq, totals, method, .. } = checkpoint;
@@ -111,6 +118,6 @@ impl<'p, 'o> Run<'p, 'o> {
         if let Some(choice) = checkpoint.choice {
             run.announce_choice(choice.into_owned());
         }
-        Ok((run, stage, method))
+        Ok(Resumed { run, stage, method: method.into_owned() })
     }
 }

@@ -32,10 +32,14 @@ pub(crate) fn prefetch_first<T>(slice: &[T]) {
 
 #[inline]
 fn prefetch_lines<T>(slice: &[T], lines: usize) {
+    one_of_each_line(slice).take(lines).for_each(prefetch_line);
+}
+
+/// An item of every cache line of a slice; larger items are asked for at their beginning.
+#[inline]
+fn one_of_each_line<T>(slice: &[T]) -> impl Iterator<Item = &T> {
     let step = (CACHE_LINE / size_of::<T>().max(1)).max(1);
-    for item in slice.iter().step_by(step).take(lines) {
-        prefetch_line(item);
-    }
+    slice.iter().step_by(step)
 }
 
 /// Asks for the cache line of an item, without waiting for it.
@@ -60,20 +64,33 @@ fn prefetch_line<T>(item: &T) {
 
 #[cfg(test)]
 mod tests {
-    use super::{prefetch, prefetch_first};
+    use super::{CACHE_LINE, one_of_each_line, prefetch, prefetch_first};
+
+    /// The distances in bytes between the items that are asked for.
+    fn strides<T>(slice: &[T]) -> Vec<usize> {
+        let places: Vec<usize> =
+            one_of_each_line(slice).map(|item| std::ptr::from_ref(item).addr()).collect();
+        places.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
 
     #[test]
-    fn it_takes_any_slice_and_changes_nothing() {
-        let empty: &[u64] = &[];
-        prefetch(empty);
+    fn every_cache_line_is_asked_for_once() {
+        assert_eq!(strides(&[0.0f64; 1000]), [CACHE_LINE; 124]);
+        assert_eq!(strides(&[1u8; 129]), [CACHE_LINE; 2]);
+        assert_eq!(strides(&[(0u64, 0.0f64); 8]), [CACHE_LINE; 1]);
+        // Items that do not divide a line come as near to it as they can without leaving one out.
+        assert_eq!(strides(&[[0u8; 24]; 7]), [48; 3]);
+        // Larger items are asked for one by one.
+        assert_eq!(strides(&[[7u64; 100]; 5]), [800; 4]);
+    }
+
+    #[test]
+    fn small_slices_have_one_line_or_none() {
+        assert_eq!(one_of_each_line::<u64>(&[]).count(), 0);
+        assert_eq!(one_of_each_line(&[1u8]).count(), 1);
+        assert_eq!(one_of_each_line(&[(); 3]).count(), 1);
+        prefetch::<u64>(&[]);
         prefetch(&[(); 3]);
-        prefetch(&[1u8]);
-        let long: Vec<f64> = (0..1000).map(f64::from).collect();
-        prefetch(&long);
-        prefetch_first(&long);
-        prefetch(&long[999..]);
-        let large = [[7u64; 100]; 20];
-        prefetch(&large);
-        assert_eq!((long[999], large[19][99]), (999.0, 7));
+        prefetch_first(&[1u8]);
     }
 }

@@ -129,14 +129,14 @@ proptest! {
         let bounds = Bounds::none(d).with(0..d, low, low + 0.4).unwrap();
         let problem = bounded(problem, bounds.clone());
         let optimum = qp::solve_within(&problem.inner, lambda, &bounds);
-        let solution = train(&problem, &with(Solver::AdaGrad, lambda, 300)).unwrap();
+        let solution = train(&problem, &with(Solver::AdaGrad, lambda, 1000)).unwrap();
         assert_bounded(&problem, &solution);
         let inside = |(j, &w): (usize, &f64)| bounds.clip(j, w) == w;
         prop_assert!(solution.weights.iter().enumerate().all(inside));
         let c = solution.certificate;
         prop_assert!(c.dual <= optimum.above + 1e-6 && c.primal >= optimum.below - 1e-6);
         let scale = problem.inner.start_gap().max(1.0);
-        prop_assert!(c.primal - optimum.below <= 0.5 * scale, "{c:?} {optimum:?}");
+        prop_assert!(c.primal - optimum.below <= 0.05 * scale, "{c:?} {optimum:?}");
     }
 }
 

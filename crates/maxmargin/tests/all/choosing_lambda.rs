@@ -4,8 +4,8 @@ use crate::common::bcfw;
 use crate::common::bits::random_chain;
 use maxmargin::ProblemExt as _;
 use maxmargin::{
-    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, TrainError, TriedLambda,
-    choose_lambda,
+    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, SparseVec, TrainError,
+    TriedLambda, choose_lambda, train,
 };
 use proptest::prelude::*;
 
@@ -53,24 +53,47 @@ fn the_search_ends_when_errors_no_longer_fall_once_something_is_learned() {
     assert_eq!(all.lambda, all.tried.last().unwrap().lambda);
 }
 
+/// The weights that come with a λ are near the optimum of that λ, and of no other.
 #[test]
 fn each_lambda_comes_with_its_own_weights() {
     let problem = random_chain(10, 3, 7);
-    let mut norms = Vec::new();
-    let choice = choose_lambda(&problem, &Settings::default(), 0.01, &Interrupt::new(), |_, w| {
-        norms.push(w.iter().map(|w| w * w).sum::<f64>());
-        let (mut workspace, mut y) = (problem.workspace(), Default::default());
-        let loss = |i| {
-            problem.prepare(i, w, &mut workspace);
-            problem.decode(i, w, &mut workspace, &mut y);
-            problem.loss(i, &y)
-        };
-        (0..problem.examples()).map(loss).sum()
-    });
-    let errors: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.error).collect();
-    let (first, last) = (errors[0], errors[errors.len() - 1]);
-    assert!(last < 0.5 * first, "training errors fall with λ: {errors:?}");
-    assert!(norms.first() < norms.last(), "weights grow as λ falls: {norms:?}");
+    let mut found = Vec::new();
+    let choice =
+        choose_lambda(&problem, &Settings::default(), 0.01, &Interrupt::new(), |lambda, w| {
+            found.push((lambda, w.to_vec()));
+            // Errors that fall for ever, so that every λ is tried.
+            lambda
+        });
+    let tried: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.lambda).collect();
+    assert_eq!(tried, found.iter().map(|(lambda, _)| *lambda).collect::<Vec<_>>());
+    assert!(found.len() >= 5, "{tried:?}");
+    let optimum = |lambda| {
+        let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..Settings::default() };
+        train(&problem, &settings).unwrap().certificate.primal
+    };
+    for (lambda, w) in &found {
+        let best = optimum(*lambda);
+        let own = objective(&problem, *lambda, w);
+        assert!(own >= best - 1e-5 && own <= 1.05 * best, "{lambda}: {own} where {best} is best");
+    }
+    // At a λ that is far from its own, weights are far from the best.
+    let (smallest, w) = (&found[found.len() - 1].0, &found[0].1);
+    assert!(objective(&problem, *smallest, w) > 1.5 * optimum(*smallest));
+}
+
+/// λ/2 ‖w‖² and the mean hinge, by the oracle.
+fn objective<P: Problem>(problem: &P, lambda: f64, w: &[f64]) -> f64 {
+    let (mut workspace, mut y) = (problem.workspace(), Default::default());
+    let hinge = |i| {
+        let mut psi = SparseVec::new();
+        problem.prepare(i, w, &mut workspace);
+        problem.oracle(i, w, &mut workspace, &mut y);
+        problem.psi(i, &y, &mut psi);
+        problem.loss(i, &y) - psi.dot_dense(w)
+    };
+    let risk: f64 = (0..problem.examples()).map(hinge).sum();
+    let length: f64 = w.iter().map(|w| w * w).sum();
+    0.5 * lambda * length + risk / problem.examples() as f64
 }
 
 #[test]

@@ -130,3 +130,28 @@ fn a_checkpoint_whose_point_does_not_fit_is_refused() {
     let TrainError::Resume { why } = &error else { panic!("{error}") };
     assert!(why.starts_with("in example 1, its loss is stated as "), "{why}");
 }
+
+/// A problem of a user's own that cannot check points is told apart by the largest loss of every example.
+#[test]
+fn a_checkpoint_is_refused_where_the_loss_of_any_example_has_changed() {
+    let mut outputs = vec![(1.0, 1.0); 100];
+    let settings = Settings { lambda: Some(10.0), max_passes: 1, tolerance: 0.0, ..bcfw() };
+    let mut bytes = Vec::new();
+    let mut keep = |checkpoint: &Checkpoint<'_>| {
+        bytes = checkpoint.to_bytes("");
+        Ok(())
+    };
+    let trainer = Trainer::new(settings.clone());
+    trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&pairs(&outputs)).unwrap();
+    let go_on = |outputs: &[(f64, f64)]| {
+        let trainer = Trainer::new(Settings { max_passes: 5, ..settings.clone() });
+        trainer.resume(Checkpoint::from_bytes(&bytes).unwrap()).train(&pairs(outputs))
+    };
+    assert!(go_on(&outputs).is_ok());
+    for example in [1, 50, 99] {
+        outputs[example].1 = 0.25;
+        let error = go_on(&outputs).unwrap_err();
+        assert!(matches!(error, TrainError::Resume { .. }), "example {example}: {error}");
+        outputs[example].1 = 1.0;
+    }
+}

@@ -139,7 +139,7 @@ proptest! {
         assert_certified(&tree, &solution);
         let (c, scale) = (solution.certificate, dense.start_gap().max(1.0));
         prop_assert!(c.dual <= optimum.above + 1e-6, "{:?} {:?}", c, optimum);
-        prop_assert!(c.primal - optimum.below <= 0.3 * scale, "{:?} {:?}", c, optimum);
+        prop_assert!(c.primal - optimum.below <= 0.02 * scale, "{:?} {:?}", c, optimum);
     }
 }
 

@@ -219,7 +219,7 @@ fn members_of(item: &Item) -> BTreeSet<String> {
             .variants
             .iter()
             .map(|variant| {
-                let inside: Vec<String> = variant.fields.iter().map(|f| field(f)).collect();
+                let inside: Vec<String> = variant.fields.iter().map(field).collect();
                 let inside = if inside.is_empty() {
                     String::new()
                 } else {

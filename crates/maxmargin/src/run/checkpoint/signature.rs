@@ -4,6 +4,7 @@ use crate::problem::Blocks;
 use crate::problem::SparseVec;
 use crate::problem::bounds::bounds_in_force;
 use crate::util::rng::Rng;
+use crate::util::rounding::ROUNDING;
 use xxhash_rust::xxh3::Xxh3;
 
 /// How many examples contribute outputs to the signature of a problem, and how many outputs at least.
@@ -16,6 +17,9 @@ const SIGNED_WEIGHTS: usize = 256;
 /// A number that tells problems apart: by the weights of their examples, the parts and features of their
 /// true outputs, their bounds, the parts and losses of a few outputs of a few examples, and the lengths
 /// of weights. So it notices other losses, another rescaling and another kernel, too.
+///
+/// Where a problem cannot check points of its dual, a resumed run has to take their losses on trust. There
+/// the signature knows the largest loss of every example, for one oracle call each.
 pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     struct Hash(Xxh3);
     impl Hash {
@@ -39,8 +43,10 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     let mut parts = SparseVec::new();
     // The outputs with the largest losses, and some others.
     let n = problem.examples();
+    let sampled = n.div_ceil(SIGNED_EXAMPLES);
     for round in 0..SIGNED_OUTPUTS.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
-        for i in (0..n).step_by(n.div_ceil(SIGNED_EXAMPLES)) {
+        let every = if round == 0 && !checks_points(problem) { 1 } else { sampled };
+        for i in (0..n).step_by(every) {
             match round {
                 0 => worker.find_corner(i, &some),
                 _ => worker.predict(i, &some),
@@ -65,4 +71,12 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
         bounds.iter().enumerate().for_each(|(feature, &bound)| hash.add(feature, bound));
     }
     hash.0.digest()
+}
+
+/// Whether the checks of a problem show as much of a point as its certificate needs.
+fn checks_points(problem: &dyn Blocks) -> bool {
+    let mut truth = SparseVec::new();
+    problem.truth_parts(0, &mut truth);
+    let shown = problem.check_point(0, &truth, 0.0, ROUNDING);
+    shown.is_ok_and(|shown| shown <= problem.quality().needed_of_point())
 }

@@ -189,11 +189,32 @@ mod tests {
         }
     }
 
+    /// Values that overflow have an infinite gap, by which a visit refuses them before it projects.
+    #[test]
+    fn an_infinite_value_has_an_infinite_gap() {
+        let mu: SparseVec = [(1, 1.0)].into_iter().collect();
+        for truth_has_part in [true, false] {
+            let block = Plain { truth_has_part };
+            assert_eq!(gap(&block, &mu, &[f64::INFINITY, 1.0]), f64::INFINITY);
+            assert!(!gap(&block, &mu, &[1.0, f64::NAN]).is_finite());
+            assert_eq!(gap(&block, &mu, &[f64::NEG_INFINITY, 1.0]), 0.0);
+        }
+    }
+
+    /// Projections of anything come to an end, at a point of the simplex or at something that is not finite.
     #[test]
     fn projections_of_non_finite_numbers_end() {
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            project(&mut [bad, 1.0]);
-            project_below(&mut [bad, 1.0]);
+            for nearest in [project, project_below] {
+                let mut x = [bad, 0.25, 1.0];
+                nearest(&mut x);
+                let sum: f64 = x.iter().sum();
+                let is_point = x.iter().all(|x| *x >= 0.0) && sum <= 1.0 + 1e-12;
+                assert!(is_point || !sum.is_finite(), "{bad} leads to {x:?}");
+            }
         }
+        let mut x = [f64::NEG_INFINITY, 0.25, 1.0];
+        project(&mut x);
+        assert_eq!(x, [0.0, 0.125, 0.875], "nothing is left for what is infinitely far below");
     }
 }
