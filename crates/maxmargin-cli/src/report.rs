@@ -4,8 +4,9 @@ mod blocks;
 
 use crate::args::Pictures;
 use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
-use crate::kind::Kind;
 use crate::kind::kernel;
+use crate::kind::kind_of;
+use anyhow::Result;
 use maxmargin::observe::{Control, Event, Observer, Record, Totals};
 use maxmargin::{Certificate, Quality, Status};
 use maxmargin_io::Model;
@@ -67,25 +68,25 @@ impl Trace {
 }
 
 /// The page of a run on `data`.
-pub(crate) fn page<K: Kind>(
+pub(crate) fn page(
     model: &Model,
-    spec: &K::Spec,
     trace: &Trace,
-    test: Option<&Test<K>>,
+    test: Option<&Test>,
     pictures: &Pictures,
     data: &str,
-) -> Report {
+) -> Result<Report> {
     let meta = &model.meta;
+    let kind = kind_of(&meta.spec)?;
     let mut report = Report::new(format!("maxmargin on {data}"))
         .subtitle(format!(
             "{}, {} features; solver {}, λ = {}",
-            K::describe(spec),
+            kind.describe(),
             format_number(features(model) as f64),
             method(model),
             format_number(meta.certificate.lambda)
         ))
         .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
-        .with(certificate::<K>(model))
+        .with(certificate(model))
         .with(facts(model, test))
         .with(convergence(model, trace))
         .with(time(model));
@@ -95,7 +96,7 @@ pub(crate) fn page<K: Kind>(
     if let Some(picture) = trace.blocks.as_ref().and_then(blocks::Spread::draw) {
         report.push(picture);
     }
-    K::draw(model, spec, test.map(|test| &test.data.examples), pictures, report)
+    kind.draw(model, test.map(|test| &test.data.examples), pictures, report)
 }
 
 /// Number of features, messages of soft training left out.
@@ -108,10 +109,10 @@ fn method(model: &Model) -> &'static str {
     model.meta.settings.solver.name()
 }
 
-fn certificate<K: Kind>(model: &Model) -> Prose {
+fn certificate(model: &Model) -> Prose {
     let mut prose = Prose::new("Certificate").paragraph(certificate_in_words(model));
     if model.meta.validation.is_some() {
-        prose = prose.paragraph(validation_in_words::<K>(model));
+        prose = prose.paragraph(validation_in_words(model));
     }
     if let Some(own) = model.meta.spec.kernel() {
         let kernel = kernel::in_words(&own.kernel);
@@ -133,7 +134,7 @@ fn of_what(c: &Certificate) -> &'static str {
     }
 }
 
-fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
+fn facts(model: &Model, test: Option<&Test>) -> Facts {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
     let tone = if reached { Tone::Good } else { Tone::Warning };
@@ -163,11 +164,10 @@ fn facts<K: Kind>(model: &Model, test: Option<&Test<K>>) -> Facts {
         facts = facts.fact(error.hint(pass.as_str()));
     }
     if let Some(test) = test {
-        let wrong_labels = format!("Wrong {} in the test", K::NOUNS.labels);
-        let wrong_examples = format!("Wrong {} in the test", K::NOUNS.examples);
-        facts = facts
-            .fact((wrong_labels.as_str(), percent(test.errors.hamming()).as_str()))
-            .fact((wrong_examples.as_str(), percent(test.errors.zero_one()).as_str()));
+        for wrong in [test.errors.parts, test.errors.examples] {
+            let name = format!("Wrong {} in the test", wrong.what);
+            facts = facts.fact((name.as_str(), percent(wrong.share()).as_str()));
+        }
     }
     facts
 }

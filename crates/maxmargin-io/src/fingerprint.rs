@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::graph::RawGraph;
+use crate::factor_graph::RawFactorGraph;
 use crate::sequence::RawSequence;
 
 /// A 128-bit hash (XXH3) of a data set in name form.
@@ -140,9 +140,9 @@ impl Fingerprinter {
     ///
     /// ```
     /// use maxmargin_io::Fingerprinter;
-    /// assert_ne!(Fingerprinter::for_graphs().finish(), Fingerprinter::new().finish());
+    /// assert_ne!(Fingerprinter::for_factor_graphs().finish(), Fingerprinter::new().finish());
     /// ```
-    pub fn for_graphs() -> Self {
+    pub fn for_factor_graphs() -> Self {
         let mut hasher = Xxh3::new();
         hasher.update(b"maxmargin factor graphs 1");
         Self { hasher, bytes: Vec::new() }
@@ -151,12 +151,12 @@ impl Fingerprinter {
     /// Adds a factor graph.
     ///
     /// ```
-    /// let mut fingerprinter = maxmargin_io::Fingerprinter::for_graphs();
+    /// let mut fingerprinter = maxmargin_io::Fingerprinter::for_factor_graphs();
     /// let before = fingerprinter.finish();
-    /// fingerprinter.add_graph(&maxmargin_io::RawGraph::default());
+    /// fingerprinter.add_factor_graph(&maxmargin_io::RawFactorGraph::default());
     /// assert_ne!(fingerprinter.finish(), before);
     /// ```
-    pub fn add_graph(&mut self, graph: &RawGraph) {
+    pub fn add_factor_graph(&mut self, graph: &RawFactorGraph) {
         self.bytes.clear();
         self.number(graph.weight.to_bits());
         self.number(graph.variables.len() as u64);

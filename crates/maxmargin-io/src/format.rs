@@ -43,7 +43,7 @@ pub enum Format {
     Libsvm,
     /// The same with a list of labels in each row.
     Multilabel,
-    /// Factor graphs, one JSON object per line: see [`GraphReader`](crate::GraphReader).
+    /// Factor graphs, one JSON object per line: see [`FactorGraphReader`](crate::FactorGraphReader).
     FactorGraph,
     /// Images cut into superpixels: see [`read_superpixels`](crate::read_superpixels).
     Superpixels,

@@ -1,5 +1,5 @@
-//! Data in, data out: readers and writers for sequence data and factor graphs, built-in data sets,
-//! names, fingerprints and safe files.
+//! Data in, models out: readers and writers for sequence data and factor graphs, built-in data sets,
+//! names, fingerprints and safe files; and the way from data to a model.
 //!
 //! Data flow one way. A [`Source`] is what the user named; it opens as a [reader](ReadSequences),
 //! which gives one [`RawSequence`] after the other, in *name form*: labels and attributes are text.
@@ -23,13 +23,17 @@
 //! # Ok::<(), maxmargin_io::DataError>(())
 //! ```
 //!
-//! Factor graphs go the same way: [`GraphReader`] gives one [`RawGraph`] after the other, and
-//! [`read_graphs`] or [`read_graphs_with`] put them in index form. Aligned sentences are read by
+//! Factor graphs go the same way: [`FactorGraphReader`] gives one [`RawFactorGraph`] after the other, and
+//! [`read_factor_graphs`] or [`read_factor_graphs_with`] put them in index form. Aligned sentences are read by
 //! [`read_alignments`], and [`AlignmentFeatures`] says what is known of their words.
+//!
+//! From there, models of all kinds go one way. [`Examples`] are data of any kind in index form, and
+//! [`Spec::problem`] makes a [`BuiltProblem`] of them that any solver takes. [`Training::train`] goes from there
+//! to a [`Model`], whose weights [`Spec::errors`] measures and [`Model::verify`] holds against the data.
 
 mod alignment;
 mod atomic;
-mod beside;
+
 mod builtin;
 mod checkpoint;
 pub mod chunking;
@@ -39,10 +43,12 @@ mod contradictions;
 mod crfsuite;
 mod dataset;
 mod error;
+mod error_counts;
+mod examples;
+mod factor_graph;
 mod fields;
 mod fingerprint;
 mod format;
-mod graph;
 mod groups;
 mod guess;
 mod held_out;
@@ -58,7 +64,10 @@ mod origin;
 mod outcome;
 mod path_file;
 mod pose;
+mod predict;
 mod predictions;
+mod problem;
+mod problem_role;
 mod reader;
 mod rows;
 mod seen_names;
@@ -69,15 +78,16 @@ mod spec;
 mod superpixels;
 mod svm_hmm;
 mod template;
+mod training;
 mod verify;
 mod write_error;
 
 pub use alignment::{
-    AlignmentFeatures, AlignmentReader, RawAlignment, WordCounts, alignment_fingerprint,
-    read_alignments, write_alignment,
+    AlignmentFeatures, AlignmentReader, Alignments, RawAlignment, WordCounts,
+    alignment_fingerprint, read_alignments, write_alignment,
 };
 pub use atomic::{SaveError, atomic_write};
-pub use beside::{Beside, InputWeights};
+
 pub use builtin::{Builtin, Part, builtin, builtins};
 pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
 pub use claim::Claim;
@@ -85,12 +95,14 @@ pub use constant::{CONSTANT, with_constant};
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
 pub use dataset::{Dataset, read_training};
 pub use error::{DataError, Place};
+pub use error_counts::{ErrorCounts, Nouns, Wrong};
+pub use examples::Examples;
+pub use factor_graph::{
+    FactorGraphDataset, FactorGraphEvalData, FactorGraphNames, FactorGraphReader, RawFactor,
+    RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with, write_factor_graph,
+};
 pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};
-pub use graph::{
-    GraphDataset, GraphEvalData, GraphNames, GraphReader, RawFactor, RawGraph, RawVariable,
-    read_graphs, read_graphs_with, write_graph,
-};
 pub use guess::guess_format;
 pub use held_out::HeldOut;
 pub use libsvm::{LibsvmReader, write_libsvm};
@@ -105,20 +117,24 @@ pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,
     pose_fingerprint, read_poses,
 };
+pub use predict::{ChainPredictor, RowScorer, alignment_scores};
 pub use predictions::write_predictions;
+pub use problem::{BuiltProblem, ProblemError};
+pub use problem_role::{InputWeights, ProblemRole};
 pub use reader::{ReadSequences, open_reader, open_row_reader};
 pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
 pub use seen_names::SeenNames;
 pub use sequence::{RawSequence, RawToken};
 pub use source::Source;
 pub use spec::{
-    BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, GraphSpec, KernelSpec, MatchingSpec,
-    MulticlassSpec, MultilabelSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
+    BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, KernelSpec, MatchingSpec,
+    MulticlassSpec, MultilabelSpec, PottsSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
 };
 pub use superpixels::{SuperpixelFeatures, SuperpixelImage, Superpixels, read_superpixels};
 pub use svm_hmm::{SvmHmmReader, write_svm_hmm};
 pub use template::{Template, TemplateReader};
-pub use verify::Verdict;
+pub use training::{Round, Training, TrainingPlan};
+pub use verify::{Verdict, VerifyError};
 pub use write_error::WriteError;
 
 /// The code of the guides that read data, compiled and run as tests.

@@ -1,9 +1,9 @@
 //! Where a model comes from.
 
 use crate::dataset::Dataset;
+use crate::factor_graph::FactorGraphDataset;
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
-use crate::graph::GraphDataset;
 use crate::names::Names;
 use crate::rows::RowData;
 use crate::template::Template;
@@ -58,8 +58,8 @@ impl From<&RowData> for Origin {
     }
 }
 
-impl From<&GraphDataset> for Origin {
-    fn from(data: &GraphDataset) -> Self {
+impl From<&FactorGraphDataset> for Origin {
+    fn from(data: &FactorGraphDataset) -> Self {
         Self {
             labels: data.names.templates.clone(),
             attributes: data.names.full_names(),

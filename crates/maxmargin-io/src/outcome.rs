@@ -1,8 +1,8 @@
 //! What a training has come to, and rounds of it where constraints are soft.
 
-use crate::beside::Beside;
 use crate::model::Model;
 use crate::origin::Origin;
+use crate::problem_role::ProblemRole;
 use crate::spec::{SoftSpec, Spec};
 use maxmargin::kernel::Support;
 use maxmargin::model::soft::SoftGraph;
@@ -13,10 +13,10 @@ use maxmargin::{Settings, Solution};
 /// ```
 /// # use maxmargin::doc::toy;
 /// use maxmargin::{Settings, train};
-/// use maxmargin_io::{Beside, Outcome};
+/// use maxmargin_io::{ProblemRole, Outcome};
 ///
 /// let solution = train(&toy(), &Settings::default())?;
-/// let outcome = Outcome::new(solution, Beside::Nothing);
+/// let outcome = Outcome::new(solution, ProblemRole::Plain);
 /// assert!(outcome.soft().is_none());
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
@@ -30,15 +30,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What a solution comes to, given what its problem is besides a problem.
-    pub fn new(mut solution: Solution, beside: Beside<'_>) -> Self {
-        let support = beside.inputs().map(|inputs| {
+    /// What a solution comes to, given the role of its problem.
+    pub fn new(mut solution: Solution, role: ProblemRole<'_>) -> Self {
+        let support = role.inputs().map(|inputs| {
             let (support, weights) = inputs.keep(&solution.weights);
             solution.weights = weights;
             support
         });
-        let soft = match beside {
-            Beside::Soft(problem) => Some(SoftOutcome::new(problem, &solution.weights)),
+        let soft = match role {
+            ProblemRole::Soft(problem) => Some(SoftOutcome::new(problem, &solution.weights)),
             _ => None,
         };
         Self { solution, support, soft }

@@ -4,7 +4,7 @@ use crate::alignment::AlignmentFeatures;
 use crate::constant::CONSTANT;
 use crate::model::Model;
 use crate::names::Names;
-use crate::spec::{GraphSpec, Spec};
+use crate::spec::{PottsSpec, Spec};
 use maxmargin::model::chain::Sequences;
 use maxmargin::model::{LabelledRows, Row};
 use std::fmt::Write as _;
@@ -144,7 +144,7 @@ impl Model {
     pub(crate) fn name_contradictions(&self) -> Vec<String> {
         let format = self.meta.format;
         let (labels, attributes) = match &self.meta.spec {
-            Spec::Graph(spec) => spec.names().unzip(),
+            Spec::Potts(spec) => spec.names().unzip(),
             Spec::Matching(spec) => (None, spec.features.as_ref().map(AlignmentFeatures::names)),
             Spec::Chain(_) | Spec::Multiclass(_) => (Some(format.fixed_labels()), None),
             _ => (None, None),
@@ -211,16 +211,16 @@ impl Spec {
     }
 }
 
-impl GraphSpec {
+impl PottsSpec {
     /// The names of labels and of attributes, of superpixels: the file only numbers the features of
     /// regions, which come first; then come those of boundaries. Nothing if features were made elsewhere.
     ///
     /// ```
     /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
-    /// use maxmargin_io::GraphSpec;
+    /// use maxmargin_io::PottsSpec;
     ///
     /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), GraphInference::Auto);
-    /// let spec = GraphSpec { shape, loss, inference, widths: Some(vec![Some(0.1), None]) };
+    /// let spec = PottsSpec { shape, loss, inference, widths: Some(vec![Some(0.1), None]) };
     /// let (labels, attributes) = spec.names().unwrap();
     /// assert_eq!(labels.name(1), "foreground");
     /// let names = ["f1", "f2", "bias", "boundary at 0.1", "boundary"];

@@ -20,7 +20,7 @@ impl Spec {
             Self::Multiclass(spec) => spec.rescaling,
             Self::Multilabel(spec) => spec.rescaling,
             Self::FactorGraph(spec) => spec.rescaling,
-            Self::Chain(_) | Self::Graph(_) | Self::Tree(_) | Self::Matching(_) => {
+            Self::Chain(_) | Self::Potts(_) | Self::Tree(_) | Self::Matching(_) => {
                 Rescaling::Margin
             }
         }

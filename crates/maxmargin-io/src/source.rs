@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::builtin::{Builtin, Part, builtin, builtins};
 use crate::error::DataError;
+use crate::factor_graph::FactorGraphReader;
 use crate::format::Format;
-use crate::graph::GraphReader;
 use crate::guess::guess_format;
 use crate::lines::Lines;
 use crate::reader::{ReadSequences, open_reader, open_row_reader};
@@ -137,12 +137,12 @@ impl Source {
     /// ```
     /// use maxmargin_io::Source;
     ///
-    /// let error = Source::resolve("ocr-small")?.open_graphs().unwrap_err();
+    /// let error = Source::resolve("ocr-small")?.open_factor_graphs().unwrap_err();
     /// assert!(error.to_string().contains("expected factor graphs, found sequences"));
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
-    pub fn open_graphs(&self) -> Result<GraphReader, DataError> {
-        Ok(GraphReader::new(self.open_lines("factor graphs")?))
+    pub fn open_factor_graphs(&self) -> Result<FactorGraphReader, DataError> {
+        Ok(FactorGraphReader::new(self.open_lines("factor graphs")?))
     }
 
     /// Opens the bare lines, where it is `expected` that some other reader makes sense of them.

@@ -9,7 +9,7 @@ mod template_names;
 pub use groups::WeightGroup;
 pub use kernel::KernelSpec;
 pub use soft::{FactorTraining, SoftSpec};
-pub use structures::{GraphSpec, MatchingSpec, TreeSpec};
+pub use structures::{MatchingSpec, PottsSpec, TreeSpec};
 
 use crate::model::ModelError;
 use maxmargin::inference::Inference;
@@ -47,7 +47,8 @@ pub enum Spec {
     /// States of the variables of factor graphs.
     FactorGraph(FactorGraphSpec),
     /// Labels of the nodes of graphs.
-    Graph(GraphSpec),
+    #[serde(rename = "graph")]
+    Potts(PottsSpec),
     /// Places of the parts of trees.
     Tree(Box<TreeSpec>),
     /// Links between the items of two lists.
@@ -230,7 +231,7 @@ impl Spec {
             Self::Multiclass(_) => "multiclass",
             Self::Multilabel(_) => "multilabel",
             Self::FactorGraph(_) => "factor-graph",
-            Self::Graph(_) => "graph",
+            Self::Potts(_) => "graph",
             Self::Tree(_) => "tree",
             Self::Matching(_) => "matching",
         }
@@ -244,7 +245,7 @@ impl Spec {
             Self::Multiclass(spec) => spec.scoring_shape().dim(),
             Self::Multilabel(spec) => spec.scoring_shape().dim() + spec.training.messages(),
             Self::FactorGraph(spec) => spec.shape.dim() + spec.training.messages(),
-            Self::Graph(spec) => spec.shape.dim(),
+            Self::Potts(spec) => spec.shape.dim(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
         }
@@ -258,7 +259,7 @@ impl Spec {
             Self::Multiclass(spec) => spec.shape.classes,
             Self::Multilabel(spec) => spec.shape.labels,
             Self::FactorGraph(spec) => spec.shape.templates.len(),
-            Self::Graph(spec) => spec.shape.labels,
+            Self::Potts(spec) => spec.shape.labels,
             Self::Tree(_) | Self::Matching(_) => 0,
         }
     }
@@ -271,7 +272,7 @@ impl Spec {
             Self::Multiclass(spec) => spec.shape.attributes,
             Self::Multilabel(spec) => spec.shape.attributes,
             Self::FactorGraph(spec) => spec.shape.templates.iter().map(|t| t.attributes).sum(),
-            Self::Graph(spec) => spec.shape.node_attributes + spec.shape.edge_attributes,
+            Self::Potts(spec) => spec.shape.node_attributes + spec.shape.edge_attributes,
             Self::Tree(_) => 0,
             Self::Matching(spec) => spec.shape.attributes,
         }
@@ -282,18 +283,18 @@ impl Spec {
     ///
     /// ```
     /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
-    /// use maxmargin_io::{GraphSpec, Spec};
+    /// use maxmargin_io::{PottsSpec, Spec};
     ///
     /// let bounds_weights = |shape| {
     ///     let (loss, inference, widths) = (NodeLoss::default(), GraphInference::Auto, None);
-    ///     Spec::from(GraphSpec { shape, loss, inference, widths }).bounds_weights()
+    ///     Spec::from(PottsSpec { shape, loss, inference, widths }).bounds_weights()
     /// };
     /// assert!(bounds_weights(PottsShape::new(2, 3, 1)));
     /// assert!(!bounds_weights(PottsShape::new(2, 3, 1).free()));
     /// ```
     pub fn bounds_weights(&self) -> bool {
         match self {
-            Self::Graph(spec) => spec.shape.bounds(None).is_ok_and(|bounds| bounds.is_some()),
+            Self::Potts(spec) => spec.shape.bounds(None).is_ok_and(|bounds| bounds.is_some()),
             Self::Tree(spec) => {
                 let nodes = 0..spec.shape.nodes().len();
                 nodes.into_iter().any(|node| !spec.shape.deformation(node).is_empty())

@@ -1,11 +1,14 @@
 //! Everything that a model states, held against its data.
 
-use crate::beside::Beside;
 use crate::claim::Claim;
+use crate::examples::Examples;
 use crate::fingerprint::Fingerprint;
 use crate::model::Model;
-use maxmargin::{Audit, Problem, TrainError, audit};
+use crate::problem::ProblemError;
+use crate::problem_role::ProblemRole;
+use maxmargin::{Audit, Blocks, TrainError, audit};
 use std::borrow::Cow;
+use thiserror::Error;
 
 /// What was found out about a model; see [`Model::verify_on`].
 ///
@@ -20,7 +23,71 @@ pub struct Verdict {
     pub findings: Vec<String>,
 }
 
+/// Why a model could not be held against data.
+///
+/// ```
+/// use maxmargin_io::VerifyError;
+///
+/// let error = VerifyError::from(maxmargin::TrainError::NoExamples);
+/// assert_eq!(error.to_string(), "the problem has no examples");
+/// ```
+#[derive(Debug, Error)]
+pub enum VerifyError {
+    /// The data make no problem of the model.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// The certificate cannot be computed.
+    #[error(transparent)]
+    Audit(#[from] TrainError),
+}
+
 impl Model {
+    /// Computes the certificate again on labelled examples, which `noun` names in the plural, and holds all
+    /// that the model states against it, against the examples and against each other.
+    ///
+    /// Examples that were [held out](crate::ModelMeta::held_out) of the training are left out here, too.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let verdict = model.verify(data.sequences.into(), data.fingerprint, "sequences", 1)?;
+    /// assert!(verdict.findings.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Examples that do not fit the model, or numbers that are not finite.
+    pub fn verify(
+        &self,
+        mut examples: Examples,
+        fingerprint: Fingerprint,
+        noun: &str,
+        threads: usize,
+    ) -> Result<Verdict, VerifyError> {
+        let seen = examples.seen_names();
+        if let Some(held_out) = self.meta.held_out {
+            // The certificate is about what the model was trained on.
+            examples = examples.split(held_out).0;
+        }
+        if let Some(other) = self.other_data(examples.len(), noun, fingerprint) {
+            let findings = [vec![other], self.contradictions()].concat();
+            return Ok(Verdict { audit: None, findings });
+        }
+        let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
+        let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
+        verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());
+        Ok(verdict)
+    }
+
     /// Whether data of `n` examples are others than the model was trained on, in words. A certificate
     /// is about the data the model was trained on, and says nothing of others.
     ///
@@ -50,21 +117,21 @@ impl Model {
     /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
     /// # let settings = Settings::default();
     /// # let solution = train(&chain, &settings)?;
-    /// use maxmargin_io::Beside;
+    /// use maxmargin_io::ProblemRole;
     ///
     /// let mut model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
-    /// assert!(model.verify_on(&chain, Beside::Nothing, 1)?.findings.is_empty());
+    /// assert!(model.verify_on(&chain, ProblemRole::Plain, 1)?.findings.is_empty());
     /// model.weights[0] += 1.0;
-    /// assert!(!model.verify_on(&chain, Beside::Nothing, 1)?.findings.is_empty());
+    /// assert!(!model.verify_on(&chain, ProblemRole::Plain, 1)?.findings.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// A problem of another size than the model's, or numbers that are not finite.
-    pub fn verify_on<P: Problem>(
+    pub fn verify_on(
         &self,
-        problem: &P,
-        beside: Beside<'_>,
+        problem: &dyn Blocks,
+        role: ProblemRole<'_>,
         threads: usize,
     ) -> Result<Verdict, TrainError> {
         let Some(dual) = &self.dual else {
@@ -72,8 +139,8 @@ impl Model {
             findings.extend(self.contradictions());
             return Ok(Verdict { audit: None, findings });
         };
-        let weights = match (beside, self.meta.spec.kernel()) {
-            (Beside::Inputs(inputs), Some(own)) => {
+        let weights = match (role, self.meta.spec.kernel()) {
+            (ProblemRole::Kernel(inputs), Some(own)) => {
                 let Some(weights) = inputs.again(&own.support, &self.weights) else {
                     let why = "the model has coefficients of inputs that are not in the data";
                     let findings = [vec![why.to_owned()], self.contradictions()].concat();
@@ -94,7 +161,7 @@ impl Model {
         let lambda = self.meta.certificate.lambda;
         let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
         let mut findings = claim.findings(&audit);
-        if let Beside::Soft(problem) = beside {
+        if let ProblemRole::Soft(problem) = role {
             findings.extend(self.soft_findings(problem));
         }
         findings.extend(self.lambda_contradiction());

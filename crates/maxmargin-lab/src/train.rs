@@ -210,7 +210,7 @@ fn conclude(args: &DlpwArgs, trained: &Trained) -> Result<()> {
     if args.talk.json {
         let test = test
             .as_ref()
-            .map(|(errors, _)| json!({"hamming": errors.hamming(), "zero_one": errors.zero_one()}));
+            .map(|(errors, _)| json!({"hamming": errors.parts.share(), "zero_one": errors.examples.share()}));
         let (meta, totals) = (&model.meta, &model.meta.totals);
         return print_json(&json!({
             "status": meta.status, "hard_objective": meta.certificate.primal,
@@ -241,7 +241,7 @@ fn report(args: &DlpwArgs, trained: &Trained, rows: &[DlpwRow]) -> Report {
         .fact(("Time", format_seconds(meta.totals.seconds).as_str()));
     let mut words = Prose::new("Result in words").paragraph(in_words(trained));
     if let Some((errors, told)) = test {
-        let wrong = format!("{:.2} %", 100.0 * errors.hamming());
+        let wrong = format!("{:.2} %", 100.0 * errors.parts.share());
         facts = facts.fact(("Test error", wrong.as_str()));
         words = words.paragraph(told);
     }

@@ -1,36 +1,28 @@
 //! Training, and following a regularization path.
 
 use crate::alphabet::Alphabet;
-use crate::error::value_error;
-use crate::examples::{AnyData, Examples};
+use crate::error::{WorkError, value_error};
+use crate::examples::AnyData;
 use crate::history;
 use crate::model::Model;
 use crate::path::Path;
 use crate::predict::error;
-use crate::problem::{UseProblem, text, with_problem};
-use crate::session::{ErrorOf, Search, Session, run_rounds};
+use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use maxmargin::kernel::Support;
 use maxmargin::observe::Control;
 use maxmargin::{
-    GroupBounds, Interrupt, LambdaChoice, PathSettings, Problem, Settings, regularization_path_with,
+    Blocks, GroupBounds, Interrupt, LambdaChoice, PathSettings, Settings, choose_lambda,
+    regularization_path_with,
 };
 use maxmargin_io::{
-    Beside, Fingerprint, Format, GraphDataset, HeldOut, Model as ModelFile, Origin, PathFile,
-    SoftRounds, SoftSpec, Spec,
+    Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin,
+    PathFile, ProblemRole, SoftRounds, SoftSpec, Spec, Training, TrainingPlan,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::borrow::Cow;
-
-/// What is trained on what.
-struct Task {
-    spec: Spec,
-    examples: Examples,
-    origin: Origin,
-    bounds: GroupBounds,
-}
 
 /// A structured argument.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
@@ -49,36 +41,34 @@ pub(crate) fn curve(choice: &LambdaChoice) -> Curve {
     choice.tried.iter().map(|tried| (tried.lambda, tried.error)).collect()
 }
 
-impl Task {
-    fn new(
-        spec: &str,
-        data: AnyData<'_>,
-        labels: &Alphabet,
-        attributes: &Alphabet,
-        format: &str,
-        bounds: &str,
-    ) -> PyResult<Self> {
-        let template = match &data {
-            AnyData::Sequences(data) => data.template.clone(),
-            _ => None,
-        };
-        let graph_names = match &data {
-            AnyData::Graphs(data) => Some(data.names.clone()),
-            _ => None,
-        };
-        let (examples, fingerprint) = data.take()?;
-        let format: Format = format.parse().map_err(value_error)?;
-        let origin = match graph_names {
-            Some(names) => {
-                Origin::from(&GraphDataset { graphs: Default::default(), names, fingerprint })
-            }
-            None => {
-                let (labels, attributes) = (labels.names.clone(), attributes.names.clone());
-                Origin { labels, attributes, format, fingerprint, template }
-            }
-        };
-        Ok(Self { spec: parse("spec", spec)?, examples, origin, bounds: parse("bounds", bounds)? })
-    }
+/// What is trained on what.
+fn training(
+    spec: &str,
+    data: AnyData<'_>,
+    labels: &Alphabet,
+    attributes: &Alphabet,
+    format: &str,
+) -> PyResult<Training> {
+    let template = match &data {
+        AnyData::Sequences(data) => data.template.clone(),
+        _ => None,
+    };
+    let factor_graph_names = match &data {
+        AnyData::FactorGraphs(data) => Some(data.names.clone()),
+        _ => None,
+    };
+    let (examples, fingerprint) = data.take()?;
+    let format: Format = format.parse().map_err(value_error)?;
+    let origin = match factor_graph_names {
+        Some(names) => {
+            Origin::from(&FactorGraphDataset { graphs: Default::default(), names, fingerprint })
+        }
+        None => {
+            let (labels, attributes) = (labels.names.clone(), attributes.names.clone());
+            Origin { labels, attributes, format, fingerprint, template }
+        }
+    };
+    Ok(Training { spec: parse("spec", spec)?, examples, origin })
 }
 
 /// Whether a model was trained on these data, so that its dual point is one of this problem.
@@ -134,44 +124,46 @@ pub(crate) fn fit<'py>(
     let mut settings: Settings = parse("settings", settings)?;
     let rounds = rounds.map_or_else(SoftRounds::default, |(rhos, most)| SoftRounds { rhos, most });
     let held_out = held_out.map(|(seed, one_in)| HeldOut { seed, one_in });
-    let Task { mut spec, mut examples, origin, bounds } =
-        Task::new(spec, data, labels, attributes, format, bounds)?;
+    let mut training = training(spec, data, labels, attributes, format)?;
+    let bounds: GroupBounds = parse("bounds", bounds)?;
     let validation = match (validation, held_out) {
         (Some(data), _) => Some(data.take()?.0),
-        (None, Some(_)) if examples.len() < 2 => {
+        (None, Some(_)) if training.examples.len() < 2 => {
             return Err(value_error("validation needs at least two examples, or data of its own"));
         }
         (None, Some(held_out)) => {
-            let (rest, out) = examples.split(held_out);
-            examples = rest;
+            let (rest, out) = training.examples.split(held_out);
+            training.examples = rest;
             Some(out)
         }
         (None, None) => None,
     };
     let start = start.map(|model| &model.inner);
-    let start = start.filter(|model| fits(model, &spec, origin.fingerprint, held_out));
     let start = start
+        .filter(|model| fits(model, &training.spec, training.origin.fingerprint, held_out))
         .and_then(|model| model.dual.clone().map(|point| (model.meta.certificate.lambda, point)));
-    let n = examples.len();
+    let plan = TrainingPlan { bounds, rounds, start };
     let interrupt = Interrupt::new();
     let mut tried = None;
     if choose {
         let choice = supervised(py, None, &interrupt, |_| {
-            choose_lambda(&spec, &examples, validation.as_ref(), &bounds, &settings, &interrupt)
+            choose_on(&training, validation.as_ref(), &plan.bounds, &settings, &interrupt)
         })?;
         not_interrupted(&interrupt)?;
         settings.lambda = Some(choice.lambda);
         tried = Some(curve(&choice));
     }
-    fix_lambda(&mut spec, &mut settings, n);
+    training.fix_lambda(&mut settings);
+    let spec = training.spec.clone();
     let (mut inner, rows) = supervised(py, callback, &interrupt, |reporter| {
         let error = validation.as_ref().map(|data| error_on(&spec, data));
-        let session =
-            Session { settings, start, error, interrupt: interrupt.clone(), reporter, exact };
-        run_rounds(session, &rounds, spec.clone(), examples, &bounds, origin)
+        let (own, interrupt) = (settings.clone(), interrupt.clone());
+        let mut session =
+            Session { settings: own, error, interrupt, reporter, exact, rows: Vec::new() };
+        let model = training
+            .train(&plan, &settings, |round| session.run(round.problem, round.role, round.start))?;
+        Ok((model, session.rows))
     })?;
-    inner.meta.n = n;
-    inner.meta.bounds = bounds;
     inner.meta.held_out = held_out;
     let columns = history::columns(py, &rows)?;
     Ok((Model { inner, rows }, columns, tried))
@@ -189,84 +181,45 @@ pub(crate) fn not_interrupted(interrupt: &Interrupt) -> PyResult<()> {
 const ONE_IN: usize = 10;
 
 /// Chooses λ by the error on `validation`, or on a random tenth of the examples.
-fn choose_lambda(
-    spec: &Spec,
-    examples: &Examples,
+fn choose_on(
+    training: &Training,
     validation: Option<&Examples>,
     bounds: &GroupBounds,
     settings: &Settings,
     interrupt: &Interrupt,
-) -> Result<LambdaChoice, String> {
+) -> Result<LambdaChoice, WorkError> {
+    let (spec, examples) = (&training.spec, &training.examples);
     let lowest = 0.1 / examples.len().max(1) as f64;
-    let held_out = HeldOut { seed: settings.seed, one_in: ONE_IN };
     let (train, out) = match validation {
         Some(own) => (examples.clone(), Cow::Borrowed(own)),
-        None if examples.len() < 2 => {
-            return Err("lam=\"auto\" needs at least two examples, or data to validate on".into());
-        }
+        None if examples.len() < 2 => return Err(WorkError::TooFewExamples),
         None => {
-            let (rest, out) = examples.split(held_out);
+            let (rest, out) = examples.split(HeldOut { seed: settings.seed, one_in: ONE_IN });
             (rest, Cow::Owned(out))
         }
     };
-    let search = Search { settings, lowest, error: error_on(spec, &out), interrupt };
-    with_problem(spec, train, bounds, search)
+    let problem = spec.problem(train, bounds)?;
+    let mut error = error_on(spec, &out);
+    let (blocks, role) = (problem.blocks(), problem.role());
+    Ok(choose_lambda(blocks, settings, lowest, interrupt, |_, w| error(w, role))?)
 }
 
 /// The error of the weights of a problem on some data.
 fn error_on<'a>(spec: &'a Spec, data: &'a Examples) -> ErrorOf<'a> {
-    Box::new(move |w, beside| error_beside(spec, w, beside, data).unwrap_or(f64::NAN))
+    Box::new(move |w, role| {
+        let (spec, w) = role.in_model(spec, w);
+        error(&spec, &w, data).unwrap_or(f64::NAN)
+    })
 }
 
-/// Tells a problem that is made for one λ which one it is.
-fn fix_lambda(spec: &mut Spec, settings: &mut Settings, n: usize) {
-    let lambda = settings.lambda.unwrap_or(1.0 / n.max(1) as f64);
-    if spec.fix_lambda(lambda) {
-        settings.lambda = Some(lambda);
-    }
-}
-
-/// The error of the weights of a problem, which are not those of its model where it has a kernel.
-fn error_beside(
-    spec: &Spec,
-    w: &[f64],
-    beside: Beside<'_>,
-    examples: &Examples,
-) -> Result<f64, String> {
-    let Some(inputs) = beside.inputs() else { return error(spec, w, examples) };
-    let (support, weights) = inputs.keep(w);
-    let mut spec = spec.clone();
-    if let Some(own) = spec.kernel_mut() {
-        own.support = support;
-    }
-    error(&spec, &weights, examples)
-}
-
-/// A path about to be followed, on whatever problem.
-pub(crate) struct Follow<'a> {
-    pub(crate) settings: PathSettings,
-    pub(crate) interrupt: &'a Interrupt,
-}
-
-impl UseProblem for Follow<'_> {
-    type Result = maxmargin::Path;
-
-    fn go_with<P: Problem>(
-        self,
-        problem: &P,
-        beside: Beside<'_>,
-    ) -> Result<maxmargin::Path, String> {
-        let Self { settings, interrupt } = self;
-        if !matches!(beside, Beside::Nothing) {
-            return Err(
-                "paths are of weights, which models with a kernel or soft training have not; \
-                        give several lam to fit, or leave kernel and training out"
-                    .to_owned(),
-            );
-        }
-        regularization_path_with(problem, &settings, interrupt, |_, _, _| Control::Continue)
-            .map_err(text)
-    }
+/// Follows the path of a problem.
+pub(crate) fn follow(
+    problem: &dyn Blocks,
+    settings: &PathSettings,
+    interrupt: &Interrupt,
+) -> Result<maxmargin::Path, WorkError> {
+    let watch = |_: &_, _: &_, _: &_| Control::Continue;
+    Ok(regularization_path_with(problem, settings, interrupt, watch)?)
 }
 
 /// Follows the regularization path.
@@ -283,15 +236,18 @@ pub(crate) fn follow_path(
     bounds: &str,
 ) -> PyResult<Path> {
     let settings: PathSettings = parse("settings", settings)?;
-    let Task { spec, examples, origin, bounds } =
-        Task::new(spec, data, labels, attributes, format, bounds)?;
+    let bounds: GroupBounds = parse("bounds", bounds)?;
+    let Training { spec, examples, origin } = training(spec, data, labels, attributes, format)?;
     let n = examples.len();
     let interrupt = Interrupt::new();
-    let training = settings.training.clone();
     let path = supervised(py, None, &interrupt, |_| {
-        with_problem(&spec, examples, &bounds, Follow { settings, interrupt: &interrupt })
+        let problem = spec.problem(examples, &bounds)?;
+        match problem.role() {
+            ProblemRole::Plain => follow(problem.blocks(), &settings, &interrupt),
+            ProblemRole::Kernel(_) | ProblemRole::Soft(_) => Err(WorkError::NoPath),
+        }
     })?;
-    let mut file = PathFile::new(origin, spec, n, training, path);
+    let mut file = PathFile::new(origin, spec, n, settings.training, path);
     file.meta.bounds = bounds;
     Ok(Path { path: file.path.clone(), file: Some(file) })
 }

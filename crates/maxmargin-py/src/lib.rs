@@ -13,16 +13,15 @@ mod dicts;
 mod dual;
 mod error;
 mod examples;
+mod factor_graphs;
 mod fit;
-mod graphs;
 mod history;
 mod labels;
 mod model;
-mod nodes;
 mod pairs;
 mod path;
+mod potts;
 mod predict;
-mod problem;
 mod read;
 mod recent;
 mod report;
@@ -42,17 +41,17 @@ mod native {
     #[pymodule_export]
     use crate::dual::Dual;
     #[pymodule_export]
+    use crate::factor_graphs::FactorGraphData;
+    #[pymodule_export]
     use crate::fit::{fit, follow_path};
     #[pymodule_export]
-    use crate::graphs::GraphData;
-    #[pymodule_export]
     use crate::model::Model;
-    #[pymodule_export]
-    use crate::nodes::{NodeData, read_images};
     #[pymodule_export]
     use crate::pairs::{PairData, read_sentence_pairs};
     #[pymodule_export]
     use crate::path::Path;
+    #[pymodule_export]
+    use crate::potts::{PottsData, read_images};
     #[pymodule_export]
     use crate::read::{chunk_counts, read_rows, read_sequences};
     #[pymodule_export]

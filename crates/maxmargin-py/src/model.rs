@@ -3,14 +3,13 @@
 use crate::alphabet::Alphabet;
 use crate::error::{file_error, value_error};
 use crate::examples::AnyData;
-use crate::graphs::GraphData;
-use crate::nodes::NodeData;
+use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
+use crate::potts::PottsData;
 use crate::predict::{
-    Answer, Question, RankedSets, RankedStates, Scorer, ask_chain, best_links, best_states,
-    label_sets, ranked_sets, ranked_states, states, tree_loss,
+    Answer, Question, RankedSets, RankedStates, ask_chain, best_links, best_states, ranked_sets,
+    ranked_states, tree_loss,
 };
-use crate::problem::potts;
 use crate::rows::RowData;
 use crate::sequences::SequenceData;
 use crate::trees::TreeData;
@@ -19,7 +18,7 @@ use maxmargin::model::chain::Rules;
 use maxmargin::model::matching::ScoredLinks;
 use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
-use maxmargin_io::{Model as ModelFile, Spec, TreeSpec};
+use maxmargin_io::{Model as ModelFile, RowScorer, Spec, TreeSpec};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -146,13 +145,13 @@ impl Model {
     }
 
     /// Reads graphs for this model.
-    fn read_graphs(&self, lines: &str, labelled: bool) -> PyResult<GraphData> {
+    fn read_graphs(&self, lines: &str, labelled: bool) -> PyResult<FactorGraphData> {
         let names = match &self.inner.meta.spec {
             Spec::FactorGraph(spec) => spec.names(&self.inner.labels, &self.inner.attributes),
             _ => None,
         };
         let names = names.ok_or_else(|| value_error("this is not a model of factor graphs"))?;
-        GraphData::with_names(lines, &names, labelled)
+        FactorGraphData::with_names(lines, &names, labelled)
     }
 
     /// What speaks against its certificate on these data, which are used up; and what the certificate
@@ -234,12 +233,9 @@ impl Model {
     fn scores<'py>(&self, py: Python<'py>, data: &RowData) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (rows, inner) = (&data.data, &self.inner);
         let all = py.detach(|| {
-            let (mut all, mut scores) = (Vec::new(), Vec::new());
-            let mut scorer = Scorer::new(&inner.meta.spec, &inner.weights);
-            for (row, _) in rows.iter() {
-                scorer.score(row, &mut scores);
-                all.extend_from_slice(&scores);
-            }
+            let mut scorer = RowScorer::new(&inner.meta.spec, &inner.weights);
+            let mut all = Vec::new();
+            rows.iter().for_each(|(row, _)| all.extend_from_slice(scorer.score(row)));
             all
         });
         PyArray1::from_vec(py, all).reshape([rows.len(), self.inner.labels.len()])
@@ -251,7 +247,7 @@ impl Model {
             return Err(value_error("this model does not predict sets of labels"));
         };
         let rows = &data.data;
-        py.detach(|| label_sets(spec, &self.inner.weights, rows)).map_err(value_error)
+        py.detach(|| spec.predict(&self.inner.weights, rows)).map_err(value_error)
     }
 
     /// The `n` best sets of labels of rows with their scores, and the margins of labels.
@@ -267,7 +263,7 @@ impl Model {
     fn rank_states(
         &self,
         py: Python<'_>,
-        data: &GraphData,
+        data: &FactorGraphData,
         n: usize,
     ) -> PyResult<Vec<RankedStates>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
@@ -278,26 +274,26 @@ impl Model {
     }
 
     /// The states of the variables of graphs.
-    fn predict_states(&self, py: Python<'_>, data: &GraphData) -> PyResult<Vec<Vec<u32>>> {
+    fn predict_states(&self, py: Python<'_>, data: &FactorGraphData) -> PyResult<Vec<Vec<u32>>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict states of variables"));
         };
         let graphs = &data.data;
-        py.detach(|| states(spec, &self.inner.weights, graphs)).map_err(value_error)
+        py.detach(|| spec.predict(&self.inner.weights, graphs)).map_err(value_error)
     }
 
     /// The labels of the nodes of graphs, which are used up.
     fn predict_nodes<'py>(
         &self,
         py: Python<'py>,
-        data: &mut NodeData,
+        data: &mut PottsData,
     ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
-        let Spec::Graph(spec) = &self.inner.meta.spec else {
+        let Spec::Potts(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict labels of nodes"));
         };
         let graphs = take(&mut data.data);
-        let labels = py.detach(|| Ok(potts(spec, graphs)?.predict(&self.inner.weights)));
-        let labels: Vec<Vec<u32>> = labels.map_err(|error: String| value_error(error))?;
+        let problem = py.detach(|| spec.problem(graphs)).map_err(value_error)?;
+        let labels = py.detach(|| problem.predict(&self.inner.weights));
         Ok(labels.into_iter().map(|own| PyArray1::from_vec(py, own)).collect())
     }
 

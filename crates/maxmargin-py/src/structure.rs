@@ -2,18 +2,17 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{Curve, Follow, curve, not_interrupted, parse};
+use crate::fit::{Curve, curve, follow, not_interrupted, parse};
 use crate::path::Path;
-use crate::problem::UseProblem;
-use crate::session::{ErrorOf, Search, Session};
+use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
 use maxmargin::problem::{Abilities, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs};
 use maxmargin::{
     Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
-    SparseVec, audit,
+    SparseVec, audit, choose_lambda,
 };
-use maxmargin_io::{Beside, Claim, Outcome};
+use maxmargin_io::{Claim, ProblemRole};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -214,7 +213,7 @@ impl PyProblem {
 
     /// The error of weights, as a Python function tells it; its exception ends the run.
     fn error(&self, validator: Py<PyAny>) -> ErrorOf<'_> {
-        Box::new(move |w: &[f64], _: Beside<'_>| {
+        Box::new(move |w: &[f64], _: ProblemRole<'_>| {
             let error = Python::attach(|py| {
                 validator.bind(py).call1((PyArray1::from_slice(py, w),))?.extract::<f64>()
             });
@@ -271,16 +270,19 @@ pub(crate) fn fit_structure<'py>(
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let given = settings.clone();
     let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
-    let start = start.map(|start| (start.lambda, start.point.clone()));
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, callback, &interrupt, |reporter| {
         let problem = &problem;
         let error = validator.map(|validator| problem.error(validator));
-        let interrupt = interrupt.clone();
-        let mut session = Session { settings, start, error, interrupt, reporter, exact: false };
-        session.go(problem)
+        let start = start.map(|start| {
+            ProblemRole::Plain.start(problem, settings.lambda, start.lambda, &start.point)
+        });
+        let (interrupt, rows) = (interrupt.clone(), Vec::new());
+        let mut session = Session { settings, error, interrupt, reporter, exact: false, rows };
+        let solution = session.run(problem, ProblemRole::Plain, start)?;
+        Ok((solution, session.rows))
     });
-    let (Outcome { solution, .. }, rows) = problem.conclude(result)?;
+    let (solution, rows) = problem.conclude(result)?;
     let about = describe(&solution, &given, &problem);
     let weights = PyArray1::from_vec(py, solution.weights);
     let dual = Dual { lambda: solution.lambda, point: solution.dual };
@@ -360,8 +362,9 @@ pub(crate) fn choose_structure_lambda(
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, None, &interrupt, |_| {
-        let error = problem.error(validator);
-        Search { settings: &settings, lowest, error, interrupt: &interrupt }.go(&problem)
+        let mut error = problem.error(validator);
+        let error = |_: f64, w: &[f64]| error(w, ProblemRole::Plain);
+        Ok(choose_lambda(&problem, &settings, lowest, &interrupt, error)?)
     });
     let choice = problem.conclude(result)?;
     not_interrupted(&interrupt)?;
@@ -385,9 +388,7 @@ pub(crate) fn follow_structure_path(
     let settings: PathSettings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let interrupt = problem.interrupt.clone();
-    let result = supervised(py, None, &interrupt, |_| {
-        Follow { settings, interrupt: &interrupt }.go(&problem)
-    });
+    let result = supervised(py, None, &interrupt, |_| follow(&problem, &settings, &interrupt));
     Ok(Path { path: problem.conclude(result)?, file: None })
 }
 

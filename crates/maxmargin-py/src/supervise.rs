@@ -1,7 +1,7 @@
 //! Long work on a thread of its own, while the thread that Python called on listens to ctrl-C and
 //! reports progress.
 
-use crate::error::value_error;
+use crate::error::{WorkError, value_error};
 use maxmargin::Interrupt;
 use maxmargin::observe::{Control, Record};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
@@ -46,7 +46,7 @@ pub(crate) fn supervised<R: Send>(
     py: Python<'_>,
     callback: Option<&Bound<'_, PyAny>>,
     interrupt: &Interrupt,
-    work: impl FnOnce(&Reporter) -> Result<R, String> + Send,
+    work: impl FnOnce(&Reporter) -> Result<R, WorkError> + Send,
 ) -> PyResult<R> {
     let (notes, received) = channel();
     let received = Mutex::new(received);

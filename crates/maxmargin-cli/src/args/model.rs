@@ -99,7 +99,8 @@ pub(crate) enum ModelName {
     Multiclass,
     Multilabel,
     FactorGraph,
-    Graph,
+    #[value(name = "graph")]
+    Potts,
     Tree,
     Matching,
 }

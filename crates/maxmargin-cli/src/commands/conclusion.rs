@@ -3,25 +3,20 @@
 use super::soft;
 use super::train::Test;
 use crate::args::TalkArgs;
-use crate::kind::Kind;
 use crate::kind::kernel::{SupportSize, support_size};
 use anyhow::Result;
-use maxmargin::evaluate::SequenceErrors;
 use maxmargin::{Quality, Validation};
-use maxmargin_io::{Model, Unknown};
+use maxmargin_io::{ErrorCounts, Model, Unknown};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// Prints the result: one JSON object, or the certificate in words.
-pub(super) fn conclude<K: Kind>(
-    model: &Model,
-    test: Option<&Test<K>>,
-    talk: TalkArgs,
-) -> Result<()> {
+pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Result<()> {
     if talk.json {
         let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
-        let test =
-            test.map(|t| json!({"hamming": t.errors.hamming(), "zero_one": t.errors.zero_one()}));
+        let test = test.map(|Test { errors, .. }| {
+            json!({"hamming": errors.parts.share(), "zero_one": errors.examples.share()})
+        });
         let validation = meta.validation.map(|v| {
             let held_out = meta.held_out.is_some();
             json!({"error": v.error, "pass": v.pass, "checks": v.checks, "held_out": held_out})
@@ -50,24 +45,25 @@ pub(super) fn conclude<K: Kind>(
         return Ok(());
     }
     let mut text =
-        certificate_in_words(model) + &support_in_words(model) + &validation_in_words::<K>(model);
+        certificate_in_words(model) + &support_in_words(model) + &validation_in_words(model);
     if let Some(test) = test {
-        text.push_str(&errors_in_words::<K>(&test.errors));
+        text.push_str(&errors_in_words(&test.errors));
         text.push_str(&unknowns(&test.data.unknown));
     }
     super::print(&text)
 }
 
 /// How many errors are made on test data, for people.
-pub(crate) fn errors_in_words<K: Kind>(errors: &SequenceErrors) -> String {
+pub(crate) fn errors_in_words(errors: &ErrorCounts) -> String {
+    let ErrorCounts { parts, examples } = errors;
     format!(
         "On the test data {:.2} % of {} {} and {:.2} % of {} {} are wrong.\n",
-        100.0 * errors.hamming(),
-        errors.tokens,
-        K::NOUNS.labels,
-        100.0 * errors.zero_one(),
-        errors.sequences,
-        K::NOUNS.examples
+        100.0 * parts.share(),
+        parts.all,
+        parts.what,
+        100.0 * examples.share(),
+        examples.all,
+        examples.what
     )
 }
 
@@ -121,11 +117,11 @@ pub(crate) fn support_in_words(model: &Model) -> String {
 }
 
 /// How the model has done in validation, for people, if it was validated.
-pub(crate) fn validation_in_words<K: Kind>(model: &Model) -> String {
+pub(crate) fn validation_in_words(model: &Model) -> String {
     let Some(Validation { error, pass, checks }) = model.meta.validation else {
         return String::new();
     };
-    let share = format!("{:.2} % of the {}", 100.0 * error, K::NOUNS.labels);
+    let share = format!("{:.2} % of the {}", 100.0 * error, model.meta.spec.nouns().parts);
     match model.meta.settings.patience {
         None => format!("The validation error is {share}.\n"),
         Some(_) => format!(

@@ -3,18 +3,20 @@
 use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::lambda;
-use super::session::{Company, Task};
+use super::session::{self, SessionIo};
 use super::train::{Test, on_ctrl_c, write_file};
 use crate::args::{DemoArgs, Pictures};
-use crate::kind::chain::Predictor;
-use crate::kind::{ChainKind, Kind as _, Labelled, Training, Vocabulary, label_name};
+use crate::kind::{Vocabulary, kind_of, label_name};
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::Result;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin::{Average, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
-use maxmargin_io::{ChainSpec, LabelRule, Model, Origin, Source, atomic_write, read_training};
+use maxmargin_io::{
+    ChainPredictor, ChainSpec, LabelRule, Model, Origin, Source, Training, TrainingPlan,
+    atomic_write, read_training,
+};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
@@ -48,30 +50,32 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
     let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
     let origin = Origin::from(&data);
-    let data = Training::<ChainKind> { examples: data.sequences, origin, spec: spec.clone() };
-    let task = Task::default();
+    let data = Training { examples: data.sequences.into(), origin, spec: spec.clone().into() };
+    let plan = TrainingPlan::default();
     screen.say("Choosing lambda, the strength of regularization: that with the fewest errors on");
     screen.say("a tenth of the words held out. Then the training, on all of them.");
     on_ctrl_c(&screen)?;
-    let lambda = Some(lambda::choose(&task, &data, None, &settings(), &Screen::new(true))?);
+    let lambda = Some(lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?);
     let settings = Settings { lambda, ..settings() };
     let mut trace = Trace::default().with_blocks(true);
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
-        let company = Company { lines: Some(to), ..Company::default() };
-        task.train(data, &settings, &screen, &mut trace, company)
+        let io = SessionIo { lines: Some(to), ..SessionIo::default() };
+        session::train(data, &plan, &settings, &screen, &mut trace, io)
     })?;
-    let test = ChainKind::read(&Vocabulary::of(&model), &spec, TEST, None, LabelRule::Count)?;
-    let errors = ChainKind::errors(&spec, &model.weights, &test.examples);
-    let test: Test<ChainKind> = Test { errors, data: test };
+    let names = Vocabulary::of(&model);
+    let test = kind_of(&model.meta.spec)?.read(&names, TEST, None, LabelRule::Count)?;
+    let test = Test::new(&model, test)?;
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &spec, &trace, Some(&test), &Pictures::default(), DATA);
+    let page = report::page(&model, &trace, Some(&test), &Pictures::default(), DATA)?;
     write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
     write_figures(&folder.join("figures"), &page.figures())?;
 
     conclude(&model, Some(&test), args.talk)?;
-    if !args.talk.json && !args.talk.quiet {
-        super::print(&drawings(&model, &spec, &test.data))?;
+    if let (false, Some(words)) =
+        (args.talk.json || args.talk.quiet, test.data.examples.sequences())
+    {
+        super::print(&drawings(&model, &spec, words))?;
     }
     screen.say(format!(
         "In {}: model.safetensors, trace.jsonl, report.html to look at, and its figures.",
@@ -85,12 +89,12 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
 }
 
 /// A few test words with their true and predicted spelling, right and wrong ones, no word twice.
-fn drawings(model: &Model, spec: &ChainSpec, test: &Labelled<Sequences>) -> String {
-    let mut predictor = Predictor::new(spec, &model.weights);
+fn drawings(model: &Model, spec: &ChainSpec, test: &Sequences) -> String {
+    let mut predictor = ChainPredictor::new(spec, &model.weights);
     let mut text = String::new();
     let mut shown: Vec<&[u32]> = Vec::new();
     let (mut right, mut wrong) = (0, 0);
-    for sequence in test.examples.iter() {
+    for sequence in test.iter() {
         if !SHOWN_LENGTHS.contains(&sequence.len()) || shown.contains(&sequence.labels()) {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use crate::args::DumpArgs;
 use crate::kind::kernel::{in_words, support_size};
-use crate::kind::{self, Kind as _, LargestWeights, with_kind};
+use crate::kind::{self, LargestWeights, kind_of};
 use anyhow::Result;
 use maxmargin::Solver;
 use maxmargin_io::Model;
@@ -12,8 +12,7 @@ use std::process::ExitCode;
 
 pub(super) fn run(args: &DumpArgs) -> Result<ExitCode> {
     let model = kind::load(&args.model)?;
-    let weights =
-        with_kind!(&model.meta.spec, K, spec => K::largest_weights(&model, spec, args.top));
+    let weights = kind_of(&model.meta.spec)?.largest_weights(&model, args.top);
     match args.json {
         true => super::print_json(&to_json(&model, &weights))?,
         false => super::print(&to_text(&model, &weights))?,

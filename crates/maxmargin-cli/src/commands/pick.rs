@@ -3,7 +3,7 @@
 use super::conclusion::bounds_in_words;
 use super::path::Outcome;
 use crate::args::PickArgs;
-use crate::kind::{Kind as _, Vocabulary, with_kind};
+use crate::kind::{Vocabulary, kind_of};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -54,12 +54,13 @@ pub(super) fn run(args: &PickArgs) -> Result<ExitCode> {
 /// The path with the error of each breakpoint on `data`.
 fn validated(file: &PathFile, data: &str, args: &PickArgs) -> Result<Outcome> {
     let names = Vocabulary::of_path(file);
+    let spec = &file.meta.spec;
+    let data = kind_of(spec)?.read(&names, data, args.format, LabelRule::Count)?;
     let mut errors = Vec::new();
-    with_kind!(&file.meta.spec, K, spec => {
-        let data = K::read(&names, spec, data, args.format, LabelRule::Count)?;
-        file.path.walk(|_, w| errors.push(K::errors(spec, w, &data.examples).hamming()));
-    });
-    Ok(Outcome::new(file.path.clone(), Some(errors)))
+    file.path.walk(|_, w| errors.push(spec.errors(w, &data.examples)));
+    let errors: Result<Vec<_>, _> = errors.into_iter().collect();
+    let shares = errors?.iter().map(|errors| errors.parts.share()).collect();
+    Ok(Outcome::new(file.path.clone(), Some(shares)))
 }
 
 /// Why the path has no weights for `lambda`.

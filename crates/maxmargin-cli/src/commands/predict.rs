@@ -2,7 +2,7 @@
 
 use super::conclusion::unknowns;
 use crate::args::PredictArgs;
-use crate::kind::{self, Kind as _, with_kind};
+use crate::kind::{self, kind_of};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::Result;
@@ -26,5 +26,5 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
 }
 
 fn label(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> Result<Unknown> {
-    with_kind!(&model.meta.spec, K, spec => K::predict(model, spec, args, out))
+    kind_of(&model.meta.spec)?.write_predictions(model, args, out)
 }

@@ -1,12 +1,11 @@
 //! Checkpoints of a training, and going on from one.
 
 use crate::args::{Lambda, TrainArgs, TrainingName};
-use crate::kind::{Kind, Training};
 use crate::screen::Screen;
 use anyhow::{Result, anyhow, bail};
 use maxmargin::{Checkpoint, CheckpointError, CheckpointEvery, Settings};
 use maxmargin_io::{
-    CheckpointFileError, Fingerprint, HeldOut, Spec, load_checkpoint, save_checkpoint,
+    CheckpointFileError, Fingerprint, HeldOut, Spec, Training, load_checkpoint, save_checkpoint,
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -33,13 +32,13 @@ pub(super) struct Note {
 
 impl Note {
     /// Of a run on `data`, from which nothing has been taken out yet.
-    pub(super) fn new<K: Kind>(data: &Training<K>) -> Self {
+    pub(super) fn new(data: &Training) -> Self {
         Self {
-            examples: K::count(&data.examples),
+            examples: data.examples.len(),
             fingerprint: data.origin.fingerprint,
             held_out: None,
             validation: None,
-            spec: data.spec.clone().into(),
+            spec: data.spec.clone(),
             lambda_auto: false,
             trace: String::new(),
         }

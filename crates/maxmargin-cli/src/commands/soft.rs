@@ -12,10 +12,10 @@ pub(super) fn rounds(args: &SoftArgs) -> SoftRounds {
     SoftRounds { rhos, most: args.multipliers.unwrap_or(0) }
 }
 
-/// What is said before the round after `done` ones, if there are several.
-pub(super) fn announce(rounds: &SoftRounds, done: usize, spec: &SoftSpec, screen: &Screen) {
+/// What is said before a round, if there are several.
+pub(super) fn announce(rounds: &SoftRounds, number: usize, spec: &SoftSpec, screen: &Screen) {
     if rounds.count() > 1 {
-        screen.say(format!("round {} of {}, rho {}", done + 1, rounds.count(), spec.rho));
+        screen.say(format!("round {number} of {}, rho {}", rounds.count(), spec.rho));
     }
 }
 

@@ -3,19 +3,21 @@
 use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::resume::{Note, Resumed, Saver};
-use super::session::{Company, ErrorOf, Task, errors_of, fix_lambda, spec_of};
-use super::{lambda, soft, validation};
+use super::session::{ErrorOf, SessionIo, error_of};
+use super::{lambda, session, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
-use crate::kind::{self, Beside, Kind, Labelled, Training, Vocabulary, with_training};
+use crate::kind::{self, Labelled, Vocabulary, kind_of};
 use crate::output;
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
-use maxmargin::evaluate::SequenceErrors;
 use maxmargin::{
     Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Status, TrainError,
 };
-use maxmargin_io::{HeldOut, LabelRule, Model, Origin, SaveError, Spec, atomic_write};
+use maxmargin_io::{
+    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Training,
+    TrainingPlan, atomic_write,
+};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -25,51 +27,52 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     soft::check(args)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
-    let training = kind::read_training(&args.data, args.format, &args.model)?;
-    with_training!(training, data => run_on(args, data, settings, resumed, checkpoint))
+    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    run_on(args, data, settings, resumed, checkpoint)
 }
 
-fn run_on<K: Kind>(
+fn run_on(
     args: &TrainArgs,
-    mut data: Training<K>,
+    mut data: Training,
     mut settings: Settings,
     resumed: Option<Resumed>,
     checkpoint: Option<&Path>,
 ) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
-    if args.pictures.images.is_some() && !matches!(data.spec.clone().into(), Spec::Graph(_)) {
+    if args.pictures.images.is_some() && !matches!(data.spec, Spec::Potts(_)) {
         bail!("--images has no meaning here: only the superpixels of --model graph have images");
     }
     if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
         bail!("--images {}: there is no such folder", folder.display());
     }
-    let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
+    let bounds = kind::bounds(&args.model, &data.spec)?;
     let mut note = Note::new(&data);
     let test = read_other(args.test.as_ref(), args, &data)?;
     let validation = validation::prepare(args, settings.patience, settings.seed, &mut data)?;
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
-    let task = Task { bounds, start, rounds: soft::rounds(&args.model.soft) };
+    let plan = TrainingPlan { bounds, start, rounds: soft::rounds(&args.model.soft) };
+    let nouns = data.spec.nouns();
     let validation = validation.map(|validation| validation.data);
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(
             "{} of {} {} are held out to validate on; the model is trained on the others",
-            K::count(&out.examples),
+            out.examples.len(),
             note.examples,
-            K::NOUNS.examples
+            nouns.examples
         ));
     }
     note.held_out = held_out;
     note.validation = validation.as_ref().map(|data| data.fingerprint);
     note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
     if let Some(resumed) = &resumed {
-        resumed.check(&note, settings.patience.is_some(), K::NOUNS.examples)?;
+        resumed.check(&note, settings.patience.is_some(), nouns.examples)?;
     } else if note.lambda_auto {
-        let choice = lambda::choose(&task, &data, validation.as_ref(), &settings, &screen)?;
+        let choice = lambda::choose(&plan, &data, validation.as_ref(), &settings, &screen)?;
         settings.lambda = Some(choice);
     }
-    fix_lambda(&mut data, &mut settings)?;
+    data.fix_lambda(&mut settings);
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
     let mut trace =
@@ -77,29 +80,25 @@ fn run_on<K: Kind>(
     let spec = data.spec.clone();
     let error = validation.map(|data| {
         let spec = &spec;
-        move |w: &[f64], beside: Beside<'_>| {
-            errors_of::<K>(spec, w, beside, &data.examples).hamming()
-        }
+        move |w: &[f64], role: ProblemRole<'_>| error_of(spec, role, w, &data.examples)
     });
-    let company = Company {
+    let io = SessionIo {
         lines: None,
         error: error.as_ref().map(|error| error as ErrorOf<'_>),
         saver: saver.as_mut(),
         checkpoint: from,
     };
     let mut model = match &args.trace {
-        None => task.train(data, &settings, &screen, &mut trace, company)?,
+        None => session::train(data, &plan, &settings, &screen, &mut trace, io)?,
         Some(path) => atomic_write(path, |to| {
             to.write_all(earlier.as_bytes())?;
-            let company = Company { lines: Some(to), ..company };
-            task.train(data, &settings, &screen, &mut trace, company)
+            let io = SessionIo { lines: Some(to), ..io };
+            session::train(data, &plan, &settings, &screen, &mut trace, io)
                 .with_context(|| format!("while writing {}", path.display()))
         })?,
     };
     model.meta.held_out = held_out;
-    let spec = spec_of::<K>(&model)?;
-    let test: Option<Test<K>> =
-        test.map(|data| Test { errors: K::errors(&spec, &model.weights, &data.examples), data });
+    let test = test.map(|data| Test::new(&model, data)).transpose()?;
     if args.no_dual {
         model.dual = None;
     }
@@ -108,7 +107,7 @@ fn run_on<K: Kind>(
     }
     if args.report.is_some() || args.figures.is_some() {
         let (test, pictures) = (test.as_ref(), &args.pictures);
-        let page = report::page(&model, &spec, &trace, test, pictures, &args.data);
+        let page = report::page(&model, &trace, test, pictures, &args.data)?;
         if let Some(path) = &args.report {
             write_file(path, page.to_html().as_bytes())?;
         }
@@ -152,13 +151,13 @@ fn check_files(args: &TrainArgs) -> Result<Option<&Path>> {
 
 /// Reads other labelled data than the training data, if they are named. Test data are read before the
 /// training, so that a mistake in them shows at once.
-pub(super) fn read_other<K: Kind>(
+pub(super) fn read_other(
     other: Option<&String>,
     args: &TrainArgs,
-    data: &Training<K>,
-) -> Result<Option<Labelled<K::Examples>>> {
-    let names = Vocabulary::of_origin(&data.origin);
-    let read = |other: &String| K::read(&names, &data.spec, other, args.format, LabelRule::Count);
+    data: &Training,
+) -> Result<Option<Labelled>> {
+    let (names, kind) = (Vocabulary::of_origin(&data.origin), kind_of(&data.spec)?);
+    let read = |other: &String| kind.read(&names, other, args.format, LabelRule::Count);
     other.map(read).transpose()
 }
 
@@ -186,9 +185,17 @@ fn read_start(path: &Path, data: &Origin, held_out: Option<HeldOut>) -> Result<(
 }
 
 /// Test data, and how the model does on them.
-pub(crate) struct Test<K: Kind> {
-    pub(crate) data: Labelled<K::Examples>,
-    pub(crate) errors: SequenceErrors,
+pub(crate) struct Test {
+    pub(crate) data: Labelled,
+    pub(crate) errors: ErrorCounts,
+}
+
+impl Test {
+    /// Has the model predict `data`.
+    pub(super) fn new(model: &Model, data: Labelled) -> Result<Self> {
+        let errors = model.meta.spec.errors(&model.weights, &data.examples)?;
+        Ok(Self { data, errors })
+    }
 }
 
 /// The parts of the block-coordinate loop. Who sets one of them wants that loop, and not `auto`, which

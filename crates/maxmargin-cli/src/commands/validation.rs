@@ -2,27 +2,27 @@
 
 use super::train::read_other;
 use crate::args::TrainArgs;
-use crate::kind::{Kind, Labelled, Training};
+use crate::kind::Labelled;
 use anyhow::{Result, bail};
-use maxmargin_io::{HeldOut, Unknown};
+use maxmargin_io::{Examples, HeldOut, Training, Unknown};
 
 /// One example in this many is held out where no other data are named.
 const ONE_IN: usize = 10;
 
 /// Labelled data to validate on, and how they were taken out of the training data if they were.
-pub(super) struct Validation<E> {
-    pub(super) data: Labelled<E>,
+pub(super) struct Validation {
+    pub(super) data: Labelled,
     pub(super) held_out: Option<HeldOut>,
 }
 
 /// The data that are named, or, if there is to be patience, a part of the training data, which is
 /// taken out of them.
-pub(super) fn prepare<K: Kind>(
+pub(super) fn prepare(
     args: &TrainArgs,
     patience: Option<u64>,
     seed: u64,
-    data: &mut Training<K>,
-) -> Result<Option<Validation<K::Examples>>> {
+    data: &mut Training,
+) -> Result<Option<Validation>> {
     if let Some(data) = read_other(args.validation.as_ref(), args, data)? {
         return Ok(Some(Validation { data, held_out: None }));
     }
@@ -36,20 +36,11 @@ pub(super) fn prepare<K: Kind>(
 }
 
 /// A random part of the examples, held out for `option`, and before it the rest.
-pub(super) fn split<K: Kind>(
-    data: &Training<K>,
-    seed: u64,
-    option: &str,
-) -> Result<(K::Examples, Labelled<K::Examples>)> {
-    let n = K::count(&data.examples);
-    if n < 2 {
-        bail!("{option} needs at least two {}, or --validation DATA", K::NOUNS.examples);
+pub(super) fn split(data: &Training, seed: u64, option: &str) -> Result<(Examples, Labelled)> {
+    if data.examples.len() < 2 {
+        bail!("{option} needs at least two {}, or --validation DATA", data.spec.nouns().examples);
     }
-    let out = HeldOut { seed, one_in: ONE_IN }.marks(n);
-    let held_out = Labelled {
-        examples: K::select(&data.examples, &|i| out[i]),
-        unknown: Unknown::default(),
-        fingerprint: data.origin.fingerprint,
-    };
-    Ok((K::select(&data.examples, &|i| !out[i]), held_out))
+    let (rest, examples) = data.examples.split(HeldOut { seed, one_in: ONE_IN });
+    let fingerprint = data.origin.fingerprint;
+    Ok((rest, Labelled { examples, unknown: Unknown::default(), fingerprint }))
 }

@@ -1,9 +1,9 @@
 //! `maxmargin verify`
 
 use crate::args::VerifyArgs;
-use crate::kind::{self, Beside, Kind, UseProblem, Vocabulary, with_kind};
+use crate::kind::{self, Vocabulary, kind_of};
 use anyhow::{Result, bail};
-use maxmargin::{Audit, Average, PointCheck, Problem, Quality, Settings};
+use maxmargin::{Audit, Average, PointCheck, Quality, Settings};
 use maxmargin_io::{LabelRule, Model, Verdict};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -29,26 +29,10 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
 
 /// The model held against the data.
 fn verdict(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
-    let bounds = kind::resolve(&model.meta.bounds, &model.meta.spec)?;
-    let names = Vocabulary::of(model);
-    with_kind!(&model.meta.spec, K, spec => {
-        let mut data = K::read(&names, spec, &args.data, args.format, LabelRule::Strict)?;
-        let seen = K::seen_names(&data.examples);
-        if let Some(held_out) = model.meta.held_out {
-            // The certificate is about what it was trained on.
-            let out = held_out.marks(K::count(&data.examples));
-            data.examples = K::select(&data.examples, &|i| !out[i]);
-        }
-        let n = K::count(&data.examples);
-        if let Some(other) = model.other_data(n, K::NOUNS.examples, data.fingerprint) {
-            let findings = [vec![other], model.contradictions()].concat();
-            return Ok(Verdict { audit: None, findings });
-        }
-        let auditor = Auditor { model, threads: args.threads };
-        let mut verdict = K::with_problem(spec, data.examples, bounds, auditor)?;
-        verdict.findings.extend(seen.map(|seen| model.name_findings(&seen)).unwrap_or_default());
-        Ok(verdict)
-    })
+    let (names, spec) = (Vocabulary::of(model), &model.meta.spec);
+    let data = kind_of(spec)?.read(&names, &args.data, args.format, LabelRule::Strict)?;
+    let noun = spec.nouns().examples;
+    Ok(model.verify(data.examples, data.fingerprint, noun, args.threads)?)
 }
 
 /// What a model without a dual point says against itself.
@@ -77,19 +61,6 @@ fn without_dual_point(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
         "{name}: the model was saved without its dual point, so its gap cannot be checked\n\
          hint: train without --no-dual"
     );
-}
-
-struct Auditor<'m> {
-    model: &'m Model,
-    threads: usize,
-}
-
-impl UseProblem for Auditor<'_> {
-    type Result = Verdict;
-
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Verdict> {
-        Ok(self.model.verify_on(problem, beside, self.threads)?)
-    }
 }
 
 fn to_text(model: &Model, audit: Option<&Audit>, findings: &[String]) -> String {

@@ -3,29 +3,26 @@
 mod draw;
 mod predict;
 
-use super::kernel::{kernel, kernelised, weighted_name, with_kernel};
+use super::kernel::{kernel, weighted_name, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
-    Vocabulary, label_name, largest, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
+    of_kind, refuse_format,
 };
 use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
-use maxmargin::Bounds;
-use maxmargin::evaluate::{SequenceErrors, Tally, is_bio};
-use maxmargin::kernel::Expander;
-use maxmargin::model::chain::{Chain, ChainScores, ChainShape, FeatureGroups, Sequence, Sequences};
+use maxmargin::evaluate::{Tally, is_bio};
+use maxmargin::model::chain::{ChainShape, FeatureGroups};
 use maxmargin_io::{
-    ChainSpec, DataError, Dataset, EvalData, Format, KernelSpec, LabelRule, Lines, Model, Origin,
-    ReadSequences, SeenNames, Source, Template, Unknown, read_training, read_with,
+    ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData, Examples, Format,
+    LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training, Unknown,
+    read_training, read_with,
 };
 use maxmargin_report::Report;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-
-pub(crate) struct ChainKind;
 
 /// The template for chunking that is built in.
 const CHUNKING: &str = "chunking";
@@ -45,7 +42,7 @@ pub(super) fn training(
     source: &Source,
     format: Option<Format>,
     args: &ModelArgs,
-) -> Result<Training<ChainKind>> {
+) -> Result<Training> {
     check(args, "chain", &KNOWN)?;
     refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
     let is_columns = format.is_none_or(|format| format == Format::Conll);
@@ -67,7 +64,8 @@ pub(super) fn training(
     let inputs = data.sequences.iter().flat_map(|sequence| sequence.tokens());
     let kernel = kernel(args, inputs, shape.attributes)?;
     let spec = ChainSpec { shape, loss, kernel };
-    Ok(Training { origin: Origin::from(&data), examples: data.sequences, spec })
+    let origin = Origin::from(&data);
+    Ok(Training { origin, examples: data.sequences.into(), spec: spec.into() })
 }
 
 /// The shape of a chain over the names of a data set.
@@ -113,77 +111,39 @@ impl Vocabulary<'_> {
     }
 }
 
-impl Kind for ChainKind {
-    type Spec = ChainSpec;
-    type Examples = Sequences;
-    const NOUNS: Nouns = Nouns { labels: "labels", examples: "sequences" };
-
+impl Kind for ChainSpec {
     fn read(
+        &self,
         names: &Vocabulary<'_>,
-        _spec: &ChainSpec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<Sequences>> {
+    ) -> Result<Labelled> {
         let reader = names.open_sequences(data, format)?;
         let EvalData { sequences, unknown, fingerprint, .. } =
             read_with(reader, names.labels, names.attributes, rule)?;
-        Ok(Labelled { examples: sequences, unknown, fingerprint })
+        Ok(Labelled { examples: sequences.into(), unknown, fingerprint })
     }
 
-    fn count(examples: &Sequences) -> usize {
-        examples.len()
-    }
-
-    fn select(examples: &Sequences, keep: &dyn Fn(usize) -> bool) -> Sequences {
-        examples.select(keep)
-    }
-
-    fn seen_names(examples: &Sequences) -> Option<SeenNames> {
-        Some(SeenNames::in_sequences(examples))
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &ChainSpec,
-        examples: Sequences,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        let chain = Chain::new(spec.shape, examples, &spec.loss)?.with_bounds(bounds);
-        match &spec.kernel {
-            None => user.go(&chain),
-            Some(own) => {
-                let problem = kernelised(chain, own)?;
-                user.go_with(&problem, Beside::Inputs(&problem))
-            }
-        }
-    }
-
-    fn errors(spec: &ChainSpec, w: &[f64], examples: &Sequences) -> SequenceErrors {
-        let mut errors = SequenceErrors::default();
-        let mut predictor = Predictor::new(spec, w);
-        examples.iter().for_each(|s| errors.add(s.labels(), predictor.predict(s)));
-        errors
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &ChainSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
-        predict::predict(model, spec, args, out)
+        predict::predict(model, self, args, out)
     }
 
-    fn measure(model: &Model, spec: &ChainSpec, data: &Sequences) -> Measures {
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
         let name = |&label: &u32| label_name(&model.labels, label);
-        let (mut errors, mut labels) = (SequenceErrors::default(), Tally::default());
+        let mut errors = ErrorCounts::new(model.meta.spec.nouns());
+        let mut labels = Tally::default();
         // Only where the labels are BIO tags.
         let mut chunks = is_bio(model.labels.iter()).then(Tally::default);
-        let mut predictor = Predictor::new(spec, &model.weights);
-        for sequence in data.iter() {
+        let mut predictor = ChainPredictor::new(self, &model.weights);
+        for sequence in of_kind(data.sequences())?.iter() {
             let predicted = predictor.predict(sequence);
-            errors.add(sequence.labels(), predicted);
+            errors.add_labels(sequence.labels(), predicted);
             let truth: Vec<&str> = sequence.labels().iter().map(name).collect();
             let predicted: Vec<&str> = predicted.iter().map(name).collect();
             labels.add_labels(&truth, &predicted);
@@ -192,24 +152,24 @@ impl Kind for ChainKind {
             }
         }
         let mut text = String::new();
-        let e = &errors;
-        let _ = writeln!(text, "labels     {:>8}   error {:.4}", e.tokens, e.hamming());
-        let _ = writeln!(text, "sequences  {:>8}   error {:.4}", e.sequences, e.zero_one());
+        let ErrorCounts { parts: tokens, examples: sequences } = &errors;
+        let _ = writeln!(text, "labels     {:>8}   error {:.4}", tokens.all, tokens.share());
+        let _ = writeln!(text, "sequences  {:>8}   error {:.4}", sequences.all, sequences.share());
         tally::table(&mut text, "label", &labels);
         if let Some(chunks) = &chunks {
             tally::table(&mut text, "chunk", chunks);
         }
         let json = json!({
-            "hamming": e.hamming(), "zero_one": e.zero_one(),
-            "tokens": e.tokens, "sequences": e.sequences,
+            "hamming": tokens.share(), "zero_one": sequences.share(),
+            "tokens": tokens.all, "sequences": sequences.all,
             "labels": tally::to_json(&labels),
             "chunks": chunks.as_ref().map(tally::to_json),
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, spec: &ChainSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.scoring_shape(), &model.weights);
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
+        let (shape, w) = (&self.scoring_shape(), &model.weights);
         let k = shape.labels;
         let labels = model.labels.iter().enumerate().map(|(y, label)| {
             let rows = w[shape.emission()].chunks_exact(k).enumerate();
@@ -234,18 +194,19 @@ impl Kind for ChainKind {
         LargestWeights { heading: "label", labels: labels.collect(), pairs: Some(pairs) }
     }
 
-    fn describe(spec: &ChainSpec) -> String {
-        format!("Chain over {} labels{}", spec.shape.labels, with_kernel(spec.kernel.as_ref()))
+    fn describe(&self) -> String {
+        format!("Chain over {} labels{}", self.shape.labels, with_kernel(self.kernel.as_ref()))
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &ChainSpec,
-        test: Option<&Sequences>,
+        test: Option<&Examples>,
         _: &Pictures,
         report: Report,
-    ) -> Report {
-        draw::draw(model, spec, test, report)
+    ) -> Result<Report> {
+        let test = test.map(|test| of_kind(test.sequences())).transpose()?;
+        Ok(draw::draw(model, self, test, report))
     }
 }
 
@@ -261,35 +222,5 @@ impl Feature {
             Self::Attribute(a) => weighted_name(model, a),
             Self::Other(name) => name.to_owned(),
         }
-    }
-}
-
-/// Weights at work.
-pub(crate) struct Predictor<'m> {
-    shape: ChainShape,
-    w: &'m [f64],
-    expander: Option<Expander>,
-    scores: ChainScores,
-    labels: Vec<u32>,
-}
-
-impl<'m> Predictor<'m> {
-    pub(crate) fn new(spec: &'m ChainSpec, w: &'m [f64]) -> Self {
-        let expander = spec.kernel.as_ref().map(KernelSpec::expander);
-        let (scores, labels) = (ChainScores::default(), Vec::new());
-        Self { shape: spec.scoring_shape(), w, expander, scores, labels }
-    }
-
-    /// The best labels of a sequence.
-    pub(crate) fn predict(&mut self, sequence: Sequence<'_>) -> &[u32] {
-        match &mut self.expander {
-            None => self.scores.fill(&self.shape, self.w, sequence),
-            Some(expander) => {
-                let expanded = expander.expand_sequence(sequence);
-                self.scores.fill(&self.shape, self.w, expanded.sequence(0));
-            }
-        }
-        self.scores.decode(&self.shape, self.w, &mut self.labels);
-        &self.labels
     }
 }

@@ -5,25 +5,21 @@ use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::soft;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary, largest,
-    refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Vocabulary, largest, of_kind, refuse_format,
 };
 use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::evaluate::SequenceErrors;
+use maxmargin::Problem as _;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
-use maxmargin::model::soft::SoftGraph;
-use maxmargin::{Bounds, Problem as _, SlackRescaled};
 use maxmargin_io::{
-    FactorGraphSpec, Format, GraphEvalData, GraphNames, LabelRule, Model, Names, Origin, Rescaling,
-    Source, Unknown, read_graphs, read_graphs_with,
+    ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
+    LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, read_factor_graphs,
+    read_factor_graphs_with,
 };
 use maxmargin_report::{Report, Table};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-
-pub(crate) struct FactorGraphKind;
 
 const KNOWN: [&str; 6] =
     ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling"];
@@ -32,10 +28,10 @@ pub(super) fn training(
     source: &Source,
     format: Option<Format>,
     args: &ModelArgs,
-) -> Result<Training<FactorGraphKind>> {
+) -> Result<Training> {
     check(args, "factor-graph", &KNOWN)?;
     refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
-    let data = read_graphs(source.open_graphs()?)?;
+    let data = read_factor_graphs(source.open_factor_graphs()?)?;
     let shape = data.names.shape();
     if shape.dim() == 0 {
         bail!("{source}: no factor has an attribute; there is nothing to learn");
@@ -46,7 +42,7 @@ pub(super) fn training(
     let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
     let (training, inference) = soft::training(args)?;
     let spec = FactorGraphSpec { shape, loss, inference, training, rescaling: args.rescaling };
-    let tried = problem(&spec, data.graphs.clone()).with_context(|| source.to_string())?;
+    let tried = spec.problem(data.graphs.clone()).with_context(|| source.to_string())?;
     soft::check_exact(args, tried.quality())?;
     if let (Rescaling::Slack, Some(i)) = (args.rescaling, tried.too_large_to_rank()) {
         bail!(
@@ -56,41 +52,28 @@ pub(super) fn training(
             FactorGraph::MOST_RANKED
         );
     }
-    Ok(Training { origin: Origin::from(&data), examples: data.graphs, spec })
+    Ok(Training { origin: Origin::from(&data), examples: data.graphs.into(), spec: spec.into() })
 }
 
-fn names(spec: &FactorGraphSpec, labels: &Names, attributes: &Names) -> Result<GraphNames> {
+fn names(spec: &FactorGraphSpec, labels: &Names, attributes: &Names) -> Result<FactorGraphNames> {
     spec.names(labels, attributes).context("the names of the model do not fit its templates")
 }
 
-fn problem(spec: &FactorGraphSpec, graphs: Graphs) -> Result<FactorGraph> {
-    Ok(FactorGraph::new(spec.shape.clone(), graphs, spec.loss, spec.inference)?)
-}
-
-/// The predicted states of all graphs, which fit the model, as they have been read for it.
-fn predict_states(spec: &FactorGraphSpec, w: &[f64], graphs: &Graphs) -> Vec<Vec<u32>> {
-    problem(spec, graphs.clone()).map(|problem| problem.predict(w)).unwrap_or_default()
-}
-
-impl Kind for FactorGraphKind {
-    type Spec = FactorGraphSpec;
-    type Examples = Graphs;
-    const NOUNS: Nouns = Nouns { labels: "variables", examples: "graphs" };
-
+impl Kind for FactorGraphSpec {
     fn read(
+        &self,
         vocabulary: &Vocabulary<'_>,
-        spec: &FactorGraphSpec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<Graphs>> {
+    ) -> Result<Labelled> {
         refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
-        let reader = Source::resolve(data)?.open_graphs()?;
-        let names = names(spec, vocabulary.labels, vocabulary.attributes)?;
-        let GraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
-            read_graphs_with(reader, &names, rule)?;
+        let reader = Source::resolve(data)?.open_factor_graphs()?;
+        let names = names(self, vocabulary.labels, vocabulary.attributes)?;
+        let FactorGraphEvalData { graphs, unknown_attributes, attributes, fingerprint } =
+            read_factor_graphs_with(reader, &names, rule)?;
         // Graphs can be too large for the inference of the model.
-        problem(spec, graphs.clone()).with_context(|| data.to_owned())?;
+        self.problem(graphs.clone()).with_context(|| data.to_owned())?;
         let variables = graphs.iter().map(|graph| graph.variables() as u64).sum();
         let unknown = Unknown {
             attributes: unknown_attributes,
@@ -98,80 +81,49 @@ impl Kind for FactorGraphKind {
             labels: 0,
             tokens: variables,
         };
-        Ok(Labelled { examples: graphs, unknown, fingerprint })
+        Ok(Labelled { examples: graphs.into(), unknown, fingerprint })
     }
 
-    fn count(examples: &Graphs) -> usize {
-        examples.len()
-    }
-
-    fn select(examples: &Graphs, keep: &dyn Fn(usize) -> bool) -> Graphs {
-        examples.select(keep)
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &FactorGraphSpec,
-        examples: Graphs,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        if !spec.training.is_decoding() {
-            let (shape, loss) = (&spec.shape, spec.loss);
-            let build = |lambda, rho| SoftGraph::of_graphs(shape, &examples, loss, lambda, rho);
-            return soft::go(&spec.training, build, user);
-        }
-        let problem = problem(spec, examples)?.with_bounds(bounds);
-        match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
-        }
-    }
-
-    fn errors(spec: &FactorGraphSpec, w: &[f64], examples: &Graphs) -> SequenceErrors {
-        let mut errors = SequenceErrors::default();
-        let predicted = predict_states(spec, w, examples);
-        examples.iter().zip(&predicted).for_each(|(graph, y)| errors.add(graph.truth(), y));
-        errors
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &FactorGraphSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
         let names = Vocabulary::of(model);
-        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
+        let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
+        let graphs = of_kind(data.examples.factor_graphs())?;
         if args.n_best.is_some() || args.confidence {
-            rank(&problem(spec, data.examples)?, &model.weights, args, out)?;
+            rank(&self.problem(graphs.clone())?, &model.weights, args, out)?;
             return Ok(data.unknown);
         }
-        for states in predict_states(spec, &model.weights, &data.examples) {
+        for states in self.predict(&model.weights, graphs)? {
             writeln!(out, "{}", serde_json::to_string(&states)?)?;
         }
         out.flush()?;
         Ok(data.unknown)
     }
 
-    fn measure(model: &Model, spec: &FactorGraphSpec, data: &Graphs) -> Measures {
-        let e = Self::errors(spec, &model.weights, data);
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, data)?;
+        let ErrorCounts { parts: variables, examples: graphs } = &errors;
         let mut text = String::new();
-        let _ = writeln!(text, "variables  {:>8}   error {:.4}", e.tokens, e.hamming());
-        let _ = writeln!(text, "graphs     {:>8}   error {:.4}", e.sequences, e.zero_one());
+        let _ = writeln!(text, "variables  {:>8}   error {:.4}", variables.all, variables.share());
+        let _ = writeln!(text, "graphs     {:>8}   error {:.4}", graphs.all, graphs.share());
         let json = json!({
-            "hamming": e.hamming(), "zero_one": e.zero_one(),
-            "variables": e.tokens, "graphs": e.sequences,
+            "hamming": variables.share(), "zero_one": graphs.share(),
+            "variables": variables.all, "graphs": graphs.all,
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, spec: &FactorGraphSpec, top: usize) -> LargestWeights {
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
         let mut first = 0;
         let mut labels = Vec::new();
-        for (t, (name, template)) in model.labels.iter().zip(&spec.shape.templates).enumerate() {
+        for (t, (name, template)) in model.labels.iter().zip(&self.shape.templates).enumerate() {
             let joint = template.joint_states();
-            let own = model.weights[spec.shape.block(t)].iter().copied().enumerate().collect();
+            let own = model.weights[self.shape.block(t)].iter().copied().enumerate().collect();
             let named = largest(own, top).into_iter().map(|(at, weight)| {
                 let attribute = model.attributes.name(first + (at / joint) as u32);
                 (format!("{attribute} at {:?}", states(&template.states, at % joint)), weight)
@@ -182,23 +134,24 @@ impl Kind for FactorGraphKind {
         LargestWeights { heading: "template", labels, pairs: None }
     }
 
-    fn describe(spec: &FactorGraphSpec) -> String {
-        format!("Factor graphs of {} templates", spec.shape.templates.len())
+    fn describe(&self) -> String {
+        format!("Factor graphs of {} templates", self.shape.templates.len())
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &FactorGraphSpec,
-        test: Option<&Graphs>,
+        test: Option<&Examples>,
         _: &Pictures,
         mut report: Report,
-    ) -> Report {
+    ) -> Result<Report> {
         if let Some(test) = test {
-            let predicted = predict_states(spec, &model.weights, test);
+            let test = of_kind(test.factor_graphs())?;
+            let predicted = self.predict(&model.weights, test)?;
             let tables = tables(test, &predicted).into_iter();
             tables.for_each(|table| report.push(table));
         }
-        report
+        Ok(report)
     }
 }
 

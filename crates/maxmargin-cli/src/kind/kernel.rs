@@ -2,18 +2,13 @@
 
 use crate::args::{KernelName, ModelArgs};
 use anyhow::{Result, bail};
-use maxmargin::kernel::{Kernel, Kernelised, NodeInputs, Support};
+use maxmargin::kernel::{Kernel, Support};
 use maxmargin::model::Row;
 use maxmargin_io::{KernelSpec, Model, Rescaling};
 use std::fmt::Write as _;
 
 /// Bytes for kernel values, unless told otherwise.
 const BYTES: usize = 1 << 30;
-
-/// A problem with the kernel of its model.
-pub(super) fn kernelised<P: NodeInputs>(problem: P, own: &KernelSpec) -> Result<Kernelised<P>> {
-    Ok(Kernelised::new(problem, own.kernel, own.bytes)?)
-}
 
 /// The kernel that is asked for, on `inputs` with so many attributes.
 pub(super) fn kernel<'a>(

@@ -4,51 +4,29 @@ use super::draw::first_and_worst;
 use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
-    features_from_elsewhere, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, of_kind,
+    refuse_format,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Result, bail};
-use maxmargin::Bounds;
-use maxmargin::evaluate::{AlignmentScores, SequenceErrors};
-use maxmargin::model::matching::{Gold, LinkLoss, Matcher, Matching, MatchingShape, Pairs};
+use maxmargin::model::matching::{Gold, LinkLoss, Matcher, MatchingShape};
 use maxmargin_io::{
-    AlignmentFeatures, DataError, Format, LabelRule, MatchingSpec, Model, Names, Origin,
-    RawAlignment, Source, Unknown, WordCounts, alignment_fingerprint, read_alignments,
+    AlignmentFeatures, Alignments, DataError, Examples, Format, LabelRule, MatchingSpec, Model,
+    Names, Origin, RawAlignment, Source, Training, Unknown, WordCounts, alignment_fingerprint,
+    alignment_scores, read_alignments,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(crate) struct MatchingKind;
-
 /// How often two words must be linked to get a weight of their own, unless told otherwise.
 const LEXICON: u64 = 3;
-
-/// Sentences, and the links that are possible between their words.
-#[derive(Clone)]
-pub(crate) struct Aligned {
-    pairs: Vec<RawAlignment>,
-    links: Pairs,
-}
-
-impl Aligned {
-    fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self> {
-        let mut links = Pairs::new();
-        pairs.iter().try_for_each(|pair| features.fill(pair, &mut links))?;
-        Ok(Self { pairs, links })
-    }
-}
 
 const KNOWN: [&str; 6] =
     ["--links", "--missing-cost", "--min-count", "--lower", "--upper", "--loss"];
 
-pub(super) fn training(
-    data: &str,
-    format: Option<Format>,
-    args: &ModelArgs,
-) -> Result<Training<MatchingKind>> {
+pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
     check(args, "matching", &KNOWN)?;
     if args.loss.is_some() {
         bail!(
@@ -69,9 +47,9 @@ pub(super) fn training(
         fingerprint: alignment_fingerprint(&pairs),
         template: None,
     };
-    let examples = Aligned::new(pairs, &features)?;
+    let examples = Alignments::new(pairs, &features)?.into();
     let features = Some(features);
-    Ok(Training { origin, examples, spec: MatchingSpec { shape, loss, features } })
+    Ok(Training { origin, examples, spec: MatchingSpec { shape, loss, features }.into() })
 }
 
 fn read(data: &str, format: Option<Format>) -> Result<Vec<RawAlignment>> {
@@ -99,23 +77,9 @@ fn need_links(data: &str, pairs: &[RawAlignment]) -> Result<()> {
     Ok(())
 }
 
-/// The predicted links of every pair.
-fn predict_links(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> Vec<Vec<(u32, u32)>> {
-    let mut matcher = Matcher::new(spec.shape, w);
-    let mut links = |i| {
-        let pair = examples.links.pair(i);
-        matcher.best(&pair);
-        matcher.links(&pair)
-    };
-    (0..examples.links.len()).map(&mut links).collect()
-}
-
-fn scores(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> AlignmentScores {
-    let mut scores = AlignmentScores::default();
-    for (pair, links) in examples.pairs.iter().zip(predict_links(spec, w, examples)) {
-        scores.add(&pair.of_kind(Gold::Sure), &pair.of_kind(Gold::Possible), &links);
-    }
-    scores
+/// The sentences, with the links that are possible between their words.
+fn sentences_of(examples: &Examples) -> Result<&Alignments> {
+    of_kind(if let Examples::Alignments(data) = examples { Some(data) } else { None })
 }
 
 fn in_words(links: &[(u32, u32)]) -> String {
@@ -123,65 +87,27 @@ fn in_words(links: &[(u32, u32)]) -> String {
     links.join(" ")
 }
 
-impl Kind for MatchingKind {
-    type Spec = MatchingSpec;
-    type Examples = Aligned;
-    const NOUNS: Nouns = Nouns { labels: "links", examples: "pairs" };
-
+impl Kind for MatchingSpec {
     fn read(
+        &self,
         _: &Vocabulary<'_>,
-        spec: &MatchingSpec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<Aligned>> {
-        let features = spec.features.as_ref().ok_or_else(features_from_elsewhere)?;
+    ) -> Result<Labelled> {
+        let features = self.features.as_ref().ok_or_else(features_from_elsewhere)?;
         let pairs = read(data, format)?;
         if rule != LabelRule::Ignore {
             need_links(data, &pairs)?;
         }
         let fingerprint = alignment_fingerprint(&pairs);
-        let examples = Aligned::new(pairs, features)?;
+        let examples = Alignments::new(pairs, features)?.into();
         Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
     }
 
-    fn count(examples: &Aligned) -> usize {
-        examples.pairs.len()
-    }
-
-    fn select(examples: &Aligned, keep: &dyn Fn(usize) -> bool) -> Aligned {
-        let pairs = examples.pairs.iter().enumerate().filter(|(i, _)| keep(*i));
-        let pairs = pairs.map(|(_, pair)| pair.clone()).collect();
-        Aligned { pairs, links: examples.links.select(keep, |_, _| true) }
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &MatchingSpec,
-        examples: Aligned,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        user.go(&Matching::new(spec.shape, examples.links, spec.loss)?.with_bounds(bounds))
-    }
-
-    /// Counts such that the share of wrong ones is the alignment error rate.
-    fn errors(spec: &MatchingSpec, w: &[f64], examples: &Aligned) -> SequenceErrors {
-        let s = scores(spec, w, examples);
-        let tokens = s.predicted + s.sure;
-        let predicted = predict_links(spec, w, examples);
-        let pairs = examples.pairs.iter().zip(&predicted);
-        let wrong = pairs.filter(|(pair, links)| mistakes(pair, links) > 0).count();
-        SequenceErrors {
-            tokens,
-            wrong_tokens: tokens - s.sure_hits - s.possible_hits,
-            sequences: examples.pairs.len() as u64,
-            wrong_sequences: wrong as u64,
-        }
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &MatchingSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
@@ -190,9 +116,9 @@ impl Kind for MatchingKind {
             bail!("--confidence is not known for matchings\nhint: --n-best shows what is close");
         }
         let names = Vocabulary::of(model);
-        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
-        let mut matcher = Matcher::new(spec.shape, &model.weights);
-        for pair in data.examples.links.iter() {
+        let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
+        let mut matcher = Matcher::new(self.shape, &model.weights);
+        for pair in sentences_of(&data.examples)?.links.iter() {
             let Some(n) = args.n_best else {
                 matcher.best(&pair);
                 writeln!(out, "{}", in_words(&matcher.links(&pair)))?;
@@ -206,11 +132,12 @@ impl Kind for MatchingKind {
         Ok(data.unknown)
     }
 
-    fn measure(model: &Model, spec: &MatchingSpec, data: &Aligned) -> Measures {
-        let s = scores(spec, &model.weights, data);
-        let e = Self::errors(spec, &model.weights, data);
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, data)?;
+        let links = &sentences_of(data)?.links;
+        let s = alignment_scores(links, &self.predict(&model.weights, links));
         let mut text = String::new();
-        let _ = writeln!(text, "pairs      {:>8}   error {:.4}", s.pairs, e.zero_one());
+        let _ = writeln!(text, "pairs      {:>8}   error {:.4}", s.pairs, errors.examples.share());
         let _ = writeln!(
             text,
             "links      {:>8}   AER {:.4}   precision {:.4}   recall {:.4}",
@@ -220,33 +147,34 @@ impl Kind for MatchingKind {
             s.recall()
         );
         let json = json!({
-            "hamming": e.hamming(), "zero_one": e.zero_one(), "aer": s.aer(),
+            "hamming": errors.parts.share(), "zero_one": errors.examples.share(), "aer": s.aer(),
             "precision": s.precision(), "recall": s.recall(), "pairs": s.pairs,
             "links": s.predicted, "sure": s.sure,
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, _: &MatchingSpec, top: usize) -> LargestWeights {
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
         let weights = largest_attributes(model, top, |a| model.weights[a], None);
         let labels = vec![("of links".to_owned(), weights)];
         LargestWeights { heading: "weights", labels, pairs: None }
     }
 
-    fn describe(spec: &MatchingSpec) -> String {
-        format!("Matchings of at most {} link(s) per word", spec.shape.most_per_row)
+    fn describe(&self) -> String {
+        format!("Matchings of at most {} link(s) per word", self.shape.most_per_row)
     }
 
     /// Alignment grids: right links, wrong ones, and those that are missing.
     fn draw(
+        &self,
         model: &Model,
-        spec: &MatchingSpec,
-        test: Option<&Aligned>,
+        test: Option<&Examples>,
         _: &Pictures,
         mut report: Report,
-    ) -> Report {
-        let Some(test) = test else { return report };
-        let predicted = predict_links(spec, &model.weights, test);
+    ) -> Result<Report> {
+        let Some(test) = test else { return Ok(report) };
+        let test = sentences_of(test)?;
+        let predicted = self.predict(&model.weights, &test.links);
         let sizes = 4..=24;
         let fits = |pair: &RawAlignment| {
             sizes.contains(&pair.source.len()) && sizes.contains(&pair.target.len())
@@ -265,7 +193,7 @@ impl Kind for MatchingKind {
             let title = format!("Test pair {}, mistakes: {}", i + 1, errors[at]);
             report.push(grid(title, &test.pairs[i], &predicted[i]));
         }
-        report
+        Ok(report)
     }
 }
 

@@ -2,147 +2,95 @@
 //! [`Kind`], so that a verb is written once for all of them.
 
 mod binary;
-pub(crate) mod chain;
+mod chain;
 mod draw;
 mod factor_graph;
-mod graph;
 pub(crate) mod kernel;
 mod loading;
 mod matching;
 mod multiclass;
 mod multilabel;
 mod options;
+mod potts;
 mod rows;
 mod soft;
 mod tree;
 
-pub(crate) use binary::BinaryKind;
-pub(crate) use chain::ChainKind;
-pub(crate) use factor_graph::FactorGraphKind;
-pub(crate) use graph::GraphKind;
 pub(crate) use loading::{load, load_for};
-pub(crate) use matching::MatchingKind;
-pub(crate) use multiclass::MulticlassKind;
-pub(crate) use multilabel::MultilabelKind;
-pub(crate) use tree::TreeKind;
-
-pub(crate) use maxmargin_io::Beside;
 
 use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::evaluate::SequenceErrors;
-use maxmargin::{Bounded, Bounds, GroupBounds, Problem};
+use maxmargin::GroupBounds;
 use maxmargin_io::{
-    Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, SeenNames, Source, Spec,
-    Template, Unknown,
+    Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec,
+    Template, Training, Unknown,
 };
 use maxmargin_report::Report;
 use serde_json::Value;
 use std::io::Write;
 
-/// A kind of model.
+/// A kind of model: its specification, as commands see it.
 pub(crate) trait Kind {
-    /// What a model file says of it.
-    type Spec: Clone + Into<Spec> + TryFrom<Spec>;
-    /// Labelled examples in index form.
-    type Examples: Clone;
-    /// What its examples are called.
-    const NOUNS: Nouns;
-
     /// Reads labelled data for a model.
     fn read(
+        &self,
         names: &Vocabulary<'_>,
-        spec: &Self::Spec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<Self::Examples>>;
-
-    /// Number of examples.
-    fn count(examples: &Self::Examples) -> usize;
-
-    /// The examples that are marked.
-    fn select(examples: &Self::Examples, keep: &dyn Fn(usize) -> bool) -> Self::Examples;
-
-    /// The names that occur in examples, of kinds that are read by the names of a model.
-    fn seen_names(_: &Self::Examples) -> Option<SeenNames> {
-        None
-    }
-
-    /// Builds the problem, for `user` to work on.
-    fn with_problem<U: UseProblem>(
-        spec: &Self::Spec,
-        examples: Self::Examples,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result>;
-
-    /// The errors of weights on examples.
-    fn errors(spec: &Self::Spec, w: &[f64], examples: &Self::Examples) -> SequenceErrors;
+    ) -> Result<Labelled>;
 
     /// Predicts, example by example; returns what the model did not know.
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &Self::Spec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown>;
 
     /// The measures of the field.
-    fn measure(model: &Model, spec: &Self::Spec, data: &Self::Examples) -> Measures;
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures>;
 
     /// The weights largest in size.
-    fn largest_weights(model: &Model, spec: &Self::Spec, top: usize) -> LargestWeights;
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights;
 
     /// What it is, in a few words.
-    fn describe(spec: &Self::Spec) -> String;
+    fn describe(&self) -> String;
 
-    /// Pictures of the model and of what it does on test data.
+    /// Adds pictures of the model, and of what it does on test data, to a report.
     fn draw(
+        &self,
         model: &Model,
-        spec: &Self::Spec,
-        test: Option<&Self::Examples>,
+        test: Option<&Examples>,
         pictures: &Pictures,
         report: Report,
-    ) -> Report;
+    ) -> Result<Report>;
 }
 
-/// What examples and their parts are called.
-pub(crate) struct Nouns {
-    /// What is predicted in each example.
-    pub(crate) labels: &'static str,
-    /// The examples.
-    pub(crate) examples: &'static str,
+/// The kind of a model.
+pub(crate) fn kind_of(spec: &Spec) -> Result<&dyn Kind> {
+    Ok(match spec {
+        Spec::Chain(own) => own,
+        Spec::Binary(own) => own,
+        Spec::Multiclass(own) => own,
+        Spec::Multilabel(own) => own,
+        Spec::FactorGraph(own) => own,
+        Spec::Potts(own) => own,
+        Spec::Tree(own) => &**own,
+        Spec::Matching(own) => &**own,
+        other => bail!("models of the kind {} are not known here", other.kind()),
+    })
 }
 
-/// What is to be done with a problem, whatever its type.
-pub trait UseProblem {
-    /// What comes of it.
-    type Result;
-
-    /// Works on a problem whose weights are those of its model.
-    fn go<P: Problem>(self, problem: &P) -> Result<Self::Result>
-    where
-        Self: Sized,
-    {
-        self.go_with(problem, Beside::Nothing)
-    }
-
-    /// Works on a problem that is known to be something special.
-    fn go_with<P: Problem>(self, problem: &P, beside: Beside<'_>) -> Result<Self::Result>;
-}
-
-/// Data to train on, with the model that is to be trained.
-pub(crate) struct Training<K: Kind> {
-    pub(crate) examples: K::Examples,
-    pub(crate) origin: Origin,
-    pub(crate) spec: K::Spec,
+/// The examples that a kind of model has, which those read for it are.
+fn of_kind<T>(examples: Option<&T>) -> Result<&T> {
+    examples.context("the data are of another kind than the model")
 }
 
 /// Labelled data for a model.
 #[derive(Clone)]
-pub(crate) struct Labelled<E> {
-    pub(crate) examples: E,
+pub(crate) struct Labelled {
+    pub(crate) examples: Examples,
     pub(crate) unknown: Unknown,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -207,97 +155,12 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// Data to train on, of any kind.
-pub(crate) enum AnyTraining {
-    Chain(Training<ChainKind>),
-    Binary(Training<BinaryKind>),
-    Multiclass(Training<MulticlassKind>),
-    Multilabel(Training<MultilabelKind>),
-    FactorGraph(Training<FactorGraphKind>),
-    Graph(Training<GraphKind>),
-    Tree(Training<TreeKind>),
-    Matching(Training<MatchingKind>),
-}
-
-/// Works on a problem with bounds, if there are any, where it has no place for them itself.
-fn go_within<P: Problem, U: UseProblem>(
-    problem: P,
-    bounds: Option<Bounds>,
-    user: U,
-) -> Result<U::Result> {
-    match bounds {
-        None => user.go(&problem),
-        Some(bounds) => user.go(&Bounded::new(problem, bounds)),
-    }
-}
-
-/// Does the same with training data of any kind.
-macro_rules! with_training {
-    ($any:expr, $training:ident => $body:expr) => {
-        match $any {
-            $crate::kind::AnyTraining::Chain($training) => $body,
-            $crate::kind::AnyTraining::Binary($training) => $body,
-            $crate::kind::AnyTraining::Multiclass($training) => $body,
-            $crate::kind::AnyTraining::Multilabel($training) => $body,
-            $crate::kind::AnyTraining::FactorGraph($training) => $body,
-            $crate::kind::AnyTraining::Graph($training) => $body,
-            $crate::kind::AnyTraining::Tree($training) => $body,
-            $crate::kind::AnyTraining::Matching($training) => $body,
-        }
-    };
-}
-pub(crate) use with_training;
-
-/// Does the same with a model of any kind, whose type is `$kind` in the body.
-macro_rules! with_kind {
-    ($spec:expr, $kind:ident, $own:ident => $body:expr) => {
-        match $spec {
-            maxmargin_io::Spec::Chain($own) => {
-                type $kind = $crate::kind::ChainKind;
-                $body
-            }
-            maxmargin_io::Spec::Binary($own) => {
-                type $kind = $crate::kind::BinaryKind;
-                $body
-            }
-            maxmargin_io::Spec::Multiclass($own) => {
-                type $kind = $crate::kind::MulticlassKind;
-                $body
-            }
-            maxmargin_io::Spec::Multilabel($own) => {
-                type $kind = $crate::kind::MultilabelKind;
-                $body
-            }
-            maxmargin_io::Spec::FactorGraph($own) => {
-                type $kind = $crate::kind::FactorGraphKind;
-                $body
-            }
-            maxmargin_io::Spec::Graph($own) => {
-                type $kind = $crate::kind::GraphKind;
-                $body
-            }
-            maxmargin_io::Spec::Tree(own) => {
-                type $kind = $crate::kind::TreeKind;
-                let $own = &**own;
-                $body
-            }
-            maxmargin_io::Spec::Matching(own) => {
-                type $kind = $crate::kind::MatchingKind;
-                let $own = &**own;
-                $body
-            }
-            other => anyhow::bail!("models of the kind {} are not known here", other.kind()),
-        }
-    };
-}
-pub(crate) use with_kind;
-
 /// Reads training data for the model that is asked for, or that goes with their format.
 pub(crate) fn read_training(
     data: &str,
     format: Option<Format>,
     args: &ModelArgs,
-) -> Result<AnyTraining> {
+) -> Result<Training> {
     let (source, part) = Source::resolve_part(data)?;
     let implied = match (args.model, format) {
         (None, None) if args.template.is_none() => source.format()?,
@@ -307,43 +170,35 @@ pub(crate) fn read_training(
         Some(Format::Libsvm) => None,
         Some(Format::Multilabel) => Some(ModelName::Multilabel),
         Some(Format::FactorGraph) => Some(ModelName::FactorGraph),
-        Some(Format::Superpixels) => Some(ModelName::Graph),
+        Some(Format::Superpixels) => Some(ModelName::Potts),
         Some(Format::Alignment) => Some(ModelName::Matching),
         Some(Format::Pose) => Some(ModelName::Tree),
         _ => Some(ModelName::Chain),
     });
-    let has_parts = [ModelName::Graph, ModelName::Matching, ModelName::Tree];
+    let has_parts = [ModelName::Potts, ModelName::Matching, ModelName::Tree];
     let source = match part {
         Some(_) if !name.is_some_and(|name| has_parts.contains(&name)) => Source::resolve(data)?,
         _ => source,
     };
     let read_rows = || rows::read_training(&source, format);
-    Ok(match name {
-        Some(ModelName::Chain) => AnyTraining::Chain(chain::training(&source, format, args)?),
-        Some(ModelName::Binary) => AnyTraining::Binary(binary::training(read_rows()?, data, args)?),
-        Some(ModelName::Multiclass) => {
-            AnyTraining::Multiclass(multiclass::training(read_rows()?, data, args)?)
-        }
-        Some(ModelName::Multilabel) => {
-            AnyTraining::Multilabel(multilabel::training(read_rows()?, args)?)
-        }
-        Some(ModelName::FactorGraph) => {
-            AnyTraining::FactorGraph(factor_graph::training(&source, format, args)?)
-        }
-        Some(ModelName::Graph) => AnyTraining::Graph(graph::training(data, format, args)?),
-        Some(ModelName::Tree) => AnyTraining::Tree(tree::training(data, format, args)?),
-        Some(ModelName::Matching) => AnyTraining::Matching(matching::training(data, format, args)?),
+    match name {
+        Some(ModelName::Chain) => chain::training(&source, format, args),
+        Some(ModelName::Binary) => binary::training(read_rows()?, data, args),
+        Some(ModelName::Multiclass) => multiclass::training(read_rows()?, data, args),
+        Some(ModelName::Multilabel) => multilabel::training(read_rows()?, args),
+        Some(ModelName::FactorGraph) => factor_graph::training(&source, format, args),
+        Some(ModelName::Potts) => potts::training(data, format, args),
+        Some(ModelName::Tree) => tree::training(data, format, args),
+        Some(ModelName::Matching) => matching::training(data, format, args),
         None => {
             let rows = read_rows()?;
             match rows.labels.len() {
                 // Binary models have no kernels; multiclass ones do as well.
-                2 if args.kernel.kernel.is_none() => {
-                    AnyTraining::Binary(binary::training(rows, data, args)?)
-                }
-                _ => AnyTraining::Multiclass(multiclass::training(rows, data, args)?),
+                2 if args.kernel.kernel.is_none() => binary::training(rows, data, args),
+                _ => multiclass::training(rows, data, args),
             }
         }
-    })
+    }
 }
 
 /// The bounds on weights that are asked for.
@@ -356,13 +211,8 @@ pub(crate) fn bounds(args: &ModelArgs, spec: &Spec) -> Result<GroupBounds> {
         lower: collect(&args.lower, f64::NEG_INFINITY),
         upper: collect(&args.upper, f64::INFINITY),
     };
-    resolve(&bounds, spec).context("--lower, --upper")?;
+    spec.resolve_bounds(&bounds).context("--lower, --upper")?;
     Ok(bounds)
-}
-
-/// Bounds on the weights one by one.
-pub(crate) fn resolve(bounds: &GroupBounds, spec: &Spec) -> Result<Option<Bounds>> {
-    Ok(spec.resolve_bounds(bounds)?)
 }
 
 /// Refuses data that are to be read in a format that holds something else.

@@ -1,34 +1,22 @@
 //! Multiclass models: one of several labels.
 
-use super::kernel::{kernel, kernelised, with_kernel};
+use super::kernel::{kernel, with_kernel};
 use super::options::{bias, check, find};
-use super::rows::{self, ScoreLabels, Scorer, check_one_label};
-use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
-    go_within,
-};
+use super::rows::{self, check_one_label};
+use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary};
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::LabelledRows;
-use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
-use maxmargin::{Bounds, SlackRescaled};
+use maxmargin::model::multiclass::{ClassLoss, CostMatrix, MulticlassShape};
 use maxmargin_io::{
-    Format, LabelRule, Model, MulticlassSpec, Names, Origin, Rescaling, RowData, SeenNames, Unknown,
+    Examples, Format, LabelRule, Model, MulticlassSpec, Names, Origin, RowData, Training, Unknown,
 };
 use maxmargin_report::Report;
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) struct MulticlassKind;
-
 const KNOWN: [&str; 6] = ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
 
-pub(super) fn training(
-    data: RowData,
-    name: &str,
-    args: &ModelArgs,
-) -> Result<Training<MulticlassKind>> {
+pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "multiclass", &KNOWN)?;
     let (classes, attributes) = (data.labels.len(), data.attributes.len());
     if classes < 2 {
@@ -43,7 +31,7 @@ pub(super) fn training(
     };
     let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
     let spec = MulticlassSpec { shape, loss, rescaling: args.rescaling, kernel };
-    Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
+    Ok(Training { origin: Origin::from(&data), examples: data.rows.into(), spec: spec.into() })
 }
 
 /// Reads costs: lines `TRUTH PREDICTED COST`; what is not named costs 1.
@@ -71,79 +59,32 @@ fn read_costs(file: &Path, labels: &Names) -> Result<CostMatrix> {
     CostMatrix::new(costs).with_context(|| name.to_string())
 }
 
-impl ScoreLabels for MulticlassSpec {
-    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a> {
-        let Some(own) = &self.kernel else {
-            return Box::new(|row, scores| self.shape.score(w, row, scores));
-        };
-        let (shape, mut expander) = (self.scoring_shape(), own.expander());
-        Box::new(move |row, scores| shape.score(w, expander.expand(row), scores))
-    }
-}
-
-impl Kind for MulticlassKind {
-    type Spec = MulticlassSpec;
-    type Examples = LabelledRows;
-    const NOUNS: Nouns = Nouns { labels: "labels", examples: "rows" };
-
+impl Kind for MulticlassSpec {
     fn read(
+        &self,
         names: &Vocabulary<'_>,
-        _spec: &MulticlassSpec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<LabelledRows>> {
-        names.read_rows(data, format, rule)
+    ) -> Result<Labelled> {
+        Ok(names.read_rows(data, format, rule)?.into())
     }
 
-    fn count(examples: &LabelledRows) -> usize {
-        examples.len()
-    }
-
-    fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
-        examples.select(keep)
-    }
-
-    fn seen_names(examples: &LabelledRows) -> Option<SeenNames> {
-        Some(SeenNames::in_rows(examples))
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &MulticlassSpec,
-        examples: LabelledRows,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        let problem = Multiclass::new(spec.shape, examples, spec.loss.clone())?;
-        if let Some(own) = &spec.kernel {
-            let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Beside::Inputs(&problem));
-        }
-        match spec.rescaling {
-            Rescaling::Margin => go_within(problem, bounds, user),
-            Rescaling::Slack => go_within(SlackRescaled::new(problem), bounds, user),
-        }
-    }
-
-    fn errors(spec: &MulticlassSpec, w: &[f64], examples: &LabelledRows) -> SequenceErrors {
-        rows::errors(spec, w, examples)
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &MulticlassSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
-        rows::write_labels(model, spec, args, out)
+        rows::write_labels(model, args, out)
     }
 
-    fn measure(model: &Model, spec: &MulticlassSpec, data: &LabelledRows) -> Measures {
-        rows::measure(model, spec, data)
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+        rows::measure(model, data)
     }
 
-    fn largest_weights(model: &Model, spec: &MulticlassSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.scoring_shape(), &model.weights);
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
+        let (shape, w) = (&self.scoring_shape(), &model.weights);
         let weights = model.labels.iter().enumerate().map(|(y, label)| {
             let bias = w[shape.bias_weights()].get(y).copied();
             let weight = |a| w[shape.feature(a, y)];
@@ -152,18 +93,18 @@ impl Kind for MulticlassKind {
         LargestWeights { heading: "label", labels: weights.collect(), pairs: None }
     }
 
-    fn describe(spec: &MulticlassSpec) -> String {
-        let kernel = with_kernel(spec.kernel.as_ref());
-        format!("Multiclass model of {} labels{kernel}", spec.shape.classes)
+    fn describe(&self) -> String {
+        let kernel = with_kernel(self.kernel.as_ref());
+        format!("Multiclass model of {} labels{kernel}", self.shape.classes)
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &MulticlassSpec,
-        test: Option<&LabelledRows>,
+        test: Option<&Examples>,
         _: &Pictures,
         report: Report,
-    ) -> Report {
-        rows::draw(model, spec, test, report)
+    ) -> Result<Report> {
+        rows::draw(model, test, report)
     }
 }

@@ -1,30 +1,26 @@
 //! Multi-label models: sets of labels.
 
-use super::kernel::{kernel, kernelised, with_kernel};
+use super::kernel::{kernel, with_kernel};
 use super::options::{check, hamming};
 use super::{
-    Beside, Kind, Labelled, LargestWeights, Measures, Nouns, PairWeights, Training, UseProblem,
-    Vocabulary, largest,
+    Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest, of_kind,
 };
 use super::{rows, soft};
 use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs, TrainingName};
 use crate::tally;
 use anyhow::{Result, bail};
-use maxmargin::evaluate::{LabelSetScores, SequenceErrors, Tally};
+use maxmargin::Problem as _;
+use maxmargin::evaluate::{LabelSetScores, Tally};
 use maxmargin::model::LabelledRows;
-use maxmargin::model::multilabel::{Multilabel, MultilabelShape, SetScores};
-use maxmargin::model::soft::SoftGraph;
-use maxmargin::{Bounds, Problem as _, SlackRescaled};
+use maxmargin::model::multilabel::{MultilabelShape, SetScores};
 use maxmargin_io::{
-    CONSTANT, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling, RowData,
-    SeenNames, Unknown, with_constant,
+    CONSTANT, Examples, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling,
+    RowData, Training, Unknown, with_constant,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-
-pub(crate) struct MultilabelKind;
 
 const KNOWN: [&str; 11] = [
     "--pairs",
@@ -40,7 +36,7 @@ const KNOWN: [&str; 11] = [
     "--training",
 ];
 
-pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<MultilabelKind>> {
+pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> {
     check(args, "multilabel", &KNOWN)?;
     if let Some(count) = args.frequent_labels {
         data = data.with_most_frequent_labels(count);
@@ -67,8 +63,8 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training<M
     }
     let kernel = kernel(args, data.rows.iter().map(|(row, _)| row), attributes)?;
     let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
-    soft::check_exact(args, problem(&spec, LabelledRows::new())?.quality())?;
-    Ok(Training { origin: Origin::from(&data), examples: data.rows, spec })
+    soft::check_exact(args, spec.problem(LabelledRows::new())?.quality())?;
+    Ok(Training { origin: Origin::from(&data), examples: data.rows.into(), spec: spec.into() })
 }
 
 /// Whether labels have constant weights. Where all pairs of labels have weights these make up for it, and
@@ -84,11 +80,6 @@ fn has_constant(args: &ModelArgs) -> Result<bool> {
     }
 }
 
-/// The problem of predicting rows, whose own labels are not asked.
-fn problem(spec: &MultilabelSpec, rows: LabelledRows) -> Result<Multilabel> {
-    Ok(Multilabel::new(spec.shape.clone(), rows, &spec.loss, spec.inference)?)
-}
-
 /// The rows with some of their labels.
 fn with_labels(rows: &LabelledRows, keep: impl Fn(u32) -> bool) -> LabelledRows {
     let mut some = LabelledRows::new();
@@ -99,112 +90,43 @@ fn with_labels(rows: &LabelledRows, keep: impl Fn(u32) -> bool) -> LabelledRows 
     some
 }
 
-/// The predicted labels of all rows.
-fn predict_sets(spec: &MultilabelSpec, w: &[f64], rows: &LabelledRows) -> Vec<Vec<u32>> {
-    if let Some(own) = &spec.kernel {
-        // Row by row, since kernel values of all of them would take too much memory.
-        let mut expander = own.expander();
-        let linear = MultilabelSpec { shape: spec.scoring_shape(), kernel: None, ..spec.clone() };
-        let sets =
-            rows.iter().flat_map(|(row, _)| predict_sets(&linear, w, &expander.expand_row(row)));
-        return sets.collect();
-    }
-    // The shape was tried out when the model was trained or loaded.
-    // Labels that the model does not know are no part of any problem, and truth is not asked for.
-    problem(spec, with_labels(rows, |_| false))
-        .map(|problem| problem.predict(w))
-        .unwrap_or_default()
-}
-
-impl Kind for MultilabelKind {
-    type Spec = MultilabelSpec;
-    type Examples = LabelledRows;
-    const NOUNS: Nouns = Nouns { labels: "labels", examples: "rows" };
-
+impl Kind for MultilabelSpec {
     fn read(
+        &self,
         names: &Vocabulary<'_>,
-        spec: &MultilabelSpec,
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<LabelledRows>> {
-        problem(spec, LabelledRows::new())?;
-        let rule = if spec.partial { LabelRule::Count } else { rule };
+    ) -> Result<Labelled> {
+        self.problem(LabelledRows::new())?;
+        let rule = if self.partial { LabelRule::Count } else { rule };
         let mut data = names.read_rows(data, format, rule)?;
-        data.examples = with_constant(data.examples, names.attributes);
-        if spec.partial {
-            data.examples = with_labels(&data.examples, |l| (l as usize) < spec.shape.labels);
+        data.rows = with_constant(data.rows, names.attributes);
+        if self.partial {
+            data.rows = with_labels(&data.rows, |label| (label as usize) < self.shape.labels);
             data.unknown.labels = 0;
         }
-        Ok(data)
+        Ok(data.into())
     }
 
-    fn count(examples: &LabelledRows) -> usize {
-        examples.len()
-    }
-
-    fn select(examples: &LabelledRows, keep: &dyn Fn(usize) -> bool) -> LabelledRows {
-        examples.select(keep)
-    }
-
-    fn seen_names(examples: &LabelledRows) -> Option<SeenNames> {
-        Some(SeenNames::in_rows(examples))
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &MultilabelSpec,
-        examples: LabelledRows,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        if !spec.training.is_decoding() {
-            let (shape, loss) = (&spec.shape, &spec.loss);
-            let build = |lambda, rho| SoftGraph::of_labels(shape, &examples, loss, lambda, rho);
-            return soft::go(&spec.training, build, user);
-        }
-        let problem = problem(spec, examples)?.with_bounds(bounds);
-        if let Some(own) = &spec.kernel {
-            let problem = kernelised(problem, own)?;
-            return user.go_with(&problem, Beside::Inputs(&problem));
-        }
-        match spec.rescaling {
-            Rescaling::Margin => user.go(&problem),
-            Rescaling::Slack => user.go(&SlackRescaled::new(problem)),
-        }
-    }
-
-    fn errors(spec: &MultilabelSpec, w: &[f64], examples: &LabelledRows) -> SequenceErrors {
-        let mut errors = SequenceErrors::default();
-        for (i, predicted) in predict_sets(spec, w, examples).iter().enumerate() {
-            let truth = examples.labels(i);
-            let missed = truth.iter().filter(|label| !predicted.contains(label)).count();
-            let extra = predicted.iter().filter(|label| !truth.contains(label)).count();
-            errors.tokens += spec.shape.labels as u64;
-            errors.wrong_tokens += (missed + extra) as u64;
-            errors.sequences += 1;
-            errors.wrong_sequences += u64::from(missed + extra > 0);
-        }
-        errors
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &MultilabelSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
         rows::refuse_sequence_options(args)?;
         let ranked = args.n_best.is_some() || args.confidence;
-        if ranked && spec.shape.labels > SetScores::MOST_LABELS {
+        if ranked && self.shape.labels > SetScores::MOST_LABELS {
             bail!(
                 "--n-best and --confidence try out all sets of labels, and {} labels have too many \
                  of them",
-                spec.shape.labels
+                self.shape.labels
             );
         }
-        problem(spec, LabelledRows::new())?;
-        let shape = spec.scoring_shape();
-        let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
+        self.problem(LabelledRows::new())?;
+        let shape = self.scoring_shape();
+        let mut expander = self.kernel.as_ref().map(KernelSpec::expander);
         rows::predict(model, args, out, |out, row| {
             let names = |set: &[u32]| -> String {
                 set.iter().map(|&label| model.labels.name(label)).collect::<Vec<_>>().join(",")
@@ -229,18 +151,19 @@ impl Kind for MultilabelKind {
                 }
                 return Ok(());
             }
-            let sets = predict_sets(spec, &model.weights, &one);
+            let sets = self.predict(&model.weights, &one)?;
             sets.iter().try_for_each(|set| Ok(writeln!(out, "{}", names(set))?))
         })
     }
 
-    fn measure(model: &Model, spec: &MultilabelSpec, data: &LabelledRows) -> Measures {
-        let labels = spec.shape.labels;
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+        let labels = self.shape.labels;
         let (mut scores, mut tally) = (LabelSetScores::new(labels), Tally::default());
         let names = |set: &[u32]| -> Vec<&str> {
-            set.iter().map(|&label| super::label_name(&model.labels, label)).collect()
+            set.iter().map(|&label| label_name(&model.labels, label)).collect()
         };
-        for (i, predicted) in predict_sets(spec, &model.weights, data).iter().enumerate() {
+        let data = of_kind(data.rows())?;
+        for (i, predicted) in self.predict(&model.weights, data)?.iter().enumerate() {
             let known: Vec<u32> =
                 data.labels(i).iter().copied().filter(|l| (*l as usize) < labels).collect();
             scores.add(&known, predicted);
@@ -265,11 +188,11 @@ impl Kind for MultilabelKind {
             "macro_f1": s.macro_f1(), "example_f1": s.example_f1(), "rows": s.examples,
             "labels": tally::to_json(&tally),
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, spec: &MultilabelSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.scoring_shape(), &model.weights);
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
+        let (shape, w) = (&self.scoring_shape(), &model.weights);
         let name = |label: u32| model.labels.name(label).to_owned();
         let labels = model.labels.iter().enumerate().map(|(y, label)| {
             let weight = |a| w[a * shape.labels + y];
@@ -282,22 +205,22 @@ impl Kind for MultilabelKind {
         LargestWeights { heading: "label", labels: labels.collect(), pairs: Some(pairs) }
     }
 
-    fn describe(spec: &MultilabelSpec) -> String {
-        let (labels, pairs) = (spec.shape.labels, spec.shape.pairs.len());
-        let kernel = with_kernel(spec.kernel.as_ref());
+    fn describe(&self) -> String {
+        let (labels, pairs) = (self.shape.labels, self.shape.pairs.len());
+        let kernel = with_kernel(self.kernel.as_ref());
         format!("Sets of {labels} labels, {pairs} pairs of them{kernel}")
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &MultilabelSpec,
-        _test: Option<&LabelledRows>,
+        _: Option<&Examples>,
         _: &Pictures,
         mut report: Report,
-    ) -> Report {
-        let (shape, k) = (&spec.scoring_shape(), spec.shape.labels);
+    ) -> Result<Report> {
+        let (shape, k) = (&self.scoring_shape(), self.shape.labels);
         if shape.pairs.is_empty() || k > MOST_HEATMAP_LABELS {
-            return report;
+            return Ok(report);
         }
         let mut weights = vec![0.0; k * k];
         for (&(a, b), &weight) in shape.pairs.iter().zip(&model.weights[shape.pair_weights()]) {
@@ -310,7 +233,7 @@ impl Kind for MultilabelKind {
                 .axes("label", "label")
                 .note("Positive: the two labels like to come together."),
         );
-        report
+        Ok(report)
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::draw::{MOST_HEATMAP_LABELS, confusions};
 use super::kernel::{weighted_attributes, weighted_name};
-use super::{Labelled, Measures, Vocabulary, label_name, largest};
+use super::{Labelled, Measures, Vocabulary, label_name, largest, of_kind};
 use crate::args::PredictArgs;
 use crate::tally;
 use anyhow::{Result, bail};
-use maxmargin::evaluate::{Confusion, SequenceErrors};
+use maxmargin::evaluate::Confusion;
 use maxmargin::model::{LabelledRows, Row};
 use maxmargin_io::{
-    DataError, EvalRows, Format, LabelRule, Model, RawSequence, ReadSequences, RowData, RowMapping,
-    Source, Unknown, read_rows, read_rows_with,
+    DataError, EvalRows, Examples, Format, LabelRule, Model, RawSequence, ReadSequences, RowData,
+    RowMapping, RowScorer, Source, Unknown, read_rows, read_rows_with,
 };
 use maxmargin_report::Report;
 use serde_json::json;
@@ -63,11 +63,16 @@ impl Vocabulary<'_> {
         data: &str,
         format: Option<Format>,
         rule: LabelRule,
-    ) -> Result<Labelled<LabelledRows>> {
+    ) -> Result<EvalRows> {
         let reader = self.open_rows(data, format)?;
-        let EvalRows { rows, unknown, fingerprint, .. } =
-            read_rows_with(reader, self.labels, self.attributes, rule)?;
-        Ok(Labelled { examples: rows, unknown, fingerprint })
+        Ok(read_rows_with(reader, self.labels, self.attributes, rule)?)
+    }
+}
+
+impl From<EvalRows> for Labelled {
+    fn from(data: EvalRows) -> Self {
+        let EvalRows { rows, unknown, fingerprint, .. } = data;
+        Self { examples: rows.into(), unknown, fingerprint }
     }
 }
 
@@ -96,57 +101,22 @@ pub(super) fn predict(
     Ok(mapping.unknown())
 }
 
-/// Fills in the scores of all labels of a row.
-pub(super) type Scorer<'a> = Box<dyn FnMut(Row<'_>, &mut Vec<f64>) + 'a>;
-
-/// Scores of all labels of rows.
-pub(super) trait ScoreLabels {
-    fn scorer<'a>(&'a self, w: &'a [f64]) -> Scorer<'a>;
-}
-
-/// The label with the largest score; of equals, the first.
-fn best(scores: &[f64]) -> u32 {
-    let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
-    (0..scores.len()).fold(0, better) as u32
-}
-
-/// The labels of rows that have one label each.
-pub(super) fn predict_labels(
-    spec: &impl ScoreLabels,
-    w: &[f64],
-    rows: &LabelledRows,
-    mut take: impl FnMut(u32, u32),
-) {
-    let (mut scorer, mut scores) = (spec.scorer(w), Vec::new());
-    for (row, labels) in rows.iter() {
-        scorer(row, &mut scores);
-        take(labels.first().copied().unwrap_or(u32::MAX), best(&scores));
-    }
-}
-
-pub(super) fn errors(spec: &impl ScoreLabels, w: &[f64], rows: &LabelledRows) -> SequenceErrors {
-    let mut errors = SequenceErrors::default();
-    predict_labels(spec, w, rows, |truth, predicted| errors.add(&[truth], &[predicted]));
-    errors
-}
-
 /// Writes one label per row; or the best ones, or the best with its margin.
 pub(super) fn write_labels(
     model: &Model,
-    spec: &impl ScoreLabels,
     args: &PredictArgs,
     out: &mut dyn Write,
 ) -> Result<Unknown> {
     refuse_sequence_options(args)?;
-    let (mut scorer, mut scores) = (spec.scorer(&model.weights), Vec::new());
+    let mut scorer = RowScorer::new(&model.meta.spec, &model.weights);
     predict(model, args, out, |out, row| {
-        scorer(row, &mut scores);
+        let first = scorer.predict(row);
+        let scores = scorer.scores();
         let name = |label: u32| model.labels.name(label);
         let Some(n) = args.n_best else {
-            let first = best(&scores);
             write!(out, "{}", name(first))?;
             if args.confidence {
-                let others = (0..).zip(&scores).filter(|(label, _)| *label != first);
+                let others = (0..).zip(scores).filter(|(label, _)| *label != first);
                 let second = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
                 write!(out, "\t{}", scores[first as usize] - second)?;
             }
@@ -173,8 +143,9 @@ pub(super) fn refuse_sequence_options(args: &PredictArgs) -> Result<()> {
 }
 
 /// Accuracy, confusions, and precision and recall of each label.
-pub(super) fn measure(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRows) -> Measures {
-    let confusion = confusion(model, spec, rows);
+pub(super) fn measure(model: &Model, data: &Examples) -> Result<Measures> {
+    let rows = of_kind(data.rows())?;
+    let confusion = confusion(model, rows);
     let (tally, accuracy) = (confusion.tally(), confusion.accuracy());
     let mut text = String::new();
     let _ = writeln!(text, "rows       {:>8}   error {:.4}", rows.len(), 1.0 - accuracy);
@@ -193,33 +164,30 @@ pub(super) fn measure(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRow
         "macro_f1": tally.macro_f1(), "rows": rows.len(), "labels": tally::to_json(&tally),
         "confusion": confusion,
     });
-    Measures { text, json }
+    Ok(Measures { text, json })
 }
 
 /// Confusions that are shown.
 const MOST_CONFUSIONS: usize = 10;
 
-fn confusion(model: &Model, spec: &impl ScoreLabels, rows: &LabelledRows) -> Confusion {
+fn confusion(model: &Model, rows: &LabelledRows) -> Confusion {
     let mut confusion = Confusion::default();
     let name = |label| label_name(&model.labels, label);
-    predict_labels(spec, &model.weights, rows, |truth, predicted| {
-        confusion.add(name(truth), name(predicted));
-    });
+    let mut scorer = RowScorer::new(&model.meta.spec, &model.weights);
+    for (row, labels) in rows.iter() {
+        let truth = labels.first().copied().unwrap_or(u32::MAX);
+        confusion.add(name(truth), name(scorer.predict(row)));
+    }
     confusion
 }
 
 /// What is taken for what in the test, as a picture; and pixels of letters.
-pub(super) fn draw(
-    model: &Model,
-    spec: &impl ScoreLabels,
-    test: Option<&LabelledRows>,
-    mut report: Report,
-) -> Report {
+pub(super) fn draw(model: &Model, test: Option<&Examples>, mut report: Report) -> Result<Report> {
     let Some(test) = test.filter(|_| model.labels.len() <= MOST_HEATMAP_LABELS) else {
-        return report;
+        return Ok(report);
     };
-    report.push(confusions(model, &confusion(model, spec, test)));
-    report
+    report.push(confusions(model, &confusion(model, of_kind(test.rows())?)));
+    Ok(report)
 }
 
 /// The attributes with the largest weights; `weight` tells that of attribute `a`.

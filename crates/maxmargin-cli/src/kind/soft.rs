@@ -1,11 +1,9 @@
 //! Training where decoding is hard: through soft constraints.
 
-use super::UseProblem;
 use crate::args::{ModelArgs, SoftArgs, TrainingName};
 use anyhow::{Result, bail};
 use maxmargin::Quality;
 use maxmargin::inference::Inference;
-use maxmargin::model::soft::{SoftError, SoftGraph};
 use maxmargin_io::{FactorTraining, Rescaling, SoftSpec};
 
 /// How weights are to be found, and how outputs.
@@ -61,17 +59,4 @@ pub(super) fn check_exact(args: &ModelArgs, quality: Quality) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Builds the problem of a training that is not the ordinary one, from its λ and ρ, for `user` to work
-/// on.
-pub(super) fn go<U: UseProblem>(
-    training: &FactorTraining,
-    build: impl FnOnce(f64, f64) -> Result<SoftGraph, SoftError>,
-    user: U,
-) -> Result<U::Result> {
-    match training.problem(build)? {
-        Some(problem) => user.go_with(&problem, training.beside(&problem)),
-        None => bail!("training by {} is not known here", training.name()),
-    }
 }

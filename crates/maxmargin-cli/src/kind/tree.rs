@@ -5,25 +5,21 @@ mod draw;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
-    features_from_elsewhere, largest, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
+    of_kind, refuse_format,
 };
 use crate::args::{ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::Bounds;
-use maxmargin::evaluate::{DetectedJoints, SequenceErrors};
-use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeShape};
+use maxmargin::model::tree::{State, TreeLoss, TreeShape};
 use maxmargin_io::{
-    Fingerprint, Fingerprinter, Format, LabelRule, Model, Names, Origin, Pose, PoseKinds,
-    PoseSimulation, SimulatedPoses, Source, TreeSpec, Unknown, lsp_joints, lsp_parents, lsp_torso,
-    pose_fingerprint, read_poses,
+    Examples, Fingerprint, Fingerprinter, Format, LabelRule, Model, Names, Origin, Pose, PoseKinds,
+    PoseSimulation, SimulatedPoses, Source, Training, TreeSpec, Unknown, lsp_joints, lsp_parents,
+    lsp_torso, pose_fingerprint, read_poses,
 };
 use maxmargin_report::Report;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-
-pub(crate) struct TreeKind;
 
 /// Kinds of each joint, unless told otherwise.
 const KINDS: usize = 3;
@@ -31,22 +27,7 @@ const KINDS: usize = 3;
 /// Steps of the grid that make a deformation of 1.
 const UNIT: f64 = 8.0;
 
-/// A joint is found if it is at most this share of the torso away.
-const NEAR: f64 = 0.2;
-
-/// People on score maps.
-#[derive(Clone)]
-pub(crate) struct People {
-    examples: TreeExamples,
-    torsos: Vec<f64>,
-    frames: Vec<(f64, f64, f64)>,
-}
-
-pub(super) fn training(
-    data: &str,
-    format: Option<Format>,
-    args: &ModelArgs,
-) -> Result<Training<TreeKind>> {
+pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
     check(args, "tree", &["--joint-kinds", "--lower", "--upper"])?;
     let (first, people) = read(data, format)?;
     let simulation = PoseSimulation::default();
@@ -67,7 +48,8 @@ pub(super) fn training(
         fingerprint: fingerprint(first, &people),
         template: None,
     };
-    Ok(Training { origin, examples: simulate(&spec, first, &people)?, spec })
+    let examples = simulate(&spec, first, &people)?;
+    Ok(Training { origin, examples: examples.into(), spec: spec.into() })
 }
 
 /// Reads people, and the number of the first; `FILE:100..200` are those from the 101st to the 200th.
@@ -108,39 +90,17 @@ fn fingerprint(first: usize, people: &[Pose]) -> Fingerprint {
     }
 }
 
-fn simulate(spec: &TreeSpec, first: usize, people: &[Pose]) -> Result<People> {
+fn simulate(spec: &TreeSpec, first: usize, people: &[Pose]) -> Result<SimulatedPoses> {
     let unit = spec.shape.unit();
     let (Some(simulation), Some(kinds)) = (&spec.simulation, &spec.kinds) else {
         return Err(features_from_elsewhere());
     };
-    let SimulatedPoses { examples, torsos, frames } =
-        simulation.simulate_from(first, people, kinds, lsp_torso(), unit)?;
-    Ok(People { examples, torsos, frames })
+    Ok(simulation.simulate_from(first, people, kinds, lsp_torso(), unit)?)
 }
 
-fn problem(spec: &TreeSpec, people: &People) -> Result<Tree> {
-    Ok(Tree::new(people.examples.clone(), spec.loss)?)
-}
-
-fn predict_states(spec: &TreeSpec, w: &[f64], people: &People) -> Vec<Vec<State>> {
-    // What is simulated for a model fits it.
-    problem(spec, people).map(|problem| problem.predict(w)).unwrap_or_default()
-}
-
-fn detected(spec: &TreeSpec, w: &[f64], people: &People) -> (DetectedJoints, u64) {
-    let mut found = DetectedJoints::new(spec.shape.nodes().len(), NEAR);
-    let mut complete = 0;
-    for (i, states) in predict_states(spec, w, people).iter().enumerate() {
-        let mut all = true;
-        for (joint, (state, truth)) in states.iter().zip(people.examples.truth(i)).enumerate() {
-            let away = |a: u32, b: u32| f64::from(a) - f64::from(b);
-            let distance = away(state.x, truth.x).hypot(away(state.y, truth.y));
-            found.add(joint, distance, people.torsos[i]);
-            all &= distance <= NEAR * people.torsos[i];
-        }
-        complete += u64::from(all);
-    }
-    (found, complete)
+/// The people on score maps.
+fn people_of(examples: &Examples) -> Result<&SimulatedPoses> {
+    of_kind(if let Examples::Poses(data) = examples { Some(data) } else { None })
 }
 
 /// What a joint is called; of trees that are no people, its number.
@@ -175,59 +135,23 @@ fn weight_names(shape: &TreeShape, node: usize) -> Vec<(usize, String)> {
     names
 }
 
-impl Kind for TreeKind {
-    type Spec = TreeSpec;
-    type Examples = People;
-    const NOUNS: Nouns = Nouns { labels: "joints", examples: "people" };
-
+impl Kind for TreeSpec {
     fn read(
+        &self,
         _: &Vocabulary<'_>,
-        spec: &TreeSpec,
         data: &str,
         format: Option<Format>,
         _: LabelRule,
-    ) -> Result<Labelled<People>> {
+    ) -> Result<Labelled> {
         let (first, people) = read(data, format)?;
         let fingerprint = fingerprint(first, &people);
-        let examples = simulate(spec, first, &people).with_context(|| data.to_owned())?;
-        Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
+        let examples = simulate(self, first, &people).with_context(|| data.to_owned())?;
+        Ok(Labelled { examples: examples.into(), unknown: Unknown::default(), fingerprint })
     }
 
-    fn count(people: &People) -> usize {
-        people.examples.len()
-    }
-
-    fn select(people: &People, keep: &dyn Fn(usize) -> bool) -> People {
-        let kept = || (0..people.torsos.len()).filter(|i| keep(*i));
-        People {
-            examples: people.examples.select(keep),
-            torsos: kept().map(|i| people.torsos[i]).collect(),
-            frames: kept().map(|i| people.frames[i]).collect(),
-        }
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &TreeSpec,
-        people: People,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        user.go(&Tree::new(people.examples, spec.loss)?.with_bounds(bounds)?)
-    }
-
-    /// A joint is wrong if it is not near its place.
-    fn errors(spec: &TreeSpec, w: &[f64], people: &People) -> SequenceErrors {
-        let (found, complete) = detected(spec, w, people);
-        let tokens = (people.examples.len() * spec.shape.nodes().len()) as u64;
-        let right = (found.share() * tokens as f64).round() as u64;
-        let sequences = people.examples.len() as u64;
-        let (wrong_tokens, wrong_sequences) = (tokens - right, sequences - complete);
-        SequenceErrors { tokens, wrong_tokens, sequences, wrong_sequences }
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &TreeSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
@@ -236,9 +160,9 @@ impl Kind for TreeKind {
             bail!("--confidence is not known for trees\nhint: --n-best shows what is close");
         }
         let names = Vocabulary::of(model);
-        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
-        let people = &data.examples;
-        let problem = problem(spec, people)?;
+        let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
+        let people = people_of(&data.examples)?;
+        let problem = self.problem(people.examples.clone())?;
         let best = problem.predict(&model.weights);
         for (i, states) in best.iter().enumerate() {
             let (step, left, top) = people.frames[i];
@@ -263,56 +187,61 @@ impl Kind for TreeKind {
         Ok(data.unknown)
     }
 
-    fn measure(model: &Model, spec: &TreeSpec, people: &People) -> Measures {
-        let (found, _) = detected(spec, &model.weights, people);
-        let e = Self::errors(spec, &model.weights, people);
+    fn measure(&self, model: &Model, people: &Examples) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, people)?;
+        let people = people_of(people)?;
+        let found = people.detected(&self.predict(&model.weights, &people.examples)?);
         let joints: Vec<f64> =
-            (0..spec.shape.nodes().len()).map(|joint| found.share_of(joint)).collect();
+            (0..self.shape.nodes().len()).map(|joint| found.share_of(joint)).collect();
         let mut text = String::new();
-        let _ = writeln!(text, "people     {:>8}   error {:.4}", e.sequences, e.zero_one());
+        let all = &errors.examples;
+        let _ = writeln!(text, "people     {:>8}   error {:.4}", all.all, all.share());
         let _ = writeln!(
             text,
-            "joints     {:>8}   PDJ at {NEAR} torsos {:.4}",
-            e.tokens,
+            "joints     {:>8}   PDJ at {} torsos {:.4}",
+            errors.parts.all,
+            SimulatedPoses::NEAR,
             found.share()
         );
         for (joint, share) in joints.iter().enumerate() {
-            let _ = writeln!(text, "{:<14}        {share:.4}", joint_name(spec, joint));
+            let _ = writeln!(text, "{:<14}        {share:.4}", joint_name(self, joint));
         }
         let json = json!({
-            "hamming": e.hamming(), "zero_one": e.zero_one(), "pdj": found.share(),
-            "joints": joints, "people": e.sequences,
+            "hamming": errors.parts.share(), "zero_one": all.share(), "pdj": found.share(),
+            "joints": joints, "people": all.all,
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, spec: &TreeSpec, top: usize) -> LargestWeights {
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
         let of = |node: usize| {
-            let named: Vec<(String, f64)> = weight_names(&spec.shape, node)
+            let named: Vec<(String, f64)> = weight_names(&self.shape, node)
                 .into_iter()
                 .map(|(at, name)| (name, model.weights[at]))
                 .collect();
-            (joint_name(spec, node), largest(named, top))
+            (joint_name(self, node), largest(named, top))
         };
-        let labels = (0..spec.shape.nodes().len()).map(of).collect();
+        let labels = (0..self.shape.nodes().len()).map(of).collect();
         LargestWeights { heading: "joint", labels, pairs: None }
     }
 
-    fn describe(spec: &TreeSpec) -> String {
-        format!("Trees of {} joints", spec.shape.nodes().len())
+    fn describe(&self) -> String {
+        format!("Trees of {} joints", self.shape.nodes().len())
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &TreeSpec,
-        test: Option<&People>,
+        test: Option<&Examples>,
         _: &Pictures,
         mut report: Report,
-    ) -> Report {
+    ) -> Result<Report> {
         if let Some(people) = test {
-            let sections = draw::people(model, spec, people).into_iter();
+            let people = people_of(people)?;
+            let predicted = self.predict(&model.weights, &people.examples)?;
+            let sections = draw::people(people, &predicted).into_iter();
             sections.for_each(|section| report.push(section));
         }
-        report
+        Ok(report)
     }
 }

@@ -62,7 +62,6 @@ fn what_means_nothing_to_a_method_is_refused() {
          train pets.crf --solver bcfw --average half
          train pets.crf --solver bcfw --rate 2
          train pets.crf --solver adagrad --rate 0
-         train pets.crf --solver 1-slack --checkpoint run.ckpt
          train pets.crf --solver ssg --warm-start pets.model
          train rows.svm --solver eg"
     ));

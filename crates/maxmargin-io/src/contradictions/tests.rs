@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Beside, ChainSpec, Format, Lines, SeenNames, open_reader, read_training};
+use crate::{ChainSpec, Format, Lines, ProblemRole, SeenNames, open_reader, read_training};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::{Block, Settings, SparseVec, train};
 
@@ -66,12 +66,12 @@ fn true_models_have_no_findings() {
     ] {
         let (model, chain) = trained(settings);
         assert_eq!(model.contradictions(), [""; 0]);
-        assert_eq!(model.verify_on(&chain, Beside::Nothing, 1).unwrap().findings, [""; 0]);
+        assert_eq!(model.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings, [""; 0]);
         let seen = SeenNames::in_sequences(chain.data());
         assert_eq!(model.name_findings(&seen), [""; 0]);
         let slim = Model { dual: None, ..model };
         assert_eq!(slim.contradictions(), [""; 0]);
-        assert_eq!(slim.verify_on(&chain, Beside::Nothing, 1).unwrap().findings.len(), 1);
+        assert_eq!(slim.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings.len(), 1);
     }
 }
 
@@ -159,7 +159,7 @@ fn every_change_is_found_on_the_data() {
     for (change, expected) in changes {
         let mut model = good.clone();
         change(&mut model);
-        let found = model.verify_on(&chain, Beside::Nothing, 1).unwrap().findings;
+        let found = model.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings;
         assert!(found.iter().any(|text| text.contains(expected)), "{expected}: {found:?}");
     }
 }
@@ -170,7 +170,7 @@ fn weights_out_of_bounds_are_found_whether_or_not_they_come_from_the_dual_point(
         let (model, chain) = trained(Settings { solver: solver.parse().unwrap(), ..settings() });
         let bounds = Bounds::none(model.meta.d).with(0..2, 5.0, 6.0).unwrap();
         let bounded = chain.with_bounds(Some(bounds));
-        let found = model.verify_on(&bounded, Beside::Nothing, 1).unwrap().findings;
+        let found = model.verify_on(&bounded, ProblemRole::Plain, 1).unwrap().findings;
         let text = "outside its bounds from 5 to 6";
         assert!(found.iter().any(|finding| finding.contains(text)), "{found:?}");
     }

@@ -1,5 +1,6 @@
 //! Poses of people: reading joint positions, and simulating the score maps of detectors.
 
+mod detection;
 mod kinds;
 mod lsp;
 mod reader;

@@ -1,6 +1,6 @@
 //! The groups that weights come in.
 
-use super::{BinarySpec, FactorGraphSpec, GraphSpec, Spec};
+use super::{BinarySpec, FactorGraphSpec, PottsSpec, Spec};
 use std::ops::Range;
 
 /// A group of weights: a tensor of its own in a model file, and a group that bounds can be put on.
@@ -80,7 +80,7 @@ impl Spec {
                     };
                 shape.templates.iter().enumerate().map(template).collect()
             }
-            Self::Graph(GraphSpec { shape, .. }) => {
+            Self::Potts(PottsSpec { shape, .. }) => {
                 let named = shape.named_groups().into_iter();
                 named.map(|(name, range)| group(name, range.clone(), vec![range.len()])).collect()
             }

@@ -1,7 +1,6 @@
 //! How models whose decoding is hard are trained.
 
 use super::{Spec, WeightGroup};
-use crate::beside::Beside;
 use crate::model::ModelError;
 use maxmargin::Problem as _;
 use maxmargin::model::soft::{SoftError, SoftGraph};
@@ -151,22 +150,6 @@ impl FactorTraining {
                 }
                 Ok(Some(problem))
             }
-        }
-    }
-
-    /// What [`problem`](Self::problem) is besides a problem.
-    ///
-    /// ```
-    /// # use maxmargin::doc::soft_pictures;
-    /// use maxmargin_io::{Beside, FactorTraining, SoftSpec};
-    ///
-    /// let soft = FactorTraining::from(SoftSpec::new(1.0));
-    /// assert!(matches!(soft.beside(&soft_pictures(0.05)), Beside::Soft(_)));
-    /// ```
-    pub fn beside<'p>(&self, problem: &'p SoftGraph) -> Beside<'p> {
-        match self {
-            Self::Decoding => Beside::Nothing,
-            Self::Soft(_) => Beside::Soft(problem),
         }
     }
 

@@ -12,17 +12,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
-/// use maxmargin_io::{GraphSpec, Spec};
+/// use maxmargin_io::{PottsSpec, Spec};
 ///
 /// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
 /// let inference = GraphInference::Auto;
 /// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
-/// let spec = Spec::from(GraphSpec { shape, loss, inference, widths });
+/// let spec = Spec::from(PottsSpec { shape, loss, inference, widths });
 /// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GraphSpec {
+pub struct PottsSpec {
     /// The shape of the weights.
     pub shape: PottsShape,
     /// The loss it was trained for.
@@ -87,9 +87,9 @@ pub struct MatchingSpec {
     pub features: Option<AlignmentFeatures>,
 }
 
-impl From<GraphSpec> for Spec {
-    fn from(spec: GraphSpec) -> Self {
-        Self::Graph(spec)
+impl From<PottsSpec> for Spec {
+    fn from(spec: PottsSpec) -> Self {
+        Self::Potts(spec)
     }
 }
 
@@ -105,11 +105,11 @@ impl From<MatchingSpec> for Spec {
     }
 }
 
-impl TryFrom<Spec> for GraphSpec {
+impl TryFrom<Spec> for PottsSpec {
     type Error = Spec;
 
     fn try_from(spec: Spec) -> Result<Self, Spec> {
-        if let Spec::Graph(own) = spec { Ok(own) } else { Err(spec) }
+        if let Spec::Potts(own) = spec { Ok(own) } else { Err(spec) }
     }
 }
 

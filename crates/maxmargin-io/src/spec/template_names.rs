@@ -1,7 +1,7 @@
 //! Names of the templates of factor graphs and of their attributes, as model files keep them.
 
 use super::FactorGraphSpec;
-use crate::graph::GraphNames;
+use crate::factor_graph::FactorGraphNames;
 use crate::names::Names;
 
 impl FactorGraphSpec {
@@ -10,11 +10,11 @@ impl FactorGraphSpec {
     /// ```
     /// use maxmargin::inference::Inference;
     /// use maxmargin::model::factor_graph::Hamming;
-    /// use maxmargin_io::{FactorGraphSpec, GraphReader, Lines, Origin, read_graphs};
+    /// use maxmargin_io::{FactorGraphSpec, FactorGraphReader, Lines, Origin, read_factor_graphs};
     ///
     /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "unary", "variables": [0], "attributes": {"x": 2}}]}"#;
     /// let lines = Lines::from_reader("pets.jsonl", text.as_bytes())?;
-    /// let data = read_graphs(GraphReader::new(lines))?;
+    /// let data = read_factor_graphs(FactorGraphReader::new(lines))?;
     /// let spec = FactorGraphSpec {
     ///     shape: data.names.shape(),
     ///     loss: Hamming::default(),
@@ -27,7 +27,7 @@ impl FactorGraphSpec {
     /// assert_eq!(spec.names(&origin.labels, &origin.attributes), Some(data.names));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn names(&self, templates: &Names, attributes: &Names) -> Option<GraphNames> {
+    pub fn names(&self, templates: &Names, attributes: &Names) -> Option<FactorGraphNames> {
         let mut all = attributes.iter();
         let mut own = Vec::new();
         for (name, template) in templates.iter().zip(&self.shape.templates) {
@@ -38,14 +38,14 @@ impl FactorGraphSpec {
             own.push(Names::from_iter(names?));
         }
         let states = self.shape.templates.iter().map(|template| template.states.clone()).collect();
-        Some(GraphNames { templates: templates.clone(), attributes: own, states })
+        Some(FactorGraphNames { templates: templates.clone(), attributes: own, states })
     }
 }
 
 /// Between the name of a template and that of its attribute.
 const SEPARATOR: char = ':';
 
-impl GraphNames {
+impl FactorGraphNames {
     /// The names of all attributes, each with its template's before it.
     pub(crate) fn full_names(&self) -> Names {
         let own = self.templates.iter().zip(&self.attributes);

@@ -2,13 +2,11 @@
 
 use super::claims::Findings;
 use super::lab::{Lab, OCR_SMALL};
-use anyhow::Result;
-use maxmargin::ProblemExt as _;
-use maxmargin::{Problem, SparseVec};
-use maxmargin_cli::lab::{
-    Comparison, Row, Run, Spread, TrainingData, UseProblem, by_lambda, convergence,
-};
-use maxmargin_io::Beside;
+use anyhow::{Result, bail};
+use maxmargin::model::chain::Chain;
+use maxmargin::{Problem as _, ProblemExt as _, SparseVec};
+use maxmargin_cli::lab::{Comparison, Row, Run, Spread, by_lambda, convergence, read_training};
+use maxmargin_io::{Examples, Spec};
 use maxmargin_report::{Heatmap, Plot, Series, XAxis, YAxis, format_number};
 
 /// So seldom that it never happens.
@@ -146,26 +144,22 @@ fn predicted(findings: &mut Findings, factors: &[(&str, BlockGaps)]) -> Result<O
 
 /// ‖ψᵢ(yᵢ)‖² of all examples of OCR small, yᵢ being what the oracle finds at w = 0.
 fn lengths() -> Result<Vec<f64>> {
-    struct Lengths;
-    impl UseProblem for Lengths {
-        type Result = Vec<f64>;
-
-        fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Vec<f64>> {
-            let w = vec![0.0; problem.dim()];
-            let (mut workspace, mut y) = (problem.workspace(), P::Output::default());
-            let mut psi = SparseVec::new();
-            let length = |i: usize| {
-                problem.prepare(i, &w, &mut workspace);
-                problem.oracle(i, &w, &mut workspace, &mut y);
-                psi.clear();
-                problem.psi(i, &y, &mut psi);
-                psi.normalise();
-                psi.norm_sq()
-            };
-            Ok((0..problem.examples()).map(length).collect())
-        }
-    }
-    TrainingData::read(&super::lab::plain_args("ocr-small")?)?.with_problem(Lengths)
+    let data = read_training(&super::lab::plain_args("ocr-small")?)?;
+    let (Spec::Chain(spec), Examples::Sequences(words)) = (data.spec, data.examples) else {
+        bail!("ocr-small: these are no sequences");
+    };
+    let problem = Chain::new(spec.shape, words, &spec.loss)?;
+    let w = vec![0.0; problem.dim()];
+    let (mut workspace, mut y, mut psi) = (problem.workspace(), Vec::new(), SparseVec::new());
+    let length = |i: usize| {
+        problem.prepare(i, &w, &mut workspace);
+        problem.oracle(i, &w, &mut workspace, &mut y);
+        psi.clear();
+        problem.psi(i, &y, &mut psi);
+        psi.normalise();
+        psi.norm_sq()
+    };
+    Ok((0..problem.examples()).map(length).collect())
 }
 
 fn claims(findings: &mut Findings, curves: &[Curve], chi: Option<Spread>) {

@@ -5,11 +5,10 @@ use super::lab::{DataSet, HORSES, Lab, OCR_LARGE, OCR_SMALL};
 use anyhow::{Result, bail};
 use maxmargin::observe::Control;
 use maxmargin::{
-    Breakpoint, GridSettings, GridStart, Path, PathSettings, Problem, Settings, TrainError,
-    lambda_grid_with, regularization_path_with,
+    Blocks, Breakpoint, GridSettings, GridStart, GroupBounds, Path, PathSettings, Settings,
+    TrainError, lambda_grid_with, regularization_path_with,
 };
-use maxmargin_cli::lab::{Method, TrainingData, UseProblem, on_ctrl_c};
-use maxmargin_io::Beside;
+use maxmargin_cli::lab::{Method, on_ctrl_c, read_training};
 use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -67,7 +66,7 @@ impl Followed {
     }
 }
 
-/// Plans about to be followed, on whatever problem.
+/// Plans about to be followed.
 struct Follow<'a> {
     plans: Vec<Named>,
     lambda_min: f64,
@@ -78,11 +77,9 @@ struct Follow<'a> {
     data: (&'a str, Value),
 }
 
-impl UseProblem for Follow<'_> {
-    /// With the number of examples.
-    type Result = (usize, Vec<Followed>);
-
-    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
+impl Follow<'_> {
+    /// Follows them on a problem.
+    fn run(self, problem: &dyn Blocks) -> Result<Vec<Followed>> {
         let interrupt = on_ctrl_c(self.lab.screen)?;
         let (mut all, start, count) = (Vec::new(), Instant::now(), self.plans.len());
         for Named { name, plan, training } in self.plans {
@@ -131,7 +128,7 @@ impl UseProblem for Follow<'_> {
             }
             all.push(followed);
         }
-        Ok((problem.examples(), all))
+        Ok(all)
     }
 }
 
@@ -157,11 +154,12 @@ fn follow(
         lab.note(format!("ε = {epsilon} instead of 0.1, and down to λ = {lambda_min} only."));
     }
     let seconds = lab.or_quick(8.0 * 3600.0, 90.0);
-    let data = TrainingData::read(&args)?;
-    let own = json!({ "fingerprint": data.fingerprint(), "model": data.spec() });
-    let user = Follow { plans, lambda_min, seconds, lab, data: (set.name, own) };
-    let (n, followed) = data.with_problem(user)?;
-    let n = n as f64;
+    let data = read_training(&args)?;
+    let own = json!({ "fingerprint": data.origin.fingerprint, "model": data.spec });
+    let plans = Follow { plans, lambda_min, seconds, lab, data: (set.name, own) };
+    let n = data.examples.len() as f64;
+    let problem = data.spec.problem(data.examples, &GroupBounds::default())?;
+    let followed = plans.run(problem.blocks())?;
     show(findings, set.name, n, &followed, epsilon(lab));
     for one in followed.iter().filter(|one| one.stopped) {
         lab.note(format!("{}, {} was stopped because it took too long.", set.name, one.name));

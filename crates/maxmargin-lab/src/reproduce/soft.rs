@@ -11,7 +11,7 @@ use maxmargin::model::multilabel::Multilabel;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Rng, Settings, Trainer};
-use maxmargin_cli::lab::{LabelSets, label_set_error};
+use maxmargin_cli::lab::LabelSets;
 use maxmargin_io::{MultilabelSpec, Spec};
 use maxmargin_lab::dlpw::{DlpwRow, DlpwSettings, dlpw};
 use maxmargin_report::{Plot, Series, XAxis, YAxis, format_number, slug};
@@ -100,7 +100,7 @@ impl<'a> Labels<'a> {
     }
 
     fn test_error(&self, w: &[f64]) -> f64 {
-        label_set_error(&self.spec, w, &self.test)
+        self.spec.errors(w, &self.test).map_or(f64::NAN, |errors| errors.parts.share())
     }
 
     /// Micro F1 on the test data, if there are any.

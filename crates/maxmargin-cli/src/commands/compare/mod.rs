@@ -10,11 +10,11 @@ use super::figures::write_figures;
 use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
-use crate::kind::{self, Kind, Labelled, Training, Vocabulary, with_training};
+use crate::kind::{self, Vocabulary, kind_of};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Settings;
-use maxmargin_io::LabelRule;
+use maxmargin_io::{LabelRule, Training};
 use runner::{Race, Results};
 use serde_json::json;
 use std::process::ExitCode;
@@ -73,8 +73,7 @@ pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Compa
 }
 
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
-    let training = kind::read_training(&args.data, args.format, &args.model)?;
-    with_training!(training, data => compare_on(args, &race, data, screen))
+    compare_on(args, &race, kind::read_training(&args.data, args.format, &args.model)?, screen)
 }
 
 /// What the options ask for, judged before any data are read.
@@ -117,21 +116,19 @@ fn race(args: &CompareArgs) -> Result<Race> {
     Ok(Race { methods, lambdas, seeds, passes, traces: args.out.join("traces") })
 }
 
-fn compare_on<K: Kind>(
+fn compare_on(
     args: &CompareArgs,
     race: &Race,
-    data: Training<K>,
+    data: Training,
     screen: &Screen,
 ) -> Result<Comparison> {
-    let test: Option<Labelled<K::Examples>> = {
-        let names = Vocabulary::of_origin(&data.origin);
-        let read = |test| K::read(&names, &data.spec, test, args.format, LabelRule::Count);
-        args.test.as_deref().map(read).transpose()?
-    };
+    let (names, kind) = (Vocabulary::of_origin(&data.origin), kind_of(&data.spec)?);
+    let read = |test| kind.read(&names, test, args.format, LabelRule::Count);
+    let test = args.test.as_deref().map(read).transpose()?;
     let conditions = Conditions {
         data: args.data.clone(),
         test: args.test.clone(),
-        model: K::describe(&data.spec),
+        model: kind.describe(),
         seeds: args.seeds,
         budget: args.budget.to_string(),
         tolerance: args.tolerance,
@@ -139,7 +136,7 @@ fn compare_on<K: Kind>(
         threads: args.threads,
         version: env!("CARGO_PKG_VERSION"),
     };
-    let bounds = kind::bounds(&args.model, &data.spec.clone().into())?;
+    let bounds = kind::bounds(&args.model, &data.spec)?;
     let results = runner::run(race, data, test.as_ref(), &bounds, screen)?;
     if results.runs.is_empty() {
         bail!("none of the methods applies to {}", args.data);

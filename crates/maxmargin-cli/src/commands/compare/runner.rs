@@ -1,14 +1,14 @@
 //! Runs methods one after the other on one problem, and keeps their traces.
 
 use super::method::Method;
-use crate::commands::session::{errors_of, fix_lambda};
+use crate::commands::session::error_of;
 use crate::commands::train::on_ctrl_c;
-use crate::kind::{self, Beside, Kind, Labelled, Training, UseProblem};
+use crate::kind::Labelled;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, End, Event, Record};
-use maxmargin::{GroupBounds, Problem, Settings, Status, Trainer};
-use maxmargin_io::{Fingerprint, Spec, atomic_write};
+use maxmargin::{Blocks, GroupBounds, Settings, Status, Trainer};
+use maxmargin_io::{BuiltProblem, Fingerprint, ProblemRole, Spec, Training, atomic_write};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -94,10 +94,10 @@ enum Line {
 }
 
 /// Runs everything that has not been run before.
-pub(super) fn run<K: Kind>(
+pub(super) fn run(
     race: &Race,
-    data: Training<K>,
-    test: Option<&Labelled<K::Examples>>,
+    data: Training,
+    test: Option<&Labelled>,
     bounds: &GroupBounds,
     screen: &Screen,
 ) -> Result<Results> {
@@ -105,25 +105,23 @@ pub(super) fn run<K: Kind>(
     let folder = &race.traces;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
-    let resolved = kind::resolve(bounds, &spec.clone().into())?;
     let train = examples.clone();
-    let own = [1.0 / K::count(&examples).max(1) as f64];
+    let own = [1.0 / examples.len().max(1) as f64];
     let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
     screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
     // Problems that are made for one λ are made anew for each.
-    let by_lambda = spec.clone().into().soft().is_some();
+    let by_lambda = spec.soft().is_some();
     let parts: Vec<&[f64]> = if by_lambda { lambdas.chunks(1).collect() } else { vec![lambdas] };
     let (mut results, mut kept) = (Results::default(), Some(examples));
     for (at, lambdas) in parts.iter().enumerate() {
         let mut settings = Settings { lambda: lambdas.first().copied(), ..Settings::default() };
         let examples = if at + 1 < parts.len() { kept.clone() } else { kept.take() };
         let examples = examples.context("the data are kept for the last problem")?;
-        let mut data: Training<K> =
-            Training { examples, origin: origin.clone(), spec: spec.clone() };
-        fix_lambda(&mut data, &mut settings)?;
+        let mut data = Training { examples, origin: origin.clone(), spec: spec.clone() };
+        data.fix_lambda(&mut settings);
         let Training { examples, spec, .. } = data;
-        let errors = |w: &[f64], beside: Beside<'_>| {
-            let error = |examples| errors_of::<K>(&spec, w, beside, examples).hamming();
+        let errors = |w: &[f64], role: ProblemRole<'_>| {
+            let error = |examples| error_of(&spec, role, w, examples);
             (error(&train), test.map(|test| error(&test.examples)))
         };
         let header = Header {
@@ -131,22 +129,22 @@ pub(super) fn run<K: Kind>(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data: origin.fingerprint,
             test: test.map(|test| test.fingerprint),
-            model: spec.clone().into(),
+            model: spec.clone(),
             bounds: bounds.clone(),
             settings: Settings::default(),
         };
         let results = &mut results;
         let runner = Runner { race, lambdas, header, errors: &errors, screen, results };
-        K::with_problem(&spec, examples, resolved.clone(), runner)?;
+        runner.run(&spec.problem(examples, bounds)?)?;
     }
     screen.done();
     Ok(results)
 }
 
 /// The errors of weights on training and test data.
-type Errors<'a> = &'a dyn Fn(&[f64], Beside<'_>) -> (f64, Option<f64>);
+type Errors<'a> = &'a dyn Fn(&[f64], ProblemRole<'_>) -> (f64, Option<f64>);
 
-/// A race about to begin, on whatever problem.
+/// A race about to begin.
 struct Runner<'a> {
     race: &'a Race,
     /// Those of the race that this problem is for.
@@ -157,17 +155,17 @@ struct Runner<'a> {
     results: &'a mut Results,
 }
 
-impl UseProblem for Runner<'_> {
-    type Result = ();
-
-    fn go_with<P: Problem>(mut self, problem: &P, beside: Beside<'_>) -> Result<()> {
-        (self.results.n, self.results.d) = (problem.examples(), problem.dim());
+impl Runner<'_> {
+    /// Runs all methods on a problem.
+    fn run(mut self, problem: &BuiltProblem) -> Result<()> {
+        let blocks = problem.blocks();
+        (self.results.n, self.results.d) = (blocks.examples(), blocks.dim());
         for &lambda in self.lambdas {
             for method in &self.race.methods {
                 for seed in 1..=self.race.seeds {
                     let skipped = |(name, _): &(String, String)| *name == method.name;
                     if !self.results.skipped.iter().any(skipped) {
-                        self.one((problem, beside), method, lambda, seed)?;
+                        self.one((blocks, problem.role()), method, lambda, seed)?;
                     }
                     self.screen.counted();
                 }
@@ -175,13 +173,11 @@ impl UseProblem for Runner<'_> {
         }
         Ok(())
     }
-}
 
-impl Runner<'_> {
     /// Finds a run that was done before, or does it.
-    fn one<P: Problem>(
+    fn one(
         &mut self,
-        (problem, beside): (&P, Beside<'_>),
+        (problem, role): (&dyn Blocks, ProblemRole<'_>),
         method: &Method,
         lambda: f64,
         seed: u64,
@@ -203,7 +199,7 @@ impl Runner<'_> {
                 self.results.reused += 1;
                 found
             }
-            None => match self.train(problem, beside, &header.settings) {
+            None => match self.train(problem, role, &header.settings) {
                 Ok(found) => {
                     if found.1.status == Status::Interrupted {
                         self.screen.done();
@@ -229,17 +225,17 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn train<P: Problem>(
+    fn train(
         &self,
-        problem: &P,
-        beside: Beside<'_>,
+        problem: &dyn Blocks,
+        role: ProblemRole<'_>,
         settings: &Settings,
     ) -> Result<(Vec<Row>, End)> {
         let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
         let measured = Cell::new(None);
         let mut validate = |w: &[f64]| {
-            let errors = (self.errors)(w, beside);
+            let errors = (self.errors)(w, role);
             measured.set(Some(errors));
             errors.1.unwrap_or(errors.0)
         };

@@ -6,18 +6,19 @@ mod words;
 pub(super) use words::Outcome;
 
 use super::figures::{make_folder, write_figures};
+use super::session::error_of;
 use super::train::{as_option, on_ctrl_c, write_file};
 use crate::args::PathArgs;
-use crate::kind::{self, Beside, Kind, Training, UseProblem, Vocabulary, with_training};
+use crate::kind::{self, Vocabulary, kind_of};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, Totals};
 use maxmargin::{
-    Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings, Problem,
+    Blocks, Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings,
     Settings, Solution, TrainError, audit, lambda_grid_with, regularization_path_with,
 };
-use maxmargin_io::{LabelRule, Model, PathFile};
+use maxmargin_io::{LabelRule, Model, PathFile, ProblemRole, Training};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,22 +40,23 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         bail!("a problem with this --training is made for one lambda, and has no path");
     }
     let plan = Plan::new(args)?;
-    let training = kind::read_training(&args.data, args.format, &args.model)?;
-    with_training!(training, data => run_on(args, &plan, data))
+    run_on(args, &plan, kind::read_training(&args.data, args.format, &args.model)?)
 }
 
-fn run_on<K: Kind>(args: &PathArgs, plan: &Plan, data: Training<K>) -> Result<ExitCode> {
+fn run_on(args: &PathArgs, plan: &Plan, data: Training) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let Training { examples, origin, spec } = data;
-    let names = Vocabulary::of_origin(&origin);
-    let read = |data: &String| K::read(&names, &spec, data, args.format, LabelRule::Count);
+    let (names, kind) = (Vocabulary::of_origin(&origin), kind_of(&spec)?);
+    let read = |data: &String| kind.read(&names, data, args.format, LabelRule::Count);
     let validation = args.validation.as_ref().map(read).transpose()?;
-    let error = validation.as_ref().map(|v| |w: &[f64]| K::errors(&spec, w, &v.examples).hamming());
-    let bounds = kind::bounds(&args.model, &spec.clone().into())?;
-    let resolved = kind::resolve(&bounds, &spec.clone().into())?;
-    let walk = Walk { args, plan, screen: &screen, error };
-    let n = K::count(&examples);
-    let (outcome, solution) = K::with_problem(&spec, examples, resolved, walk)?;
+    let error = |w: &[f64]| {
+        let data = validation.as_ref()?;
+        Some(error_of(&spec, ProblemRole::Plain, w, &data.examples))
+    };
+    let bounds = kind::bounds(&args.model, &spec)?;
+    let n = examples.len();
+    let problem = spec.problem(examples, &bounds)?;
+    let (outcome, solution) = walk(problem.blocks(), args, plan, &screen, &error)?;
     if let (Some(file), Some(solution)) = (&args.output, solution) {
         let trained = Settings {
             lambda: Some(solution.lambda),
@@ -81,45 +83,36 @@ fn run_on<K: Kind>(args: &PathArgs, plan: &Plan, data: Training<K>) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// A path about to be followed, on whatever problem.
-struct Walk<'a, E> {
-    args: &'a PathArgs,
-    plan: &'a Plan,
-    screen: &'a Screen,
-    /// The error of weights on validation data.
-    error: Option<E>,
-}
-
-impl<E: Fn(&[f64]) -> f64> UseProblem for Walk<'_, E> {
-    /// The path, and its best solution if that is to be kept.
-    type Result = (Outcome, Option<Solution>);
-
-    fn go_with<P: Problem>(self, problem: &P, _beside: Beside<'_>) -> Result<Self::Result> {
-        let Self { args, plan, screen, error } = self;
-        let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
-        screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
-        screen.say(words::HEAD.trim_end());
-        let mut errors = error.as_ref().map(|_| Vec::new());
-        let mut best: Option<Best> = None;
-        let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
-            let error = error.as_ref().map(|error| error(w));
-            screen.say(words::line(b, error).trim_end());
-            if let (Some(errors), Some(error)) = (&mut errors, error) {
-                errors.push(error);
-            }
-            if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
-                best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
-            }
-            Control::Continue
-        })?;
-        let best = best.context("the path has no breakpoint")?;
-        let outcome = Outcome::new(path, errors);
-        let solution = match args.output {
-            Some(_) => Some(best.solution(problem, outcome.best(), args.threads)?),
-            None => None,
-        };
-        Ok((outcome, solution))
-    }
+/// Follows a path: the path, and its best solution if that is to be kept. `error` is that of weights on
+/// validation data, if there are any.
+fn walk(
+    problem: &dyn Blocks,
+    args: &PathArgs,
+    plan: &Plan,
+    screen: &Screen,
+    error: &dyn Fn(&[f64]) -> Option<f64>,
+) -> Result<(Outcome, Option<Solution>)> {
+    let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
+    screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
+    screen.say(words::HEAD.trim_end());
+    let mut errors = Vec::new();
+    let mut best: Option<Best> = None;
+    let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
+        let error = error(w);
+        screen.say(words::line(b, error).trim_end());
+        errors.extend(error);
+        if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
+            best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
+        }
+        Control::Continue
+    })?;
+    let best = best.context("the path has no breakpoint")?;
+    let outcome = Outcome::new(path, (!errors.is_empty()).then_some(errors));
+    let solution = match args.output {
+        Some(_) => Some(best.solution(problem, outcome.best(), args.threads)?),
+        None => None,
+    };
+    Ok((outcome, solution))
 }
 
 /// A path or a grid that is to be followed.
@@ -157,7 +150,7 @@ impl Plan {
 
     fn follow(
         &self,
-        problem: &impl Problem,
+        problem: &dyn Blocks,
         interrupt: &Interrupt,
         watch: impl FnMut(&Breakpoint, &[f64], &DualPoint) -> Control,
     ) -> Result<LambdaPath, TrainError> {
@@ -192,7 +185,7 @@ struct Best {
 
 impl Best {
     /// It as a solution of its own, with a certificate from scratch.
-    fn solution(self, problem: &impl Problem, at: &Breakpoint, threads: usize) -> Result<Solution> {
+    fn solution(self, problem: &dyn Blocks, at: &Breakpoint, threads: usize) -> Result<Solution> {
         let Self { weights, point, .. } = self;
         let lambda = at.certificate.lambda;
         let certificate = audit(problem, lambda, &weights, &point, 1e-9, threads)?.certificate;

@@ -1,11 +1,11 @@
 //! Pictures of chains.
 
-use super::{Predictor, label_name};
+use super::label_name;
 use crate::kind::draw::{MOST_HEATMAP_LABELS, confusions};
 use maxmargin::evaluate::Confusion;
 use maxmargin::model::chain::{Sequence, Sequences};
 use maxmargin_io::ocr::{self, COLUMNS, ROWS};
-use maxmargin_io::{ChainSpec, Format, Model};
+use maxmargin_io::{ChainPredictor, ChainSpec, Format, Model};
 use maxmargin_report::{
     Bitmap, Heatmap, Letter, Report, Shade, Tagged, TaggedExample, Tile, Tiles, Word, Words,
 };
@@ -75,7 +75,7 @@ struct Picked {
 }
 
 fn pick(model: &Model, spec: &ChainSpec, test: &Sequences) -> Picked {
-    let mut predictor = Predictor::new(spec, &model.weights);
+    let mut predictor = ChainPredictor::new(spec, &model.weights);
     let name = |label: u32| label_name(&model.labels, label);
     let (mut shown, mut worst) = (Vec::new(), Vec::new());
     let (mut right, mut wrong, mut confusion) = (0, 0, Confusion::default());

@@ -5,7 +5,7 @@ use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
 use maxmargin::model::chain::{Decoder, Rules, Sequences};
 use maxmargin_io::{
-    ChainSpec, KernelSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
+    ChainPredictor, ChainSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
     write_predictions,
 };
 use std::io::Write;
@@ -21,22 +21,17 @@ pub(super) fn predict(
     let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
     let names: Vec<&str> = model.labels.iter().collect();
     let rules = args.rules.map(|RulesName::Bio| Rules::bio(&names));
-    let shape = spec.scoring_shape();
-    let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
-    let mut decoder = Decoder::new(&shape, &model.weights);
+    let mut predictor = ChainPredictor::new(spec, &model.weights);
     if let Some(rules) = &rules {
-        decoder = decoder.with_rules(rules);
+        predictor = predictor.with_rules(rules);
     }
     let (format, mut raw) = (reader.format(), RawSequence::new());
     while reader.read(&mut raw)? {
         let mut sequences = Sequences::new();
         mapping.add(reader.file(), &raw, &mut sequences)?;
-        match &mut expander {
-            None => decoder.fill(sequences.sequence(0)),
-            Some(own) => decoder.fill(own.expand_sequence(sequences.sequence(0)).sequence(0)),
-        }
+        let decoder = predictor.fill(sequences.sequence(0));
         if args.keep_labels {
-            keep_labels(&mut decoder, model, reader.file(), &raw)?;
+            keep_labels(decoder, model, reader.file(), &raw)?;
         }
         if decoder.best().is_none() {
             let line = raw.tokens().next().map_or(0, |token| token.line());

@@ -1,9 +1,8 @@
 //! Stick figures.
 
-use super::{NEAR, People, predict_states};
 use crate::kind::draw::first_and_worst;
 use maxmargin::model::tree::State;
-use maxmargin_io::{Model, TreeSpec, lsp_parents};
+use maxmargin_io::{SimulatedPoses, lsp_parents};
 use maxmargin_report::{Drawing, Drawings};
 
 /// People who are drawn.
@@ -22,18 +21,19 @@ const WRONG: usize = 1;
 
 /// People of the test, true and predicted joints: the first ones, and those with most joints that are
 /// not found.
-pub(super) fn people(model: &Model, spec: &TreeSpec, people: &People) -> Vec<Drawings> {
-    let predicted = predict_states(spec, &model.weights, people);
+pub(super) fn people(people: &SimulatedPoses, predicted: &[Vec<State>]) -> Vec<Drawings> {
     let missed = |(i, states): (usize, &Vec<State>)| {
-        (0..states.len()).filter(|joint| !is_near(people, i, states, *joint)).count() as f64
+        (0..states.len()).filter(|joint| !people.is_found(i, *joint, &states[*joint])).count()
+            as f64
     };
     let errors: Vec<f64> = predicted.iter().enumerate().map(missed).collect();
     let (first, worst) = first_and_worst(&errors, SHOWN, WORST);
     let section = |heading: &str, shown: &[usize]| {
         let drawings = Drawings::new(heading)
             .note(format!(
-                "True joints, and over them what was predicted. A joint is found if it is within {NEAR} \
-                 torsos of its place; a line that ends at one that is not found is in the colour of those."
+                "True joints, and over them what was predicted. A joint is found if it is within {} \
+                 torsos of its place; a line that ends at one that is not found is in the colour of those.",
+                SimulatedPoses::NEAR
             ))
             .colour("true", TRUTH)
             .colour("found", RIGHT)
@@ -49,14 +49,7 @@ pub(super) fn people(model: &Model, spec: &TreeSpec, people: &People) -> Vec<Dra
     sections
 }
 
-/// Whether a joint is found.
-fn is_near(people: &People, i: usize, predicted: &[State], joint: usize) -> bool {
-    let (a, b) = (&people.examples.truth(i)[joint], &predicted[joint]);
-    let away = |a: u32, b: u32| f64::from(a) - f64::from(b);
-    away(a.x, b.x).hypot(away(a.y, b.y)) <= NEAR * people.torsos[i]
-}
-
-fn person(people: &People, i: usize, predicted: &[State]) -> Drawing {
+fn person(people: &SimulatedPoses, i: usize, predicted: &[State]) -> Drawing {
     let truth = people.examples.truth(i);
     let all =
         || truth.iter().chain(predicted).map(|state| (f64::from(state.x), f64::from(state.y)));
@@ -65,7 +58,7 @@ fn person(people: &People, i: usize, predicted: &[State]) -> Drawing {
     let place = |state: &State| {
         (f64::from(state.x) - least.0 + MARGIN, f64::from(state.y) - least.1 + MARGIN)
     };
-    let near = |joint: usize| is_near(people, i, predicted, joint);
+    let near = |joint: usize| people.is_found(i, joint, &predicted[joint]);
     let found = (0..truth.len()).filter(|joint| near(*joint)).count();
     let (width, height) = (most.0 - least.0 + 2.0 * MARGIN, most.1 - least.1 + 2.0 * MARGIN);
     let mut drawing = Drawing::new(format!("{found} of {} found", truth.len()), width, height);

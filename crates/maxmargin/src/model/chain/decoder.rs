@@ -40,7 +40,7 @@ use crate::inference::viterbi::viterbi;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
-    shape: &'a ChainShape,
+    shape: ChainShape,
     w: &'a [f64],
     rules: Option<&'a Rules>,
     /// Scores of pairs of labels, −∞ where a rule forbids them; empty for none.
@@ -56,10 +56,10 @@ impl<'a> Decoder<'a> {
     ///
     /// # Panics
     /// If `w` is shorter than the shape says.
-    pub fn new(shape: &'a ChainShape, w: &'a [f64]) -> Self {
+    pub fn new(shape: &ChainShape, w: &'a [f64]) -> Self {
         let transitions = w[shape.transition()].to_vec();
         let (nodes, forward, labels) = (Vec::new(), Vec::new(), Vec::new());
-        Self { shape, w, rules: None, transitions, nodes, forward, labels }
+        Self { shape: *shape, w, rules: None, transitions, nodes, forward, labels }
     }
 
     /// The same with rules that all labellings must keep.

@@ -6,13 +6,13 @@ use crate::mapping::LabelRule;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn reader(text: &str) -> GraphReader {
+fn reader(text: &str) -> FactorGraphReader {
     let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
-    GraphReader::new(Lines::from_reader("g.jsonl", bytes).unwrap())
+    FactorGraphReader::new(Lines::from_reader("g.jsonl", bytes).unwrap())
 }
 
-fn read_all(text: &str) -> Result<Vec<RawGraph>, DataError> {
-    let (mut reader, mut graph, mut all) = (reader(text), RawGraph::default(), Vec::new());
+fn read_all(text: &str) -> Result<Vec<RawFactorGraph>, DataError> {
+    let (mut reader, mut graph, mut all) = (reader(text), RawFactorGraph::default(), Vec::new());
     while reader.read(&mut graph)? {
         all.push(graph.clone());
     }
@@ -44,7 +44,7 @@ fn a_graph_is_read_as_it_stands() {
 fn the_documentation_is_true() {
     let page = include_str!("../../../../docs/factor-graph-format.md");
     let sample = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let data = read_graphs(reader(sample)).unwrap();
+    let data = read_factor_graphs(reader(sample)).unwrap();
     assert_eq!((data.graphs.len(), data.names.templates.len()), (2, 2));
     assert_eq!((data.graphs.weight(1), data.graphs.graph(1).cost(0)), (0.5, 2.5));
 }
@@ -184,14 +184,14 @@ fn what_is_no_json_is_refused_where_it_is() {
 #[test]
 fn inputs_without_graphs_are_refused() {
     for (text, why) in [("", "(the input is empty)"), ("\n\n", "in 2 lines")] {
-        let error = read_graphs(reader(text)).unwrap_err().to_string();
+        let error = read_factor_graphs(reader(text)).unwrap_err().to_string();
         assert_eq!(error, format!("g.jsonl: no factor graphs {why}"));
     }
 }
 
 #[test]
 fn names_become_numbers_in_the_order_they_come() {
-    let data = read_graphs(reader(SMALL)).unwrap();
+    let data = read_factor_graphs(reader(SMALL)).unwrap();
     assert_eq!(data.names.templates.iter().collect::<Vec<_>>(), ["u", "p"]);
     assert_eq!(data.names.attributes[0].iter().collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(data.names.states, [vec![2], vec![3, 2]]);
@@ -203,13 +203,13 @@ fn names_become_numbers_in_the_order_they_come() {
 
     // Other data in the names of these.
     let other = SMALL.replace(r#""b": -0.5"#, r#""c": 3, "b": 2"#).replace(r#", "truth": 1"#, "");
-    let mapped = read_graphs_with(reader(&other), &data.names, LabelRule::Ignore).unwrap();
+    let mapped = read_factor_graphs_with(reader(&other), &data.names, LabelRule::Ignore).unwrap();
     assert_eq!((mapped.unknown_attributes, mapped.attributes), (1, 3));
     let factor = mapped.graphs.graph(0).factors().next().unwrap();
     assert_eq!(factor.attributes.pairs().collect::<Vec<_>>(), [(0, 1.0), (1, 2.0)]);
     assert_eq!(mapped.graphs.graph(0).truth(), [0, 0]);
     let refused = |text: &str, rule| {
-        read_graphs_with(reader(text), &data.names, rule).unwrap_err().to_string()
+        read_factor_graphs_with(reader(text), &data.names, rule).unwrap_err().to_string()
     };
     assert_eq!(
         refused(&other, LabelRule::Count),
@@ -224,10 +224,10 @@ fn names_become_numbers_in_the_order_they_come() {
     let expected = "g.jsonl:1: factors[1].variables: expected variables with [3, 2] states, as template `p` has elsewhere, found [2, 3]";
     assert_eq!(refused(&swapped, LabelRule::Strict), expected);
     let both = format!("{SMALL}\n{swapped}");
-    let error = read_graphs(reader(&both)).unwrap_err().to_string();
+    let error = read_factor_graphs(reader(&both)).unwrap_err().to_string();
     assert_eq!(error, expected.replace(":1:", ":2:"));
     assert_eq!(
-        read_graphs(reader("\n")).unwrap_err().to_string(),
+        read_factor_graphs(reader("\n")).unwrap_err().to_string(),
         "g.jsonl: no factor graphs in 1 line"
     );
 }
@@ -235,10 +235,10 @@ fn names_become_numbers_in_the_order_they_come() {
 #[test]
 fn graphs_that_could_not_be_read_are_not_written() {
     let good = &read_all(SMALL).unwrap()[0];
-    let refused = |change: &dyn Fn(&mut RawGraph)| {
+    let refused = |change: &dyn Fn(&mut RawFactorGraph)| {
         let (mut graph, mut output) = (good.clone(), Vec::new());
         change(&mut graph);
-        let error = write_graph(&mut output, &graph).unwrap_err().to_string();
+        let error = write_factor_graph(&mut output, &graph).unwrap_err().to_string();
         assert!(output.is_empty());
         error
     };
@@ -246,7 +246,7 @@ fn graphs_that_could_not_be_read_are_not_written() {
         refused(&|g| g.factors[0].attributes[1].1 = f64::NAN),
         "the graph cannot be written: factors[0].attributes.`b`: expected a finite number, found NaN"
     );
-    let twice = |g: &mut RawGraph| g.factors[0].attributes[1].0 = "a".into();
+    let twice = |g: &mut RawFactorGraph| g.factors[0].attributes[1].0 = "a".into();
     assert!(refused(&twice).contains("each attribute once"));
     assert!(refused(&|g| g.weight = -1.0).contains("weight"));
     assert!(refused(&|g| g.variables.clear()).contains("at least one variable"));
@@ -256,8 +256,8 @@ fn graphs_that_could_not_be_read_are_not_written() {
 #[test]
 fn fingerprints_tell_graphs_apart() {
     let of = |text: &str| {
-        let mut all = Fingerprinter::for_graphs();
-        read_all(text).unwrap().iter().for_each(|graph| all.add_graph(graph));
+        let mut all = Fingerprinter::for_factor_graphs();
+        read_all(text).unwrap().iter().for_each(|graph| all.add_factor_graph(graph));
         all.finish()
     };
     let same = SMALL.replace(": ", ":").replace(", ", " ,").replace("2.5", "25e-1");
@@ -279,7 +279,7 @@ fn fingerprints_tell_graphs_apart() {
     }
 }
 
-fn any_graph() -> impl Strategy<Value = RawGraph> {
+fn any_graph() -> impl Strategy<Value = RawFactorGraph> {
     let number =
         prop_oneof![any::<f64>().prop_filter("finite", |x| x.is_finite()), Just(1.0), Just(-0.0)];
     let positive = prop_oneof![Just(1.0), 1e-300..1e300f64];
@@ -301,7 +301,7 @@ fn any_graph() -> impl Strategy<Value = RawGraph> {
             RawFactor { template, variables, attributes: attributes.into_iter().collect() }
         });
         (Just(variables), vec(factor, 0..4), positive.clone())
-            .prop_map(|(variables, factors, weight)| RawGraph { weight, variables, factors })
+            .prop_map(|(variables, factors, weight)| RawFactorGraph { weight, variables, factors })
     })
 }
 
@@ -310,13 +310,13 @@ proptest! {
     fn graphs_come_back_as_they_were_written(graphs in vec(any_graph(), 1..4)) {
         let mut output = Vec::new();
         for graph in &graphs {
-            write_graph(&mut output, graph).unwrap();
+            write_factor_graph(&mut output, graph).unwrap();
         }
         let text = String::from_utf8(output).unwrap();
         prop_assert_eq!(text.lines().count(), graphs.len());
         let back = read_all(&text).unwrap();
         prop_assert_eq!(&back, &graphs);
-        let bits = |graphs: &[RawGraph]| -> Vec<u64> {
+        let bits = |graphs: &[RawFactorGraph]| -> Vec<u64> {
             let values = graphs.iter().flat_map(|g| &g.factors).flat_map(|f| &f.attributes);
             values.map(|(_, value)| value.to_bits()).collect()
         };

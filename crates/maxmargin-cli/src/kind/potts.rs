@@ -5,24 +5,21 @@ mod draw;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::{
-    Kind, Labelled, LargestWeights, Measures, Nouns, Training, UseProblem, Vocabulary,
-    features_from_elsewhere, largest, refuse_format,
+    Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
+    of_kind, refuse_format,
 };
 use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::Bounds;
-use maxmargin::evaluate::{Segmentation, SequenceErrors};
-use maxmargin::model::graph::{GraphInference, NodeLoss, Potts, PottsShape};
+use maxmargin::evaluate::Segmentation;
+use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
 use maxmargin_io::{
-    Format, GraphSpec, LabelRule, Model, Origin, Source, SuperpixelFeatures, Superpixels, Unknown,
-    read_superpixels,
+    ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures,
+    Superpixels, Training, Unknown, read_superpixels,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
-
-pub(crate) struct GraphKind;
 
 const KNOWN: [&str; 6] =
     ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
@@ -32,11 +29,7 @@ fn features(widths: &[Option<f64>]) -> SuperpixelFeatures {
     SuperpixelFeatures { widths, bias: true }
 }
 
-pub(super) fn training(
-    data: &str,
-    format: Option<Format>,
-    args: &ModelArgs,
-) -> Result<Training<GraphKind>> {
+pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
     check(args, "graph", &KNOWN)?;
     let widths: Vec<Option<f64>> = match &args.widths {
         Some(widths) => widths.iter().map(|width| width.is_finite().then_some(*width)).collect(),
@@ -60,7 +53,7 @@ pub(super) fn training(
     };
     let inference = args.graph_inference.unwrap_or_default();
     inference.resolve(&shape).map_err(|why| anyhow::anyhow!("--graph-inference: {why}"))?;
-    let spec = GraphSpec { shape, loss, inference, widths: Some(widths) };
+    let spec = PottsSpec { shape, loss, inference, widths: Some(widths) };
     let (labels, attributes) = spec.names().unwrap_or_default();
     let origin = Origin {
         labels,
@@ -69,7 +62,7 @@ pub(super) fn training(
         fingerprint: examples.fingerprint(),
         template: None,
     };
-    Ok(Training { origin, examples, spec })
+    Ok(Training { origin, examples: examples.into(), spec: spec.into() })
 }
 
 fn read(data: &str, format: Option<Format>, widths: &[Option<f64>]) -> Result<Superpixels> {
@@ -78,62 +71,29 @@ fn read(data: &str, format: Option<Format>, widths: &[Option<f64>]) -> Result<Su
     Ok(read_superpixels(source.open_lines("superpixels")?, part.as_deref(), &features(widths))?)
 }
 
-fn problem(spec: &GraphSpec, examples: &Superpixels) -> Result<Potts> {
-    Ok(Potts::new(spec.shape, examples.graphs.clone(), spec.loss, spec.inference)?)
+/// The images that were cut into superpixels.
+fn images_of(examples: &Examples) -> Result<&Superpixels> {
+    of_kind(if let Examples::Superpixels(data) = examples { Some(data) } else { None })
 }
 
-fn predict_labels(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> Vec<Vec<u32>> {
-    // What is read for a model fits it.
-    problem(spec, examples).map(|problem| problem.predict(w)).unwrap_or_default()
-}
-
-impl Kind for GraphKind {
-    type Spec = GraphSpec;
-    type Examples = Superpixels;
-    const NOUNS: Nouns = Nouns { labels: "superpixels", examples: "images" };
-
+impl Kind for PottsSpec {
     fn read(
+        &self,
         _: &Vocabulary<'_>,
-        spec: &GraphSpec,
         data: &str,
         format: Option<Format>,
         _: LabelRule,
-    ) -> Result<Labelled<Superpixels>> {
-        let widths = spec.widths.as_ref().ok_or_else(features_from_elsewhere)?;
+    ) -> Result<Labelled> {
+        let widths = self.widths.as_ref().ok_or_else(features_from_elsewhere)?;
         let examples = read(data, format, widths)?;
-        problem(spec, &examples).with_context(|| data.to_owned())?;
+        self.problem(examples.graphs.clone()).with_context(|| data.to_owned())?;
         let fingerprint = examples.fingerprint();
-        Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
+        Ok(Labelled { examples: examples.into(), unknown: Unknown::default(), fingerprint })
     }
 
-    fn count(examples: &Superpixels) -> usize {
-        examples.graphs.len()
-    }
-
-    fn select(examples: &Superpixels, keep: &dyn Fn(usize) -> bool) -> Superpixels {
-        examples.select(keep)
-    }
-
-    fn with_problem<U: UseProblem>(
-        spec: &GraphSpec,
-        examples: Superpixels,
-        bounds: Option<Bounds>,
-        user: U,
-    ) -> Result<U::Result> {
-        user.go(&problem(spec, &examples)?.with_bounds(bounds)?)
-    }
-
-    fn errors(spec: &GraphSpec, w: &[f64], examples: &Superpixels) -> SequenceErrors {
-        let mut errors = SequenceErrors::default();
-        let predicted = predict_labels(spec, w, examples);
-        let graphs = examples.graphs.iter().zip(&predicted);
-        graphs.for_each(|(graph, labels)| errors.add(graph.labels(), labels));
-        errors
-    }
-
-    fn predict(
+    fn write_predictions(
+        &self,
         model: &Model,
-        spec: &GraphSpec,
         args: &PredictArgs,
         out: &mut dyn Write,
     ) -> Result<Unknown> {
@@ -142,9 +102,10 @@ impl Kind for GraphKind {
             bail!("--n-best and --confidence are not known for labelled graphs");
         }
         let names = Vocabulary::of(model);
-        let data = Self::read(&names, spec, &args.data, args.format, LabelRule::Ignore)?;
-        let predicted = predict_labels(spec, &model.weights, &data.examples);
-        for (image, labels) in data.examples.images.iter().zip(predicted) {
+        let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
+        let images = images_of(&data.examples)?;
+        let predicted = self.predict(&model.weights, &images.graphs)?;
+        for (image, labels) in images.images.iter().zip(predicted) {
             let labels: Vec<String> = labels.iter().map(u32::to_string).collect();
             writeln!(out, "{} {}", image.name, labels.join(" "))?;
         }
@@ -152,19 +113,21 @@ impl Kind for GraphKind {
         Ok(data.unknown)
     }
 
-    fn measure(model: &Model, spec: &GraphSpec, data: &Superpixels) -> Measures {
+    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
         let mut pixels = Segmentation::new(2);
-        let predicted = predict_labels(spec, &model.weights, data);
-        for (image, labels) in data.images.iter().zip(&predicted) {
+        let images = images_of(data)?;
+        let predicted = self.predict(&model.weights, &images.graphs)?;
+        for (image, labels) in images.images.iter().zip(&predicted) {
             for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
                 pixels.add(1, label, foreground);
                 pixels.add(0, label, size - foreground);
             }
         }
-        let e = Self::errors(spec, &model.weights, data);
+        let errors = model.meta.spec.errors(&model.weights, data)?;
+        let ErrorCounts { parts, examples } = &errors;
         let mut text = String::new();
-        let _ = writeln!(text, "superpixels {:>8}   error {:.4}", e.tokens, e.hamming());
-        let _ = writeln!(text, "images      {:>8}", e.sequences);
+        let _ = writeln!(text, "superpixels {:>8}   error {:.4}", parts.all, parts.share());
+        let _ = writeln!(text, "images      {:>8}", examples.all);
         let _ = writeln!(
             text,
             "pixels         accuracy {:.4}   balanced accuracy {:.4}   IoU of the foreground {:.4}",
@@ -173,15 +136,15 @@ impl Kind for GraphKind {
             pixels.iou(1)
         );
         let json = json!({
-            "hamming": e.hamming(), "zero_one": e.zero_one(), "superpixels": e.tokens,
-            "images": e.sequences, "pixel_accuracy": pixels.accuracy(),
+            "hamming": parts.share(), "zero_one": examples.share(), "superpixels": parts.all,
+            "images": examples.all, "pixel_accuracy": pixels.accuracy(),
             "balanced_accuracy": pixels.balanced_accuracy(), "iou": pixels.iou(1),
         });
-        Measures { text, json }
+        Ok(Measures { text, json })
     }
 
-    fn largest_weights(model: &Model, spec: &GraphSpec, top: usize) -> LargestWeights {
-        let (shape, w) = (&spec.shape, &model.weights);
+    fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {
+        let (shape, w) = (&self.shape, &model.weights);
         let (k, nodes) = (shape.labels, shape.node_attributes);
         let named = |weights: Vec<(u32, f64)>| {
             let top = largest(weights, top).into_iter();
@@ -199,21 +162,22 @@ impl Kind for GraphKind {
         LargestWeights { heading: "label", labels, pairs: None }
     }
 
-    fn describe(spec: &GraphSpec) -> String {
-        let how = spec.inference.resolve(&spec.shape).unwrap_or(GraphInference::Auto);
+    fn describe(&self) -> String {
+        let how = self.inference.resolve(&self.shape).unwrap_or(GraphInference::Auto);
         format!("Labelled graphs by {how}")
     }
 
     fn draw(
+        &self,
         model: &Model,
-        spec: &GraphSpec,
-        test: Option<&Superpixels>,
+        test: Option<&Examples>,
         pictures: &Pictures,
         mut report: Report,
-    ) -> Report {
-        let Some(test) = test else { return report };
+    ) -> Result<Report> {
+        let Some(test) = test else { return Ok(report) };
+        let test = images_of(test)?;
         let mut counts = vec![0.0; 4];
-        let predicted = predict_labels(spec, &model.weights, test);
+        let predicted = self.predict(&model.weights, &test.graphs)?;
         for (image, labels) in test.images.iter().zip(&predicted) {
             for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
                 counts[label as usize] += (size - foreground) as f64;
@@ -229,6 +193,6 @@ impl Kind for GraphKind {
             Some(sections) => sections.into_iter().for_each(|section| report.push(section)),
             None => report.push(draw::nowhere(pictures)),
         }
-        report
+        Ok(report)
     }
 }

@@ -1,27 +1,27 @@
 //! Writing factor graphs.
 
-use super::raw::RawGraph;
+use super::raw::RawFactorGraph;
 use crate::write_error::WriteError;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
-/// Writes a graph as one line of JSON that [`GraphReader`](super::GraphReader) reads back as the same
+/// Writes a graph as one line of JSON that [`FactorGraphReader`](super::FactorGraphReader) reads back as the same
 /// graph, bit for bit.
 ///
 /// ```
-/// use maxmargin_io::{RawGraph, RawVariable, write_graph};
+/// use maxmargin_io::{RawFactorGraph, RawVariable, write_factor_graph};
 ///
-/// let mut graph = RawGraph::default();
+/// let mut graph = RawFactorGraph::default();
 /// graph.variables.push(RawVariable { states: 2, truth: None, cost: 1.0 });
 /// let mut output = Vec::new();
-/// write_graph(&mut output, &graph)?;
+/// write_factor_graph(&mut output, &graph)?;
 /// assert_eq!(output, b"{\"variables\":[{\"states\":2}],\"factors\":[]}\n");
 /// # Ok::<(), maxmargin_io::WriteError>(())
 /// ```
 ///
 /// # Errors
 /// The output fails, or the graph is none that could be read: then nothing is written.
-pub fn write_graph(mut to: impl Write, graph: &RawGraph) -> Result<(), WriteError> {
+pub fn write_factor_graph(mut to: impl Write, graph: &RawFactorGraph) -> Result<(), WriteError> {
     graph.check().map_err(|wrong| WriteError::Graph {
         field: wrong.field,
         reason: format!("expected {}, found {}", wrong.expected, wrong.found),

@@ -11,13 +11,13 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonl
 use pyo3::prelude::*;
 
 /// Graphs whose nodes have labels, in index form. Training uses them up.
-#[pyclass(module = "maxmargin._maxmargin")]
-pub(crate) struct NodeData {
+#[pyclass(module = "maxmargin._maxmargin", name = "NodeData")]
+pub(crate) struct PottsData {
     pub(crate) data: LabelledGraphs,
 }
 
 #[pymethods]
-impl NodeData {
+impl PottsData {
     #[new]
     fn new() -> Self {
         Self { data: LabelledGraphs::new() }
@@ -85,7 +85,7 @@ impl NodeData {
     }
 }
 
-impl NodeData {
+impl PottsData {
     /// The fingerprint of the graphs, which have no names.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut all = Fingerprinter::for_records("labelled graphs");

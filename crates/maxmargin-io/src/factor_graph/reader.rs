@@ -1,7 +1,7 @@
 //! Reading factor graphs, one line at a time.
 
 use super::json::Json;
-use super::raw::{RawFactor, RawGraph, RawVariable, Wrong};
+use super::raw::{RawFactor, RawFactorGraph, RawVariable, Wrong};
 use crate::error::{DataError, quote};
 use crate::lines::Lines;
 
@@ -19,22 +19,22 @@ use crate::lines::Lines;
 /// that come twice. The whole format is described in `docs/factor-graph-format.md`.
 ///
 /// ```
-/// use maxmargin_io::{GraphReader, Lines, RawGraph};
+/// use maxmargin_io::{FactorGraphReader, Lines, RawFactorGraph};
 ///
 /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": []}"#;
-/// let mut reader = GraphReader::new(Lines::from_reader("example", text.as_bytes())?);
-/// let mut graph = RawGraph::default();
+/// let mut reader = FactorGraphReader::new(Lines::from_reader("example", text.as_bytes())?);
+/// let mut graph = RawFactorGraph::default();
 /// assert!(reader.read(&mut graph)?);
 /// assert_eq!(graph.variables[0].truth, Some(1));
 /// assert!(!reader.read(&mut graph)?);
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 #[derive(Debug)]
-pub struct GraphReader {
+pub struct FactorGraphReader {
     lines: Lines,
 }
 
-impl GraphReader {
+impl FactorGraphReader {
     /// A reader of the rest of `lines`.
     pub fn new(lines: Lines) -> Self {
         Self { lines }
@@ -53,17 +53,17 @@ impl GraphReader {
     /// Replaces `into` by the next graph; `false` at the end of the input.
     ///
     /// ```
-    /// use maxmargin_io::{GraphReader, Lines, RawGraph};
+    /// use maxmargin_io::{FactorGraphReader, Lines, RawFactorGraph};
     ///
     /// let lines = Lines::from_reader("g.jsonl", r#"{"variables": [{"states": 0}]}"#.as_bytes())?;
-    /// let error = GraphReader::new(lines).read(&mut RawGraph::default()).unwrap_err();
+    /// let error = FactorGraphReader::new(lines).read(&mut RawFactorGraph::default()).unwrap_err();
     /// assert_eq!(error.to_string(), "g.jsonl:1: factors: expected a list of factors, found nothing");
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     ///
     /// # Errors
     /// What is wrong with the input: file, line, and column or field. `into` is then left as it was.
-    pub fn read(&mut self, into: &mut RawGraph) -> Result<bool, DataError> {
+    pub fn read(&mut self, into: &mut RawFactorGraph) -> Result<bool, DataError> {
         while self.lines.advance()? {
             let line = self.lines.line();
             if line.trim().is_empty() {
@@ -133,9 +133,9 @@ impl Fields {
     }
 }
 
-fn graph(json: Json) -> Result<RawGraph, Wrong> {
+fn graph(json: Json) -> Result<RawFactorGraph, Wrong> {
     let mut fields = Fields::new("", "`variables`, `factors` and `weight`", json)?;
-    let mut graph = RawGraph::default();
+    let mut graph = RawFactorGraph::default();
     for (v, item) in list(&mut fields, "variables", "a list of variables")?.into_iter().enumerate()
     {
         graph.variables.push(variable(&format!("variables[{v}]"), item)?);

@@ -1,9 +1,10 @@
-//! What a problem is besides a problem, for those who build it from a [`Spec`](crate::Spec) and then work on
-//! problems of any type.
+//! What the weights of a problem have to do with those of its model.
 
+use crate::spec::Spec;
 use maxmargin::kernel::{Kernelised, NodeInputs, Support};
 use maxmargin::model::soft::SoftGraph;
-use maxmargin::{DualPoint, Problem};
+use maxmargin::{Blocks, DualPoint};
+use std::borrow::Cow;
 
 /// What a problem with a kernel knows of its weights, which belong to the inputs of its data.
 ///
@@ -44,31 +45,52 @@ impl<P: NodeInputs> InputWeights for Kernelised<P> {
     }
 }
 
-/// What a problem is besides a problem.
+/// What the weights of a problem have to do with those of its model.
 ///
 /// ```
-/// assert!(maxmargin_io::Beside::Nothing.inputs().is_none());
+/// assert!(maxmargin_io::ProblemRole::Plain.inputs().is_none());
 /// ```
 #[derive(Clone, Copy)]
-pub enum Beside<'a> {
-    /// Nothing special: its weights are those of its model.
-    Nothing,
-    /// One with a kernel, which says what its model keeps of its weights.
-    Inputs(&'a dyn InputWeights),
-    /// One with soft constraints.
+pub enum ProblemRole<'a> {
+    /// The weights of the problem are those of its model.
+    Plain,
+    /// The problem has a kernel, and says what its model keeps of its weights.
+    Kernel(&'a dyn InputWeights),
+    /// The problem has soft constraints, whose messages follow the weights of its model.
     Soft(&'a SoftGraph),
 }
 
-impl<'a> Beside<'a> {
+impl<'a> ProblemRole<'a> {
     /// What the model keeps of its weights, if that is not all of them.
     ///
     /// ```
     /// # use maxmargin::doc::soft_pictures;
     /// let soft = soft_pictures(0.05);
-    /// assert!(maxmargin_io::Beside::Soft(&soft).inputs().is_none());
+    /// assert!(maxmargin_io::ProblemRole::Soft(&soft).inputs().is_none());
     /// ```
     pub fn inputs(self) -> Option<&'a dyn InputWeights> {
-        if let Self::Inputs(inputs) = self { Some(inputs) } else { None }
+        if let Self::Kernel(inputs) = self { Some(inputs) } else { None }
+    }
+
+    /// The specification and the weights of the model that the weights `w` of the problem make.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Hamming};
+    /// use maxmargin_io::{ChainSpec, ProblemRole, Spec};
+    ///
+    /// let (shape, loss) = (ChainShape::new(2, 3), Hamming::default());
+    /// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+    /// let (own, weights) = ProblemRole::Plain.in_model(&spec, &[0.5]);
+    /// assert_eq!((&*own, &*weights), (&spec, &[0.5][..]));
+    /// ```
+    pub fn in_model<'s>(self, spec: &'s Spec, w: &'s [f64]) -> (Cow<'s, Spec>, Cow<'s, [f64]>) {
+        let Some(inputs) = self.inputs() else { return (Cow::Borrowed(spec), Cow::Borrowed(w)) };
+        let (support, weights) = inputs.keep(w);
+        let mut spec = spec.clone();
+        if let Some(own) = spec.kernel_mut() {
+            own.support = support;
+        }
+        (Cow::Owned(spec), Cow::Owned(weights))
     }
 
     /// The dual point to start from, for a problem with this λ (1/n if it is not given): one of the same
@@ -77,18 +99,18 @@ impl<'a> Beside<'a> {
     /// ```
     /// # use maxmargin::doc::toy;
     /// use maxmargin::{Settings, train};
-    /// use maxmargin_io::Beside;
+    /// use maxmargin_io::ProblemRole;
     ///
     /// let problem = toy();
     /// let found = train(&problem, &Settings { lambda: Some(0.1), ..Settings::default() })?;
-    /// let start = Beside::Nothing.start(&problem, Some(0.05), 0.1, &found.dual);
+    /// let start = ProblemRole::Plain.start(&problem, Some(0.05), 0.1, &found.dual);
     /// let (kept, before) = (start.weights(&problem, 0.05), &found.weights);
     /// assert!(kept.iter().zip(before).all(|(a, b)| (a - b).abs() < 1e-9));
     /// # Ok::<(), maxmargin::TrainError>(())
     /// ```
-    pub fn start<P: Problem>(
+    pub fn start(
         self,
-        problem: &P,
+        problem: &dyn Blocks,
         lambda: Option<f64>,
         old: f64,
         point: &DualPoint,
@@ -100,7 +122,9 @@ impl<'a> Beside<'a> {
         };
         match self {
             // Losses of soft problems depend on their multipliers.
-            Self::Soft(soft) if start.blocks.len() == soft.examples() => soft.with_losses(&start),
+            Self::Soft(soft) if start.blocks.len() == problem.examples() => {
+                soft.with_losses(&start)
+            }
             _ => start,
         }
     }

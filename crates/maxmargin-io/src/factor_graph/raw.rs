@@ -5,9 +5,9 @@ use crate::error::quote;
 /// A factor graph as it stands in a file: templates and attributes are names.
 ///
 /// ```
-/// use maxmargin_io::{RawFactor, RawGraph, RawVariable};
+/// use maxmargin_io::{RawFactor, RawFactorGraph, RawVariable};
 ///
-/// let mut graph = RawGraph::default();
+/// let mut graph = RawFactorGraph::default();
 /// graph.variables.push(RawVariable { states: 2, truth: Some(1), cost: 1.0 });
 /// graph.factors.push(RawFactor {
 ///     template: "pixel".into(),
@@ -17,7 +17,7 @@ use crate::error::quote;
 /// assert_eq!(graph.weight, 1.0);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct RawGraph {
+pub struct RawFactorGraph {
     /// The example weight, positive and finite; 1 by default.
     pub weight: f64,
     /// The variables, at least one.
@@ -26,13 +26,13 @@ pub struct RawGraph {
     pub factors: Vec<RawFactor>,
 }
 
-impl Default for RawGraph {
+impl Default for RawFactorGraph {
     fn default() -> Self {
         Self { weight: 1.0, variables: Vec::new(), factors: Vec::new() }
     }
 }
 
-/// A variable of a [`RawGraph`].
+/// A variable of a [`RawFactorGraph`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RawVariable {
     /// Number of states, at least 1.
@@ -43,7 +43,7 @@ pub struct RawVariable {
     pub cost: f64,
 }
 
-/// A factor of a [`RawGraph`].
+/// A factor of a [`RawFactorGraph`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawFactor {
     /// The name of its template.
@@ -73,7 +73,7 @@ impl Wrong {
     }
 }
 
-impl RawGraph {
+impl RawFactorGraph {
     /// Checks what the types do not say.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         if !(self.weight > 0.0 && self.weight.is_finite()) {

@@ -3,25 +3,30 @@
 use crate::error::value_error;
 use maxmargin::model::factor_graph::Graphs;
 use maxmargin_io::{
-    Fingerprint, GraphNames, GraphReader, LabelRule, Lines, read_graphs, read_graphs_with,
+    FactorGraphNames, FactorGraphReader, Fingerprint, LabelRule, Lines, read_factor_graphs,
+    read_factor_graphs_with,
 };
 use pyo3::prelude::*;
 
 /// Factor graphs in index form, with the names behind them. Training uses them up.
-#[pyclass(module = "maxmargin._maxmargin")]
-pub(crate) struct GraphData {
+#[pyclass(module = "maxmargin._maxmargin", name = "GraphData")]
+pub(crate) struct FactorGraphData {
     pub(crate) data: Graphs,
-    pub(crate) names: GraphNames,
+    pub(crate) names: FactorGraphNames,
     pub(crate) fingerprint: Fingerprint,
     #[pyo3(get)]
     unknown: u64,
 }
 
-impl GraphData {
+impl FactorGraphData {
     /// Reads graphs for a model that has these names.
-    pub(crate) fn with_names(lines: &str, names: &GraphNames, labelled: bool) -> PyResult<Self> {
+    pub(crate) fn with_names(
+        lines: &str,
+        names: &FactorGraphNames,
+        labelled: bool,
+    ) -> PyResult<Self> {
         let rule = if labelled { LabelRule::Strict } else { LabelRule::Ignore };
-        let data = read_graphs_with(reader(lines)?, names, rule).map_err(value_error)?;
+        let data = read_factor_graphs_with(reader(lines)?, names, rule).map_err(value_error)?;
         Ok(Self {
             data: data.graphs,
             names: names.clone(),
@@ -31,17 +36,17 @@ impl GraphData {
     }
 }
 
-fn reader(lines: &str) -> PyResult<GraphReader> {
+fn reader(lines: &str) -> PyResult<FactorGraphReader> {
     let lines = Lines::from_reader("graphs", std::io::Cursor::new(lines.as_bytes().to_vec()));
-    Ok(GraphReader::new(lines.map_err(value_error)?))
+    Ok(FactorGraphReader::new(lines.map_err(value_error)?))
 }
 
 #[pymethods]
-impl GraphData {
+impl FactorGraphData {
     /// Reads graphs to train on, one line of JSON each.
     #[new]
     fn new(lines: &str) -> PyResult<Self> {
-        let data = read_graphs(reader(lines)?).map_err(value_error)?;
+        let data = read_factor_graphs(reader(lines)?).map_err(value_error)?;
         let (names, fingerprint) = (data.names, data.fingerprint);
         Ok(Self { data: data.graphs, names, fingerprint, unknown: 0 })
     }

@@ -1,7 +1,7 @@
 //! Factor graphs in index form, with the names behind them.
 
-use super::raw::{RawFactor, RawGraph, Wrong};
-use super::reader::GraphReader;
+use super::raw::{RawFactor, RawFactorGraph, Wrong};
+use super::reader::FactorGraphReader;
 use crate::error::{DataError, quote};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::mapping::LabelRule;
@@ -11,11 +11,11 @@ use maxmargin::model::factor_graph::{GraphShape, Graphs, Template};
 /// The names of templates and of their attributes, and the states of their variables.
 ///
 /// ```
-/// let names = maxmargin_io::GraphNames::default();
+/// let names = maxmargin_io::FactorGraphNames::default();
 /// assert_eq!(names.shape().dim(), 0);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct GraphNames {
+pub struct FactorGraphNames {
     /// Names of the templates.
     pub templates: Names,
     /// By template, names of its attributes.
@@ -24,7 +24,7 @@ pub struct GraphNames {
     pub states: Vec<Vec<usize>>,
 }
 
-impl GraphNames {
+impl FactorGraphNames {
     /// The shape of the weights that goes with these names.
     pub fn shape(&self) -> GraphShape {
         let template = |(states, attributes): (&Vec<usize>, &Names)| Template {
@@ -49,13 +49,13 @@ impl GraphNames {
 /// ```
 /// use maxmargin::inference::Inference;
 /// use maxmargin::model::factor_graph::{FactorGraph, Hamming};
-/// use maxmargin_io::{GraphReader, Lines, read_graphs};
+/// use maxmargin_io::{FactorGraphReader, Lines, read_factor_graphs};
 ///
 /// let text = r#"{"variables": [{"states": 2, "truth": 1}],
 ///  "factors": [{"template": "t", "variables": [0], "attributes": {"a": 1, "b": 0.5}}]}"#;
 /// let text = text.replace('\n', "");
 /// let lines = Lines::from_reader("example", std::io::Cursor::new(text.into_bytes()))?;
-/// let data = read_graphs(GraphReader::new(lines))?;
+/// let data = read_factor_graphs(FactorGraphReader::new(lines))?;
 /// assert_eq!((data.graphs.len(), data.names.shape().dim()), (1, 4));
 /// let shape = data.names.shape();
 /// let problem = FactorGraph::new(shape, data.graphs, Hamming::default(), Inference::Auto)?;
@@ -63,11 +63,11 @@ impl GraphNames {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct GraphDataset {
+pub struct FactorGraphDataset {
     /// The graphs.
     pub graphs: Graphs,
     /// The names behind them.
-    pub names: GraphNames,
+    pub names: FactorGraphNames,
     /// Fingerprint of the graphs in name form.
     pub fingerprint: Fingerprint,
 }
@@ -75,20 +75,20 @@ pub struct GraphDataset {
 /// Factor graphs for a trained model, in index form.
 ///
 /// ```
-/// use maxmargin_io::{GraphReader, LabelRule, Lines, read_graphs, read_graphs_with};
+/// use maxmargin_io::{FactorGraphReader, LabelRule, Lines, read_factor_graphs, read_factor_graphs_with};
 ///
 /// let reader = |text: &'static str| {
-///     Ok::<_, maxmargin_io::DataError>(GraphReader::new(Lines::from_reader("g", text.as_bytes())?))
+///     Ok::<_, maxmargin_io::DataError>(FactorGraphReader::new(Lines::from_reader("g", text.as_bytes())?))
 /// };
 /// let seen = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "t", "variables": [0], "attributes": {"a": 1}}]}"#;
 /// let new = r#"{"variables": [{"states": 2}], "factors": [{"template": "t", "variables": [0], "attributes": {"b": 1}}]}"#;
-/// let names = read_graphs(reader(seen)?)?.names;
-/// let data = read_graphs_with(reader(new)?, &names, LabelRule::Ignore)?;
+/// let names = read_factor_graphs(reader(seen)?)?.names;
+/// let data = read_factor_graphs_with(reader(new)?, &names, LabelRule::Ignore)?;
 /// assert_eq!((data.unknown_attributes, data.attributes), (1, 1));
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct GraphEvalData {
+pub struct FactorGraphEvalData {
     /// The graphs. Where the truth is not looked at, it is state 0.
     pub graphs: Graphs,
     /// Occurrences of attributes that the model does not know; they were left out.
@@ -105,12 +105,12 @@ pub struct GraphEvalData {
 /// # Errors
 /// Whatever the reader finds; a variable without a true state; factors of one template over variables
 /// with different numbers of states; an input without graphs.
-pub fn read_graphs(mut reader: GraphReader) -> Result<GraphDataset, DataError> {
-    let (mut graphs, mut names) = (Graphs::new(), GraphNames::default());
-    let mut fingerprinter = Fingerprinter::for_graphs();
-    let mut raw = RawGraph::default();
+pub fn read_factor_graphs(mut reader: FactorGraphReader) -> Result<FactorGraphDataset, DataError> {
+    let (mut graphs, mut names) = (Graphs::new(), FactorGraphNames::default());
+    let mut fingerprinter = Fingerprinter::for_factor_graphs();
+    let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
-        fingerprinter.add_graph(&raw);
+        fingerprinter.add_factor_graph(&raw);
         let result = add(&mut graphs, &raw, LabelRule::Strict, |at, factor, states, row| {
             names.add_template(&factor.template, states);
             let template = known_template(&names, at, factor, states)?;
@@ -125,7 +125,7 @@ pub fn read_graphs(mut reader: GraphReader) -> Result<GraphDataset, DataError> {
     if graphs.is_empty() {
         return Err(empty(&reader));
     }
-    Ok(GraphDataset { graphs, names, fingerprint: fingerprinter.finish() })
+    Ok(FactorGraphDataset { graphs, names, fingerprint: fingerprinter.finish() })
 }
 
 /// Reads all graphs for a model with the given names. With [`LabelRule::Ignore`] true states are not
@@ -134,16 +134,16 @@ pub fn read_graphs(mut reader: GraphReader) -> Result<GraphDataset, DataError> {
 /// # Errors
 /// Whatever the reader finds; a true state that is missing; a template that the model does not know or
 /// that is for other numbers of states; an input without graphs.
-pub fn read_graphs_with(
-    mut reader: GraphReader,
-    names: &GraphNames,
+pub fn read_factor_graphs_with(
+    mut reader: FactorGraphReader,
+    names: &FactorGraphNames,
     rule: LabelRule,
-) -> Result<GraphEvalData, DataError> {
+) -> Result<FactorGraphEvalData, DataError> {
     let (mut graphs, mut unknown, mut all) = (Graphs::new(), 0, 0);
-    let mut fingerprinter = Fingerprinter::for_graphs();
-    let mut raw = RawGraph::default();
+    let mut fingerprinter = Fingerprinter::for_factor_graphs();
+    let mut raw = RawFactorGraph::default();
     while reader.read(&mut raw)? {
-        fingerprinter.add_graph(&raw);
+        fingerprinter.add_factor_graph(&raw);
         let result = add(&mut graphs, &raw, rule, |at, factor, states, row| {
             let template = known_template(names, at, factor, states)?;
             let alphabet = &names.attributes[template as usize];
@@ -159,16 +159,16 @@ pub fn read_graphs_with(
         return Err(empty(&reader));
     }
     let fingerprint = fingerprinter.finish();
-    Ok(GraphEvalData { graphs, unknown_attributes: unknown, attributes: all, fingerprint })
+    Ok(FactorGraphEvalData { graphs, unknown_attributes: unknown, attributes: all, fingerprint })
 }
 
-fn empty(reader: &GraphReader) -> DataError {
+fn empty(reader: &FactorGraphReader) -> DataError {
     DataError::NoGraphs { file: reader.file().into(), lines: reader.line_number() }
 }
 
 /// The index of a factor's template, if it is known and fits.
 fn known_template(
-    names: &GraphNames,
+    names: &FactorGraphNames,
     at: usize,
     factor: &RawFactor,
     states: &[usize],
@@ -192,7 +192,7 @@ fn known_template(
 /// Adds a graph; `look_up` says which template a factor has and fills in its attributes.
 fn add(
     to: &mut Graphs,
-    raw: &RawGraph,
+    raw: &RawFactorGraph,
     rule: LabelRule,
     mut look_up: impl FnMut(usize, &RawFactor, &[usize], &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
 ) -> Result<(), Wrong> {

@@ -1,0 +1,44 @@
+//! Aligned sentences in index form.
+
+use super::{AlignmentFeatures, RawAlignment};
+use maxmargin::model::matching::{PairError, Pairs};
+
+/// Pairs of sentences, and the links that are possible between their words.
+///
+/// ```
+/// use maxmargin_io::{AlignmentFeatures, Alignments, Lines, read_alignments};
+///
+/// let text = "the house\tla maison\t2-2 1p1\na cat\tun chat\t2-2\n";
+/// let pairs = read_alignments(Lines::from_reader("pairs.tsv", text.as_bytes())?)?;
+/// let data = Alignments::new(pairs, &AlignmentFeatures::default())?;
+/// assert_eq!((data.links.len(), data.links.pair(0).links().len()), (2, 4));
+/// assert_eq!(data.select(|i| i == 1).pairs[0].target, ["un", "chat"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignments {
+    /// The sentences.
+    pub pairs: Vec<RawAlignment>,
+    /// Their words as the items of lists, with all candidate links.
+    pub links: Pairs,
+}
+
+impl Alignments {
+    /// Puts sentences in index form.
+    ///
+    /// # Errors
+    /// See [`AlignmentFeatures::fill`].
+    pub fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self, PairError> {
+        let mut links = Pairs::new();
+        pairs.iter().try_for_each(|pair| features.fill(pair, &mut links))?;
+        Ok(Self { pairs, links })
+    }
+
+    /// The pairs that `keep` says yes to.
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let pairs = self.pairs.iter().enumerate().filter(|(i, _)| keep(*i));
+        let pairs = pairs.map(|(_, pair)| pair.clone()).collect();
+        Self { pairs, links: self.links.select(keep, |_, _| true) }
+    }
+}

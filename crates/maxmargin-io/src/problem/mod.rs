@@ -1,0 +1,271 @@
+//! From a specification and examples to a problem: the one place where problems are built.
+
+mod error;
+
+pub use error::ProblemError;
+
+use crate::examples::Examples;
+use crate::problem_role::{InputWeights, ProblemRole};
+use crate::spec::{
+    FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, Spec, TreeSpec,
+};
+use crate::superpixels::Superpixels;
+use maxmargin::kernel::{Kernelised, NodeInputs};
+use maxmargin::model::LabelledRows;
+use maxmargin::model::binary::Binary;
+use maxmargin::model::chain::Chain;
+use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs};
+use maxmargin::model::graph::{LabelledGraphs, Potts, PottsError};
+use maxmargin::model::matching::{Matching, Pairs};
+use maxmargin::model::multiclass::Multiclass;
+use maxmargin::model::multilabel::{Multilabel, MultilabelError};
+use maxmargin::model::soft::SoftGraph;
+use maxmargin::model::tree::{Tree, TreeExamples};
+use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
+
+/// A problem of any type, and what its weights have to do with those of its model.
+///
+/// ```
+/// use maxmargin::model::chain::{ChainShape, Hamming};
+/// use maxmargin::{GroupBounds, Settings, train};
+/// use maxmargin_io::{
+///     ChainSpec, Examples, Format, Lines, ProblemRole, Spec, open_reader, read_training,
+/// };
+///
+/// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+/// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+/// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
+/// let spec = Spec::from(ChainSpec { shape, loss, kernel: None });
+/// let problem = spec.problem(Examples::from(data.sequences), &GroupBounds::default())?;
+/// assert!(matches!(problem.role(), ProblemRole::Plain));
+/// assert!(train(problem.blocks(), &Settings::default())?.certificate.gap <= 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BuiltProblem(Built);
+
+enum Built {
+    Plain(Box<dyn Blocks>),
+    Kernel(Box<dyn KernelBlocks>),
+    Soft(Box<SoftGraph>),
+}
+
+/// A problem with a kernel.
+trait KernelBlocks: Blocks + InputWeights {}
+
+impl<P: NodeInputs> KernelBlocks for Kernelised<P> {}
+
+impl BuiltProblem {
+    /// The problem, to be trained on.
+    pub fn blocks(&self) -> &dyn Blocks {
+        match &self.0 {
+            Built::Plain(problem) => &**problem,
+            Built::Kernel(problem) => &**problem,
+            Built::Soft(problem) => &**problem,
+        }
+    }
+
+    /// What its weights have to do with those of its model.
+    pub fn role(&self) -> ProblemRole<'_> {
+        match &self.0 {
+            Built::Plain(_) => ProblemRole::Plain,
+            Built::Kernel(problem) => ProblemRole::Kernel(&**problem),
+            Built::Soft(problem) => ProblemRole::Soft(problem),
+        }
+    }
+
+    fn plain(problem: impl Problem + 'static) -> Self {
+        Self(Built::Plain(Box::new(problem)))
+    }
+
+    /// A problem with bounds, if there are any, where it has no place for them itself.
+    fn bounded(problem: impl Problem + 'static, bounds: Option<Bounds>) -> Self {
+        match bounds {
+            None => Self::plain(problem),
+            Some(bounds) => Self::plain(Bounded::new(problem, bounds)),
+        }
+    }
+
+    /// A problem with the kernel of its model.
+    fn kernelised(
+        problem: impl NodeInputs + 'static,
+        own: &KernelSpec,
+    ) -> Result<Self, ProblemError> {
+        let problem = Kernelised::new(problem, own.kernel, own.bytes)?;
+        Ok(Self(Built::Kernel(Box::new(problem))))
+    }
+
+    fn soft(problem: SoftGraph) -> Self {
+        Self(Built::Soft(Box::new(problem)))
+    }
+}
+
+impl std::fmt::Debug for BuiltProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let problem = self.blocks();
+        f.debug_struct("BuiltProblem")
+            .field("examples", &problem.examples())
+            .field("dim", &problem.dim())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Spec {
+    /// The problem of learning from `examples`, with bounds on groups of weights.
+    ///
+    /// ```
+    /// use maxmargin::GroupBounds;
+    /// use maxmargin::model::LabelledRows;
+    /// use maxmargin::model::binary::BinaryShape;
+    /// use maxmargin_io::{BinarySpec, Examples, Rescaling, Spec};
+    ///
+    /// let mut rows = LabelledRows::new();
+    /// rows.push([(0, 1.0)], &[0], 1.0)?;
+    /// let shape = BinaryShape::new(1);
+    /// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Slack });
+    /// let problem = spec.problem(Examples::from(rows), &GroupBounds::default())?;
+    /// assert!(problem.role().inputs().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Examples or bounds that do not fit the specification.
+    pub fn problem(
+        &self,
+        examples: Examples,
+        bounds: &GroupBounds,
+    ) -> Result<BuiltProblem, ProblemError> {
+        let bounds = self.resolve_bounds(bounds)?;
+        Ok(match (self, examples) {
+            (Self::Chain(spec), Examples::Sequences(data)) => {
+                let chain = Chain::new(spec.shape, data, &spec.loss)?.with_bounds(bounds);
+                match &spec.kernel {
+                    None => BuiltProblem::plain(chain),
+                    Some(own) => BuiltProblem::kernelised(chain, own)?,
+                }
+            }
+            (Self::Binary(spec), Examples::Rows(data)) => {
+                let problem = Binary::new(spec.shape, data, spec.positive)?;
+                match spec.rescaling {
+                    Rescaling::Margin => BuiltProblem::bounded(problem, bounds),
+                    Rescaling::Slack => BuiltProblem::bounded(SlackRescaled::new(problem), bounds),
+                }
+            }
+            (Self::Multiclass(spec), Examples::Rows(data)) => {
+                let problem = Multiclass::new(spec.shape, data, spec.loss.clone())?;
+                match (&spec.kernel, spec.rescaling) {
+                    (Some(own), _) => BuiltProblem::kernelised(problem, own)?,
+                    (None, Rescaling::Margin) => BuiltProblem::bounded(problem, bounds),
+                    (None, Rescaling::Slack) => {
+                        BuiltProblem::bounded(SlackRescaled::new(problem), bounds)
+                    }
+                }
+            }
+            (Self::Multilabel(spec), Examples::Rows(data)) => spec.built(data, bounds)?,
+            (Self::FactorGraph(spec), Examples::FactorGraphs(data)) => spec.built(data, bounds)?,
+            (
+                Self::Potts(spec),
+                Examples::Potts(graphs) | Examples::Superpixels(Superpixels { graphs, .. }),
+            ) => BuiltProblem::plain(spec.problem(graphs)?.with_bounds(bounds)?),
+            (Self::Tree(spec), Examples::Trees(data)) => spec.built(data, bounds)?,
+            (Self::Tree(spec), Examples::Poses(data)) => spec.built(data.examples, bounds)?,
+            (Self::Matching(spec), Examples::Pairs(data)) => spec.built(data, bounds)?,
+            (Self::Matching(spec), Examples::Alignments(data)) => spec.built(data.links, bounds)?,
+            (spec, _) => return Err(spec.other_kind()),
+        })
+    }
+
+    /// What examples of another kind are told.
+    pub(crate) const fn other_kind(&self) -> ProblemError {
+        ProblemError::OtherKind { kind: self.kind() }
+    }
+}
+
+impl MultilabelSpec {
+    /// The problem of decoding rows, without bounds, kernel, rescaling or soft constraints.
+    ///
+    /// # Errors
+    /// Rows that do not fit, or pairs of labels that are too many for the inference.
+    pub fn problem(&self, rows: LabelledRows) -> Result<Multilabel, MultilabelError> {
+        Multilabel::new(self.shape.clone(), rows, &self.loss, self.inference)
+    }
+
+    fn built(
+        &self,
+        data: LabelledRows,
+        bounds: Option<Bounds>,
+    ) -> Result<BuiltProblem, ProblemError> {
+        let build = |lambda, rho| SoftGraph::of_labels(&self.shape, &data, &self.loss, lambda, rho);
+        if let Some(problem) = self.training.problem(build)? {
+            return Ok(BuiltProblem::soft(problem));
+        }
+        let problem = self.problem(data)?.with_bounds(bounds);
+        match (&self.kernel, self.rescaling) {
+            (Some(own), _) => BuiltProblem::kernelised(problem, own),
+            (None, Rescaling::Margin) => Ok(BuiltProblem::plain(problem)),
+            (None, Rescaling::Slack) => Ok(BuiltProblem::plain(SlackRescaled::new(problem))),
+        }
+    }
+}
+
+impl FactorGraphSpec {
+    /// The problem of decoding graphs, without bounds, rescaling or soft constraints.
+    ///
+    /// # Errors
+    /// Graphs that do not fit, or that are too large for the inference.
+    pub fn problem(&self, graphs: Graphs) -> Result<FactorGraph, FactorGraphError> {
+        FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)
+    }
+
+    fn built(&self, data: Graphs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
+        let build = |lambda, rho| SoftGraph::of_graphs(&self.shape, &data, self.loss, lambda, rho);
+        if let Some(problem) = self.training.problem(build)? {
+            return Ok(BuiltProblem::soft(problem));
+        }
+        let problem = self.problem(data)?.with_bounds(bounds);
+        Ok(match self.rescaling {
+            Rescaling::Margin => BuiltProblem::plain(problem),
+            Rescaling::Slack => BuiltProblem::plain(SlackRescaled::new(problem)),
+        })
+    }
+}
+
+impl PottsSpec {
+    /// The problem of labelling graphs, with the bounds of its own shape alone.
+    ///
+    /// # Errors
+    /// Graphs that do not fit, or an inference that the shape does not allow.
+    pub fn problem(&self, graphs: LabelledGraphs) -> Result<Potts, PottsError> {
+        Potts::new(self.shape, graphs, self.loss, self.inference)
+    }
+}
+
+impl TreeSpec {
+    /// The problem of placing the parts of trees, with the bounds of its own shape alone.
+    ///
+    /// # Errors
+    /// Examples that do not fit.
+    pub fn problem(&self, data: TreeExamples) -> Result<Tree, ProblemError> {
+        match *data.shape() == self.shape {
+            true => Ok(Tree::new(data, self.loss)?),
+            false => Err(ProblemError::OtherTree),
+        }
+    }
+
+    fn built(
+        &self,
+        data: TreeExamples,
+        bounds: Option<Bounds>,
+    ) -> Result<BuiltProblem, ProblemError> {
+        Ok(BuiltProblem::plain(self.problem(data)?.with_bounds(bounds)?))
+    }
+}
+
+impl MatchingSpec {
+    fn built(&self, data: Pairs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
+        let problem = Matching::new(self.shape, data, self.loss)?;
+        Ok(BuiltProblem::plain(problem.with_bounds(bounds)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! A training: from a specification and examples to a model, in one round or in several.
+
+use crate::examples::Examples;
+use crate::model::Model;
+use crate::origin::Origin;
+use crate::outcome::{Outcome, SoftRounds};
+use crate::problem::ProblemError;
+use crate::problem_role::ProblemRole;
+use crate::spec::Spec;
+use maxmargin::observe::Totals;
+use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
+
+/// Examples to learn from, where they come from, and what is to be learned.
+///
+/// ```
+/// use maxmargin::model::chain::{ChainShape, Hamming};
+/// use maxmargin::{Settings, Trainer};
+/// use maxmargin_io::{
+///     ChainSpec, Examples, Format, Lines, Origin, Training, TrainingPlan, open_reader, read_training,
+/// };
+///
+/// let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+/// let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+/// let (shape, loss) = (ChainShape::new(2, data.attributes.len()), Hamming::default());
+/// let spec = ChainSpec { shape, loss, kernel: None }.into();
+/// let origin = Origin::from(&data);
+/// let training = Training { spec, examples: Examples::from(data.sequences), origin };
+///
+/// let settings = Settings::default();
+/// let model = training.train(&TrainingPlan::default(), &settings, |round| {
+///     let trained = Trainer::new(settings.clone()).train(round.problem);
+///     trained.map_err(Box::<dyn std::error::Error>::from)
+/// })?;
+/// assert!(model.meta.certificate.gap <= 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Training {
+    /// What is to be learned.
+    pub spec: Spec,
+    /// The examples.
+    pub examples: Examples,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// How a model is to be learned, besides the settings of the solver.
+///
+/// ```
+/// assert!(maxmargin_io::TrainingPlan::default().start.is_none());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct TrainingPlan {
+    /// Bounds on groups of weights.
+    pub bounds: GroupBounds,
+    /// The rounds, where constraints are soft.
+    pub rounds: SoftRounds,
+    /// The λ and the dual point of a model to start from.
+    pub start: Option<(f64, DualPoint)>,
+}
+
+/// A round of training about to begin; see [`Training::train`].
+pub struct Round<'a> {
+    /// Which one it is, from 1.
+    pub number: usize,
+    /// What is to be learned.
+    pub spec: &'a Spec,
+    /// The problem.
+    pub problem: &'a dyn Blocks,
+    /// What the weights of the problem have to do with those of its model.
+    pub role: ProblemRole<'a>,
+    /// The dual point to start from, if there is one.
+    pub start: Option<DualPoint>,
+}
+
+impl Training {
+    /// Tells a specification whose problem is made for one λ which one it is: that of the settings, or
+    /// 1/n, which the settings then name.
+    pub fn fix_lambda(&mut self, settings: &mut Settings) {
+        let lambda = settings.lambda.unwrap_or(1.0 / self.examples.len().max(1) as f64);
+        if self.spec.fix_lambda(lambda) {
+            settings.lambda = Some(lambda);
+        }
+    }
+
+    /// Trains in one round or in several, each of which `run` carries out, and makes a model of what they
+    /// have come to. No round follows one that was interrupted or stopped.
+    ///
+    /// # Errors
+    /// Examples or bounds that do not fit the specification, and the errors of `run`.
+    pub fn train<E: From<ProblemError>>(
+        self,
+        plan: &TrainingPlan,
+        settings: &Settings,
+        mut run: impl FnMut(Round<'_>) -> Result<Solution, E>,
+    ) -> Result<Model, E> {
+        let Self { mut spec, examples, origin } = self;
+        let n = examples.len();
+        // The λ and the dual point that the last round has come to.
+        let mut reached: Option<(f64, DualPoint)> = None;
+        let (mut examples, mut totals, mut number) = (Some(examples), Totals::default(), 1);
+        loop {
+            // There is one copy of the data, unless rounds may follow that need them too.
+            let is_last = spec.soft().is_none() || plan.rounds.is_last(number);
+            let own = if is_last { examples.take() } else { examples.clone() };
+            let own = own.expect("no round follows the last one");
+            let built = spec.problem(own, &plan.bounds)?;
+            let (problem, role) = (built.blocks(), built.role());
+            let start = reached.as_ref().or(plan.start.as_ref());
+            let start =
+                start.map(|(lambda, point)| role.start(problem, settings.lambda, *lambda, point));
+            let round = Round { number, spec: &spec, problem, role, start };
+            let mut outcome = Outcome::new(run(round)?, role);
+            totals = totals.and(&outcome.solution.totals);
+            let may_go_on =
+                !matches!(outcome.solution.status, Status::Interrupted | Status::Stopped);
+            if let (Some(own), Some(soft)) = (spec.soft_mut(), outcome.soft())
+                && may_go_on
+                && let Some(next) = plan.rounds.next(number, own, soft)
+            {
+                reached = Some((own.lambda, outcome.solution.dual));
+                *own = next;
+                number += 1;
+                continue;
+            }
+            outcome.solution.totals = totals;
+            let mut model = outcome.into_model(origin, spec, settings.clone());
+            model.meta.n = n;
+            model.meta.bounds = plan.bounds.clone();
+            return Ok(model);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Rounds of a training.
+
+use super::*;
+use crate::spec::{FactorTraining, MultilabelSpec, Rescaling, SoftSpec};
+use crate::{Fingerprinter, Format, Names};
+use maxmargin::Trainer;
+use maxmargin::inference::Inference;
+use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::Hamming;
+use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::observe::{Control, Event};
+
+type Anything = Box<dyn std::error::Error>;
+
+/// Sets of two labels, to be trained with soft constraints.
+fn training() -> Training {
+    let mut rows = LabelledRows::new();
+    for (value, labels) in [(1.0, &[0][..]), (-1.0, &[1]), (2.0, &[0, 1]), (-0.5, &[])] {
+        rows.push([(0, value)], labels, 1.0).unwrap();
+    }
+    let spec = MultilabelSpec {
+        shape: MultilabelShape::complete(2, 1),
+        loss: Hamming::default(),
+        inference: Inference::Auto,
+        partial: false,
+        rescaling: Rescaling::Margin,
+        kernel: None,
+        training: FactorTraining::from(SoftSpec { lambda: 0.1, ..SoftSpec::new(1.0) }),
+    };
+    let origin = Origin {
+        labels: Names::from_iter(["a", "b"]),
+        attributes: Names::from_iter(["x"]),
+        format: Format::Multilabel,
+        fingerprint: Fingerprinter::new().finish(),
+        template: None,
+    };
+    Training { spec: spec.into(), examples: rows.into(), origin }
+}
+
+fn settings() -> Settings {
+    Settings { lambda: Some(0.1), tolerance: 1e-6, ..Settings::default() }
+}
+
+/// Trains in up to three rounds, which an observer stops or an interrupt ends if they are told to: the model, and
+/// the number and the ρ of each round that was begun.
+fn rounds(stop: bool, interrupt: bool) -> (Model, Vec<(usize, f64)>) {
+    let rounds = SoftRounds { rhos: vec![1.0, 0.5, 0.25], most: 0 };
+    let plan = TrainingPlan { rounds, ..TrainingPlan::default() };
+    let mut begun = Vec::new();
+    let run = |round: Round<'_>| -> Result<Solution, Anything> {
+        begun.push((round.number, round.spec.soft().unwrap().rho));
+        assert_eq!(round.start.is_some(), round.number > 1);
+        let mut watch = |event: Event<'_>| match event {
+            Event::Pass { .. } if stop => Control::Stop,
+            _ => Control::Continue,
+        };
+        let handle = maxmargin::Interrupt::new();
+        if interrupt {
+            handle.raise();
+        }
+        let mut trainer = Trainer::new(settings()).interrupt(handle).observe(&mut watch);
+        if let Some(point) = round.start {
+            trainer = trainer.start_from(point);
+        }
+        Ok(trainer.train(round.problem)?)
+    };
+    let model = training().train(&plan, &settings(), run).unwrap();
+    (model, begun)
+}
+
+#[test]
+fn every_round_has_its_own_rho_and_starts_where_the_last_one_ended() {
+    let (model, begun) = rounds(false, false);
+    assert_eq!(begun, [(1, 1.0), (2, 0.5), (3, 0.25)]);
+    assert_eq!(model.meta.spec.soft().unwrap().rho, 0.25);
+    assert_eq!((model.meta.n, model.meta.status), (4, Status::Converged));
+    let training = training();
+    let verdict = model.verify(training.examples, training.origin.fingerprint, "rows", 1).unwrap();
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+}
+
+#[test]
+fn no_round_follows_one_that_was_stopped() {
+    let (model, begun) = rounds(true, false);
+    assert_eq!((begun.len(), model.meta.status), (1, Status::Stopped));
+    assert_eq!(model.meta.spec.soft().unwrap().rho, 1.0);
+}
+
+#[test]
+fn no_round_follows_one_that_was_interrupted() {
+    let (model, begun) = rounds(false, true);
+    assert_eq!((begun.len(), model.meta.status), (1, Status::Interrupted));
+}
