@@ -285,6 +285,7 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
         KernelWorkspace { inner: self.inner.workspace(), rows: Vec::new(), dense: Vec::new() }
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, Self::Workspace, P::Output> {
         let inner = self.inner.abilities();
         Abilities {

@@ -64,6 +64,7 @@ impl<P: Problem> Problem for Bounded<P> {
         Some(&self.bounds)
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
         let inner = self.inner.abilities();
         Abilities {

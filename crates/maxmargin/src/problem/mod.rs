@@ -162,6 +162,7 @@ pub trait Problem: Sync {
     }
 
     /// What the problem can do besides: parts of its own, checks, closed forms. Nothing unless overridden.
+    #[inline]
     fn abilities(&self) -> Abilities<'_, Self::Workspace, Self::Output> {
         Abilities::none()
     }

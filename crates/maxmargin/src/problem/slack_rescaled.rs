@@ -202,6 +202,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
         psi.scale(self.inner.loss(i, y));
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, Self::Workspace, P::Output> {
         let inner = self.inner.abilities();
         Abilities {

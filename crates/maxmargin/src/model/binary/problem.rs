@@ -185,6 +185,7 @@ impl Problem for Binary {
         self.data.weight(i)
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, BinaryWorkspace, bool> {
         Abilities {
             parts: Some(self),

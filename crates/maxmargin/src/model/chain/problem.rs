@@ -312,6 +312,7 @@ impl Problem for Chain {
         self.bounds.as_ref()
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, ChainWorkspace, Vec<u32>> {
         Abilities {
             parts: Some(self),

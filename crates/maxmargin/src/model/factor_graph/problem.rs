@@ -358,6 +358,7 @@ impl Problem for FactorGraph {
         self.bounds.as_ref()
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, FactorGraphWorkspace, Labelling> {
         Abilities {
             parts: Some(self),

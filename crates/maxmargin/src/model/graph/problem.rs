@@ -341,6 +341,7 @@ impl Problem for Potts {
         self.bounds.as_ref()
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, PottsWorkspace, NodeLabels> {
         Abilities {
             parts: Some(self),

@@ -254,6 +254,7 @@ impl Problem for Matching {
         self.bounds.as_ref()
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, MatchingWorkspace, Vec<u32>> {
         Abilities {
             parts: Some(self),

@@ -252,6 +252,7 @@ impl Problem for Multiclass {
         self.data.weight(i)
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, MulticlassWorkspace, u32> {
         Abilities {
             parts: Some(self),

@@ -284,6 +284,7 @@ impl Problem for Multilabel {
         self.bounds.as_ref()
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, MultilabelWorkspace, LabelSet> {
         Abilities {
             parts: Some(self),

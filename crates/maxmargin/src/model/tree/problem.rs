@@ -292,6 +292,7 @@ impl Problem for Tree {
         Some(&self.bounds)
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, TreeWorkspace, Vec<State>> {
         Abilities {
             parts: Some(self),

@@ -54,6 +54,7 @@ impl Problem for SoftGraph {
         self.layout.weights[self.layout.blocks[i].example as usize]
     }
 
+    #[inline]
     fn abilities(&self) -> Abilities<'_, SoftWorkspace, u32> {
         Abilities {
             parts: Some(self),
