@@ -10,6 +10,7 @@
 //! of kernel values are kept. Seconds are processor time of the last training, on one thread.
 
 use anyhow::{Context as _, Result, bail};
+use maxmargin::ProblemExt as _;
 use maxmargin::evaluate::SequenceErrors;
 use maxmargin::kernel::{Kernel, KernelModel, Kernelised, NodeInputs};
 use maxmargin::model::LabelledRows;

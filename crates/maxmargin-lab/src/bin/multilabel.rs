@@ -13,6 +13,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use flate2::read::GzDecoder;
+use maxmargin::ProblemExt as _;
 use maxmargin::evaluate::LabelSetScores;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
