@@ -104,25 +104,3 @@ fn features_are_what_their_names_say() {
     let unseen = read("cat\tchat\n").unwrap();
     features.fill(&unseen[0], &mut data).unwrap();
 }
-
-#[test]
-fn the_shared_data_are_read() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    for (name, pairs, sure, possible) in [
-        ("align_enfr_hansards", 447, 4038, 13_400),
-        ("align_enfr_hansards_trial", 37, 0, 0),
-        ("align_encs_czenali", 2500, 44_292, 0),
-    ] {
-        let path = root.join(format!("{name}.tsv.gz"));
-        if !path.is_file() {
-            eprintln!("skipped: {name} is not at hand");
-            continue;
-        }
-        let all = read_alignments(Lines::open(path).unwrap()).unwrap();
-        let count = |gold| all.iter().map(|pair| pair.of_kind(gold).len()).sum::<usize>();
-        assert_eq!(all.len(), pairs);
-        if sure > 0 {
-            assert_eq!((count(Gold::Sure), count(Gold::Possible)), (sure, possible));
-        }
-    }
-}

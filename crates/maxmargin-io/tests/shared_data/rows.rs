@@ -1,18 +1,10 @@
-//! Yeast and Reuters as they are, where they are at hand.
-#![allow(clippy::unwrap_used, reason = "in a test, a panic is a report")]
+//! Yeast and Reuters as they are.
 
-use std::path::Path;
-
+use crate::shared;
 use maxmargin_io::{Format, LabelRule, RowData, Source, read_rows, read_rows_with};
 
-/// A file of the shared data, if it is there.
-fn source(name: &str) -> Option<Source> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.is_file() {
-        eprintln!("skipped: {} is not at hand", path.display());
-        return None;
-    }
-    Some(Source::File(path))
+fn source(name: &str) -> Source {
+    Source::File(shared(name))
 }
 
 fn read(source: &Source) -> RowData {
@@ -21,12 +13,8 @@ fn read(source: &Source) -> RowData {
     data
 }
 
-#[test]
-fn yeast() {
-    let (Some(train), Some(test)) = (source("yeast_train.svm.gz"), source("yeast_test.svm.gz"))
-    else {
-        return;
-    };
+pub(crate) fn yeast() {
+    let [train, test] = ["yeast_train.svm.gz", "yeast_test.svm.gz"].map(source);
     let data = read(&train);
     assert_eq!((data.rows.len(), data.attributes.len(), data.labels.len()), (1500, 103, 14));
     assert!(data.labels.iter().eq((0..14).map(|label| label.to_string())));
@@ -36,10 +24,8 @@ fn yeast() {
     assert_eq!(test.unwrap().rows.len(), 917);
 }
 
-#[test]
-fn reuters() {
-    let names = ["reuters21578_train.svm.gz", "reuters21578_test.svm.gz"];
-    let [Some(train), Some(test)] = names.map(source) else { return };
+pub(crate) fn reuters() {
+    let [train, test] = ["reuters21578_train.svm.gz", "reuters21578_test.svm.gz"].map(source);
     let data = read(&train);
     assert_eq!((data.rows.len(), data.attributes.len(), data.labels.len()), (7769, 10163, 90));
     let frequent = data.with_most_frequent_labels(30);

@@ -1,31 +1,13 @@
-//! The chunking attributes of the real CoNLL-2000 data, which may not be given away with the
-//! program.
-#![allow(clippy::unwrap_used, reason = "in a test, a panic is a report")]
+//! The chunking attributes of the real CoNLL-2000 data.
 
-use std::io::Write;
-use std::path::PathBuf;
-
+use crate::shared;
 use maxmargin_io::{
     CrfsuiteReader, Format, LabelRule, Lines, RawSequence, open_reader, read_training, read_with,
     write_crfsuite,
 };
 
-fn file(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    // Straight to the terminal: the harness would swallow what `eprintln!` says.
-    writeln!(std::io::stderr(), "skipped: {} is absent", path.display()).ok();
-    None
-}
-
-#[test]
-fn the_counts_are_those_of_crfsuite() {
-    let (Some(train), Some(test)) = (file("conll2000_train.txt.gz"), file("conll2000_test.txt.gz"))
-    else {
-        return;
-    };
+pub(crate) fn the_counts_are_those_of_crfsuite() {
+    let [train, test] = ["conll2000_train.txt.gz", "conll2000_test.txt.gz"].map(shared);
     let open = |path| open_reader(Lines::open(path).unwrap(), Some(Format::Conll)).unwrap();
     let train = read_training(open(&train)).unwrap();
     assert_eq!((train.sequences.len(), train.sequences.tokens()), (8936, 211_727));
@@ -38,9 +20,8 @@ fn the_counts_are_those_of_crfsuite() {
     assert!(test.unknown.attributes > 0);
 }
 
-#[test]
-fn written_as_crfsuite_the_data_are_the_same() {
-    let Some(path) = file("conll2000_test.txt.gz") else { return };
+pub(crate) fn written_as_crfsuite_the_data_are_the_same() {
+    let path = shared("conll2000_test.txt.gz");
     let open = || open_reader(Lines::open(&path).unwrap(), Some(Format::Conll)).unwrap();
     let mut text = Vec::new();
     let mut reader = open();

@@ -1,26 +1,14 @@
-//! The horses and the poses as they were counted when they were made. Skipped where they are not at
-//! hand.
-#![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
+//! The horses and the poses as they were counted when they were made.
 
+use crate::shared;
 use maxmargin::evaluate::Segmentation;
 use maxmargin_io::{
     Lines, PoseKinds, PoseSimulation, SuperpixelFeatures, lsp_parents, lsp_torso, read_poses,
     read_superpixels,
 };
-use std::path::{Path, PathBuf};
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.is_file() {
-        eprintln!("skipped: {} is not at hand", path.display());
-        return None;
-    }
-    Some(path)
-}
-
-#[test]
-fn horses() {
-    let Some(path) = shared("weizmann_horses_superpixels.txt.gz") else { return };
+pub(crate) fn horses() {
+    let path = shared("weizmann_horses_superpixels.txt.gz");
     let read = |split| {
         let lines = Lines::open(&path).unwrap();
         read_superpixels(lines, split, &SuperpixelFeatures::default()).unwrap()
@@ -45,10 +33,8 @@ fn horses() {
     assert!((background.accuracy() - 0.75).abs() < 5e-3, "{}", background.accuracy());
 }
 
-#[test]
-fn poses() {
-    let Some(path) = shared("lsp_joints.tsv.gz") else { return };
-    let people = read_poses(Lines::open(path).unwrap()).unwrap();
+pub(crate) fn poses() {
+    let people = read_poses(Lines::open(shared("lsp_joints.tsv.gz")).unwrap()).unwrap();
     assert_eq!((people.len(), people[0].joints.len()), (2000, 14));
     let simulation = PoseSimulation::default();
     let kinds = PoseKinds::fit(&people[..100], &lsp_parents(), 3, &simulation);
