@@ -58,27 +58,27 @@ impl Squares {
 }
 
 /// A piece of w that gets new values.
-pub(crate) struct Piece<'a> {
+pub(crate) struct WeightChunk<'a> {
     pub(crate) w: &'a mut [f64],
     /// The same piece of v, if w is clipped from it.
     pub(crate) v: Option<&'a mut [f64]>,
     /// The new values, or the first partial sum of them. It is zeroed afterwards.
     pub(crate) sum: &'a mut [f64],
-    pub(crate) found: Found,
+    pub(crate) found: ChunkSums,
 }
 
 /// What is measured while a piece gets its new values.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Found {
+pub(crate) struct ChunkSums {
     pub(crate) drift: f64,
     pub(crate) norm_sq: f64,
     pub(crate) product: f64,
 }
 
-impl Piece<'_> {
+impl WeightChunk<'_> {
     /// Adds `others`, in which this piece begins at `start`, to the sum, and makes the sum the new
     /// values.
-    pub(crate) fn take_over(&mut self, start: usize, others: &[Vec<f64>], bounds: Option<&Bounds>) {
+    pub(crate) fn replace(&mut self, start: usize, others: &[Vec<f64>], bounds: Option<&Bounds>) {
         for other in others {
             let other = &other[start..start + self.sum.len()];
             self.sum.iter_mut().zip(other).for_each(|(sum, term)| *sum += term);

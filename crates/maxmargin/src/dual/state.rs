@@ -2,7 +2,7 @@
 
 use super::clipped::Clipped;
 use super::point::{Block, Corner, DualPoint, Move, Shares, add_weights, dual_value};
-use super::rebuild::{CHUNK, Found, Piece, Squares};
+use super::rebuild::{CHUNK, ChunkSums, Squares, WeightChunk};
 use super::step::{Pace, Stride};
 use super::workers::Workers;
 use crate::problem::bounds::bounds_in_force;
@@ -212,13 +212,15 @@ impl<'p> DualState<'p> {
         let v = self.clipped.as_mut().map(|clipped| clipped.v.as_mut_slice());
         let mut v = v.unwrap_or_default().chunks_mut(CHUNK);
         let pieces = self.w.chunks_mut(CHUNK).zip(sum.chunks_mut(CHUNK));
-        let mut pieces: Vec<Piece<'_>> =
-            pieces.map(|(w, sum)| Piece { w, v: v.next(), sum, found: Found::default() }).collect();
+        let mut pieces: Vec<WeightChunk<'_>> = pieces
+            .map(|(w, sum)| WeightChunk { w, v: v.next(), sum, found: ChunkSums::default() })
+            .collect();
         workers.for_each_chunk(&mut pieces, 1, |at, _, piece| {
-            piece[0].take_over(at * CHUNK, others, bounds);
+            piece[0].replace(at * CHUNK, others, bounds);
         });
 
-        let total = |part: fn(&Found) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
+        let total =
+            |part: fn(&ChunkSums) -> f64| pieces.iter().map(|piece| part(&piece.found)).sum();
         let mut squares = Squares {
             norm_sq: total(|found| found.norm_sq),
             product: total(|found| found.product),
@@ -248,7 +250,7 @@ impl<'p> DualState<'p> {
         let (problem, shares, lambda, blocks) =
             (self.problem, &self.shares, self.lambda, &self.blocks);
         workers.for_each_chunk(&mut self.spare[..parts], 1, |part, _, sums| {
-            // The first is all zeros already, see `Piece`.
+            // The first is all zeros already, see `WeightChunk`.
             if part > 0 {
                 sums[0].fill(0.0);
             }

@@ -25,11 +25,11 @@ const SHRINKAGE: f64 = 0.5;
 
 /// At the start, the expected loss is at most this share of its value for equally likely outputs. (On the
 /// training objective of OCR after ten passes, 0.3 is better at λ = 100/n and far worse at 1/n.)
-const START: f64 = 0.05;
+const START_SHARE_OF_LOSS: f64 = 0.05;
 
 /// The first learning rates, relative to λ/share, which would be right for features of length 1. (On OCR
 /// after ten passes, 1 and 10 leave a larger gap at λ = 1/n and 100/n.)
-const RATE: f64 = 0.1;
+const FIRST_RATE: f64 = 0.1;
 
 /// The strength β of the start is searched between this and its reciprocal.
 const LEAST_PULL: f64 = 1e-6;
@@ -63,7 +63,7 @@ fn start(
             false => Err(TrainError::NotFinite { example: i }),
         }
     };
-    let most = START * at(0.0)?.1.loss;
+    let most = START_SHARE_OF_LOSS * at(0.0)?.1.loss;
     let mut found = at(*pull)?;
     if found.1.loss <= most {
         loop {
@@ -106,7 +106,8 @@ impl ExponentiatedGradient {
             blocks.push(block);
         }
         run.state = run.state_at(DualPoint { blocks });
-        let rates = run.state.shares.iter().map(|share| RATE * run.state.lambda / share).collect();
+        let rates =
+            run.state.shares.iter().map(|share| FIRST_RATE * run.state.lambda / share).collect();
         let (trial, next, way) = Default::default();
         Ok(Self { thetas, rates, trial, next, way })
     }

@@ -15,7 +15,7 @@ use crate::solver::block_coordinate::corner_cache::Cache;
 use serde::{Deserialize, Serialize};
 
 /// The QP is solved to this share of the gap. Beyond that, new planes are worth more.
-pub(super) const ENOUGH: f64 = 0.1;
+pub(super) const ENOUGH_OF_GAP: f64 = 0.1;
 
 /// Planes without mass for this many rounds are dropped.
 pub(super) const MOST_IDLE: u8 = 50;
@@ -24,7 +24,7 @@ pub(super) const MOST_IDLE: u8 = 50;
 const MOST_SWEEPS: usize = 1000;
 
 /// Gains below this are rounding.
-const ROUNDING: f64 = 1e-14;
+const LEAST_GAIN: f64 = 1e-14;
 
 /// Cutting planes, n-slack.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl NSlack {
     /// Examples with next to nothing to gain rest until the others are done.
     fn solve(&mut self, run: &mut Run<'_, '_>, proof: &Certificate) -> Result<bool, TrainError> {
         let n = run.examples();
-        let target = (ENOUGH * proof.gap).max(ROUNDING * (1.0 + proof.primal.abs()));
+        let target = (ENOUGH_OF_GAP * proof.gap).max(LEAST_GAIN * (1.0 + proof.primal.abs()));
         let little = 0.25 * target / n as f64;
         let mut whole = true;
         for _ in 0..MOST_SWEEPS {

@@ -6,7 +6,7 @@
 //! once per example. With bounds, w = clip(Aα).
 
 use super::corner_store::CornerStore;
-use super::n_slack::{ENOUGH, MOST_IDLE};
+use super::n_slack::{ENOUGH_OF_GAP, MOST_IDLE};
 use super::simplex_qp::SimplexQp;
 use crate::certificate::Certificate;
 use crate::dual::{Block, Clipped};
@@ -19,13 +19,13 @@ use crate::solver::batch::{Answer, Round};
 use serde::{Deserialize, Serialize};
 
 /// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
-const WORTHWHILE: f64 = 0.25;
+const WORTHWHILE_SHARE_OF_GAP: f64 = 0.25;
 
 /// The most planes in a row that are made of remembered corners.
 const MOST_REMEMBERED: usize = 10;
 
 /// Gains below this are rounding.
-const ROUNDING: f64 = 1e-14;
+const LEAST_GAIN: f64 = 1e-14;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Plane {
@@ -99,7 +99,8 @@ impl<'p> Round<'p> for OneSlack<'p> {
                 return Ok(false);
             }
             let promised = self.look(run);
-            if promised < WORTHWHILE * proof.gap || promised <= run.settings.tolerance {
+            if promised < WORTHWHILE_SHARE_OF_GAP * proof.gap || promised <= run.settings.tolerance
+            {
                 break;
             }
             for (store, pick) in self.stores.iter_mut().zip(&self.picks) {
@@ -194,7 +195,7 @@ impl OneSlack<'_> {
         proof: &Certificate,
         gap: f64,
     ) -> Result<(), TrainError> {
-        let target = (ENOUGH * gap).max(ROUNDING * (1.0 + proof.primal.abs()));
+        let target = (ENOUGH_OF_GAP * gap).max(LEAST_GAIN * (1.0 + proof.primal.abs()));
         let solved = match &mut self.clipped {
             None => self.qp.solve(target),
             Some(clipped) => {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Work within a block goes on until the violation has fallen to this share of its first value; after
 /// that, the next block pays more. (On OCR, 0.02 takes as many visits and more time, 0.3 more visits and
 /// as much time.)
-const ENOUGH: f64 = 0.1;
+const ENOUGH_OF_VIOLATION: f64 = 0.1;
 
 /// Mass is moved at most this often in one visit. (On OCR, 10 take as many visits and a fifth more time,
 /// 2 a fourth more visits.)
@@ -146,7 +146,7 @@ impl ActiveSets {
     pub(crate) fn start_from(&mut self, problem: &dyn Blocks, blocks: &[Block], left: &[f64]) {
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
             let point = self.relate(problem, i, &block.parts).clone();
-            self.atoms[i].settle(left, point, block.loss);
+            self.atoms[i].start_from(left, point, block.loss);
             self.tidy(i);
         }
     }
@@ -210,7 +210,7 @@ impl ActiveSets {
                 return None;
             }
             if round == 0 {
-                enough = ENOUGH * violation;
+                enough = ENOUGH_OF_VIOLATION * violation;
             }
             if violation <= enough.max(0.0) {
                 break;
@@ -268,7 +268,7 @@ impl ActiveSets {
                 return None;
             }
             if round == 0 {
-                enough = ENOUGH * violation;
+                enough = ENOUGH_OF_VIOLATION * violation;
             }
             if violation <= enough.max(0.0) {
                 break;

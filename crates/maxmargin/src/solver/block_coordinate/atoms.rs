@@ -148,7 +148,7 @@ impl Atoms {
 
     /// Splits the block's point, given relative to the truth, into two atoms: the only atom keeps `mass`,
     /// and the rest of the point becomes another atom.
-    pub(crate) fn settle(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
+    pub(crate) fn start_from(&mut self, mass: f64, mut parts: SparseVec, loss: f64) {
         if mass == 1.0 {
             return;
         }
@@ -383,7 +383,7 @@ mod tests {
             let mut atoms = Atoms::at(SparseVec::new(), 0.0);
             let part: f64 = (1.0 - mass) * (1.0 + 1e-16);
             let point: SparseVec = [(1, -part), (2, part)].into_iter().collect();
-            atoms.settle(mass, point.clone(), 0.5 * part);
+            atoms.start_from(mass, point.clone(), 0.5 * part);
             assert_eq!(atoms.len(), atoms_left);
             let mut found = SparseVec::new();
             atoms.write_relative(&mut found);

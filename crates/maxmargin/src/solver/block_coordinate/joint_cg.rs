@@ -24,19 +24,19 @@ const LEAST_ROUNDS: usize = 5;
 const MOST_ROUNDS: usize = 200;
 
 /// Rounds end when the gap within the face has fallen to this share of its first value.
-const ENOUGH: f64 = 0.1;
+const ENOUGH_OF_FIRST_GAP: f64 = 0.1;
 
 /// While sweeps leave less than this share of the gap, visits do well without joint steps.
-const FAST: f64 = 0.8;
+const GAP_LEFT_BY_FAST_SWEEPS: f64 = 0.8;
 
 /// A step that goes at least this share of its way has found a good direction.
-const FAR: f64 = 0.9;
+const LONG_STEP: f64 = 0.9;
 
 /// The part of a truth that has no part.
 const NO_PART: u64 = u64::MAX;
 
 /// If a truth without a part has less mass than this, the mass is rounding.
-const DUST: f64 = 1e-12;
+const ROUNDING_MASS: f64 = 1e-12;
 
 /// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
 const LEAST_MASS: f64 = 1e-15;
@@ -97,7 +97,7 @@ struct ConjugateGradients {
 }
 
 /// A problem whose blocks are simplices, and a run's state.
-pub(crate) struct Place<'a, 'p> {
+pub(crate) struct Arena<'a, 'p> {
     pub(crate) problem: &'p dyn Blocks,
     pub(crate) simplices: &'p dyn Simplices,
     pub(crate) state: &'a mut DualState<'p>,
@@ -122,7 +122,7 @@ impl Default for JointCg {
 impl JointCg {
     /// Whether a step is worth its cost after a sweep that found this gap, if that is known.
     pub(crate) fn is_due(&mut self, gap: Option<f64>) -> bool {
-        let fast = gap.is_some_and(|gap| gap < FAST * self.last_gap);
+        let fast = gap.is_some_and(|gap| gap < GAP_LEFT_BY_FAST_SWEEPS * self.last_gap);
         self.last_gap = gap.unwrap_or_default();
         !fast
     }
@@ -131,7 +131,7 @@ impl JointCg {
     /// visit `k`.
     pub(crate) fn step(
         &mut self,
-        place: &mut Place<'_, '_>,
+        place: &mut Arena<'_, '_>,
         averager: Option<(&mut Averager, u64)>,
     ) {
         self.collect(place);
@@ -141,12 +141,12 @@ impl JointCg {
         self.aim_at_projection();
         let mut stride = self.measure(place);
         self.rounds = match stride.gamma {
-            FAR.. => self.rounds + self.rounds / 2,
-            0.5..FAR => self.rounds,
+            LONG_STEP.. => self.rounds + self.rounds / 2,
+            0.5..LONG_STEP => self.rounds,
             _ => self.rounds / 2,
         }
         .clamp(LEAST_ROUNDS, MOST_ROUNDS);
-        if stride.gamma < FAR {
+        if stride.gamma < LONG_STEP {
             // A projection can spoil a good direction; then it is better not to leave the face at all.
             self.aim_at_boundary();
             let other = self.measure(place);
@@ -164,15 +164,15 @@ impl JointCg {
     }
 
     /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.
-    fn measure(&mut self, place: &Place<'_, '_>) -> Stride {
+    fn measure(&mut self, place: &Arena<'_, '_>) -> Stride {
         let slope = dot(&self.slopes, &self.solver.direction);
         let curvature = self.spread(place);
         Pace::EXACT.stride(slope, curvature, 1.0).unwrap_or_default()
     }
 
     /// Finds the blocks with several corners, these corners, and their slopes.
-    fn collect(&mut self, place: &Place<'_, '_>) {
-        let Place { simplices, state, .. } = place;
+    fn collect(&mut self, place: &Arena<'_, '_>) {
+        let Arena { simplices, state, .. } = place;
         self.blocks.clear();
         self.parts.clear();
         self.masses.clear();
@@ -184,7 +184,7 @@ impl JointCg {
                 self.masses.push(mass);
                 rest -= mass;
             }
-            if !simplices.truth_has_part() && rest > DUST {
+            if !simplices.truth_has_part() && rest > ROUNDING_MASS {
                 self.parts.push(NO_PART);
                 self.masses.push(rest);
             }
@@ -211,10 +211,10 @@ impl JointCg {
 
     /// Runs conjugate gradients along the face from the current point; `solver.way` is the way gone.
     /// Returns the number of rounds.
-    fn climb(&mut self, place: &Place<'_, '_>) -> usize {
+    fn climb(&mut self, place: &Arena<'_, '_>) -> usize {
         self.solver.start(&self.slopes, &self.blocks);
         let mut gap = self.solver.gap(&self.masses, &self.blocks);
-        let enough = ENOUGH * gap;
+        let enough = ENOUGH_OF_FIRST_GAP * gap;
         let mut round = 0;
         while round < self.rounds && gap > enough {
             let curvature = self.spread(place);
@@ -233,8 +233,8 @@ impl JointCg {
 
     /// Computes the change of w for a change of masses by `solver.direction`. Returns the curvature of
     /// the dual along it.
-    fn spread(&mut self, place: &Place<'_, '_>) -> f64 {
-        let Place { problem, state, .. } = place;
+    fn spread(&mut self, place: &Arena<'_, '_>) -> f64 {
+        let Arena { problem, state, .. } = place;
         self.change.clear();
         self.change.resize(state.w.len(), 0.0);
         for FaceBlock { i, corners, share, .. } in &self.blocks {
@@ -250,7 +250,7 @@ impl JointCg {
     }
 
     /// The change of the slopes for the last change of w.
-    fn gather(&mut self, place: &Place<'_, '_>) {
+    fn gather(&mut self, place: &Arena<'_, '_>) {
         let image = &mut self.solver.image;
         image.clear();
         for FaceBlock { i, corners, share, .. } in &self.blocks {
@@ -288,11 +288,11 @@ impl JointCg {
     /// Goes `gamma` ≤ 1 of the way in `solver.direction`, for which `change` was found.
     fn go(
         &mut self,
-        place: &mut Place<'_, '_>,
+        place: &mut Arena<'_, '_>,
         gamma: f64,
         mut averager: Option<(&mut Averager, u64)>,
     ) {
-        let Place { simplices, state, .. } = place;
+        let Arena { simplices, state, .. } = place;
         for FaceBlock { i, corners, .. } in &self.blocks {
             let block = &mut state.blocks[*i];
             if let Some((averager, k)) = &mut averager {

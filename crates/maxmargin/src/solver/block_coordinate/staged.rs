@@ -19,12 +19,12 @@ const LEAST_PASSES: u64 = 10;
 /// The most passes of plain steps.
 const MOST_PASSES: u64 = 200;
 
-/// If the gap is within this many times the tolerance, plain steps may finish the run ([`AS_LONG`] limits
+/// If the gap is within this many times the tolerance, plain steps may finish the run ([`MOST_TIMES_AS_LONG`] limits
 /// that).
-const NEAR: f64 = 4.0;
+const NEAR_TOLERANCE_FACTOR: f64 = 4.0;
 
 /// Near the tolerance, plain steps may take at most this many times the passes that it took to get near.
-const AS_LONG: u64 = 2;
+const MOST_TIMES_AS_LONG: u64 = 2;
 
 /// The block gaps and starting points during the first stage.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -80,7 +80,8 @@ impl PlainStage {
             return passes >= MOST_PASSES;
         }
         let fine_after = *self.fine_after.get_or_insert(passes);
-        let near = known <= NEAR * tolerance && passes < AS_LONG * fine_after;
+        let near =
+            known <= NEAR_TOLERANCE_FACTOR * tolerance && passes < MOST_TIMES_AS_LONG * fine_after;
         passes >= MOST_PASSES || passes >= LEAST_PASSES && !near
     }
 }

@@ -52,6 +52,6 @@ impl BlockCoordinate {
         let (problem, k) = (run.problem, run.totals.visits);
         let averager = averager.as_mut().map(|averager| (averager, k + 1));
         let state = &mut run.state;
-        joint.step(&mut joint_cg::Place { problem, simplices, state }, averager);
+        joint.step(&mut joint_cg::Arena { problem, simplices, state }, averager);
     }
 }
