@@ -67,7 +67,7 @@ pub(crate) struct Best {
     #[serde(with = "CertificateByPlace")]
     pub(crate) certificate: Certificate,
     weights: Vec<f64>,
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
 }
 
 impl Best {

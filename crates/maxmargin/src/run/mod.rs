@@ -55,6 +55,8 @@ pub(crate) struct Run<'p, 'o> {
     /// The best bound so far, if the dual point of the result need not be the last one.
     bound: Option<Bound>,
     warnings: Vec<String>,
+    /// Whether the run goes on from a checkpoint, whose points the problem has not seen.
+    is_resumed: bool,
     /// The signature of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
     /// What the last exact pass has read.
@@ -189,6 +191,7 @@ impl<'p, 'o> Run<'p, 'o> {
             judge: Judge::default(),
             bound: None,
             warnings: Vec::new(),
+            is_resumed: false,
             signature: None,
             readings: Vec::new(),
             block_gaps: None,

@@ -1,7 +1,7 @@
 //! What observers are told after a pass, and the end of a run.
 
 use super::{Check, Finished, Known, Run, Solution};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, first_misfit};
 use crate::dual::DualState;
 use crate::error::TrainError;
 use crate::observe::{Control, End, Event, Record, Status};
@@ -71,6 +71,20 @@ impl<'p> Run<'p, '_> {
         certificate.quality = certificate.quality.max(self.quality());
         if let Some(bound) = &self.bound {
             certificate = certificate.with_bound(bound.dual)?;
+        }
+        if self.is_resumed {
+            // A method may hold corners of its own whose losses another problem has told, and which show
+            // in the point only now.
+            let blocks = match (&self.bound, &best, &result) {
+                (Some(bound), _, _) => &bound.blocks,
+                (None, Some(best), _) => &best.blocks,
+                (None, None, Some(result)) => &result.blocks,
+                (None, None, None) => &self.state.blocks,
+            };
+            if let Some((example, why)) = first_misfit(self.problem, &mut self.workers, blocks) {
+                let why = format!("in example {example}, {why}");
+                return Err(TrainError::Resume { why });
+            }
         }
         let status = match status {
             _ if self.is_converged(&certificate) => Status::Converged,

@@ -111,6 +111,7 @@ impl<'p, 'o> Run<'p, 'o> {
         run.signature = Some(checkpoint.signature);
         run.oracle_timer.add(totals.oracle_seconds);
         (run.totals, run.steps) = (totals, checkpoint.steps);
+        run.is_resumed = true;
         run.judge = checkpoint.judge.into_owned();
         run.bound = checkpoint.bound.map(Cow::into_owned);
         run.estimate = checkpoint.estimate;

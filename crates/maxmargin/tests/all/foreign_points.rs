@@ -4,11 +4,12 @@ use crate::common::bcfw;
 use crate::common::problems::{Enumerated, EnumeratedBlock};
 use maxmargin::ProblemExt as _;
 use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
 use maxmargin::observe::{Control, Event, WarmStart};
 use maxmargin::{
     Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, SparseVec,
-    TrainError, Trainer, forward_problem,
+    TrainError, Trainer, audit, forward_problem,
 };
 
 /// Examples with the truth and one other output each, given by its ψ and its loss.
@@ -153,5 +154,53 @@ fn a_checkpoint_is_refused_where_the_loss_of_any_example_has_changed() {
         let error = go_on(&outputs).unwrap_err();
         assert!(matches!(error, TrainError::Resume { .. }), "example {example}: {error}");
         outputs[example].1 = 1.0;
+    }
+}
+
+/// A chain of forty pairs of tokens, in which mistakes of one example cost more.
+fn costly(example: usize, cost: f64) -> Chain {
+    let mut data = Sequences::new();
+    for i in 0..40usize {
+        let own = if i == example { cost } else { 1.0 };
+        for label in [i as u32 % 2, 1 - i as u32 % 2] {
+            data.push_weighted_token([(i as u32 % 3, 1.0)], label, own).unwrap();
+        }
+        data.end_sequence(1.0).unwrap();
+    }
+    Chain::new(ChainShape::new(2, 3), data, &Hamming { normalised: false, ..Hamming::default() })
+        .unwrap()
+}
+
+/// Methods keep corners of their own in a checkpoint. Whatever they are made of, the point that is returned
+/// is one of the problem that the run went on with, or the run is refused.
+#[test]
+fn no_method_brings_the_losses_of_another_problem_along() {
+    for solver in ["ssg", "adagrad", "n-slack", "1-slack", "fw", "bcfw", "eg"] {
+        let solver = solver.parse().unwrap();
+        let settings = Settings {
+            solver,
+            lambda: Some(0.5),
+            max_passes: 2,
+            tolerance: 0.0,
+            ..Settings::default()
+        };
+        let mut bytes = Vec::new();
+        let mut keep = |checkpoint: &Checkpoint<'_>| {
+            bytes = checkpoint.to_bytes("");
+            Ok(())
+        };
+        let trainer = Trainer::new(settings.clone());
+        trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&costly(1, 5.0)).unwrap();
+        let changed = costly(1, 1.0);
+        let longer = Settings { max_passes: 3, ..settings };
+        let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
+        match Trainer::new(longer).resume(checkpoint).train(&changed) {
+            Err(error) => assert!(matches!(error, TrainError::Resume { .. }), "{solver}: {error}"),
+            Ok(found) => {
+                let audit = audit(&changed, 0.5, &found.weights, &found.dual, 1e-9, 1).unwrap();
+                assert_eq!(audit.infeasible, None, "{solver}");
+                assert!(audit.certificate.dual >= found.certificate.dual - 1e-9, "{solver}");
+            }
+        }
     }
 }
