@@ -61,7 +61,7 @@ impl<W: Write> Table<W> {
                     start.d,
                     short(start.lambda),
                     s.solver,
-                    short(s.tolerance)
+                    s.tolerance_text()
                 )?;
                 if let Some(passes) = start.resumed {
                     writeln!(out, "resumed after {passes} passes")?;

@@ -237,7 +237,7 @@ impl GridSettings {
 
 /// Training settings for one λ.
 pub(super) fn at(training: &Settings, lambda: f64, tolerance: f64) -> Settings {
-    Settings { lambda: Some(lambda), tolerance, ..training.clone() }
+    Settings { lambda: Some(lambda), tolerance, relative_tolerance: 0.0, ..training.clone() }
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), SettingsError> {

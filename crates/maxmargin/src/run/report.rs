@@ -53,7 +53,7 @@ impl<'p> Run<'p, '_> {
     }
 
     fn is_converged(&self, certificate: &Certificate) -> bool {
-        self.settings.tolerance > 0.0 && certificate.gap <= self.settings.tolerance
+        self.settings.is_converged(certificate.gap, certificate.dual)
     }
 
     /// Ends the run. Its solution is `result`, with the certificate of `check`, unless a better model was

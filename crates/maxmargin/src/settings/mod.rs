@@ -66,6 +66,9 @@ pub struct Settings {
     /// Stop when the duality gap is at most this (absolute). With 0 the gap never ends the run. Default:
     /// 0.01.
     pub tolerance: f64,
+    /// Stop, too, when the duality gap is at most this share of the objective, such as 0.01 for 1 %. Where
+    /// both tolerances are positive, the larger one counts. Default: 0, which never ends the run.
+    pub relative_tolerance: f64,
     /// Stop after this many passes (n block visits each). Default: 1000.
     pub max_passes: u64,
     /// Stop after this many oracle calls, those of gap passes included. Default: no limit.
@@ -107,6 +110,7 @@ impl Default for Settings {
             average: Average::default(),
             rate: DEFAULT_RATE,
             tolerance: 0.01,
+            relative_tolerance: 0.0,
             max_passes: 1000,
             max_oracle_calls: None,
             max_seconds: None,
@@ -197,6 +201,13 @@ impl Settings {
                 expected: "a finite number, at least 0",
             });
         }
+        if !(0.0..1.0).contains(&self.relative_tolerance) {
+            return Err(SettingsError::Range {
+                name: "relative_tolerance",
+                value: self.relative_tolerance,
+                expected: "a share of the objective, at least 0 and less than 1",
+            });
+        }
         for (name, value) in [
             ("gap_power", self.gap_power),
             ("cache_factor", self.cache_factor),
@@ -220,6 +231,59 @@ impl Settings {
         }
         self.check_combinations()?;
         Ok(CheckedSettings(self.clone()))
+    }
+
+    /// The largest duality gap with which a run has converged, at a point with this dual value D: the larger
+    /// one of both tolerances.
+    ///
+    /// A gap P − D is at most the share r of the objective P exactly if it is at most r/(1 − r) · D.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// let settings = Settings { tolerance: 0.001, relative_tolerance: 0.2, ..Settings::default() };
+    /// assert_eq!(settings.tolerance_at(4.0), 1.0); // the objective is then 5 at most
+    /// assert_eq!(settings.tolerance_at(0.0), 0.001);
+    /// ```
+    pub fn tolerance_at(&self, dual: f64) -> f64 {
+        let r = self.relative_tolerance;
+        self.tolerance.max(r / (1.0 - r) * dual.max(0.0))
+    }
+
+    /// Whether a run has converged with this gap and this dual value. Without any tolerance it never has.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// let settings = Settings { tolerance: 0.0, relative_tolerance: 0.01, ..Settings::default() };
+    /// assert!(settings.is_converged(1.0, 99.0) && !settings.is_converged(1.0, 98.0));
+    /// assert!(!Settings { tolerance: 0.0, ..Settings::default() }.is_converged(0.0, 1.0));
+    /// ```
+    pub fn is_converged(&self, gap: f64, dual: f64) -> bool {
+        let never = self.tolerance <= 0.0 && self.relative_tolerance <= 0.0;
+        !never && gap <= self.tolerance_at(dual)
+    }
+
+    /// The tolerance as the command line writes it: a gap, a share of the objective in percent, or both.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    ///
+    /// assert_eq!(Settings::default().tolerance_text(), "0.01");
+    /// let relative = Settings { tolerance: 0.0, relative_tolerance: 0.01, ..Settings::default() };
+    /// assert_eq!(relative.tolerance_text(), "1%");
+    /// ```
+    pub fn tolerance_text(&self) -> String {
+        let percent = || {
+            // Eight digits hide that a percentage has no exact share, and show what was asked for.
+            let text = format!("{:.8}", 100.0 * self.relative_tolerance);
+            format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+        };
+        match (self.tolerance > 0.0, self.relative_tolerance > 0.0) {
+            (false, true) => percent(),
+            (true, true) => format!("{} or {}", self.tolerance, percent()),
+            (_, false) => self.tolerance.to_string(),
+        }
     }
 
     /// Whether the weights of a run are those of its dual point, w = Aα.
@@ -323,6 +387,11 @@ mod tests {
             assert!(refusal(|s| s.lambda = Some(lambda)).starts_with("lambda is "));
         }
         assert!(refusal(|s| s.tolerance = f64::NAN).contains("tolerance is NaN"));
+        for share in [-0.1, 1.0, f64::NAN] {
+            assert!(
+                refusal(|s| s.relative_tolerance = share).starts_with("relative_tolerance is ")
+            );
+        }
         assert_eq!(refusal(|s| s.max_passes = 0), "max_passes is 0; it must be at least 1");
         assert!(refusal(|s| s.gap_every = 0).contains("gap_every"));
         assert!(refusal(|s| s.max_oracle_calls = Some(0)).contains("max_oracle_calls"));

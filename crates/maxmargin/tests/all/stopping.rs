@@ -41,6 +41,28 @@ fn converged() {
 }
 
 #[test]
+fn converged_within_a_share_of_the_objective() {
+    let fw = Settings { solver: Solver::FrankWolfe, ..bcfw() };
+    let average = Settings { average: Average::Weighted, ..bcfw() };
+    let one_slack = Settings { solver: Solver::OneSlack, ..Settings::default() };
+    for base in [bcfw(), average, fw, one_slack, Settings::default()] {
+        let base = Settings { tolerance: 0.0, gap_every: 3, threads: 1, ..base };
+        let relative = Settings { relative_tolerance: 0.1, ..base.clone() };
+        let (solution, Rows(rows)) = watch(&toy(), &relative);
+        expect(&toy(), &relative, &solution, Status::Converged);
+        let within = |gap: f64, primal: f64| gap <= 0.1 * primal * (1.0 + 1e-12);
+        let certificate = solution.certificate;
+        assert!(within(certificate.gap, certificate.primal), "{certificate:?}");
+        let reached =
+            rows.iter().position(|(r, _)| r.gap.is_some_and(|g| within(g, r.primal.unwrap())));
+        assert_eq!(reached, Some(rows.len() - 1), "it stops at the first gap within tolerance");
+        // The larger one of both tolerances counts.
+        let both = Settings { tolerance: 1e3, ..relative };
+        assert!(train(&toy(), &both).unwrap().totals.passes <= solution.totals.passes);
+    }
+}
+
+#[test]
 fn max_passes() {
     for settings in every_method(1e-12) {
         for max_passes in [1, 2, 5] {

@@ -99,8 +99,8 @@ impl<'p> Round<'p> for OneSlack<'p> {
                 return Ok(false);
             }
             let promised = self.look(run);
-            if promised < WORTHWHILE_SHARE_OF_GAP * proof.gap || promised <= run.settings.tolerance
-            {
+            let enough = run.settings.tolerance_at(run.state.dual);
+            if promised < WORTHWHILE_SHARE_OF_GAP * proof.gap || promised <= enough {
                 break;
             }
             for (store, pick) in self.stores.iter_mut().zip(&self.picks) {

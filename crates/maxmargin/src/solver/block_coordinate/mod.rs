@@ -176,10 +176,9 @@ impl BlockCoordinate {
 
     /// Makes n visits, of which `done` are done already, unless something ends the pass early.
     fn visit_blocks(&mut self, run: &mut Run<'_, '_>, done: usize) -> Result<PassEnd, TrainError> {
-        let (n, tolerance, averaging) =
-            (run.examples(), run.settings.tolerance, self.averager.is_some());
+        let (n, averaging) = (run.examples(), self.averager.is_some());
         // Block gaps belong to the iterate and say nothing about an average.
-        let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE * tolerance };
+        let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE };
         for visits in done..n {
             if let Some(status) = run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
@@ -201,10 +200,11 @@ impl BlockCoordinate {
 
             // Stop if the gaps that the visits have seen are small enough.
             let known = self.picker.known_gap();
+            let tolerance = run.settings.tolerance_at(run.state.dual);
             if run.trusting && known.is_some_and(|gap| gap <= tolerance) {
                 return Ok(PassEnd::Trusted);
             }
-            if known.is_some_and(|gap| gap < promising) {
+            if known.is_some_and(|gap| gap < promising * tolerance) {
                 return Ok(PassEnd::Early);
             }
             if self.picker.ends_sweep(n, visits + 1) {
@@ -213,6 +213,7 @@ impl BlockCoordinate {
         }
         let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
         // Plain steps reduce all gaps from pass to pass, so the known ones are rather too large.
+        let tolerance = run.settings.tolerance_at(run.state.dual);
         let early = !averaging && stage.known_gap() < tolerance;
         if stage.is_done(run.totals.passes, tolerance) {
             self.switch_to_corrective(run);
