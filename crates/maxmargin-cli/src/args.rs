@@ -207,6 +207,32 @@ fn lambda(text: &str) -> Result<Lambda, String> {
     }
 }
 
+/// When a run has converged: at a gap, or at a share of the objective.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Tolerance {
+    Gap(f64),
+    Share(f64),
+}
+
+impl Tolerance {
+    /// Writes it into settings, in place of what they say.
+    pub(crate) fn set(self, settings: &mut maxmargin::Settings) {
+        (settings.tolerance, settings.relative_tolerance) = match self {
+            Self::Gap(gap) => (gap, 0.0),
+            Self::Share(share) => (0.0, share),
+        };
+    }
+}
+
+fn tolerance(text: &str) -> Result<Tolerance, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        return number(text).map(Tolerance::Gap).map_err(|error| format!("{error}, or `1%`"));
+    };
+    let share = percent.trim_end().parse::<f64>().ok().map(|percent| percent / 100.0);
+    let share = share.filter(|share| (0.0..1.0).contains(share));
+    share.map(Tolerance::Share).ok_or_else(|| "a percentage below 100 is needed, as in `1%`".into())
+}
+
 /// How it is learned. Options left out are taken from `--settings`, then from the defaults.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Training")]
@@ -247,9 +273,10 @@ pub(crate) struct SettingsArgs {
     /// Learning rate of adagrad, relative to the size that weights can have [default: 0.1]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) rate: Option<f64>,
-    /// Stop when the duality gap is at most this; 0 never does [default: 0.01]
-    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "GAP")]
-    pub(crate) tolerance: Option<f64>,
+    /// Stop when the duality gap is at most this, or this share of the objective, as in `1%`; 0 never
+    /// does [default: 1%]
+    #[arg(long, allow_negative_numbers = true, value_parser = tolerance, value_name = "GAP|SHARE%")]
+    pub(crate) tolerance: Option<Tolerance>,
     /// Stop after this many passes over the data [default: 1000]
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) max_passes: Option<u64>,
@@ -371,7 +398,7 @@ mod tests {
 
     #[test]
     fn help_states_the_true_defaults() {
-        let settings = maxmargin::Settings::default();
+        let settings = maxmargin_io::default_settings();
         let help = Cli::command()
             .find_subcommand_mut("train")
             .map(|train| train.render_long_help().to_string())
@@ -386,7 +413,7 @@ mod tests {
             format!("corners may take [default: {}]", settings.cache_bytes),
             format!("Step sizes [default: {}]", settings.step),
             format!("average of all of them [default: {}]", settings.average),
-            format!("0 never does [default: {}]", settings.tolerance),
+            format!("[default: {}]", settings.tolerance_text()),
             format!("passes over the data [default: {}]", settings.max_passes),
             format!("every so many passes [default: {}]", settings.gap_every),
             format!("random choices [default: {}]", settings.seed),

@@ -97,7 +97,8 @@ impl Claim<'_> {
 
     /// What the status says against a gap.
     pub(crate) fn status_contradiction(&self, gap: f64) -> Option<String> {
-        let (tolerance, c) = (self.settings.tolerance, &self.certificate);
+        let c = &self.certificate;
+        let tolerance = self.settings.tolerance_at(c.dual);
         let rounding = rounding_of(&[1.0, c.primal, c.dual]);
         match self.status? {
             Status::Converged => (gap > tolerance + rounding)

@@ -89,7 +89,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
                 Solver::Auto | Solver::NSlack | Solver::OneSlack => String::new(),
             },
             s.average,
-            s.tolerance,
+            s.tolerance_text(),
             s.seed
         ),
     );

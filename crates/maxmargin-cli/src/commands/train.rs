@@ -16,7 +16,7 @@ use maxmargin::{
 };
 use maxmargin_io::{
     ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Training,
-    TrainingPlan, atomic_write,
+    TrainingPlan, atomic_write, default_settings,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -205,7 +205,7 @@ const PARTS: [&str; 4] = ["order", "direction", "cache", "step"];
 /// The settings of the file, if there is one, with the options given on the command line.
 fn settings(args: &SettingsArgs) -> Result<Settings> {
     let mut settings = match &args.settings {
-        None => Settings::default(),
+        None => default_settings(),
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
@@ -214,6 +214,13 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
             let given: toml::Table = toml::from_str(&text)?;
             if !given.contains_key("solver") && PARTS.iter().any(|part| given.contains_key(*part)) {
                 settings.solver = Solver::BlockCoordinate;
+            }
+            if !given.contains_key("tolerance") && !given.contains_key("relative_tolerance") {
+                let own = default_settings();
+                (settings.tolerance, settings.relative_tolerance) =
+                    (own.tolerance, own.relative_tolerance);
+            } else if !given.contains_key("tolerance") {
+                settings.tolerance = 0.0;
             }
             settings.check().with_context(|| name.to_string())?;
             settings
@@ -232,7 +239,6 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         step,
         average,
         rate,
-        tolerance,
         max_passes,
         gap_every,
         seed,
@@ -242,6 +248,9 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         [args.order.is_some(), args.direction.is_some(), args.cache.is_some(), args.step.is_some()];
     if parts.contains(&true) && args.solver.is_none() && settings.solver == Solver::Auto {
         settings.solver = Solver::BlockCoordinate;
+    }
+    if let Some(tolerance) = args.tolerance {
+        tolerance.set(&mut settings);
     }
     match args.lambda {
         Some(Lambda::Value(lambda)) => settings.lambda = Some(lambda),
