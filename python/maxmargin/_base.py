@@ -16,7 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._progress import Progress, logger
-from ._settings import as_json, group_bounds, is_auto, number, seed, strength, threads, whole_number
+from ._settings import (
+    as_json,
+    group_bounds,
+    lambda_rule,
+    number,
+    seed,
+    strength,
+    threads,
+    tolerance_of,
+    tolerances,
+    when_standardised,
+    whole_number,
+)
 from .io import SequenceFile
 
 PathLike = str | os.PathLike[str]
@@ -132,11 +144,11 @@ class BaseSVM(BaseEstimator):
         >>> ChainSVM(C=2.0).settings(total_weight=10)["lambda"]
         0.05
         """
-        if number("tol", self.tol) < 0:
-            raise ValueError(f"tol is {self.tol}; it must be at least 0")
+        gap, share = tolerances(self.tol)
         settings: dict[str, Any] = {
             "solver": self.solver,
-            "tolerance": float(self.tol),
+            "tolerance": gap,
+            "relative_tolerance": share,
             "max_passes": self._most_passes(),
             "seed": seed(self.random_state),
             "threads": threads(self.n_jobs),
@@ -198,7 +210,9 @@ class BaseSVM(BaseEstimator):
                 callback=progress if progress.wanted else None,
                 rounds=prepared.rounds,
                 exact=prepared.exact,
-                choose=is_auto(self.lam),
+                rule=lambda_rule(self.lam, self.C),
+                measure=getattr(self, "measure", None),
+                standardise=when_standardised(getattr(self, "standardise", False)),
             )
         finally:
             progress.close()
@@ -224,6 +238,7 @@ class BaseSVM(BaseEstimator):
     def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
         self.certificate_ = Certificate._of(meta["certificate"], meta["problem"])
         self.status_: str = meta["status"]
+        self.lam_source_: dict[str, Any] = meta.get("lambda_source") or {"rule": "given"}
         self.totals_: dict[str, Any] = meta["totals"]
         self.n_iter_ = int(meta["totals"]["passes"])
         self.choice_: dict[str, Any] | None = meta.get("choice")
@@ -308,7 +323,7 @@ class BaseSVM(BaseEstimator):
         settings = meta["settings"]
         estimator = cls(
             lam=meta["certificate"]["lambda"],
-            tol=settings["tolerance"],
+            tol=tolerance_of(settings),
             max_passes=settings["max_passes"],
             solver=settings["solver"],
             random_state=settings["seed"],

@@ -24,6 +24,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
         Its value; larger ones are regularised less.
+    standardise : bool or "auto", default="auto"
+        As in :class:`MulticlassSVM`.
 
     Attributes
     ----------
@@ -50,10 +52,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
@@ -62,6 +64,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rescaling: str = "margin",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        standardise: bool | str = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,

@@ -34,13 +34,15 @@ class ChainSVM(FromColumns, AttributeNames, BaseSVM):
 
     Parameters
     ----------
-    lam : float or "auto", optional
-        Regularization strength λ; by default 1/n. ``"auto"`` chooses the one with the least error on the
-        data given to ``fit`` as ``validation``, or on a tenth that is held out for that alone.
+    lam : float, "scale", "auto" or "1/n", default="scale"
+        Regularization strength λ. ``"scale"`` fits the scale of features and losses, without a search;
+        ``"auto"`` goes outwards from there to the one with the least error on the data given to ``fit`` as
+        ``validation``, or on parts of the examples that are held out for that alone; ``"1/n"`` is that of the
+        papers.
     C : float, optional
         The same as in scikit-learn's linear SVMs: λ = 1/(C n).
-    tol : float, default=0.01
-        Training stops when the duality gap is at most this.
+    tol : float or str, default="1%"
+        Training stops when the duality gap is at most this, or this share of the objective.
     max_passes : int, default=1000
         Training stops after so many passes over the data at the latest.
     solver : {"auto", "bcfw", "fw", "ssg", "adagrad", "perceptron", "n-slack", "1-slack", "eg"}, \
@@ -48,8 +50,8 @@ default="auto"
         The method; ``"auto"`` is right nearly always. Those after ``"fw"`` are there to compare with.
     order, direction, cache : str, optional
         Parts of the solver ``"bcfw"``, which is meant when one of them is given.
-    loss : {"normalised", "hamming"}, default="normalised"
-        Hamming loss divided by the length of the sequence, or not.
+    loss : {"hamming", "normalised"}, default="hamming"
+        The number of wrong labels, or that divided by the length of the sequence.
     label_weights : dict, optional
         What a mistake costs by true label; 1 for those that are not named.
     template : str, optional
@@ -113,6 +115,8 @@ default="auto"
         Why training ended: ``"converged"``, ``"max-passes"``, ``"patience"``, ``"interrupted"``, …
     lam_curve_ : structured ndarray or None
         After ``lam="auto"``: every ``lam`` that was tried, and its ``error``.
+    lam_source_ : dict
+        Where λ comes from: its ``rule``, and what the rule has measured.
     n_iter_ : int
         Passes over the data.
 
@@ -152,16 +156,16 @@ default="auto"
 
     def __init__(
         self,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
         cache: str | None = None,
-        loss: str = "normalised",
+        loss: str = "hamming",
         label_weights: Mapping[Any, float] | None = None,
         template: str | None = None,
         without: Sequence[str] = (),

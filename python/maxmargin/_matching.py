@@ -71,10 +71,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,

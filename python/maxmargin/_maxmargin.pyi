@@ -270,8 +270,11 @@ def fit(
     callback: _Callback | None = ...,
     rounds: tuple[list[float], int] | None = ...,
     exact: bool = ...,
-    choose: bool = ...,
+    rule: str = ...,
+    measure: str | None = ...,
+    standardise: str = ...,
 ) -> tuple[Model, dict[str, _Floats], _Curve | None]: ...
+def label_pairs(labels: int) -> str: ...
 def follow_path(
     spec: str,
     data: _Data,
@@ -292,6 +295,7 @@ def fit_structure(
     start: Dual | None = ...,
     validator: Callable[[_Floats], float] | None = ...,
     callback: _Callback | None = ...,
+    rule: str = ...,
 ) -> tuple[_Floats, Dual, dict[str, _Floats], str]: ...
 def check_structure(
     adapter: Any,
@@ -310,7 +314,7 @@ def choose_structure_lambda(
     weights: list[float],
     dim: int,
     settings: str,
-    lowest: float,
+    examples: int,
     validator: Callable[[_Floats], float],
     bounds: _Bounds | None = ...,
     quality: str = ...,

@@ -28,8 +28,11 @@ class MultilabelSVM(RowSVM):
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
 patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
-    pairs : {"complete", "tree", "none"}, default="complete"
-        Which pairs of labels have a weight: all, those of a tree, or none.
+    pairs : {"auto", "complete", "tree", "none"}, default="auto"
+        Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15 labels,
+        a tree up to 100, and none beyond.
+    standardise : bool or "auto", default="auto"
+        As in :class:`MulticlassSVM`.
     inference : str, default="auto"
         How sets are found in training: ``"auto"``, ``"enumerate"``, ``"max-sum"``, ``"roof-duality"``, …
     loss : {"normalised", "hamming"}, default="normalised"
@@ -97,16 +100,16 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
         direction: str | None = None,
         cache: str | None = None,
-        pairs: str = "complete",
+        pairs: str = "auto",
         inference: str = "auto",
         loss: str = "normalised",
         fit_intercept: bool = True,
@@ -120,6 +123,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         rho_schedule: Sequence[float] | None = None,
         multipliers: int | None = None,
         smooth: float | None = None,
+        standardise: bool | str = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -230,13 +234,14 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         )
 
     def _pairs(self, data: native.RowData, labels: int) -> list[Sequence[int]]:
-        if self.pairs == "complete":
+        pairs = native.label_pairs(labels) if self.pairs == "auto" else self.pairs
+        if pairs == "complete":
             return [(i, j) for j in range(labels) for i in range(j)]
-        if self.pairs == "tree":
+        if pairs == "tree":
             return [list(pair) for pair in data.tree(labels)]
-        if self.pairs == "none":
+        if pairs == "none":
             return []
-        raise ValueError(f"pairs is {self.pairs!r}; known are 'complete', 'tree' and 'none'")
+        raise ValueError(f"pairs is {self.pairs!r}; known are 'auto', 'complete', 'tree' and 'none'")
 
     def _sets(self, y: Any, *, strict: bool) -> tuple[np.ndarray, np.ndarray]:
         """The labels of all rows one after the other, and where those of each row end."""

@@ -269,6 +269,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
         Its value; larger ones are regularised less.
+    standardise : bool or "auto", default="auto"
+        Whether attributes are divided by their typical size before training; ``coef_`` stays in the units of
+        ``X``. ``"auto"`` does so with dense rows whose attributes differ a hundredfold in size.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
 
@@ -303,10 +306,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
@@ -321,6 +324,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
+        standardise: bool | str = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,

@@ -55,28 +55,89 @@ def whole_number(name: str, value: Any, least: int = 0) -> int:
     return int(value)
 
 
+#: How λ can be found, besides being given.
+LAMBDA_RULES = ("scale", "auto", "1/n")
+
+
 def is_auto(lam: Any) -> bool:
     """Whether λ is to be chosen."""
     return isinstance(lam, str) and lam == "auto"
 
 
+def lambda_rule(lam: Any, C: Any) -> str:
+    """The rule by which λ is found; ``given`` where it is a number, or follows from C.
+
+    >>> lambda_rule("scale", None), lambda_rule(0.5, None), lambda_rule("scale", 1.0)
+    ('scale', 'given', 'given')
+    """
+    if C is not None:
+        return "given"
+    if lam is None:
+        return "scale"
+    return lam if isinstance(lam, str) else "given"
+
+
+def tolerances(tol: Any) -> tuple[float, float]:
+    """The absolute gap and the share of the objective that ``tol`` stands for.
+
+    >>> tolerances(0.5), tolerances("1%")
+    ((0.5, 0.0), (0.0, 0.01))
+    """
+    if isinstance(tol, str):
+        try:
+            share = float(tol.removesuffix("%")) / 100.0 if tol.endswith("%") else math.nan
+        except ValueError:
+            share = math.nan
+        if not 0.0 <= share < 1.0:
+            raise ValueError(f"tol is {tol!r}; it must be a number, or a percentage such as '1%'")
+        return 0.0, share
+    if number("tol", tol) < 0:
+        raise ValueError(f"tol is {tol}; it must be at least 0")
+    return float(tol), 0.0
+
+
+def tolerance_of(settings: dict[str, Any]) -> float | str:
+    """The ``tol`` that stands for the tolerances in settings.
+
+    >>> tolerance_of({"tolerance": 0.0, "relative_tolerance": 0.01})
+    '1%'
+    """
+    share = settings.get("relative_tolerance", 0.0)
+    if share > settings["tolerance"] == 0.0:
+        return f"{100.0 * share:.10g}%"
+    return settings["tolerance"]
+
+
 def strength(lam: Any, C: Any, total_weight: float) -> float | None:
-    """The regularization strength λ of a run; none if it is to be chosen."""
-    if lam is not None and C is not None:
+    """The regularization strength λ of a run; none if it is to be found."""
+    kinds = "a positive number, 'scale', 'auto' or '1/n'"
+    if isinstance(lam, str) and lam not in LAMBDA_RULES:
+        raise ValueError(f"lam is {lam!r}; it must be {kinds}")
+    if lam not in (None, "scale") and C is not None:
         raise ValueError("lam and C are two ways to say the same; give one of them")
-    if is_auto(lam):
-        return None
-    if lam is not None:
-        if isinstance(lam, str):
-            raise ValueError(f"lam is {lam!r}; it must be a positive number, or 'auto'")
-        if not number("lam", lam) > 0:
-            raise ValueError(f"lam is {lam}; it must be a positive number, or 'auto'")
-        return float(lam)
-    if C is None:
+    if isinstance(lam, str) and lam == "1/n":
         return 1.0 / total_weight
+    if C is None and (lam is None or isinstance(lam, str)):
+        return None
+    if C is None:
+        if not number("lam", lam) > 0:
+            raise ValueError(f"lam is {lam}; it must be {kinds}")
+        return float(lam)
     if not number("C", C) > 0:
         raise ValueError(f"C is {C}; it must be a positive number")
     return 1.0 / (float(C) * total_weight)
+
+
+def when_standardised(standardise: Any) -> str:
+    """When attributes are divided by their typical size, as the native half calls it.
+
+    >>> when_standardised(True), when_standardised(False), when_standardised("auto")
+    ('always', 'never', 'auto')
+    """
+    known = {True: "always", False: "never", "auto": "auto"}
+    if isinstance(standardise, (bool, str)) and standardise in known:
+        return known[standardise]
+    raise ValueError(f"standardise is {standardise!r}; it must be True, False or 'auto'")
 
 
 def seed(random_state: Any) -> int:

@@ -75,10 +75,10 @@ random_state, warm_start, verbose, callback, options
     def __init__(
         self,
         structure: Any = None,
-        lam: float | str | None = None,
+        lam: float | str | None = "scale",
         *,
         C: float | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",
         order: str | None = None,
@@ -152,6 +152,7 @@ random_state, warm_start, verbose, callback, options
                 start=start,
                 validator=validator,
                 callback=progress if progress.wanted else None,
+                rule="given" if "lambda" in settings else "scale",
             )
         finally:
             progress.close()
@@ -199,7 +200,7 @@ random_state, warm_start, verbose, callback, options
 
     def _choose_lam(self, X: Any, y: Any, weights: np.ndarray, own: Any, settings: Any) -> Any:
         """λ by the mean loss on data of their own, or on a tenth of the examples, and what was tried."""
-        lowest = 0.1 / len(X)
+        examples = len(X)
         if own is None:
             X, y, weights, own = hold_out(X, y, weights, seed(self.random_state), 10)
         adapter = Adapter(self.structure, X, y)
@@ -210,7 +211,7 @@ random_state, warm_start, verbose, callback, options
             weights.tolist(),
             adapter.dim,
             as_json("settings", settings),
-            lowest,
+            examples,
             self._validator(*own),
             bounds=self._bound_arrays(adapter.dim),
             quality=getattr(self.structure, "quality", "exact"),

@@ -11,7 +11,7 @@ pub(crate) use compare::Budget;
 pub use compare::CompareArgs;
 pub(crate) use kernel::{KernelArgs, KernelName};
 pub use model::ModelArgs;
-pub(crate) use model::{Group, Loss, ModelName, Pairs};
+pub(crate) use model::{Group, Loss, ModelName, Pairs, Standardise};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
 pub(crate) use soft::{SoftArgs, TrainingName};
@@ -19,7 +19,7 @@ pub(crate) use soft::{SoftArgs, TrainingName};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand};
 use maxmargin::{Average, Caching, CheckpointEvery, Direction, GridStart, Order, Solver, Step};
-use maxmargin_io::Format;
+use maxmargin_io::{Format, Measure};
 use std::path::PathBuf;
 
 /// Structured SVMs by Frank-Wolfe methods, with a certificate of how good the training is.
@@ -197,13 +197,33 @@ pub(crate) struct PickArgs {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Lambda {
     Value(f64),
+    /// 1/n, as in the papers.
+    PerExample,
+    /// What fits the scale of features and losses.
+    Scale,
     Auto,
+}
+
+impl Lambda {
+    /// The name of the rule, as it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Value(_) => "given",
+            Self::PerExample => "1/n",
+            Self::Scale => "scale",
+            Self::Auto => "auto",
+        }
+    }
 }
 
 fn lambda(text: &str) -> Result<Lambda, String> {
     match text {
         "auto" => Ok(Lambda::Auto),
-        text => number(text).map(Lambda::Value).map_err(|error| format!("{error}, or `auto`")),
+        "scale" => Ok(Lambda::Scale),
+        "1/n" => Ok(Lambda::PerExample),
+        text => number(text)
+            .map(Lambda::Value)
+            .map_err(|error| format!("{error}, or `scale`, `auto` or `1/n`")),
     }
 }
 
@@ -240,10 +260,16 @@ pub(crate) struct SettingsArgs {
     /// Read settings from a TOML file; options given here win
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) settings: Option<PathBuf>,
-    /// Regularization strength, or `auto`: the one with the least error on held-out data
-    /// [default: 1/n]
-    #[arg(long, allow_negative_numbers = true, value_parser = lambda, value_name = "NUMBER|auto")]
+    /// Regularization strength: a number; `scale`, which fits the scale of features and losses; `auto`, the
+    /// one with the least error on held-out data; or `1/n` with n examples, as in the papers
+    /// [default: scale]
+    #[arg(long, allow_negative_numbers = true, value_parser = lambda, value_name = "NUMBER|scale|auto|1/n")]
     pub(crate) lambda: Option<Lambda>,
+    /// What `--lambda auto` chooses by: the share of wrong parts (error) or of examples with any (subset), or
+    /// what is usual in the field [default: chunk-f1 for BIO tags, micro-f1 for sets of labels, aer for
+    /// matchings, iou for graphs, pdj for poses, else error]
+    #[arg(long, value_parser = measure_parser(), value_name = "NAME")]
+    pub(crate) measure: Option<Measure>,
     /// Method: batch (fw) or block-coordinate Frank-Wolfe (bcfw), or what is best; options for the parts
     /// of bcfw imply it [default: auto]. To compare with: stochastic subgradients (ssg, adagrad), the
     /// averaged perceptron, cutting planes (n-slack, 1-slack), exponentiated gradient (eg)
@@ -364,6 +390,11 @@ where
 /// Reads the name of a format.
 pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn measure_parser() -> impl clap::builder::TypedValueParser<Value = Measure> {
+    PossibleValuesParser::new(Measure::ALL.map(Measure::name))
+        .try_map(|name| name.parse::<Measure>())
 }
 
 fn number(text: &str) -> Result<f64, &'static str> {

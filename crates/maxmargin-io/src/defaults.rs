@@ -9,6 +9,58 @@ use maxmargin::Settings;
 /// The gap, as a share of the objective, with which a run has converged.
 const TOLERANCE: f64 = 0.01;
 
+/// The pairs of labels that have a weight in a multi-label model.
+///
+/// ```
+/// use maxmargin_io::LabelPairs;
+///
+/// let of = [14, 90, 983].map(LabelPairs::for_labels);
+/// assert_eq!(of, [LabelPairs::Complete, LabelPairs::Tree, LabelPairs::None]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelPairs {
+    /// All pairs: the best predictions of whole sets, as long as the best set can be found quickly.
+    Complete,
+    /// The pairs of a tree: about half of the gain for next to nothing.
+    Tree,
+    /// None: every label on its own.
+    None,
+}
+
+/// With at most so many labels, all pairs have weights: all sets of labels can be tried out.
+const MOST_LABELS_OF_ALL_PAIRS: usize = 15;
+
+/// With at most so many labels, the pairs of a tree have weights.
+const MOST_LABELS_OF_A_TREE: usize = 100;
+
+impl LabelPairs {
+    /// The pairs that pay with this number of labels.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::LabelPairs::for_labels(101), maxmargin_io::LabelPairs::None);
+    /// ```
+    pub fn for_labels(labels: usize) -> Self {
+        match labels {
+            0..=MOST_LABELS_OF_ALL_PAIRS => Self::Complete,
+            0..=MOST_LABELS_OF_A_TREE => Self::Tree,
+            _ => Self::None,
+        }
+    }
+
+    /// Its name, as options write it.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::LabelPairs::Tree.name(), "tree");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Tree => "tree",
+            Self::None => "none",
+        }
+    }
+}
+
 /// The settings that the command line and Python begin with.
 ///
 /// ```

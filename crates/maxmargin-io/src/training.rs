@@ -1,12 +1,14 @@
 //! A training: from a specification and examples to a model, in one round or in several.
 
 use crate::examples::Examples;
+use crate::lambda::LambdaSource;
 use crate::model::Model;
 use crate::origin::Origin;
 use crate::outcome::{Outcome, SoftRounds};
 use crate::problem::ProblemError;
 use crate::problem_role::ProblemRole;
 use crate::spec::Spec;
+use crate::standardise::Scaling;
 use maxmargin::observe::Totals;
 use maxmargin::{Blocks, DualPoint, GroupBounds, Settings, Solution, Status};
 
@@ -57,6 +59,11 @@ pub struct TrainingPlan {
     pub rounds: SoftRounds,
     /// The λ and the dual point of a model to start from.
     pub start: Option<(f64, DualPoint)>,
+    /// Where the λ of the settings comes from, which the model keeps.
+    pub lambda_source: Option<LambdaSource>,
+    /// What the attributes of the examples were multiplied by before. The model has weights for attributes as
+    /// they were.
+    pub scaling: Option<Scaling>,
 }
 
 /// A round of training about to begin; see [`Training::train`].
@@ -127,6 +134,11 @@ impl Training {
             let mut model = outcome.into_model(origin, spec, settings.clone());
             model.meta.n = n;
             model.meta.bounds = plan.bounds.clone();
+            model.meta.lambda_source = plan.lambda_source.clone();
+            if let Some(scaling) = &plan.scaling {
+                scaling.to_raw(&model.meta.spec, &mut model.weights);
+                model.meta.scaling = Some(scaling.clone());
+            }
             return Ok(model);
         }
     }

@@ -42,6 +42,14 @@ pub enum VerifyError {
 }
 
 impl Model {
+    /// The weights of the problem that was trained, whose attributes may have been scaled.
+    fn trained_weights(&self) -> Cow<'_, [f64]> {
+        let Some(scaling) = &self.meta.scaling else { return Cow::Borrowed(&self.weights) };
+        let mut weights = self.weights.clone();
+        scaling.from_raw(&self.meta.spec, &mut weights);
+        Cow::Owned(weights)
+    }
+
     /// Computes the certificate again on labelled examples, which `noun` names in the plural, and holds all
     /// that the model states against it, against the examples and against each other.
     ///
@@ -81,6 +89,9 @@ impl Model {
         if let Some(other) = self.other_data(examples.len(), noun, fingerprint) {
             let findings = [vec![other], self.contradictions()].concat();
             return Ok(Verdict { audit: None, findings });
+        }
+        if let Some(scaled) = self.meta.scaling.as_ref().and_then(|own| own.apply(&examples)) {
+            examples = scaled;
         }
         let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
         let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
@@ -148,7 +159,7 @@ impl Model {
                 };
                 Cow::Owned(weights)
             }
-            _ => Cow::Borrowed(self.weights.as_slice()),
+            _ => self.trained_weights(),
         };
         let claim = Claim { weights: &weights, ..self.claim() };
         if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {

@@ -3,7 +3,9 @@
 use maxmargin::model::factor_graph::FactorGraph;
 use maxmargin::model::multilabel::SetScores;
 use maxmargin::{Quality, TrainError};
-use maxmargin_io::{DataError, FromPath, ModelError, ProblemError, SaveError, VerifyError};
+use maxmargin_io::{
+    DataError, FromPath, LambdaError, Measure, ModelError, ProblemError, SaveError, VerifyError,
+};
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyOSError, PyPermissionError, PyValueError,
@@ -77,8 +79,10 @@ pub(crate) enum WorkError {
         .0.explain()
     )]
     NotExact(Quality),
-    #[error("lam=\"auto\" needs at least two examples, or data to validate on")]
-    TooFewExamples,
+    #[error(transparent)]
+    Lambda(#[from] LambdaError),
+    #[error("measure={0} is for {1}")]
+    Measure(Measure, &'static str),
     #[error(
         "paths are of weights, which models with a kernel or soft training have not; \
          give several lam to fit, or leave kernel and training out"

@@ -12,17 +12,16 @@ use crate::supervise::supervised;
 use maxmargin::kernel::Support;
 use maxmargin::observe::Control;
 use maxmargin::{
-    Blocks, GroupBounds, Interrupt, LambdaChoice, PathSettings, Settings, choose_lambda,
-    regularization_path_with,
+    Blocks, GroupBounds, Interrupt, PathSettings, Settings, TriedLambda, regularization_path_with,
 };
 use maxmargin_io::{
-    Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin,
-    PathFile, ProblemRole, SoftRounds, SoftSpec, Spec, Training, TrainingPlan,
+    Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, LabelPairs, LambdaSource, Measure,
+    Model as ModelFile, Origin, PathFile, ProblemRole, Scaling, SoftRounds, SoftSpec, Spec, Training,
+    TrainingPlan,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::borrow::Cow;
 
 /// A structured argument.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
@@ -37,8 +36,32 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> P
 /// The λ that were tried with their errors.
 pub(crate) type Curve = Vec<(f64, f64)>;
 
-pub(crate) fn curve(choice: &LambdaChoice) -> Curve {
-    choice.tried.iter().map(|tried| (tried.lambda, tried.error)).collect()
+pub(crate) fn curve(tried: &[TriedLambda]) -> Curve {
+    tried.iter().map(|tried| (tried.lambda, tried.error)).collect()
+}
+
+/// How λ is to be found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Rule {
+    Given,
+    PerExample,
+    Scale,
+    /// By a measure, or by that of the task.
+    Auto(Option<Measure>),
+}
+
+impl Rule {
+    pub(crate) fn parse(rule: &str, measure: Option<&str>) -> PyResult<Self> {
+        let measure = measure.map(|name| name.parse().map_err(value_error)).transpose()?;
+        match (rule, measure) {
+            ("auto", measure) => Ok(Self::Auto(measure)),
+            (_, Some(_)) => Err(value_error("measure has a meaning only with lam='auto'")),
+            ("given", None) => Ok(Self::Given),
+            ("1/n", None) => Ok(Self::PerExample),
+            ("scale", None) => Ok(Self::Scale),
+            _ => Err(value_error(format!("there is no rule {rule:?} for lam"))),
+        }
+    }
 }
 
 /// What is trained on what.
@@ -102,7 +125,7 @@ fn before(spec: &Spec) -> Spec {
 #[pyfunction]
 #[pyo3(signature = (spec, data, labels, attributes, format, settings, bounds, held_out=None,
                     validation=None, start=None, callback=None, rounds=None, exact=false,
-                    choose=false))]
+                    rule="given", measure=None, standardise="never"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -119,14 +142,16 @@ pub(crate) fn fit<'py>(
     callback: Option<&Bound<'py, PyAny>>,
     rounds: Option<(Vec<f64>, usize)>,
     exact: bool,
-    choose: bool,
+    rule: &str,
+    measure: Option<&str>,
+    standardise: &str,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
     let mut settings: Settings = parse("settings", settings)?;
     let rounds = rounds.map_or_else(SoftRounds::default, |(rhos, most)| SoftRounds { rhos, most });
     let held_out = held_out.map(|(seed, one_in)| HeldOut { seed, one_in });
     let mut training = training(spec, data, labels, attributes, format)?;
     let bounds: GroupBounds = parse("bounds", bounds)?;
-    let validation = match (validation, held_out) {
+    let mut validation = match (validation, held_out) {
         (Some(data), _) => Some(data.take()?.0),
         (None, Some(_)) if training.examples.len() < 2 => {
             return Err(value_error("validation needs at least two examples, or data of its own"));
@@ -142,17 +167,21 @@ pub(crate) fn fit<'py>(
     let start = start
         .filter(|model| fits(model, &training.spec, training.origin.fingerprint, held_out))
         .and_then(|model| model.dual.clone().map(|point| (model.meta.certificate.lambda, point)));
-    let plan = TrainingPlan { bounds, rounds, start };
+    let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
+    let mut plan = TrainingPlan { bounds, rounds, start, lambda_source: None, scaling };
     let interrupt = Interrupt::new();
-    let mut tried = None;
-    if choose {
-        let choice = supervised(py, None, &interrupt, |_| {
-            choose_on(&training, validation.as_ref(), &plan.bounds, &settings, &interrupt)
-        })?;
-        not_interrupted(&interrupt)?;
-        settings.lambda = Some(choice.lambda);
-        tried = Some(curve(&choice));
-    }
+    let rule = Rule::parse(rule, measure)?;
+    let found = supervised(py, None, &interrupt, |_| {
+        find_lambda(rule, &training, validation.as_ref(), &plan.bounds, &settings, &interrupt)
+    })?;
+    not_interrupted(&interrupt)?;
+    let (lambda, source) = found;
+    settings.lambda = lambda.or(settings.lambda);
+    let tried = match &source {
+        LambdaSource::Auto(search) => Some(curve(&search.curve)),
+        _ => None,
+    };
+    plan.lambda_source = Some(source);
     training.fix_lambda(&mut settings);
     let spec = training.spec.clone();
     let (mut inner, rows) = supervised(py, callback, &interrupt, |reporter| {
@@ -177,31 +206,63 @@ pub(crate) fn not_interrupted(interrupt: &Interrupt) -> PyResult<()> {
     }
 }
 
-/// One example in this many is held out to choose λ by, where no other data are given.
-const ONE_IN: usize = 10;
+/// Scales the attributes of all examples if that is asked for, or pays.
+fn scale(
+    when: &str,
+    training: &mut Training,
+    validation: Option<&mut Examples>,
+    bounds: &GroupBounds,
+) -> PyResult<Option<Scaling>> {
+    let possible = bounds.is_empty() && training.spec.kernel().is_none();
+    match when {
+        "always" if !possible => {
+            return Err(value_error("standardise=True does not go with bounds or a kernel"));
+        }
+        "always" | "auto" if possible => {}
+        _ => return Ok(None),
+    }
+    let Some(scaling) = Scaling::of(&training.examples) else { return Ok(None) };
+    if when == "auto" && !scaling.is_needed(&training.examples) {
+        return Ok(None);
+    }
+    for examples in std::iter::once(&mut training.examples).chain(validation) {
+        if let Some(scaled) = scaling.apply(examples) {
+            *examples = scaled;
+        }
+    }
+    Ok(Some(scaling))
+}
 
-/// Chooses λ by the error on `validation`, or on a random tenth of the examples.
-fn choose_on(
+/// Finds λ by a rule; none if the settings have it.
+fn find_lambda(
+    rule: Rule,
     training: &Training,
     validation: Option<&Examples>,
     bounds: &GroupBounds,
     settings: &Settings,
     interrupt: &Interrupt,
-) -> Result<LambdaChoice, WorkError> {
-    let (spec, examples) = (&training.spec, &training.examples);
-    let lowest = 0.1 / examples.len().max(1) as f64;
-    let (train, out) = match validation {
-        Some(own) => (examples.clone(), Cow::Borrowed(own)),
-        None if examples.len() < 2 => return Err(WorkError::TooFewExamples),
-        None => {
-            let (rest, out) = examples.split(HeldOut { seed: settings.seed, one_in: ONE_IN });
-            (rest, Cow::Owned(out))
+) -> Result<(Option<f64>, LambdaSource), WorkError> {
+    Ok(match rule {
+        Rule::Given => (None, LambdaSource::Given),
+        Rule::PerExample => (None, LambdaSource::PerExample),
+        Rule::Scale => {
+            let scale = training.scale_lambda(bounds, settings.seed)?;
+            (Some(scale.lambda), LambdaSource::Scale(scale))
         }
-    };
-    let problem = spec.problem(train, bounds)?;
-    let mut error = error_on(spec, &out);
-    let (blocks, role) = (problem.blocks(), problem.role());
-    Ok(choose_lambda(blocks, settings, lowest, interrupt, |_, w| error(w, role))?)
+        Rule::Auto(measure) => {
+            let measure = match measure {
+                Some(measure) => match measure.misfit(&training.spec) {
+                    Some(what) => return Err(WorkError::Measure(measure, what)),
+                    None => measure,
+                },
+                None => Measure::of(&training.spec, &training.origin.labels),
+            };
+            let watch = |_: &TriedLambda| {};
+            let (lambda, search) =
+                training.choose_lambda(bounds, validation, measure, settings, interrupt, watch)?;
+            (Some(lambda), LambdaSource::Auto(search))
+        }
+    })
 }
 
 /// The error of the weights of a problem on some data.
@@ -210,6 +271,12 @@ fn error_on<'a>(spec: &'a Spec, data: &'a Examples) -> ErrorOf<'a> {
         let (spec, w) = role.in_model(spec, w);
         error(&spec, &w, data).unwrap_or(f64::NAN)
     })
+}
+
+/// The pairs of labels that pay with this number of labels.
+#[pyfunction]
+pub(crate) fn label_pairs(labels: usize) -> &'static str {
+    LabelPairs::for_labels(labels).name()
 }
 
 /// Follows the path of a problem.

@@ -43,7 +43,7 @@ mod native {
     #[pymodule_export]
     use crate::factor_graphs::FactorGraphData;
     #[pymodule_export]
-    use crate::fit::{fit, follow_path};
+    use crate::fit::{fit, follow_path, label_pairs};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

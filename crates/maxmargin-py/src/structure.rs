@@ -2,15 +2,15 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{Curve, curve, follow, not_interrupted, parse};
+use crate::fit::{Curve, Rule, curve, follow, not_interrupted, parse};
 use crate::path::Path;
 use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
 use maxmargin::problem::{Abilities, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs};
 use maxmargin::{
-    Bounds, Certificate, Interrupt, PathSettings, PointCheck, Problem, Quality, Settings, Solution,
-    SparseVec, audit, choose_lambda,
+    Bounds, Certificate, HeldOutError, Interrupt, LambdaFold, PathSettings, PointCheck, Problem,
+    Quality, Settings, Solution, SparseVec, audit, choose_lambda, scale_lambda,
 };
 use maxmargin_io::{Claim, ProblemRole};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -251,7 +251,7 @@ type Fitted<'py> = (Bound<'py, PyArray1<f64>>, Dual, Bound<'py, PyDict>, String)
 /// Trains a structure that is defined in Python.
 #[pyfunction]
 #[pyo3(signature = (adapter, truths, weights, dim, settings, bounds=None, quality="exact",
-                    start=None, validator=None, callback=None))]
+                    start=None, validator=None, callback=None, rule="given"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit_structure<'py>(
     py: Python<'py>,
@@ -265,9 +265,15 @@ pub(crate) fn fit_structure<'py>(
     start: Option<&Dual>,
     validator: Option<Py<PyAny>>,
     callback: Option<&Bound<'py, PyAny>>,
+    rule: &str,
 ) -> PyResult<Fitted<'py>> {
-    let settings: Settings = parse("settings", settings)?;
+    let mut settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
+    if Rule::parse(rule, None)? == Rule::Scale {
+        let seed = settings.seed;
+        let found = supervised(py, None, &problem.interrupt, |_| Ok(scale_lambda(&problem, seed)?));
+        settings.lambda = Some(problem.conclude(found)?.lambda);
+    }
     let given = settings.clone();
     let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
     let interrupt = problem.interrupt.clone();
@@ -343,7 +349,7 @@ pub(crate) fn write_structure_report(
 
 /// Chooses λ for a structure that is defined in Python: the λ, and all that were tried with their errors.
 #[pyfunction]
-#[pyo3(signature = (adapter, truths, weights, dim, settings, lowest, validator, bounds=None,
+#[pyo3(signature = (adapter, truths, weights, dim, settings, examples, validator, bounds=None,
                     quality="exact"))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn choose_structure_lambda(
@@ -353,22 +359,26 @@ pub(crate) fn choose_structure_lambda(
     weights: Vec<f64>,
     dim: usize,
     settings: &str,
-    lowest: f64,
+    examples: usize,
     validator: Py<PyAny>,
     bounds: BoundArrays,
     quality: &str,
 ) -> PyResult<(f64, Curve)> {
     let settings: Settings = parse("settings", settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
-    let interrupt = problem.interrupt.clone();
+    let (interrupt, n) = (problem.interrupt.clone(), problem.truths.len());
     let result = supervised(py, None, &interrupt, |_| {
-        let mut error = problem.error(validator);
-        let error = |_: f64, w: &[f64]| error(w, ProblemRole::Plain);
-        Ok(choose_lambda(&problem, &settings, lowest, &interrupt, error)?)
+        let around = scale_lambda(&problem, settings.seed)?.lambda;
+        // λ falls with the number of examples, of which there are fewer here.
+        let all = around * n as f64 / examples.max(1) as f64;
+        let (mut error, of) = (problem.error(validator), examples.saturating_sub(n).max(1) as u64);
+        let mut error = |w: &[f64]| HeldOutError { error: error(w, ProblemRole::Plain), of };
+        let mut folds = [LambdaFold { problem: &problem, around, error: &mut error }];
+        Ok(choose_lambda(&mut folds, all, &settings, &interrupt, |_| {})?)
     });
     let choice = problem.conclude(result)?;
     not_interrupted(&interrupt)?;
-    Ok((choice.lambda, curve(&choice)))
+    Ok((choice.lambda, curve(&choice.tried)))
 }
 
 /// Follows the regularization path of a structure that is defined in Python.

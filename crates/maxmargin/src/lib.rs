@@ -74,8 +74,9 @@ pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
 pub use observe::{CacheStats, Status, Validation};
 pub use path::{
-    Breakpoint, GridSettings, GridStart, LambdaChoice, Path, PathKind, PathSettings, TriedLambda,
-    choose_lambda, lambda_grid, lambda_grid_with, regularization_path, regularization_path_with,
+    Breakpoint, GridSettings, GridStart, HeldOutError, LambdaChoice, LambdaFold, LambdaScale, Path,
+    PathKind, PathSettings, TriedLambda, choose_lambda, lambda_grid, lambda_grid_with,
+    regularization_path, regularization_path_with, scale_lambda,
 };
 pub use problem::{
     Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,

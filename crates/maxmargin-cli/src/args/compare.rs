@@ -21,7 +21,7 @@ pub struct CompareArgs {
     /// `cache-auto`, or a setting as in `gap-every=1`. `all` stands for everything that applies
     #[arg(long, value_delimiter = ',', value_name = "METHOD,…", default_value = "all")]
     pub methods: Vec<String>,
-    /// Regularization strengths [default: 1/n]
+    /// Regularization strengths [default: that of `train`, by the scale of features and losses]
     #[arg(long, value_delimiter = ',', allow_negative_numbers = true, value_parser = number, value_name = "NUMBER,…")]
     pub(crate) lambdas: Vec<f64>,
     /// How often each method is run, with the seeds 1 … N

@@ -28,7 +28,7 @@ pub struct ModelArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,
     /// Loss: the share of wrong labels in an example, or their number
-    /// [default: normalised-hamming, of graphs balanced]
+    /// [default: hamming of chains, balanced of graphs, else normalised-hamming]
     #[arg(long, value_enum)]
     pub(crate) loss: Option<Loss>,
     /// Least value of weights, of all or of a group (of a chain: emission, transition, bias, first,
@@ -57,7 +57,12 @@ pub struct ModelArgs {
     /// [default: 1; 0 for multi-label models with all pairs, unless training is soft]
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
-    /// Pairs of labels that have a weight, in multi-label models [default: complete]
+    /// Divide attributes of rows and tokens by their typical size before training; weights stay in the units of
+    /// the data [default: auto, which does so with dense rows whose attributes differ a hundredfold in size]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
+    pub(crate) standardise: Option<Standardise>,
+    /// Pairs of labels that have a weight, in multi-label models [default: complete up to 15 labels,
+    /// tree up to 100, else none]
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) pairs: Option<Pairs>,
     /// How multi-label models and factor graphs are decoded [default: auto]
@@ -179,4 +184,12 @@ mod tests {
         assert!(label_weight("a").is_err() && label_weight("a=x").is_err());
         assert!(label_weight("a=-1").is_err() && label_weight("a=nan").is_err());
     }
+}
+
+/// When attributes are divided by their typical size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Standardise {
+    Auto,
+    Always,
+    Never,
 }

@@ -6,7 +6,7 @@ use crate::args::TalkArgs;
 use crate::kind::kernel::{SupportSize, support_size};
 use anyhow::Result;
 use maxmargin::{Quality, Validation};
-use maxmargin_io::{ErrorCounts, Model, Unknown};
+use maxmargin_io::{ErrorCounts, LambdaSource, Model, Unknown};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -24,11 +24,14 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         let mut json = json!({
             "status": meta.status, "primal": c.primal, "dual": c.dual, "gap": c.gap,
             "quality": c.quality, "problem": model.solved_problem(),
-            "lambda": c.lambda, "n": meta.n, "d": meta.d, "passes": t.passes,
+            "lambda": c.lambda, "lambda_source": meta.lambda_source, "n": meta.n, "d": meta.d, "passes": t.passes,
             "oracle_calls": t.oracle_calls, "seconds": t.seconds,
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
         });
+        if let Some(LambdaSource::Auto(search)) = &meta.lambda_source {
+            json["lambda_curve"] = json!(search.curve);
+        }
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
             json["soft"] = json!({

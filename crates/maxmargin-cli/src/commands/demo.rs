@@ -2,7 +2,6 @@
 
 use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
-use super::lambda;
 use super::session::{self, SessionIo};
 use super::train::{Test, on_ctrl_c, write_file};
 use crate::args::{DemoArgs, Pictures};
@@ -10,12 +9,12 @@ use crate::kind::{Vocabulary, kind_of, label_name};
 use crate::report::{self, Trace};
 use crate::screen::Screen;
 use anyhow::Result;
+use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
-use maxmargin::{Average, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, LabelRule, Model, Origin, Source, Training, TrainingPlan,
-    atomic_write, read_training,
+    ChainPredictor, ChainSpec, LabelRule, LambdaSource, Model, Origin, Source, Training,
+    TrainingPlan, atomic_write, default_settings, read_training,
 };
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
@@ -29,13 +28,6 @@ const SHOWN: usize = 4;
 /// Longer words would not fit on a terminal of 80 columns.
 const SHOWN_LENGTHS: RangeInclusive<usize> = 4..=8;
 
-/// What a newcomer should use: λ chosen on data held out, and an average of the iterates. It makes as
-/// few errors as the λ that is best on the test data; early stopping makes more, for lack of the tenth
-/// that it holds out.
-fn settings() -> Settings {
-    Settings { average: Average::Weighted, ..Settings::default() }
-}
-
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let folder = &args.out;
@@ -48,15 +40,16 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
         data.sequences.tokens()
     ));
     let shape = ChainShape::new(data.labels.len(), data.attributes.len());
-    let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    let loss = Hamming { normalised: false, ..Hamming::default() };
+    let spec = ChainSpec { shape, loss, kernel: None };
     let origin = Origin::from(&data);
     let data = Training { examples: data.sequences.into(), origin, spec: spec.clone().into() };
-    let plan = TrainingPlan::default();
-    screen.say("Choosing lambda, the strength of regularization: that with the fewest errors on");
-    screen.say("a tenth of the words held out. Then the training, on all of them.");
     on_ctrl_c(&screen)?;
-    let lambda = Some(lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?);
-    let settings = Settings { lambda, ..settings() };
+    // What `train` does without any options.
+    let scale = data.scale_lambda(&Default::default(), default_settings().seed)?;
+    let plan =
+        TrainingPlan { lambda_source: Some(LambdaSource::Scale(scale)), ..TrainingPlan::default() };
+    let settings = Settings { lambda: Some(scale.lambda), ..default_settings() };
     let mut trace = Trace::default().with_blocks(true);
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
         let io = SessionIo { lines: Some(to), ..SessionIo::default() };
@@ -83,8 +76,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     ));
     let model = folder.join("model.safetensors");
     screen.say(format!("hint: check the proof with `maxmargin verify {} {DATA}`", model.display()));
-    screen
-        .say("hint: for data of your own, `maxmargin train DATA --lambda auto --average weighted`");
+    screen.say("hint: for data of your own, `maxmargin train DATA`");
     Ok(ExitCode::SUCCESS)
 }
 

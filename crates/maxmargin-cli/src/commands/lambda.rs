@@ -1,46 +1,108 @@
-//! Choosing λ by the error on data held out.
+//! Finding λ: given, by the scale of features and losses, or by the errors on data held out.
 
 use super::train::on_ctrl_c;
-use super::validation::split;
+use crate::args::{Lambda, SettingsArgs};
 use crate::kind::Labelled;
 use crate::screen::Screen;
 use anyhow::{Result, bail};
-use maxmargin::{Settings, choose_lambda};
-use maxmargin_io::{Training, TrainingPlan};
-use std::borrow::Cow;
+use maxmargin::{LambdaScale, Settings};
+use maxmargin_io::{LambdaError, LambdaSearch, LambdaSource, Measure, Training, TrainingPlan};
+use maxmargin_report::format_number;
 
-/// Chooses λ by the error on `validation`, or on a random tenth of the data.
-pub(super) fn choose(
-    plan: &TrainingPlan,
-    data: &Training,
-    validation: Option<&Labelled>,
-    settings: &Settings,
-    screen: &Screen,
-) -> Result<f64> {
-    let lowest = 0.1 / data.examples.len() as f64;
-    let (train, held_out) = match validation {
-        Some(named) => (data.examples.clone(), Cow::Borrowed(named)),
-        None => {
-            let (rest, out) = split(data, settings.seed, "--lambda auto")?;
-            (rest, Cow::Owned(out))
+/// The rule by which λ is to be found: that of the option, or a number in the settings.
+pub(super) fn rule(args: &SettingsArgs, settings: &Settings) -> Lambda {
+    args.lambda.or(settings.lambda.map(Lambda::Value)).unwrap_or(Lambda::Scale)
+}
+
+/// What finding λ needs.
+pub(super) struct Finding<'a> {
+    pub(super) rule: Lambda,
+    /// The measure that `--measure` names.
+    pub(super) measure: Option<Measure>,
+    pub(super) plan: &'a TrainingPlan,
+    pub(super) data: &'a Training,
+    pub(super) validation: Option<&'a Labelled>,
+    pub(super) settings: &'a Settings,
+    pub(super) screen: &'a Screen,
+}
+
+impl Finding<'_> {
+    /// Refuses a measure that has no meaning here.
+    fn check_measure(&self) -> Result<()> {
+        let Some(measure) = self.measure else { return Ok(()) };
+        if self.rule != Lambda::Auto {
+            bail!("--measure has no meaning here: only --lambda auto chooses lambda by a measure");
         }
-    };
-    let problem = data.spec.problem(train, &plan.bounds)?;
-    let (blocks, role) = (problem.blocks(), problem.role());
-    let interrupt = on_ctrl_c(screen)?;
-    let choice = choose_lambda(blocks, settings, lowest, &interrupt, |lambda, w| {
-        let Ok(found) = data.spec.errors_in(role, w, &held_out.examples) else { return f64::NAN };
-        let (error, parts) = (found.parts.share(), found.parts);
-        screen.say(format!(
-            "lambda {lambda:>10.3e}   error {error:.4} on {} {} held out",
-            parts.all, parts.what
-        ));
-        error
-    })?;
-    if interrupt.is_raised() {
-        bail!("interrupted while lambda was being chosen");
+        if let Some(what) = measure.misfit(&self.data.spec) {
+            bail!("--measure {measure} is for {what}, not for {}", self.data.spec.kind());
+        }
+        Ok(())
     }
-    let (chosen, tried) = (choice.lambda, choice.tried.len());
-    screen.say(format!("lambda auto: {chosen:.4e}, the best of {tried}"));
-    Ok(chosen)
+
+    /// Finds λ, and says where it comes from.
+    pub(super) fn find(&self) -> Result<(f64, LambdaSource)> {
+        self.check_measure()?;
+        let n = self.data.examples.len();
+        Ok(match self.rule {
+            Lambda::Value(lambda) => (lambda, LambdaSource::Given),
+            Lambda::PerExample => (1.0 / n.max(1) as f64, LambdaSource::PerExample),
+            Lambda::Scale => {
+                let scale = self.data.scale_lambda(&self.plan.bounds, self.settings.seed)?;
+                self.screen.say(scale_in_words(&scale, self.data));
+                (scale.lambda, LambdaSource::Scale(scale))
+            }
+            Lambda::Auto => {
+                let (lambda, search) = self.choose()?;
+                (lambda, LambdaSource::Auto(search))
+            }
+        })
+    }
+
+    /// Chooses λ by the error on validation data, or on parts of the examples.
+    fn choose(&self) -> Result<(f64, LambdaSearch)> {
+        let Self { plan, data, settings, screen, .. } = *self;
+        let interrupt = on_ctrl_c(screen)?;
+        let measure = self.measure.unwrap_or_else(|| Measure::of(&data.spec, &data.origin.labels));
+        let validation = self.validation.map(|own| &own.examples);
+        let what = match measure {
+            Measure::Error | Measure::Aer => measure.to_string(),
+            other => format!("1 - {other}"),
+        };
+        let watch = |tried: &maxmargin::TriedLambda| {
+            screen.say(format!("lambda {:>10.3e}   {what} {:.4}", tried.lambda, tried.error));
+        };
+        let found =
+            data.choose_lambda(&plan.bounds, validation, measure, settings, &interrupt, watch);
+        let examples = data.spec.nouns().examples;
+        let (lambda, search) = match found {
+            Err(LambdaError::TooFew) => {
+                bail!("--lambda auto needs at least two {examples}, or --validation DATA")
+            }
+            other => other?,
+        };
+        let (tried, on) = (search.curve.len(), held_out_in_words(search.folds, examples));
+        screen.say(format!("lambda auto: {lambda:.4e}, the best of {tried} by {measure} on {on}"));
+        Ok((lambda, search))
+    }
+}
+
+/// What errors were measured on, for people.
+fn held_out_in_words(folds: usize, examples: &str) -> String {
+    match folds {
+        0 => "the validation data".to_owned(),
+        1 => format!("a tenth of the {examples}, held out"),
+        folds => format!("the {examples}, held out in {folds} parts"),
+    }
+}
+
+/// Where a λ by the scale comes from, for people.
+fn scale_in_words(scale: &LambdaScale, data: &Training) -> String {
+    let (n, examples) = (data.examples.len(), data.spec.nouns().examples);
+    let (lambda, length) = (short(scale.lambda), short(scale.length * scale.spread));
+    format!("lambda {lambda} by scale: a change of loss 1 has length² {length}, {n} {examples}")
+}
+
+/// A number in at most five digits.
+fn short(value: f64) -> String {
+    if (1e-3..1e5).contains(&value) { format_number(value) } else { format!("{value:.3e}") }
 }

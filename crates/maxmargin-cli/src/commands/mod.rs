@@ -12,6 +12,7 @@ mod path;
 mod pick;
 mod predict;
 mod resume;
+mod scaling;
 mod session;
 mod soft;
 mod train;

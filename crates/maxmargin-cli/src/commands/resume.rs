@@ -1,11 +1,13 @@
 //! Checkpoints of a training, and going on from one.
 
-use crate::args::{Lambda, TrainArgs, TrainingName};
+use super::lambda;
+use crate::args::{Lambda, TrainArgs};
 use crate::screen::Screen;
 use anyhow::{Result, anyhow, bail};
 use maxmargin::{Checkpoint, CheckpointError, CheckpointEvery, Settings};
 use maxmargin_io::{
-    CheckpointFileError, Fingerprint, HeldOut, Spec, Training, load_checkpoint, save_checkpoint,
+    CheckpointFileError, Fingerprint, HeldOut, LambdaSource, Spec, Training, load_checkpoint,
+    save_checkpoint,
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -25,7 +27,7 @@ pub(super) struct Note {
     /// Of data named to validate on.
     pub(super) validation: Option<Fingerprint>,
     pub(super) spec: Spec,
-    pub(super) lambda_auto: bool,
+    pub(super) lambda_source: Option<LambdaSource>,
     /// The trace up to here, as JSON lines.
     trace: String,
 }
@@ -39,7 +41,7 @@ impl Note {
             held_out: None,
             validation: None,
             spec: data.spec.clone(),
-            lambda_auto: false,
+            lambda_source: None,
             trace: String::new(),
         }
     }
@@ -73,20 +75,25 @@ impl Resumed {
             }
             _ => error.into(),
         })?;
-        if args.settings.lambda == Some(Lambda::Auto) {
-            if !note.lambda_auto {
-                bail!("{name}: the run was begun without --lambda auto");
+        let rule = lambda::rule(&args.settings, settings);
+        if !matches!(rule, Lambda::Value(_)) {
+            let then = note.lambda_source.as_ref().map_or("given", LambdaSource::name);
+            if then != rule.name() {
+                let with = if then == "given" { "a lambda of its own" } else { then };
+                bail!("{name}: the run was begun with {with}, not with --lambda {}", rule.name());
             }
-            settings.lambda = checkpoint.settings().lambda;
-        }
-        if args.model.soft.training == Some(TrainingName::Soft) && settings.lambda.is_none() {
-            // A soft problem is told its λ, whatever it is.
+            // It has been found.
             settings.lambda = checkpoint.settings().lambda;
         }
         checkpoint
             .check_settings(settings)
             .map_err(|error| super::train::as_option(error).context(name.to_string()))?;
         Ok(Some(Self { path: path.clone(), checkpoint, note }))
+    }
+
+    /// Where the λ of the run comes from.
+    pub(super) fn lambda_source(&self) -> &LambdaSource {
+        self.note.lambda_source.as_ref().unwrap_or(&LambdaSource::Given)
     }
 
     /// Refuses a run of something else.

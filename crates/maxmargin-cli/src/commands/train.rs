@@ -4,7 +4,7 @@ use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::resume::{Note, Resumed, Saver};
 use super::session::{ErrorOf, SessionIo, error_of};
-use super::{lambda, session, soft, validation};
+use super::{lambda, scaling, session, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
 use crate::kind::{self, Labelled, Vocabulary, kind_of};
 use crate::output;
@@ -45,6 +45,9 @@ fn run_on(
     if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
         bail!("--images {}: there is no such folder", folder.display());
     }
+    if let Some(pairs) = kind::pairs_in_words(&data.spec, &args.model) {
+        screen.say(pairs);
+    }
     let bounds = kind::bounds(&args.model, &data.spec)?;
     let mut note = Note::new(&data);
     let test = read_other(args.test.as_ref(), args, &data)?;
@@ -52,9 +55,16 @@ fn run_on(
     let held_out = validation.as_ref().and_then(|validation| validation.held_out);
     let start = args.warm_start.as_deref().filter(|_| resumed.is_none());
     let start = start.map(|path| read_start(path, &data.origin, held_out)).transpose()?;
-    let plan = TrainingPlan { bounds, start, rounds: soft::rounds(&args.model.soft) };
+    let rounds = soft::rounds(&args.model.soft);
+    let scaling = scaling::apply(args.model.standardise, &mut data, &bounds, &screen)?;
+    let mut plan = TrainingPlan { bounds, start, rounds, lambda_source: None, scaling };
     let nouns = data.spec.nouns();
-    let validation = validation.map(|validation| validation.data);
+    let mut validation = validation.map(|validation| validation.data);
+    if let (Some(scaling), Some(own)) = (&plan.scaling, &mut validation)
+        && let Some(scaled) = scaling.apply(&own.examples)
+    {
+        own.examples = scaled;
+    }
     if let (Some(_), Some(out)) = (held_out, &validation) {
         screen.say(format!(
             "{} of {} {} are held out to validate on; the model is trained on the others",
@@ -65,13 +75,23 @@ fn run_on(
     }
     note.held_out = held_out;
     note.validation = validation.as_ref().map(|data| data.fingerprint);
-    note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
     if let Some(resumed) = &resumed {
         resumed.check(&note, settings.patience.is_some(), nouns.examples)?;
-    } else if note.lambda_auto {
-        let choice = lambda::choose(&plan, &data, validation.as_ref(), &settings, &screen)?;
-        settings.lambda = Some(choice);
+        plan.lambda_source = Some(resumed.lambda_source().clone());
+    } else {
+        let finding = lambda::Finding {
+            rule: lambda::rule(&args.settings, &settings),
+            measure: args.settings.measure,
+            plan: &plan,
+            data: &data,
+            validation: validation.as_ref(),
+            settings: &settings,
+            screen: &screen,
+        };
+        let (lambda, source) = finding.find()?;
+        (settings.lambda, plan.lambda_source) = (Some(lambda), Some(source));
     }
+    note.lambda_source = plan.lambda_source.clone();
     data.fix_lambda(&mut settings);
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
     let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
@@ -254,8 +274,8 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     }
     match args.lambda {
         Some(Lambda::Value(lambda)) => settings.lambda = Some(lambda),
-        // Chosen later, when the data are there.
-        Some(Lambda::Auto) => settings.lambda = None,
+        // Found later, when the data are there.
+        Some(Lambda::Auto | Lambda::Scale | Lambda::PerExample) => settings.lambda = None,
         None => {}
     }
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);

@@ -27,6 +27,10 @@ use std::io::Write;
 /// The template for chunking that is built in.
 const CHUNKING: &str = "chunking";
 
+/// The loss is the number of wrong labels unless told otherwise: a mistake then costs the same in a long
+/// sequence as in a short one, which predicts better.
+const NORMALISED: bool = false;
+
 const KNOWN: [&str; 8] = [
     "--template",
     "--min-count",
@@ -60,7 +64,7 @@ pub(super) fn training(
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
     }
-    let (shape, loss) = (shape(args, &data)?, hamming(args, &data.labels)?);
+    let (shape, loss) = (shape(args, &data)?, hamming(args, &data.labels, NORMALISED)?);
     let inputs = data.sequences.iter().flat_map(|sequence| sequence.tokens());
     let kernel = kernel(args, inputs, shape.attributes)?;
     let spec = ChainSpec { shape, loss, kernel };

@@ -17,6 +17,7 @@ mod soft;
 mod tree;
 
 pub(crate) use loading::{load, load_for};
+pub(crate) use multilabel::pairs_in_words;
 
 use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
 use anyhow::{Context as _, Result, bail};

@@ -13,9 +13,10 @@ use maxmargin::Problem as _;
 use maxmargin::evaluate::{LabelSetScores, Tally};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{MultilabelShape, SetScores};
+use maxmargin_io::Spec;
 use maxmargin_io::{
-    CONSTANT, Examples, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling,
-    RowData, Training, Unknown, with_constant,
+    CONSTANT, Examples, Format, KernelSpec, LabelPairs, LabelRule, Model, MultilabelSpec, Origin,
+    Rescaling, RowData, Training, Unknown, with_constant,
 };
 use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
@@ -41,17 +42,18 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> 
     if let Some(count) = args.frequent_labels {
         data = data.with_most_frequent_labels(count);
     }
-    if has_constant(args)? {
+    let pairs = args.pairs.unwrap_or_else(|| default_pairs(data.labels.len()));
+    if has_constant(args, pairs)? {
         data.attributes.intern(CONSTANT);
         data.rows = with_constant(data.rows, &data.attributes);
     }
     let (labels, attributes) = (data.labels.len(), data.attributes.len());
-    let shape = match args.pairs.unwrap_or(Pairs::Complete) {
+    let shape = match pairs {
         Pairs::None => MultilabelShape::independent(labels, attributes),
         Pairs::Tree => MultilabelShape::tree(labels, attributes, &data.rows),
         Pairs::Complete => MultilabelShape::complete(labels, attributes),
     };
-    let loss = hamming(args, &data.labels)?;
+    let loss = hamming(args, &data.labels, true)?;
     let (training, inference) = soft::training(args)?;
     let partial = args.frequent_labels.is_some();
     let rescaling = args.rescaling;
@@ -70,14 +72,35 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> 
 /// Whether labels have constant weights. Where all pairs of labels have weights these make up for it, and
 /// without them the model is that of the literature; but soft training trains labels nearly on their
 /// own, and then they need a threshold of their own.
-fn has_constant(args: &ModelArgs) -> Result<bool> {
-    let all_pairs = args.pairs.is_none_or(|pairs| pairs == Pairs::Complete);
+fn has_constant(args: &ModelArgs, pairs: Pairs) -> Result<bool> {
+    let all_pairs = pairs == Pairs::Complete;
     let is_soft = args.soft.training == Some(TrainingName::Soft);
     match args.bias {
         None => Ok(is_soft || !all_pairs),
         Some(bias) if bias == 0.0 || bias == 1.0 => Ok(bias == 1.0),
         Some(bias) => bail!("--bias of a multi-label model is 0 or 1, not {bias}"),
     }
+}
+
+/// The pairs of labels that have a weight unless the user says which.
+fn default_pairs(labels: usize) -> Pairs {
+    match LabelPairs::for_labels(labels) {
+        LabelPairs::Complete => Pairs::Complete,
+        LabelPairs::Tree => Pairs::Tree,
+        LabelPairs::None => Pairs::None,
+    }
+}
+
+/// Which pairs of labels have a weight, for people, where the user has not said it and it is not all of them.
+pub(crate) fn pairs_in_words(spec: &Spec, args: &ModelArgs) -> Option<String> {
+    let Spec::Multilabel(own) = spec else { return None };
+    let labels = own.shape.labels;
+    let which = match (args.pairs, default_pairs(labels)) {
+        (Some(_), _) | (None, Pairs::Complete) => return None,
+        (None, Pairs::Tree) => "the pairs of a tree have",
+        (None, Pairs::None) => "no pairs of them have",
+    };
+    Some(format!("{labels} labels, so that {which} weights; --pairs says otherwise"))
 }
 
 /// The rows with some of their labels.

@@ -50,8 +50,8 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
     Ok(())
 }
 
-/// Hamming loss over named labels.
-pub(super) fn hamming(args: &ModelArgs, labels: &Names) -> Result<Hamming> {
+/// Hamming loss over named labels, normalised unless told otherwise if `normalised`.
+pub(super) fn hamming(args: &ModelArgs, labels: &Names, normalised: bool) -> Result<Hamming> {
     if args.loss == Some(Loss::Balanced) {
         bail!("--loss balanced is for --model graph");
     }
@@ -61,7 +61,8 @@ pub(super) fn hamming(args: &ModelArgs, labels: &Names) -> Result<Hamming> {
         label_weights.resize(labels.len(), 1.0);
         label_weights[label as usize] = *weight;
     }
-    Ok(Hamming { normalised: args.loss != Some(Loss::Hamming), label_weights })
+    let normalised = args.loss.map_or(normalised, |loss| loss == Loss::NormalisedHamming);
+    Ok(Hamming { normalised, label_weights })
 }
 
 /// A label that an option names.

@@ -16,10 +16,12 @@ use crate::atomic::atomic_write;
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::held_out::HeldOut;
+use crate::lambda::LambdaSource;
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::path_file::FromPath;
 use crate::spec::Spec;
+use crate::standardise::Scaling;
 use crate::template::Template;
 use maxmargin::kernel::Support;
 use maxmargin::observe::{Choice, Totals};
@@ -130,6 +132,12 @@ pub struct ModelMeta {
     /// The path that it was taken out of, which proves its gap; such a model has no dual point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_path: Option<FromPath>,
+    /// Where its λ comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda_source: Option<LambdaSource>,
+    /// What attributes were multiplied by in training; the weights are for attributes as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
 }
 
 impl Model {
@@ -184,6 +192,8 @@ impl Model {
             validation: solution.validation,
             held_out: None,
             from_path: None,
+            lambda_source: None,
+            scaling: None,
         };
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }

@@ -162,8 +162,12 @@ impl PathFile {
         let certificate = path.certificate_at(lambda)?;
         let breakpoint = path.breakpoints.get(path.piece(lambda)?)?;
         let within = check::is_within(path, breakpoint, certificate.gap);
-        let settings =
-            Settings { lambda: Some(lambda), tolerance: path.epsilon, ..about.settings.clone() };
+        let settings = Settings {
+            lambda: Some(lambda),
+            tolerance: path.epsilon,
+            relative_tolerance: 0.0,
+            ..about.settings.clone()
+        };
         let meta = ModelMeta {
             layout: LAYOUT,
             version: about.version.clone(),
@@ -191,6 +195,8 @@ impl PathFile {
             choice: None,
             validation: None,
             held_out: None,
+            lambda_source: None,
+            scaling: None,
             from_path: Some(FromPath {
                 kind: path.kind,
                 epsilon: path.epsilon,

@@ -23,21 +23,22 @@ pub(super) struct DataSet {
 
 pub(super) const OCR_SMALL: DataSet = DataSet {
     name: "OCR small",
-    words: "ocr-small",
+    words: "ocr-small --loss normalised-hamming",
     test: "--test ocr-small:test",
     file: None,
     instead: None,
 };
 pub(super) const OCR_LARGE: DataSet = DataSet {
     name: "OCR large",
-    words: "ocr-large",
+    words: "ocr-large --loss normalised-hamming",
     test: "--test ocr-large:test",
     file: None,
     instead: None,
 };
 pub(super) const CONLL: DataSet = DataSet {
     name: "CoNLL-2000",
-    words: "{data}/conll2000_train.txt.gz --template chunking --min-count 3",
+    words: "{data}/conll2000_train.txt.gz --template chunking --min-count 3 \
+            --loss normalised-hamming",
     test: "--test {data}/conll2000_test.txt.gz",
     file: Some("conll2000_train.txt.gz"),
     instead: None,
@@ -67,21 +68,22 @@ pub(super) const LINKS: DataSet = DataSet {
 };
 pub(super) const YEAST: DataSet = DataSet {
     name: "Yeast",
-    words: "{data}/yeast_train.svm.gz --format multilabel",
+    words: "{data}/yeast_train.svm.gz --format multilabel --pairs complete",
     test: "--test {data}/yeast_test.svm.gz",
     file: Some("yeast_train.svm.gz"),
     instead: None,
 };
 pub(super) const YEAST_CONSTANT: DataSet = DataSet {
     name: "Yeast with constants",
-    words: "{data}/yeast_train.svm.gz --format multilabel --bias 1",
+    words: "{data}/yeast_train.svm.gz --format multilabel --pairs complete --bias 1",
     test: "--test {data}/yeast_test.svm.gz",
     file: Some("yeast_train.svm.gz"),
     instead: None,
 };
 pub(super) const REUTERS: DataSet = DataSet {
     name: "Reuters-21578",
-    words: "{data}/reuters21578_train.svm.gz --format multilabel --frequent-labels 30",
+    words: "{data}/reuters21578_train.svm.gz --format multilabel --frequent-labels 30 \
+            --pairs complete",
     test: "--test {data}/reuters21578_test.svm.gz",
     file: Some("reuters21578_train.svm.gz"),
     instead: Some("RCV1"),
@@ -203,7 +205,9 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The arguments for data that ship with the program, with all options at their defaults.
+/// The arguments for chains that ship with the program, with the papers' loss.
 pub(super) fn plain_args(data: &str) -> Result<CompareArgs> {
-    Ok(Words::try_parse_from(["compare", data]).context("an experiment is written wrongly")?.args)
+    Ok(Words::try_parse_from(["compare", data, "--loss", "normalised-hamming"])
+        .context("an experiment is written wrongly")?
+        .args)
 }

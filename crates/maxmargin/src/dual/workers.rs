@@ -71,6 +71,11 @@ pub(crate) struct Workers<'p> {
 const CHUNK: usize = 32;
 
 impl<'p> Workers<'p> {
+    /// The number of threads.
+    pub(crate) fn count(&self) -> usize {
+        self.scratches.len()
+    }
+
     /// Workers for at most `threads` threads.
     pub(crate) fn new(problem: &'p dyn Blocks, threads: usize) -> Self {
         let threads = threads.clamp(1, problem.examples().div_ceil(CHUNK).max(1));

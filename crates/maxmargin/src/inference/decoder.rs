@@ -18,6 +18,11 @@ use thiserror::Error;
 /// about as long as a small linear program, and is exact.
 const FEW_LABELLINGS: usize = 1 << 12;
 
+/// Graphs with more scores (of the states of all variables and factors together) are not decoded by a linear
+/// program without being asked: that takes from milliseconds to minutes, where max-product takes less than
+/// one millisecond.
+const MOST_SCORES_OF_LP: usize = 512;
+
 /// Graphs with more labellings are not enumerated even if that is asked for.
 const MOST_LABELLINGS: usize = 1 << 30;
 
@@ -32,11 +37,13 @@ named_enum! {
     /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
     /// let ring = Topology::new([2; 30], (0..30).map(|v| [v, (v + 1) % 30]))?;
     /// let large = Topology::new([3; 30], (0..30).map(|v| [v, (v + 1) % 30]))?;
-    /// let choices = [&tree, &triangle, &ring, &large].map(|graph| Inference::Auto.resolve(graph));
+    /// let huge = Topology::new([9; 30], (0..30).map(|v| [v, (v + 1) % 30]))?;
+    /// let choices = [&tree, &triangle, &ring, &large, &huge].map(|graph| Inference::Auto.resolve(graph));
     /// assert_eq!(choices[0], Ok(Inference::MaxSum));
     /// assert_eq!(choices[1], Ok(Inference::Enumerate));
     /// assert_eq!(choices[2], Ok(Inference::RoofDuality));
     /// assert_eq!(choices[3], Ok(Inference::Lp));
+    /// assert_eq!(choices[4], Ok(Inference::MaxProduct));
     /// assert_eq!(Inference::Lp.quality(), Quality::UpperBound);
     ///
     /// let error = Inference::MaxSum.resolve(&ring).unwrap_err();
@@ -46,7 +53,8 @@ named_enum! {
     #[derive(Default)]
     Inference("inference") {
         /// The best that each graph allows: max-sum on forests; else enumeration, if there are few
-        /// labellings (up to 4096); else roof duality, if all is binary and pairwise; else the LP.
+        /// labellings (up to 4096); else roof duality, if all is binary and pairwise; else the LP, if the
+        /// graph has at most 512 scores; else max-product.
         #[default]
         Auto = "auto",
         /// Max-sum: exact, for graphs without cycles.
@@ -91,7 +99,8 @@ impl Inference {
             Self::Auto if graph.is_forest() => Ok(Self::MaxSum),
             Self::Auto if graph.labellings(FEW_LABELLINGS).is_some() => Ok(Self::Enumerate),
             Self::Auto if graph.is_binary_pairwise() => Ok(Self::RoofDuality),
-            Self::Auto => Ok(Self::Lp),
+            Self::Auto if graph.size() <= MOST_SCORES_OF_LP => Ok(Self::Lp),
+            Self::Auto => Ok(Self::MaxProduct),
             Self::MaxSum if !graph.is_forest() => unsuitable("it has a cycle"),
             Self::Enumerate if graph.labellings(MOST_LABELLINGS).is_none() => {
                 unsuitable("it has too many labellings")
@@ -108,13 +117,13 @@ impl Inference {
     /// ```
     /// use maxmargin::{Quality, inference::Inference};
     /// assert_eq!(Inference::MaxSum.quality(), Quality::Exact);
-    /// assert_eq!(Inference::Auto.quality(), Quality::UpperBound);
+    /// assert_eq!(Inference::Auto.quality(), Quality::Heuristic);
     /// ```
     pub fn quality(self) -> Quality {
         match self {
             Self::MaxSum | Self::Enumerate => Quality::Exact,
-            Self::Auto | Self::RoofDuality | Self::Lp => Quality::UpperBound,
-            Self::MaxProduct => Quality::Heuristic,
+            Self::RoofDuality | Self::Lp => Quality::UpperBound,
+            Self::Auto | Self::MaxProduct => Quality::Heuristic,
         }
     }
 }

@@ -19,11 +19,13 @@ mod choose;
 mod follow;
 mod grid;
 mod record;
+mod scale;
 mod settings;
 mod start;
 
 pub use breakpoints::{Breakpoint, Path, PathKind};
-pub use choose::{LambdaChoice, TriedLambda, choose_lambda};
+pub use choose::{HeldOutError, LambdaChoice, LambdaFold, TriedLambda, choose_lambda};
 pub use follow::{regularization_path, regularization_path_with};
 pub use grid::{lambda_grid, lambda_grid_with};
+pub use scale::{LambdaScale, scale_lambda};
 pub use settings::{GridSettings, GridStart, PathSettings};

@@ -43,7 +43,7 @@ impl<'p> Run<'p, '_> {
         let begin = Instant::now();
         let drift = self.rebuild();
         let certificate = self.certify(None)?;
-        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        self.note_check_seconds(begin);
         let second = self.second_objective(None);
         let drift = Some(drift);
         Ok(Check { certificate, drift, second, average_dual: None, validation: None })
@@ -59,7 +59,7 @@ impl<'p> Run<'p, '_> {
         let begin = Instant::now();
         let other = self.state_with(point, weights);
         let certificate = self.certify(Some(&other))?;
-        self.totals.gap_seconds += begin.elapsed().as_secs_f64();
+        self.note_check_seconds(begin);
         let second = self.second_objective(Some(&other));
         let average_dual = Some(other.dual);
         Ok((Check { certificate, drift: None, second, average_dual, validation: None }, other))
@@ -107,6 +107,13 @@ impl<'p> Run<'p, '_> {
         let kept = self.settings.patience.map(|_| state);
         self.judge.note(error, self.totals.passes, check.certificate, kept);
         Ok(Check { validation: Some(error), ..check })
+    }
+
+    /// Takes note of how long a check has taken since `begin`, so that the last one can be planned for.
+    fn note_check_seconds(&mut self, begin: Instant) {
+        let seconds = begin.elapsed().as_secs_f64();
+        self.totals.gap_seconds += seconds;
+        self.check_seconds = Some(self.check_seconds.map_or(seconds, |most| most.max(seconds)));
     }
 
     /// The certificate of the current iterate, or of another state, by exact oracles.

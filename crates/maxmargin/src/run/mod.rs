@@ -59,6 +59,8 @@ pub(crate) struct Run<'p, 'o> {
     is_resumed: bool,
     /// The signature of the problem, once a checkpoint has asked for it.
     signature: Option<u64>,
+    /// What the longest exact pass so far has taken.
+    check_seconds: Option<f64>,
     /// What the last exact pass has read.
     pub(crate) readings: Vec<BlockReading>,
     /// The block gaps that were known at the start.
@@ -193,6 +195,7 @@ impl<'p, 'o> Run<'p, 'o> {
             warnings: Vec::new(),
             is_resumed: false,
             signature: None,
+            check_seconds: None,
             readings: Vec::new(),
             block_gaps: None,
             trusting: false,
@@ -268,11 +271,25 @@ impl<'p, 'o> Run<'p, 'o> {
         if self.settings.max_oracle_calls.is_some_and(|most| self.totals.oracle_calls >= most) {
             return Some(Status::MaxOracleCalls);
         }
-        let late = |most: f64| self.oracle_timer.is_due() && self.clock.seconds() >= most;
+        let late = |most: f64| {
+            self.oracle_timer.is_due() && self.clock.seconds() + self.reserve(most) >= most
+        };
         if self.settings.max_seconds.is_some_and(late) {
             return Some(Status::MaxSeconds);
         }
         None
+    }
+
+    /// The seconds that the last exact pass is going to take, which have to be left of `most` for it; half of
+    /// these at the most.
+    fn reserve(&self, most: f64) -> f64 {
+        let as_before = self.check_seconds;
+        let pass = as_before.unwrap_or_else(|| {
+            let calls = self.totals.oracle_calls.max(1) as f64;
+            let one = self.oracle_timer.seconds() / calls;
+            one * self.problem.examples() as f64 / self.workers.count() as f64
+        });
+        pass.min(0.5 * most)
     }
 
     /// Records what the method knows when it trusts its block gaps. What comes after does not count as

@@ -73,8 +73,8 @@ pub struct Settings {
     pub max_passes: u64,
     /// Stop after this many oracle calls, those of gap passes included. Default: no limit.
     pub max_oracle_calls: Option<u64>,
-    /// Stop after this many seconds of training. The final certificate still has to be computed
-    /// after that. Default: no limit.
+    /// Stop after this many seconds. The last exact pass is planned for: training ends so much earlier that
+    /// the certificate should be there in time. Default: no limit.
     pub max_seconds: Option<f64>,
     /// Stop when the validation error has not improved in this many exact gap passes in a row. The result
     /// is the model with the least error, even if something else ends the run. Needs a

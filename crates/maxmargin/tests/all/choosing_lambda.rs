@@ -2,113 +2,151 @@
 
 use crate::common::bcfw;
 use crate::common::bits::random_chain;
-use maxmargin::ProblemExt as _;
 use maxmargin::{
-    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, SparseVec, TrainError,
+    Direction, HeldOutError, Interrupt, LambdaChoice, LambdaFold, Order, Settings, TrainError,
     TriedLambda, choose_lambda, train,
 };
 use proptest::prelude::*;
 
-/// The choice where the error is a function of λ alone.
-fn chosen(lowest: f64, error: impl Fn(f64) -> f64) -> LambdaChoice {
+/// Where the searches of these tests begin.
+const AROUND: f64 = 0.05;
+
+/// So many predictions that chance plays no part.
+const MANY: u64 = 1 << 50;
+
+/// The choice by an error of the weights.
+fn chosen(of: u64, error: impl FnMut(&[f64]) -> f64) -> LambdaChoice {
+    chosen_with(&Settings::default(), &Interrupt::new(), of, error).unwrap()
+}
+
+fn chosen_with(
+    settings: &Settings,
+    interrupt: &Interrupt,
+    of: u64,
+    mut error: impl FnMut(&[f64]) -> f64,
+) -> Result<LambdaChoice, TrainError> {
     let problem = random_chain(12, 3, 5);
-    let (settings, interrupt) = (Settings::default(), Interrupt::new());
-    choose_lambda(&problem, &settings, lowest, &interrupt, |lambda, _| error(lambda)).unwrap()
+    let mut error = |w: &[f64]| HeldOutError { error: error(w), of };
+    let mut folds = [LambdaFold { problem: &problem, around: AROUND, error: &mut error }];
+    choose_lambda(&mut folds, AROUND, settings, interrupt, |_| {})
+}
+
+fn length(w: &[f64]) -> f64 {
+    w.iter().map(|w| w * w).sum::<f64>().sqrt()
+}
+
+/// The optimum of a λ, to a small gap.
+fn optimum(lambda: f64) -> Vec<f64> {
+    let settings = Settings { lambda: Some(lambda), tolerance: 1e-7, ..Settings::default() };
+    train(&random_chain(12, 3, 5), &settings).unwrap().weights
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The bottom of a bowl is found to a factor of two, wherever it lies.
+    /// Weights grow as λ falls, so that a bowl over their length is one over λ. Its bottom is found to about the
+    /// last step, wherever it lies.
     #[test]
-    fn the_lambda_with_the_least_error_is_found(exponent in -6.0f64..0.0) {
-        let bottom = 2f64.powf(exponent);
-        let choice = chosen(1e-3, |lambda| (lambda / bottom).log2().abs());
-        prop_assert!((choice.lambda / bottom).log2().abs() <= 0.5 + 1e-9, "{choice:?}");
-        // Each is half of the one before, and none lies below the lowest.
+    fn the_lambda_with_the_least_error_is_found(exponent in -4.0f64..3.0) {
+        let bottom = AROUND * 2f64.powf(exponent);
+        let target = length(&optimum(bottom));
+        let choice = chosen(MANY, |w| (0.2 * (length(w) / target).ln().abs()).min(1.0));
+        prop_assert!((choice.lambda / bottom).log2().abs() <= 1.25, "{bottom}: {choice:?}");
+    }
+
+    /// Whatever the errors, what is chosen did no worse than where the search began.
+    #[test]
+    fn the_choice_is_never_worse_than_the_beginning(seed in any::<u64>(), of in 1u64..1000) {
+        let mut rng = maxmargin::Rng::new(seed);
+        let choice = chosen(of, |_| rng.unit_f64());
+        let error = |lambda: f64| choice.tried.iter().find(|t| t.lambda == lambda).unwrap().error;
+        prop_assert!(error(choice.lambda) <= error(AROUND));
+        prop_assert_eq!(choice.around, AROUND);
         for pair in choice.tried.windows(2) {
-            prop_assert_eq!(pair[1].lambda, 0.5 * pair[0].lambda);
+            prop_assert!(pair[0].lambda > pair[1].lambda, "each λ is tried once: {:?}", choice);
         }
-        prop_assert!(choice.tried.iter().all(|tried| tried.lambda >= 1e-3));
     }
 }
 
 #[test]
-fn ties_are_settled_in_their_middle() {
-    let choice = chosen(1e-3, |lambda| f64::from(u8::from(!(0.01..1.0).contains(&lambda))));
-    let ties: Vec<f64> = choice.tried.iter().filter(|t| t.error == 0.0).map(|t| t.lambda).collect();
-    assert!(ties.len() > 4);
-    assert_eq!(choice.lambda, ties[ties.len() / 2]);
+fn the_beginning_wins_ties_and_both_sides_are_tried() {
+    let choice = chosen(100, |_| 0.25);
+    assert_eq!(choice.lambda, AROUND);
+    let (first, last) = (choice.tried.first().unwrap(), choice.tried.last().unwrap());
+    assert!(first.lambda > AROUND && last.lambda < AROUND, "{choice:?}");
+    // A difference that ten predictions cannot show is none.
+    let target = length(&optimum(4.0 * AROUND));
+    let noise = chosen(10, |w| if length(w) < 1.01 * target { 0.29 } else { 0.3 });
+    assert_eq!(noise.lambda, AROUND, "{noise:?}");
+    let proof = chosen(MANY, |w| if length(w) < 1.01 * target { 0.29 } else { 0.3 });
+    assert!(proof.lambda > AROUND, "{proof:?}");
 }
 
 #[test]
-fn the_search_ends_when_errors_no_longer_fall_once_something_is_learned() {
-    let (choice, all) = (chosen(1e-9, |lambda| -lambda.min(0.5)), chosen(1e-9, |lambda| lambda));
-    let least = |tried: &[TriedLambda]| tried.iter().map(|t| t.error).fold(f64::INFINITY, f64::min);
-    let (before, last) = choice.tried.split_at(choice.tried.len() - 5);
-    assert!(choice.tried.len() < all.tried.len());
-    assert!(least(last) >= least(before), "the last five were no better");
-    // With errors that fall for ever, only the lowest λ ends it.
-    assert!(all.tried.last().unwrap().lambda < 2e-9);
-    assert_eq!(all.lambda, all.tried.last().unwrap().lambda);
+fn the_search_ends_where_both_ends_are_clearly_worse() {
+    let here = length(&optimum(AROUND));
+    let choice = chosen(MANY, |w| (0.3 * (length(w) / here).ln().abs()).min(1.0));
+    let ends = (choice.tried[0].lambda, choice.tried.last().unwrap().lambda);
+    assert!(ends.0 <= 16.0 * AROUND && ends.1 >= AROUND / 16.0, "{choice:?}");
 }
 
-/// The weights that come with a λ are near the optimum of that λ, and of no other.
 #[test]
-fn each_lambda_comes_with_its_own_weights() {
-    let problem = random_chain(10, 3, 7);
-    let mut found = Vec::new();
-    let choice =
-        choose_lambda(&problem, &Settings::default(), 0.01, &Interrupt::new(), |lambda, w| {
-            found.push((lambda, w.to_vec()));
-            // Errors that fall for ever, so that every λ is tried.
-            lambda
-        });
-    let tried: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.lambda).collect();
-    assert_eq!(tried, found.iter().map(|(lambda, _)| *lambda).collect::<Vec<_>>());
-    assert!(found.len() >= 5, "{tried:?}");
-    let optimum = |lambda| {
-        let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..Settings::default() };
-        train(&problem, &settings).unwrap().certificate.primal
+fn work_is_limited_by_that_of_the_first_lambda() {
+    let (settings, problem) = (Settings::default(), random_chain(12, 3, 5));
+    let first = Settings {
+        lambda: Some(AROUND),
+        tolerance: 0.0,
+        relative_tolerance: 0.05,
+        ..settings.clone()
     };
-    // The search trains to a share of the objective that it has come from, which is 1 at first.
-    let mut before = 1.0;
-    for (lambda, w) in &found {
-        let (best, own) = (optimum(*lambda), objective(&problem, *lambda, w));
-        assert!(own >= best - 1e-5, "{lambda}: {own} where {best} is best");
-        assert!(own <= best + 0.05 * before + 1e-5, "{lambda}: {own} where {best} is best");
-        before = own;
+    let calls = train(&problem, &first).unwrap().totals.oracle_calls;
+    // Errors that fall with λ for ever.
+    let choice = chosen(MANY, |w| 1.0 / (1.0 + length(w)));
+    assert!(choice.oracle_calls <= 15 * calls, "{} against {calls}", choice.oracle_calls);
+    assert!(choice.lambda < AROUND);
+}
+
+/// Each fold begins at a λ of its own, and what counts is the mean of their errors.
+#[test]
+fn folds_are_averaged_and_begin_where_they_are_told() {
+    let problems = [random_chain(12, 3, 5), random_chain(9, 3, 6)];
+    let mut lengths = [Vec::new(), Vec::new()];
+    let [one, two] = &mut lengths;
+    let mut first = |w: &[f64]| {
+        one.push(length(w));
+        HeldOutError { error: 0.2, of: 10 }
+    };
+    let mut second = |w: &[f64]| {
+        two.push(length(w));
+        HeldOutError { error: 0.4, of: 10 }
+    };
+    let mut folds = [
+        LambdaFold { problem: &problems[0], around: 0.1, error: &mut first },
+        LambdaFold { problem: &problems[1], around: 0.2, error: &mut second },
+    ];
+    let mut seen: Vec<TriedLambda> = Vec::new();
+    let (settings, interrupt) = (Settings::default(), Interrupt::new());
+    let watch = |tried: &TriedLambda| seen.push(*tried);
+    let choice = choose_lambda(&mut folds, 0.05, &settings, &interrupt, watch).unwrap();
+    assert!(choice.tried.iter().all(|tried| (tried.error - 0.3).abs() < 1e-12));
+    assert_eq!((choice.lambda, seen[0].lambda, seen.len()), (0.05, 0.05, choice.tried.len()));
+    for (problem, (lambda, found)) in problems.iter().zip([(0.1, &lengths[0]), (0.2, &lengths[1])])
+    {
+        let settings = Settings { lambda: Some(lambda), tolerance: 1e-7, ..Settings::default() };
+        let best = length(&train(problem, &settings).unwrap().weights);
+        assert!((found[0] / best).ln().abs() < 0.3, "{} at first, where {best} is best", found[0]);
     }
-    // At a λ that is far from its own, weights are far from the best.
-    let (smallest, w) = (&found[found.len() - 1].0, &found[0].1);
-    assert!(objective(&problem, *smallest, w) > 1.5 * optimum(*smallest));
-}
-
-/// λ/2 ‖w‖² and the mean hinge, by the oracle.
-fn objective<P: Problem>(problem: &P, lambda: f64, w: &[f64]) -> f64 {
-    let (mut workspace, mut y) = (problem.workspace(), Default::default());
-    let hinge = |i| {
-        let mut psi = SparseVec::new();
-        problem.prepare(i, w, &mut workspace);
-        problem.oracle(i, w, &mut workspace, &mut y);
-        problem.psi(i, &y, &mut psi);
-        problem.loss(i, &y) - psi.dot_dense(w)
-    };
-    let risk: f64 = (0..problem.examples()).map(hinge).sum();
-    let length: f64 = w.iter().map(|w| w * w).sum();
-    0.5 * lambda * length + risk / problem.examples() as f64
 }
 
 #[test]
 fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
-    let problem = random_chain(20, 3, 7);
     let (order, direction) = (Order::Gap, Direction::Corrective);
     let found = [1, 3].map(|threads| {
         let settings = Settings { order, direction, threads, ..bcfw() };
         let mut weights: Vec<u64> = Vec::new();
-        let choice = choose_lambda(&problem, &settings, 0.01, &Interrupt::new(), |lambda, w| {
+        let choice = chosen_with(&settings, &Interrupt::new(), MANY, |w| {
             weights.extend(w.iter().map(|w| w.to_bits()));
-            (lambda - 0.1).abs()
+            (length(w) - 1.0).abs().min(1.0)
         });
         (choice.unwrap(), weights)
     });
@@ -117,23 +155,22 @@ fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
 
 #[test]
 fn non_finite_errors_and_interrupts_end_the_search() {
-    let (problem, settings) = (random_chain(6, 2, 3), Settings::default());
-    let interrupt = Interrupt::new();
+    let settings = Settings::default();
     for nonsense in [f64::NAN, f64::INFINITY] {
-        let found = choose_lambda(&problem, &settings, 1e-3, &interrupt, |_, _| nonsense);
+        let found = chosen_with(&settings, &Interrupt::new(), 1, |_| nonsense);
         assert!(matches!(found, Err(TrainError::Validation { .. })), "{found:?}");
     }
-    let mut calls = 0;
-    let found = choose_lambda(&problem, &settings, 1e-6, &interrupt, |lambda, _| {
+    let (interrupt, mut calls) = (Interrupt::new(), 0);
+    let found = chosen_with(&settings, &interrupt, MANY, |w| {
         calls += 1;
         if calls == 3 {
             interrupt.raise();
         }
-        lambda
+        1.0 / (1.0 + length(w))
     });
     let found = found.unwrap();
     assert_eq!((found.tried.len(), found.lambda), (3, found.tried[2].lambda));
     // Where none can be tried, it is the one that the search would begin from.
-    let found = choose_lambda(&problem, &settings, 1e9, &Interrupt::new(), |_, _| 0.0).unwrap();
-    assert!(found.tried.is_empty() && found.lambda > 0.0);
+    let found = chosen_with(&settings, &interrupt, 1, |_| 0.0).unwrap();
+    assert!(found.tried.is_empty() && found.lambda == AROUND);
 }

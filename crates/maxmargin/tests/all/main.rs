@@ -45,6 +45,7 @@ mod potts;
 mod potts_relaxed;
 mod product;
 mod rows;
+mod scale;
 mod slack;
 mod slack_points;
 mod soft;

@@ -134,7 +134,7 @@ keep_tempfiles, trainer_cls
         trainer_cls: Any = None,
         *,
         lam: float | str | None = None,
-        tol: float = 0.01,
+        tol: float | str = "1%",
         n_jobs: int | None = None,
         random_state: Any = None,
         average: bool = False,

@@ -101,13 +101,16 @@ pub(super) fn run(
     bounds: &GroupBounds,
     screen: &Screen,
 ) -> Result<Results> {
+    let own = match race.lambdas.is_empty() {
+        true => vec![data.scale_lambda(bounds, Settings::default().seed)?.lambda],
+        false => race.lambdas.to_vec(),
+    };
     let Training { examples, origin, spec } = data;
     let folder = &race.traces;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
     let train = examples.clone();
-    let own = [1.0 / examples.len().max(1) as f64];
-    let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
+    let lambdas = &own[..];
     screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
     // Problems that are made for one λ are made anew for each.
     let by_lambda = spec.soft().is_some();

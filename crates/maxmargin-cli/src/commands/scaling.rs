@@ -1,0 +1,65 @@
+//! Attributes in comparable units, where that is asked for or pays.
+
+use crate::args::Standardise;
+use crate::screen::Screen;
+use anyhow::{Result, bail};
+use maxmargin::GroupBounds;
+use maxmargin_io::{Scaling, Training};
+
+/// Scales the attributes of the examples if that is asked for, or pays; says so, or that it might.
+pub(super) fn apply(
+    when: Option<Standardise>,
+    data: &mut Training,
+    bounds: &GroupBounds,
+    screen: &Screen,
+) -> Result<Option<Scaling>> {
+    let has_kernel = data.spec.kernel().is_some();
+    let asked = when == Some(Standardise::Always);
+    if asked && has_kernel {
+        bail!("--standardise does not go with --kernel, whose inputs are kept as they are");
+    }
+    if asked && !bounds.is_empty() {
+        bail!(
+            "--standardise does not go with --lower and --upper, which are bounds of weights in the \
+             units of the data"
+        );
+    }
+    let Some(scaling) = Scaling::of(&data.examples).filter(|_| when != Some(Standardise::Never))
+    else {
+        if asked {
+            bail!("--standardise is for the attributes of rows and sequences");
+        }
+        return Ok(None);
+    };
+    let possible = !has_kernel && bounds.is_empty();
+    let ratio = scaling.ratio();
+    if asked || possible && scaling.is_needed(&data.examples) {
+        if let Some(scaled) = scaling.apply(&data.examples) {
+            data.examples = scaled;
+        }
+        if !asked {
+            screen.say(format!(
+                "attributes differ {ratio:.0}-fold in size and are standardised; --standardise never \
+                 leaves them"
+            ));
+        }
+        return Ok(Some(scaling));
+    }
+    if possible && scaling.is_wild() && has_real_values(data) {
+        screen.say(format!(
+            "hint: attributes differ {ratio:.0}-fold in size; --standardise may predict better"
+        ));
+    }
+    Ok(None)
+}
+
+/// Whether any value is neither 0 nor 1.
+fn has_real_values(data: &Training) -> bool {
+    let is_real =
+        |row: maxmargin::model::Row<'_>| row.values.iter().any(|v| *v != 0.0 && *v != 1.0);
+    if let Some(rows) = data.examples.rows() {
+        return rows.iter().any(|(row, _)| is_real(row));
+    }
+    let Some(sequences) = data.examples.sequences() else { return false };
+    sequences.iter().flat_map(|sequence| sequence.tokens()).any(is_real)
+}
