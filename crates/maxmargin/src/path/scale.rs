@@ -20,7 +20,7 @@ use crate::util::rng::Rng;
 use serde::{Deserialize, Serialize};
 
 /// How far an example may move its own margin, in units of its loss.
-const REACH: f64 = 4.0;
+const REACH: f64 = 6.0;
 
 /// The most examples that are looked at: their mean is known to a few percent then.
 const MOST_EXAMPLES: usize = 500;
@@ -44,7 +44,7 @@ pub struct LambdaScale {
 }
 
 /// The λ that fits the scale of a problem's features and losses: the mean squared length of a changed part per
-/// unit of its loss, divided by 4n.
+/// unit of its loss, divided by 6n.
 ///
 /// It needs no training: an oracle call for each of at most 500 examples, which `seed` draws. With example
 /// weights, n is the effective number of examples, (Σ cᵢ)²/Σ cᵢ². Where no output has a loss or a length, it is
@@ -63,7 +63,7 @@ pub struct LambdaScale {
 /// };
 /// let metres = scale_lambda(&problem(1.0)?, 1)?;
 /// assert_eq!((metres.length, metres.examples), (5.0, 2));
-/// assert_eq!(metres.lambda, 5.0 / (4.0 * 2.0));
+/// assert_eq!(metres.lambda, 5.0 / (6.0 * 2.0));
 /// assert_eq!(scale_lambda(&problem(100.0)?, 1)?.lambda, 1e4 * metres.lambda); // centimetres
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

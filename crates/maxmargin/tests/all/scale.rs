@@ -86,7 +86,7 @@ fn a_long_sequence_counts_as_one_changed_token() {
         let shape = ChainShape { groups, ..ChainShape::new(2, 2) };
         let loss = Hamming { normalised: false, ..Hamming::default() };
         let found = scale_lambda(&Chain::new(shape, data, &loss).unwrap(), 1).unwrap();
-        let expected = LambdaScale { lambda: 10.0 / 4.0, length: 10.0, spread: 1.0, examples: 1 };
+        let expected = LambdaScale { lambda: 10.0 / 6.0, length: 10.0, spread: 1.0, examples: 1 };
         assert_eq!(found, expected, "{tokens} tokens");
     }
 }
@@ -132,7 +132,7 @@ impl Problem for Own {
 
 #[test]
 fn problems_without_parts_have_a_scale_too_and_those_without_losses_have_1_over_n() {
-    assert_eq!(lambda(&Own { unit: 3.0, loss: 0.5 }), 9.0 / 0.5 / (4.0 * 10.0));
+    assert_eq!(lambda(&Own { unit: 3.0, loss: 0.5 }), 9.0 / 0.5 / (6.0 * 10.0));
     let found = scale_lambda(&Own { unit: 3.0, loss: 0.0 }, 1).unwrap();
     assert_eq!((found.examples, close(found.lambda, 0.1)), (0, true));
     let found = scale_lambda(&Own { unit: 0.0, loss: 1.0 }, 1).unwrap();
