@@ -106,7 +106,7 @@ fn features(model: &Model) -> usize {
 
 /// What the method is called.
 fn method(model: &Model) -> &'static str {
-    model.meta.settings.solver.name()
+    model.meta.settings.method.solver().name()
 }
 
 fn certificate(model: &Model) -> Prose {

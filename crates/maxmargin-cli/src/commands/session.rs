@@ -120,7 +120,7 @@ impl<O: Observer> Observer for AsAsked<'_, O> {
     fn event(&mut self, event: Event<'_>) -> Control {
         match event {
             Event::Start(start) => {
-                let start = Start { settings: self.settings.clone(), ..start.clone() };
+                let start = Start { settings: self.settings.record(), ..start.clone() };
                 self.observer.event(Event::Start(&start))
             }
             Event::Pass { record, block_gaps } => {

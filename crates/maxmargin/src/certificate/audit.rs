@@ -74,7 +74,7 @@ pub fn audit(
     threads: usize,
 ) -> Result<Audit, TrainError> {
     let settings = Settings { lambda: Some(lambda), threads, ..Default::default() };
-    let settings = settings.check()?;
+    let settings = settings.checked()?;
     if !(slack >= 0.0 && slack.is_finite()) {
         let expected = "a finite number, at least 0";
         return Err(SettingsError::Range { name: "slack", value: slack, expected }.into());

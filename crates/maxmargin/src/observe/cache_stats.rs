@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Caching, Settings, Solver, train};
+/// use maxmargin::{BlockCoordinate, Caching, Settings, train};
 ///
-/// let (solver, cache) = (Solver::BlockCoordinate, Caching::On);
-/// let totals = train(&toy(), &Settings { solver, cache, ..Settings::default() })?.totals;
+/// let method = BlockCoordinate { cache: Caching::On, ..BlockCoordinate::default() }.into();
+/// let totals = train(&toy(), &Settings { method, ..Settings::default() })?.totals;
 /// let stats = totals.cache.unwrap();
 /// assert_eq!(stats.hits + stats.misses, totals.visits);
 /// # Ok::<(), maxmargin::TrainError>(())

@@ -15,7 +15,7 @@ pub use validation::Validation;
 use crate::certificate::Certificate;
 use crate::dual::Drift;
 use crate::problem::Quality;
-use crate::settings::{Caching, Direction, Order, Settings};
+use crate::settings::{Caching, Direction, Order, SettingsRecord};
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run.
@@ -106,8 +106,8 @@ pub struct Start {
     /// files only if it is not exact.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     pub quality: Quality,
-    /// All settings, as they were given.
-    pub settings: Settings,
+    /// All settings by name, with what `auto` starts with filled in.
+    pub settings: SettingsRecord,
     /// Whether a validation error comes with every gap.
     #[serde(default)]
     pub validates: bool,
@@ -324,7 +324,8 @@ pub struct End {
 /// use maxmargin::{Settings, Solver, train};
 ///
 /// let (solver, tolerance) = (Solver::BlockCoordinate, 0.0);
-/// let settings = Settings { solver, tolerance, max_passes: 20, ..Settings::default() };
+/// let method = solver.into();
+/// let settings = Settings { method, tolerance, max_passes: 20, ..Settings::default() };
 /// let totals = train(&toy(), &settings)?.totals;
 /// assert_eq!((totals.passes, totals.visits), (20, 80));
 /// assert_eq!(totals.oracle_calls, 88); // two gap passes over four examples

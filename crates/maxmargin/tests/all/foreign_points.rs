@@ -8,7 +8,7 @@ use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
 use maxmargin::observe::{Control, Event, WarmStart};
 use maxmargin::{
-    Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, SparseVec,
+    Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, Solver, SparseVec,
     TrainError, Trainer, audit, forward_problem,
 };
 
@@ -176,9 +176,9 @@ fn costly(example: usize, cost: f64) -> Chain {
 #[test]
 fn no_method_brings_the_losses_of_another_problem_along() {
     for solver in ["ssg", "adagrad", "n-slack", "1-slack", "fw", "bcfw", "eg"] {
-        let solver = solver.parse().unwrap();
+        let solver: Solver = solver.parse().unwrap();
         let settings = Settings {
-            solver,
+            method: solver.into(),
             lambda: Some(0.5),
             max_passes: 2,
             tolerance: 0.0,

@@ -381,7 +381,7 @@ fn non_finite_weights_are_noticed() {
         let shape = MultilabelShape::complete(3, 1);
         let problem = Multilabel::new(shape, data.clone(), &Hamming::default(), inference).unwrap();
         for solver in [Solver::Auto, Solver::FrankWolfe, Solver::BlockCoordinate] {
-            let settings = Settings { solver, max_passes: 3, ..Settings::default() };
+            let settings = Settings { method: solver.into(), max_passes: 3, ..Settings::default() };
             assert!(train(&problem, &settings).is_err(), "{inference} {solver}");
         }
     }

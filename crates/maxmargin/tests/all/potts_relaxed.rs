@@ -11,7 +11,7 @@ use maxmargin::inference::lp::Simplex;
 use maxmargin::model::graph::{
     GraphInference, NodeLabels, NodeLoss, Potts, PottsShape, grid_edges,
 };
-use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SparseVec, train};
+use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SettingsRecord, SparseVec, train};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ proptest! {
         {
             let problem = case.build(inference);
             let direction = direction.parse().unwrap();
-            let solution = train(&problem, &Settings { direction, ..settings.clone() }).unwrap();
+            let solution = train(&problem, &SettingsRecord { direction, ..settings.record() }.settings().unwrap()).unwrap();
             assert_certified(&problem, &solution);
             let c = solution.certificate;
             let expected = match case.shape.edge_attributes {
