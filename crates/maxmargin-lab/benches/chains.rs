@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use maxmargin::inference::viterbi::viterbi;
+use maxmargin::inference::viterbi;
 use maxmargin::model::chain::Chain;
 use maxmargin::{BlockAverage, BlockCoordinate, BlockStep, Order, Rng, Settings, Solver, train};
 use maxmargin_lab::{chain, conll, decode_all};

@@ -86,7 +86,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
                     format!(", order {}", s.order)
                 }
                 Solver::AdaGrad => format!(", order {}, rate {}", s.order, s.rate),
-                Solver::Auto | Solver::NSlack | Solver::OneSlack => String::new(),
+                _ => String::new(),
             },
             s.average,
             s.tolerance,

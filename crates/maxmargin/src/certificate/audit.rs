@@ -26,6 +26,7 @@ use crate::util::rounding::ROUNDING;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Audit {
     /// Primal, dual and gap, recomputed from scratch. If the point is infeasible, only the primal means
     /// anything.

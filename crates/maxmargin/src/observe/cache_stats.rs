@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CacheStats {
     /// Visits that were served by a remembered corner.
     pub hits: u64,

@@ -95,6 +95,7 @@ pub enum Event<'a> {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Start {
     /// Number of examples.
     pub n: usize,
@@ -140,6 +141,7 @@ pub struct Start {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WarmStart {
     /// Blocks that were taken over, not counting those that are at the truth anyway.
     pub taken: u64,
@@ -171,7 +173,8 @@ pub struct WarmStart {
 /// assert_eq!(known, [false, true, false, true]);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Passes done: n block visits each, or fewer if a pass ended early.
     pub pass: u64,
@@ -243,6 +246,7 @@ pub struct Record {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StepSizes {
     /// How many there were.
     pub count: u64,
@@ -276,6 +280,7 @@ impl StepSizes {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Choice {
     /// The order of blocks.
     pub order: Order,
@@ -305,6 +310,7 @@ pub struct Choice {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct End {
     /// Why it ended.
     pub status: Status,
@@ -332,6 +338,7 @@ pub struct End {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Totals {
     /// Passes begun: n block visits each, or fewer if a pass ended early.
     pub passes: u64,

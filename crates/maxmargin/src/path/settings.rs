@@ -146,6 +146,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     GridStart("grid") {
         /// From w = 0, each λ on its own.
         #[default]

@@ -219,13 +219,57 @@ impl BlockStep {
     }
 }
 
-/// Declares the part of a wider named enumeration that some methods have.
-macro_rules! narrower {
-    ($(#[$meta:meta])* $name:ident of $wide:ident { $($(#[$vmeta:meta])* $variant:ident,)+ }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub enum $name { $( $(#[$vmeta])* #[doc = concat!("See [`", stringify!($wide), "::", stringify!($variant), "`].")] $variant, )+ }
+/// The [orders](Order) of methods that make whole passes, which their bounds rely on.
+///
+/// ```
+/// assert_eq!(maxmargin::PassOrder::default(), maxmargin::PassOrder::Permutation);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PassOrder {
+    /// See [`Order::Permutation`].
+    #[default]
+    Permutation,
+    /// See [`Order::Cyclic`].
+    Cyclic,
+}
 
+/// The [orders](Order) of methods that know no block gaps.
+///
+/// ```
+/// assert_eq!(maxmargin::BlindOrder::default(), maxmargin::BlindOrder::Permutation);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum BlindOrder {
+    /// See [`Order::Permutation`].
+    #[default]
+    Permutation,
+    /// See [`Order::Cyclic`].
+    Cyclic,
+    /// See [`Order::Uniform`].
+    Uniform,
+}
+
+/// The [averages](Average) of block-coordinate methods.
+///
+/// ```
+/// assert_eq!(maxmargin::BlockAverage::default(), maxmargin::BlockAverage::None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum BlockAverage {
+    /// See [`Average::None`].
+    #[default]
+    None,
+    /// See [`Average::Uniform`].
+    Uniform,
+    /// See [`Average::Weighted`].
+    Weighted,
+}
+
+/// Converts between an enumeration and the part of it that some methods have.
+macro_rules! part_of {
+    ($wide:ident: $name:ident { $($variant:ident),+ }) => {
         impl $name {
             pub(super) fn of(wide: $wide) -> Option<Self> {
                 match wide {
@@ -236,39 +280,16 @@ macro_rules! narrower {
         }
 
         impl From<$name> for $wide {
-            fn from(narrow: $name) -> Self {
-                match narrow { $( $name::$variant => Self::$variant, )+ }
+            fn from(part: $name) -> Self {
+                match part { $( $name::$variant => Self::$variant, )+ }
             }
         }
     };
 }
 
-narrower! {
-    /// The [orders](Order) of methods that make whole passes, which their bounds rely on.
-    ///
-    /// ```
-    /// assert_eq!(maxmargin::PassOrder::default(), maxmargin::PassOrder::Permutation);
-    /// ```
-    PassOrder of Order { #[default] Permutation, Cyclic, }
-}
-
-narrower! {
-    /// The [orders](Order) of methods that know no block gaps.
-    ///
-    /// ```
-    /// assert_eq!(maxmargin::BlindOrder::default(), maxmargin::BlindOrder::Permutation);
-    /// ```
-    BlindOrder of Order { #[default] Permutation, Cyclic, Uniform, }
-}
-
-narrower! {
-    /// The [averages](Average) of block-coordinate methods.
-    ///
-    /// ```
-    /// assert_eq!(maxmargin::BlockAverage::default(), maxmargin::BlockAverage::None);
-    /// ```
-    BlockAverage of Average { #[default] None, Uniform, Weighted, }
-}
+part_of!(Order: PassOrder { Permutation, Cyclic });
+part_of!(Order: BlindOrder { Permutation, Cyclic, Uniform });
+part_of!(Average: BlockAverage { None, Uniform, Weighted });
 
 impl From<Auto> for Method {
     fn from(choices: Auto) -> Self {

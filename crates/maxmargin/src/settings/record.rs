@@ -34,13 +34,13 @@ pub struct SettingsRecord {
     pub lambda: Option<f64>,
     /// The training method.
     pub solver: Solver,
-    /// See [`BlockCoordinate::order`].
+    /// See [`BlockCoordinate::order`](crate::BlockCoordinate::order).
     pub order: Order,
-    /// The direction of [`BlockCoordinate::step`].
+    /// The direction of [`BlockCoordinate::step`](crate::BlockCoordinate::step).
     pub direction: Direction,
-    /// See [`BlockCoordinate::gap_power`].
+    /// See [`BlockCoordinate::gap_power`](crate::BlockCoordinate::gap_power).
     pub gap_power: f64,
-    /// See [`BlockCoordinate::cache`].
+    /// See [`BlockCoordinate::cache`](crate::BlockCoordinate::cache).
     pub cache: Caching,
     /// See [`Reuse::factor`].
     pub cache_factor: f64,

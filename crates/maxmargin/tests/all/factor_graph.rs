@@ -8,7 +8,7 @@ use crate::common::problems::ViaPsi;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq};
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::inference::labelling::Labelling;
+use maxmargin::inference::Labelling;
 use maxmargin::model::factor_graph::{
     FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
 };

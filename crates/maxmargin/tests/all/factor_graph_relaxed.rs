@@ -136,7 +136,7 @@ fn a_triangle_trains_on_fractional_corners() {
 /// A solver that gives up does not go unnoticed: the certificate promises less.
 #[test]
 fn a_failed_solver_leaves_the_certificate_unproven() {
-    use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+    use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -10,7 +10,7 @@ use crate::common::{
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::inference::subsets::{MOST_VARIABLES, Subsets};
+use maxmargin::inference::algorithms::{MOST_VARIABLES, Subsets};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{
     Hamming, LabelSet, Multilabel, MultilabelError, MultilabelShape, SetScores,

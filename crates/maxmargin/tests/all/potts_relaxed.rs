@@ -5,9 +5,9 @@ use crate::common::graphs::{KINDS, NeverSolves, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::ProblemExt as _;
-use maxmargin::inference::labelling::Labelling;
-use maxmargin::inference::local_polytope::LocalPolytope;
-use maxmargin::inference::lp::Simplex;
+use maxmargin::inference::Labelling;
+use maxmargin::inference::Simplex;
+use maxmargin::inference::algorithms::LocalPolytope;
 use maxmargin::model::graph::{
     GraphInference, NodeLabels, NodeLoss, Potts, PottsShape, grid_edges,
 };

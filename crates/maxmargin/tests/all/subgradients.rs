@@ -195,9 +195,8 @@ fn rates_are_checked() {
     };
     assert_eq!(refused(rate(0.0)), "rate is 0; it must be a positive finite number");
     assert!(refused(rate(f64::NAN)).starts_with("rate is NaN"));
-    let told = refused(
-        SettingsRecord { solver: Solver::Subgradient, ..rate(2.0).record() }.settings().unwrap(),
-    );
+    let other = SettingsRecord { solver: Solver::Subgradient, ..rate(2.0).record() };
+    let told = other.settings().unwrap_err().to_string();
     assert_eq!(told, "rate 2 cannot be combined with solver ssg: only adagrad has a rate");
 }
 

@@ -4,7 +4,7 @@ use crate::common::bits::fingerprint;
 use crate::common::graphs::{KINDS, magnitude};
 use crate::common::trees::any_tree;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, qp};
-use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
+use maxmargin::inference::{Cost, DistanceTransform};
 use maxmargin::model::tree::{
     State, Tree, TreeExampleError, TreeExamples, TreeLoss, TreeNode, TreeShape,
 };
