@@ -236,7 +236,7 @@ pub(crate) enum Tolerance {
 
 impl Tolerance {
     /// Writes it into settings, in place of what they say.
-    pub(crate) fn set(self, settings: &mut maxmargin::Settings) {
+    pub(crate) fn set(self, settings: &mut maxmargin::SettingsRecord) {
         (settings.tolerance, settings.relative_tolerance) = match self {
             Self::Gap(gap) => (gap, 0.0),
             Self::Share(share) => (0.0, share),
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn help_states_the_true_defaults() {
-        let settings = maxmargin_io::default_settings();
+        let settings = maxmargin_io::default_settings().record();
         let help = Cli::command()
             .find_subcommand_mut("train")
             .map(|train| train.render_long_help().to_string())

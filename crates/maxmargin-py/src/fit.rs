@@ -12,12 +12,13 @@ use crate::supervise::supervised;
 use maxmargin::kernel::Support;
 use maxmargin::observe::Control;
 use maxmargin::{
-    Blocks, GroupBounds, Interrupt, PathSettings, Settings, TriedLambda, regularization_path_with,
+    Blocks, GroupBounds, Interrupt, PathSettings, Settings, SettingsRecord, TriedLambda,
+    regularization_path_with,
 };
 use maxmargin_io::{
     Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, LabelPairs, LambdaSource, Measure,
-    Model as ModelFile, Origin, PathFile, ProblemRole, Scaling, SoftRounds, SoftSpec, Spec, Training,
-    TrainingPlan,
+    Model as ModelFile, Origin, PathFile, ProblemRole, Scaling, SoftRounds, SoftSpec, Spec,
+    Training, TrainingPlan,
 };
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -31,6 +32,12 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> P
         let place = format!(" at line {} column {}", place.0, place.1);
         value_error(format!("{what}: {}", text.trim_end_matches(&place)))
     })
+}
+
+/// The settings of a run, which Python gives by name.
+pub(crate) fn parse_settings(json: &str) -> PyResult<Settings> {
+    let record: SettingsRecord = parse("settings", json)?;
+    record.settings().map_err(value_error)
 }
 
 /// The λ that were tried with their errors.
@@ -146,7 +153,7 @@ pub(crate) fn fit<'py>(
     measure: Option<&str>,
     standardise: &str,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
-    let mut settings: Settings = parse("settings", settings)?;
+    let mut settings = parse_settings(settings)?;
     let rounds = rounds.map_or_else(SoftRounds::default, |(rhos, most)| SoftRounds { rhos, most });
     let held_out = held_out.map(|(seed, one_in)| HeldOut { seed, one_in });
     let mut training = training(spec, data, labels, attributes, format)?;

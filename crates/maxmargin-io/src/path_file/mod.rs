@@ -168,6 +168,8 @@ impl PathFile {
             relative_tolerance: 0.0,
             ..about.settings.clone()
         };
+        let mut totals = Totals::default();
+        (totals.oracle_calls, totals.seconds) = (breakpoint.oracle_calls, breakpoint.seconds);
         let meta = ModelMeta {
             layout: LAYOUT,
             version: about.version.clone(),
@@ -184,11 +186,7 @@ impl PathFile {
                 status => status,
             },
             certificate,
-            totals: Totals {
-                oracle_calls: breakpoint.oracle_calls,
-                seconds: breakpoint.seconds,
-                ..Totals::default()
-            },
+            totals,
             fingerprint: about.fingerprint,
             template: about.template.clone(),
             bounds: about.bounds.clone(),

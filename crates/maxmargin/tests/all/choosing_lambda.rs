@@ -3,8 +3,8 @@
 use crate::common::bcfw;
 use crate::common::bits::random_chain;
 use maxmargin::{
-    Direction, HeldOutError, Interrupt, LambdaChoice, LambdaFold, Order, Settings, TrainError,
-    TriedLambda, choose_lambda, train,
+    Direction, HeldOutError, Interrupt, LambdaChoice, LambdaFold, Order, Settings, SettingsRecord,
+    TrainError, TriedLambda, choose_lambda, train,
 };
 use proptest::prelude::*;
 
@@ -142,7 +142,8 @@ fn folds_are_averaged_and_begin_where_they_are_told() {
 fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
     let (order, direction) = (Order::Gap, Direction::Corrective);
     let found = [1, 3].map(|threads| {
-        let settings = Settings { order, direction, threads, ..bcfw() };
+        let record = SettingsRecord { order, direction, threads, ..bcfw().record() };
+        let settings = record.settings().unwrap();
         let mut weights: Vec<u64> = Vec::new();
         let choice = chosen_with(&settings, &Interrupt::new(), MANY, |w| {
             weights.extend(w.iter().map(|w| w.to_bits()));
