@@ -156,6 +156,8 @@ def label_sets(task, folder, data, program, files):
     found, cpu = ours(folder, program, task, *paths, "--format", "multilabel")
     (x, y), (tx, ty) = (load_svmlight_file(gzip.open(p), multilabel=True, n_features=n) for p in paths
                         for n in [None if task == "Yeast" else 10163])
+    for matrix in (x, tx):  # LinearSVC takes 32-bit indices only.
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     coder = MultiLabelBinarizer().fit(y)
     y, ty = coder.transform(y), coder.transform(ty)
     begin = time.process_time()

@@ -207,6 +207,90 @@ def sweep(folder, program, tasks):
             print(f"{task:20} {seconds:6.1f}s  {text}", flush=True)
 
 
+#: What the rule divides by in the program, and what else was tried.
+REACH = 6.0
+TRIED = (1, 1.5, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
+
+#: Raw rows whose attributes differ a hundredfold in size: no lambda fits them, so they say nothing about the rule.
+WILD = ("wine-raw", "breast_cancer-raw")
+
+
+def scale(folder, program, task):
+    """The lambda that the program finds by its rule."""
+    path = folder / "scales.json"
+    known_scales = json.loads(path.read_text()) if path.exists() else {}
+    if task not in known_scales:
+        name = task.split(":")[0]
+        command = [program, "train", str(folder / f"{name}.train"), *TASKS[task][0], "--max-passes", "1", "--json", "-q"]
+        found = subprocess.run([*command, "--lambda", "scale", "--standardise", "never"], capture_output=True, text=True, check=True)
+        known_scales[task] = json.loads(found.stdout)["lambda"]
+        path.write_text(json.dumps(known_scales))
+    return known_scales[task]
+
+
+def parts(folder, task):
+    """About how many predictions are measured."""
+    rows = [line for line in (folder / f"{task.split(':')[0]}.held").read_text().splitlines() if line.strip()]
+    each = {"yeast:none": 14, "yeast:tree": 14, "yeast:complete": 14, "reuters:none30": 30, "reuters:tree30": 30,
+            "reuters:none90": 90, "hansards": 20, "czenali": 20, "pose": 14}
+    if task == "horses":
+        return sum(row.startswith("N") for row in rows)
+    return len(rows) * each.get(task, 1)
+
+
+def error_at(runs, start, value):
+    """The error at a lambda, between those that were tried."""
+    ks = sorted(runs)
+    x = min(max(math.log2(value / start), ks[0]), ks[-1])
+    low, high = max(k for k in ks if k <= x), min(k for k in ks if k >= x)
+    share = (x - low) / (high - low) if high > low else 0.0
+    return (1 - share) * runs[low]["error"] + share * runs[high]["error"]
+
+
+def table(folder, program):
+    """How far from its best lambda each task is, in standard errors, by what the rule divides by."""
+    runs = {}
+    for (task, k, extra), run in known(folder).items():
+        if not extra:
+            runs.setdefault(task, {})[k] = run
+    groups = {}
+    for task in runs:
+        split = task[-1].isdigit() and task[-2] == "-"
+        groups.setdefault(task[:-2] if split else task, []).append(task)
+    lost = {}
+    print("| data | best error ± | " + " | ".join(f"c = {c:g}" for c in TRIED) + " |")
+    print("|---|---|" + "---|" * len(TRIED))
+    for name, tasks in groups.items():
+        if name in WILD or any(len(runs[task]) < 3 for task in tasks):
+            continue
+        rules = {task: REACH * scale(folder, program, task) for task in tasks}
+
+        def error(c):
+            return sum(error_at(runs[t], TASKS[t][1], rules[t] / c) for t in tasks) / len(tasks)
+
+        best = min(error(2.0 ** (k / 4)) for k in range(-48, 60))
+        deviation = math.sqrt(best * (1 - best) / sum(parts(folder, task) for task in tasks))
+        lost[name] = [min(4.0, (error(c) - best) / deviation) for c in TRIED]
+        cells = " | ".join(f"{value:.2f}" for value in lost[name])
+        print(f"| {name} | {100 * best:.2f} ± {100 * deviation:.2f} % | {cells} |")
+
+    def family(name):
+        return name.split("-")[0].split(":")[0]
+
+    families = sorted({family(name) for name in lost})
+
+    def mean(at, without=None):
+        of = lambda own: [lost[name][at] for name in lost if family(name) == own]
+        means = [sum(of(own)) / len(of(own)) for own in families if own != without]
+        return sum(means) / len(means)
+
+    print("| mean of data sets | | " + " | ".join(f"{mean(at):.2f}" for at in range(len(TRIED))) + " |")
+    for own in families:
+        at = min(range(len(TRIED)), key=lambda at: mean(at, own))
+        values = [lost[name][at] for name in lost if family(name) == own]
+        print(f"without {own}: c = {TRIED[at]:g}, which costs {own} {sum(values) / len(values):.2f} standard errors")
+
+
 def main():
     verb, folder, *rest = sys.argv[1:]
     folder = Path(folder)
@@ -214,6 +298,8 @@ def main():
         prepare(folder, Path(rest[0]))
     elif verb == "sweep":
         sweep(folder, rest[0], rest[1:])
+    elif verb == "table":
+        table(folder, rest[0])
 
 
 if __name__ == "__main__":

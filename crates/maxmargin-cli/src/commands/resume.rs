@@ -79,8 +79,11 @@ impl Resumed {
         if !matches!(rule, Lambda::Value(_)) {
             let then = note.lambda_source.as_ref().map_or("given", LambdaSource::name);
             if then != rule.name() {
-                let with = if then == "given" { "a lambda of its own" } else { then };
-                bail!("{name}: the run was begun with {with}, not with --lambda {}", rule.name());
+                let then = match then {
+                    "given" => "a --lambda of its own".to_owned(),
+                    rule => format!("--lambda {rule}"),
+                };
+                bail!("{name}: the run was begun with {then}, not with --lambda {}", rule.name());
             }
             // It has been found.
             settings.lambda = checkpoint.settings().lambda;

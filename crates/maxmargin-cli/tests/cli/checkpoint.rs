@@ -146,7 +146,8 @@ fn lambda_is_not_chosen_again() {
     let lambda = |name: &str| desk.model(name).meta.certificate.lambda;
     assert_eq!(lambda("x.model"), lambda("y.model"));
     let run = desk.run("train ocr-small --tolerance 0 --max-passes 4 --resume run.ckpt");
-    assert!(run.stderr.contains("the run was begun with --lambda "), "{}", run.stderr);
+    let why = "the run was begun with --lambda auto, not with --lambda scale";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn what_cannot_be_resumed_is_refused_in_words() {
          {same} --gap-every 3
          {same} --patience 3
          {same} --without first
-         {same} --loss hamming
+         {same} --loss normalised-hamming
          {same} --label-weight NN=2
          {same} --checkpoint-every 0
          {same} --checkpoint-every 5m

@@ -101,7 +101,7 @@ fn goes_on_where_it_was_and_repeats_itself() {
     assert_eq!(calls(&again), calls(&first));
     assert_eq!(desk.read("compare/traces/fw_lambda-1e-1_seed-2.jsonl"), kept);
     // Other settings and other data make other runs.
-    let other = desk.run(&format!("{COMPARE} --json -q --loss hamming")).ok().json();
+    let other = desk.run(&format!("{COMPARE} --json -q --loss normalised-hamming")).ok().json();
     assert_eq!(other["reused"], 0);
     let tags = COMPARE.replace("pets.crf", "tags.hmm");
     assert_eq!(desk.run(&format!("{tags} --json -q")).ok().json()["reused"], 0);

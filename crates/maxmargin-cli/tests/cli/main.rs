@@ -12,6 +12,7 @@ mod baselines;
 mod checkpoint;
 mod common;
 mod compare;
+mod defaults;
 mod demo;
 mod dump_and_data;
 mod evaluate;

@@ -273,7 +273,7 @@ fn a_warm_start_goes_on_from_a_model_of_the_same_data() {
 fn lambda_is_chosen_on_data_held_out() {
     let desk = Desk::new();
     let run = desk.run("train ocr-small --lambda auto --max-passes 1 -o a.model").ok();
-    assert!(run.stderr.contains("labels held out"));
+    assert!(run.stderr.contains("on the sequences, held out in 3 parts"), "{}", run.stderr);
     assert!(run.stderr.contains("lambda auto: "), "{}", run.stderr);
     let lambda = desk.model("a.model").meta.certificate.lambda;
     assert!((1e-3..1.0).contains(&lambda), "{lambda}");

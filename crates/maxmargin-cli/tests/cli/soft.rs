@@ -111,7 +111,7 @@ fn every_verb_knows_soft_training() {
     desk.run(&format!("{train} --warm-start whole.model --tolerance 1e-6")).ok();
     desk.run("train sets.svm -q --training soft --patience 3 -o p.model").ok();
     desk.run("verify p.model sets.svm").ok();
-    let other = "train sets.svm -q --training soft --solver bcfw --cache off";
+    let other = "train sets.svm -q --training soft --solver bcfw --cache off --lambda 1/n";
     desk.run(&format!("{other} --tolerance 0 --max-passes 2 --checkpoint d.ckpt")).ok();
     desk.run(&format!("{other} --tolerance 1e-4 --resume d.ckpt -o own.model")).ok();
     assert_eq!(soft(&desk.model("own.model")).lambda, 0.2); // 1/5, with five rows

@@ -31,6 +31,7 @@ fn json_has_the_promised_keys() {
         "dual",
         "gap",
         "lambda",
+        "lambda_source",
         "n",
         "oracle_calls",
         "oracle_seconds",

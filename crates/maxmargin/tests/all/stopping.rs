@@ -44,11 +44,10 @@ fn converged() {
 
 #[test]
 fn converged_within_a_share_of_the_objective() {
-    let fw = Settings { solver: Solver::FrankWolfe, ..bcfw() };
-    let average = Settings { average: Average::Weighted, ..bcfw() };
-    let one_slack = Settings { solver: Solver::OneSlack, ..Settings::default() };
-    for base in [bcfw(), average, fw, one_slack, Settings::default()] {
-        let base = Settings { tolerance: 0.0, gap_every: 3, threads: 1, ..base };
+    let one_slack = Settings { method: Solver::OneSlack.into(), ..Settings::default() };
+    let others = [one_slack, Settings::default()];
+    for base in every_method(0.0).into_iter().chain(others) {
+        let base = Settings { tolerance: 0.0, gap_every: 3, threads: 1, max_passes: 1000, ..base };
         let relative = Settings { relative_tolerance: 0.1, ..base.clone() };
         let (solution, Rows(rows)) = watch(&toy(), &relative);
         expect(&toy(), &relative, &solution, Status::Converged);

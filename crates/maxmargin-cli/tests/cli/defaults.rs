@@ -1,0 +1,183 @@
+//! What a run does that nobody has told anything: λ, tolerance, loss, pairs of labels, and scales.
+
+use crate::common::{Desk, SETS};
+use maxmargin_io::Spec;
+use std::fmt::Write as _;
+
+/// Rows of two labels, which an attribute in hundredths tells apart, beside one in thousands.
+fn wild() -> String {
+    let mut text = String::new();
+    for i in 0..40u32 {
+        let (label, told) = if i % 2 == 0 { ("1", 0.01) } else { ("-1", -0.01) };
+        let noise = f64::from(i * 37 % 41);
+        let told = told + 0.0004 * (noise - 20.0) / 20.0;
+        writeln!(text, "{label} 1:{} 2:{told}", 1000.0 + 100.0 * noise).unwrap();
+    }
+    text
+}
+
+#[test]
+fn lambda_follows_the_scale_and_says_so() {
+    let desk = Desk::new();
+    let run = desk.run("train pets.crf -o pets.model").ok();
+    assert!(run.stderr.contains(" by scale: a change of loss 1 has length² "), "{}", run.stderr);
+    assert!(run.stderr.contains("tolerance 1%"), "{}", run.stderr);
+    let meta = desk.model("pets.model").meta;
+    assert_eq!(meta.lambda_source.as_ref().unwrap().name(), "scale");
+    let Spec::Chain(chain) = &meta.spec else { panic!("{:?}", meta.spec) };
+    assert!(!chain.loss.normalised);
+    desk.run("verify pets.model pets.crf").ok();
+
+    let json = desk.run("train pets.crf -q --json").ok().json();
+    assert_eq!(json["lambda_source"]["rule"], "scale");
+    assert_eq!(json["lambda_source"]["lambda"], json["lambda"]);
+    assert!(json.get("lambda_curve").is_none());
+    assert!(json["gap"].as_f64().unwrap() <= 0.01 * json["primal"].as_f64().unwrap());
+    // The seed draws nothing where there are so few.
+    assert_eq!(desk.run("train pets.crf -q --json --seed 7").ok().json()["lambda"], json["lambda"]);
+}
+
+#[test]
+fn the_papers_are_one_option_away() {
+    let desk = Desk::new();
+    let papers = "train pets.crf -q --json --lambda 1/n --loss normalised-hamming --tolerance 0.01";
+    let json = desk.run(papers).ok().json();
+    assert_eq!(
+        (&json["lambda"], &json["lambda_source"]["rule"]),
+        (&(1.0 / 3.0).into(), &"1/n".into())
+    );
+    let given = desk.run("train pets.crf -q --json --lambda 0.5").ok().json();
+    assert_eq!((&given["lambda"], &given["lambda_source"]["rule"]), (&0.5.into(), &"given".into()));
+}
+
+#[test]
+fn settings_files_keep_their_tolerances() {
+    let desk = Desk::new();
+    for (text, expected) in [
+        ("seed = 2", "tolerance 1%"),
+        ("tolerance = 0.25", "tolerance 0.25"),
+        ("relative_tolerance = 0.05", "tolerance 5%"),
+    ] {
+        desk.write("own.toml", text);
+        let run = desk.run("train pets.crf --settings own.toml").ok();
+        assert!(run.stderr.contains(expected), "{text}: {}", run.stderr);
+        let run = desk.run("train pets.crf --settings own.toml --tolerance 3%").ok();
+        assert!(run.stderr.contains("tolerance 3%"), "{text}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_search_keeps_its_curve() {
+    let desk = Desk::new();
+    desk.write("sets.svm", SETS.repeat(4));
+    let train = "train sets.svm --format multilabel --lambda auto -o sets.model";
+    let run = desk.run(&format!("{train} --json")).ok();
+    let json = run.json();
+    assert_eq!(
+        (&json["lambda_source"]["rule"], &json["lambda_source"]["measure"]),
+        (&"auto".into(), &"micro-f1".into())
+    );
+    let curve = json["lambda_curve"].as_array().unwrap();
+    assert!(curve.len() >= 3, "{json}");
+    let error = |lambda: &serde_json::Value| {
+        let tried = curve.iter().find(|tried| tried["lambda"] == *lambda).unwrap();
+        tried["error"].as_f64().unwrap()
+    };
+    assert!(error(&json["lambda"]) <= error(&json["lambda_source"]["scale"]["lambda"]));
+    assert!(run.stderr.contains("by micro-f1 on the rows, held out in 3 parts"), "{}", run.stderr);
+    desk.run("verify sets.model sets.svm").ok();
+    let run = desk.run("train sets.svm --format multilabel --lambda auto --measure subset").ok();
+    assert!(run.stderr.contains("1 - subset"), "{}", run.stderr);
+}
+
+#[test]
+fn measures_and_tolerances_that_make_no_sense_are_refused() {
+    let desk = Desk::new();
+    for (options, why) in [
+        ("--measure error", "--measure has no meaning here"),
+        ("--lambda auto --measure aer", "--measure aer is for matchings, not for chain"),
+        ("--lambda auto --measure best", "invalid value 'best' for '--measure"),
+        ("--tolerance 100%", "a percentage below 100 is needed"),
+        ("--tolerance some%", "a percentage below 100 is needed"),
+        ("--tolerance=-1%", "a percentage below 100 is needed"),
+        ("--tolerance some", "or `1%`"),
+        ("--lambda some", "or `scale`, `auto` or `1/n`"),
+        ("--standardise --kernel rbf", "--standardise does not go with --kernel"),
+        ("--standardise --lower 0", "--standardise does not go with --lower and --upper"),
+    ] {
+        let run = desk.run(&format!("train pets.crf {options}"));
+        assert_ne!(run.code, 0, "{options}");
+        assert!(run.stderr.contains(why), "{options}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn wild_scales_are_standardised_and_the_model_works_on_raw_rows() {
+    let desk = Desk::new();
+    desk.write("wild.svm", wild());
+    let run = desk.run("train wild.svm -o wild.model --test wild.svm").ok();
+    assert!(run.stderr.contains("-fold in size and are standardised"), "{}", run.stderr);
+    assert!(run.stdout.contains("On the test data 0.00 %"), "{}", run.stdout);
+    let error = |model: &str| {
+        desk.run(&format!("evaluate {model} wild.svm --json")).ok().json()["hamming"].clone()
+    };
+    assert_eq!(error("wild.model"), 0.0);
+    desk.run("verify wild.model wild.svm").ok();
+    // Weights are told in the units of the data: a hundredth of the second attribute counts as much as a thousand
+    // of the first would.
+    let model = desk.model("wild.model");
+    assert!(model.weights[1].abs() > 1000.0 * model.weights[0].abs(), "{:?}", model.weights);
+    let predicted = desk.run("predict wild.model wild.svm").ok().stdout;
+    assert_eq!(predicted.lines().filter(|line| line.starts_with('1')).count(), 20);
+
+    desk.run("train wild.svm -o raw.model --standardise never").ok();
+    assert!(desk.model("raw.model").meta.scaling.is_none());
+    assert!(error("raw.model").as_f64().unwrap() > 0.1);
+    // Held-out rows are scaled alike, and a warm start goes on from the dual point.
+    desk.run("train wild.svm -o held.model --patience 3").ok();
+    desk.run("verify held.model wild.svm").ok();
+    let run = desk.run("train wild.svm --warm-start wild.model").ok();
+    assert!(run.stderr.contains("warm start: 40 blocks are taken over"), "{}", run.stderr);
+    desk.run("train wild.svm --lambda auto --validation wild.svm --json").ok();
+}
+
+#[test]
+fn sparse_rows_get_a_hint_and_stay_as_they_are() {
+    let desk = Desk::new();
+    let mut text = String::new();
+    for i in 0..30 {
+        let value = if i % 2 == 0 { 5000.0 } else { 0.5 };
+        writeln!(text, "{} {}:{value}", i % 2, i + 1).unwrap();
+    }
+    desk.write("sparse.svm", &text);
+    let run = desk.run("train sparse.svm -o sparse.model").ok();
+    assert!(run.stderr.contains("hint: attributes differ 10000-fold"), "{}", run.stderr);
+    assert!(desk.model("sparse.model").meta.scaling.is_none());
+    desk.run("train sparse.svm -o scaled.model --standardise").ok();
+    assert!(desk.model("scaled.model").meta.scaling.is_some());
+    desk.run("verify scaled.model sparse.svm").ok();
+    desk.run("train pets.crf --standardise -o pets.model").ok();
+    desk.run("verify pets.model pets.crf").ok();
+}
+
+#[test]
+fn many_labels_have_fewer_pairs() {
+    let desk = Desk::new();
+    let sets = |labels: u32| -> String {
+        (0..labels)
+            .map(|label| format!("{label},{} 1:1 {}:1\n", (label + 1) % labels, label + 2))
+            .collect()
+    };
+    for (labels, pairs, says) in [
+        (15, 105, None),
+        (16, 15, Some("the pairs of a tree have weights")),
+        (101, 0, Some("no pairs of them have weights")),
+    ] {
+        desk.write("sets.svm", sets(labels));
+        let run = desk.run("train sets.svm --format multilabel --max-passes 2 -o sets.model").ok();
+        assert_eq!(run.stderr.contains("--pairs says otherwise"), says.is_some(), "{}", run.stderr);
+        assert!(says.is_none_or(|says| run.stderr.contains(says)), "{}", run.stderr);
+        let Spec::Multilabel(own) = desk.model("sets.model").meta.spec else { panic!() };
+        assert_eq!(own.shape.pairs.len(), pairs, "{labels} labels");
+    }
+}
