@@ -28,11 +28,11 @@ const MOST_STEPS: i32 = 4;
 const ACCURACY: f64 = 0.05;
 
 /// A search may take so many times the oracle calls that its first λ takes. Training to a gap of 1 % takes
-/// more than twice as many as training to [`ACCURACY`], so that this is less than five trainings.
-const BUDGET: f64 = 10.0;
+/// about twice as many as training to [`ACCURACY`], so that this is about four trainings.
+const BUDGET: f64 = 8.0;
 
 /// The most times the oracle calls of the first λ that another λ may take.
-const MOST_TIMES_FIRST: u64 = 4;
+const MOST_TIMES_FIRST: u64 = 3;
 
 /// An end is clearly worse if its error is larger by this many standard errors.
 const CLEARLY: f64 = 1.0;
@@ -232,6 +232,8 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         if !is_first && spent > BUDGET * self.first_calls as f64 {
             return Ok(false);
         }
+        // On average over the folds.
+        let most = (MOST_TIMES_FIRST * self.first_calls / self.folds.len().max(1) as u64).max(1);
         let factor = FACTOR.powf(step);
         let (mut sum, mut of) = (0.0, 0);
         for (fold, points) in self.folds.iter_mut().zip(&mut self.points) {
@@ -241,7 +243,7 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
             });
             let mut trainer = Trainer::new(Settings {
                 lambda: Some(fold.around * factor),
-                max_oracle_calls: (!is_first).then(|| MOST_TIMES_FIRST * self.first_calls.max(1)),
+                max_oracle_calls: (!is_first).then_some(most),
                 ..self.training.clone()
             })
             .interrupt(self.interrupt.clone());
