@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Dump(DumpArgs),
     /// Lists the built-in data sets
     Data(DataArgs),
+    /// Prints a script that completes commands in a shell
+    Completions(CompletionsArgs),
+    /// Writes manual pages
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -320,6 +324,20 @@ pub(crate) struct DataArgs {
     /// Print exactly one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages, one for each verb
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) out: PathBuf,
 }
 
 /// A parser that offers `names` in help and errors and gives the value with that name.

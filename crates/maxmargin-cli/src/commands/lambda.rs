@@ -1,9 +1,8 @@
 //! Choosing λ by the error on data held out.
 
-use super::train::on_ctrl_c;
 use super::validation::split;
 use crate::kind::Labelled;
-use crate::screen::Screen;
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Result, bail};
 use maxmargin::{Settings, choose_lambda};
 use maxmargin_io::{Training, TrainingPlan};
@@ -28,15 +27,20 @@ pub(super) fn choose(
     let problem = data.spec.problem(train, &plan.bounds)?;
     let (blocks, role) = (problem.blocks(), problem.role());
     let interrupt = on_ctrl_c(screen)?;
+    screen.busy("choosing lambda");
+    let mut tried = 0;
     let choice = choose_lambda(blocks, settings, lowest, &interrupt, |lambda, w| {
         let Ok(found) = data.spec.errors_in(role, w, &held_out.examples) else { return f64::NAN };
         let (error, parts) = (found.parts.share(), found.parts);
+        tried += 1;
+        screen.tell(format!("{tried} tried, the last {lambda:.2e}"));
         screen.say(format!(
             "lambda {lambda:>10.3e}   error {error:.4} on {} {} held out",
             parts.all, parts.what
         ));
         error
     })?;
+    screen.done();
     if interrupt.is_raised() {
         bail!("interrupted while lambda was being chosen");
     }

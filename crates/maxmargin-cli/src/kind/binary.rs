@@ -12,8 +12,10 @@ use maxmargin_io::{
 use maxmargin_report::Report;
 use std::io::Write;
 
+pub(super) const KNOWN: [&str; 5] = ["--positive", "--bias", "--rescaling", "--lower", "--upper"];
+
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
-    check(args, "binary", &["--positive", "--bias", "--rescaling", "--lower", "--upper"])?;
+    check(args, "binary", &KNOWN)?;
     if data.labels.len() != 2 {
         bail!(
             "{name}: a binary model needs two labels, and there are {}\n\

@@ -27,7 +27,7 @@ use std::io::Write;
 /// The template for chunking that is built in.
 const CHUNKING: &str = "chunking";
 
-const KNOWN: [&str; 8] = [
+pub(super) const KNOWN: [&str; 8] = [
     "--template",
     "--min-count",
     "--without",

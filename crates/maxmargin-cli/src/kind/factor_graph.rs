@@ -21,7 +21,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 6] =
+pub(super) const KNOWN: [&str; 6] =
     ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling"];
 
 pub(super) fn training(

@@ -23,16 +23,16 @@ use std::io::Write;
 /// How often two words must be linked to get a weight of their own, unless told otherwise.
 const LEXICON: u64 = 3;
 
-const KNOWN: [&str; 6] =
-    ["--links", "--missing-cost", "--min-count", "--lower", "--upper", "--loss"];
+pub(super) const KNOWN: [&str; 5] =
+    ["--links", "--missing-cost", "--min-count", "--lower", "--upper"];
 
 pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
-    check(args, "matching", &KNOWN)?;
     if args.loss.is_some() {
         bail!(
             "--loss has no meaning with --model matching\nhint: --missing-cost weighs the mistakes"
         );
     }
+    check(args, "matching", &KNOWN)?;
     let pairs = read(data, format)?;
     need_links(data, &pairs)?;
     let least = u32::try_from(args.min_count.unwrap_or(LEXICON)).unwrap_or(u32::MAX);

@@ -155,6 +155,21 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
+/// The options that a kind of model knows, of those that not all of them know. `--kernel` and `--training` stand for
+/// their options as well.
+pub(crate) fn options_of(name: ModelName) -> &'static [&'static str] {
+    match name {
+        ModelName::Chain => &chain::KNOWN,
+        ModelName::Binary => &binary::KNOWN,
+        ModelName::Multiclass => &multiclass::KNOWN,
+        ModelName::Multilabel => &multilabel::KNOWN,
+        ModelName::FactorGraph => &factor_graph::KNOWN,
+        ModelName::Potts => &potts::KNOWN,
+        ModelName::Tree => &tree::KNOWN,
+        ModelName::Matching => &matching::KNOWN,
+    }
+}
+
 /// Reads training data for the model that is asked for, or that goes with their format.
 pub(crate) fn read_training(
     data: &str,

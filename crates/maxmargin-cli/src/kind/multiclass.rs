@@ -14,7 +14,8 @@ use maxmargin_report::Report;
 use std::io::Write;
 use std::path::Path;
 
-const KNOWN: [&str; 6] = ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
+pub(super) const KNOWN: [&str; 6] =
+    ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
 
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "multiclass", &KNOWN)?;

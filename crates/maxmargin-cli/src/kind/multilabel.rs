@@ -22,7 +22,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 11] = [
+pub(super) const KNOWN: [&str; 11] = [
     "--pairs",
     "--bias",
     "--inference",

@@ -21,7 +21,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 6] =
+pub(super) const KNOWN: [&str; 6] =
     ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
 
 fn features(widths: &[Option<f64>]) -> SuperpixelFeatures {

@@ -27,8 +27,10 @@ const KINDS: usize = 3;
 /// Steps of the grid that make a deformation of 1.
 const UNIT: f64 = 8.0;
 
+pub(super) const KNOWN: [&str; 3] = ["--joint-kinds", "--lower", "--upper"];
+
 pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
-    check(args, "tree", &["--joint-kinds", "--lower", "--upper"])?;
+    check(args, "tree", &KNOWN)?;
     let (first, people) = read(data, format)?;
     let simulation = PoseSimulation::default();
     let kinds = args.joint_kinds.unwrap_or(KINDS);

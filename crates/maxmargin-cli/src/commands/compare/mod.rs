@@ -24,6 +24,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let comparison = compare(args, &screen)?;
     let Comparison { summary, results } = &comparison;
+    screen.busy("drawing the report");
     let markdown = summary.to_markdown();
     let folder = &args.out;
     let title = format!("Methods compared on {}", args.data);
@@ -32,6 +33,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let html = page::page(summary, results, &title).to_html();
     write_file(&folder.join("report.html"), html.as_bytes())?;
     write_figures(&folder.join("figures"), &page::figures(results))?;
+    screen.done();
     match args.talk {
         talk if talk.json => {
             let mut value = serde_json::to_value(summary)?;
@@ -73,7 +75,9 @@ pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Compa
 }
 
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
-    compare_on(args, &race, kind::read_training(&args.data, args.format, &args.model)?, screen)
+    screen.reading(&args.data);
+    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    compare_on(args, &race, data, screen)
 }
 
 /// What the options ask for, judged before any data are read.
