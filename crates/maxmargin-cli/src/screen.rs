@@ -9,7 +9,7 @@ mod words;
 
 pub use ctrl_c::on_ctrl_c;
 pub(crate) use live::{clear, print_above};
-pub(crate) use words::wrapped;
+pub(crate) use words::{folded, wrapped};
 
 use activity::Activity;
 use maxmargin::observe::{Control, Event, Observer};
@@ -41,7 +41,7 @@ impl Screen {
     pub(crate) fn warn(&self, text: impl AsRef<str>) {
         let text = format!("{}\n", text.as_ref());
         // Nobody is there to be told that standard error is closed.
-        let _ = live::say(&if live::is_watched() { words::folded(&text) } else { text });
+        let _ = live::say(&if live::is_watched() { folded(&text) } else { text });
     }
 
     /// Shows what is being done from now on, until something else is or it is [done](Self::done).
@@ -84,11 +84,11 @@ impl Screen {
 
     /// Shows how far a path has come: the time and λ of all breakpoints so far, and the λ at which it ends, `for_sure`
     /// or at the latest.
-    pub(crate) fn follow(&self, so_far: &[(f64, f64)], lowest: f64, for_sure: bool) {
+    pub(crate) fn follow(&self, what: &str, so_far: &[(f64, f64)], lowest: f64, for_sure: bool) {
         let Some((_, lambda)) = so_far.last() else { return };
         let left = outlook::of_path(so_far, lowest, !for_sure);
-        let words = format!("{} lambdas, now below {lambda:.2e}", so_far.len());
-        self.change(false, |activity| activity.expect(words, left));
+        let words = format!("{what}: {} done, lambda {lambda:.2e}", so_far.len());
+        self.change(true, |activity| activity.expect(words, left));
     }
 
     /// One of the things is done. Whether it `took` time tells how long the others will take.

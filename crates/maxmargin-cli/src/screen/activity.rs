@@ -1,6 +1,6 @@
 //! What the live line says.
 
-use super::words::{cut, duration, width};
+use super::words::{cut, duration, rough_duration, width};
 use std::time::{Duration, Instant};
 
 /// Something that takes time.
@@ -41,7 +41,7 @@ impl Left {
     fn in_words(self, seconds: f64) -> String {
         let most = if self.at_most { "at most " } else { "" };
         let about = if self.about { "about " } else { "" };
-        format!("{most}{about}{} left", duration(seconds.ceil()))
+        format!("{most}{about}{} left", rough_duration(seconds))
     }
 }
 
@@ -68,9 +68,13 @@ impl Activity {
         self.detail = Detail::Known(detail);
     }
 
-    /// As [`tell`](Self::tell), with the time that is left, if that is known.
-    pub(super) fn expect(&mut self, detail: String, left: Option<Left>) {
-        self.tell(detail);
+    /// Says only this from now on, and the time that is left, if that is known.
+    pub(super) fn expect(&mut self, words: String, left: Option<Left>) {
+        self.what = words;
+        self.ends_in(left);
+    }
+
+    fn ends_in(&mut self, left: Option<Left>) {
         self.end = left.and_then(|left| {
             let time = Duration::try_from_secs_f64(left.seconds).ok()?;
             Some((Instant::now().checked_add(time)?, left))
@@ -85,8 +89,7 @@ impl Activity {
         let left = count.all.saturating_sub(count.done);
         if count.took > 0 && left > 0 {
             let seconds = seconds / count.took as f64 * left as f64;
-            let Detail::Known(detail) = &self.detail else { return };
-            self.expect(detail.clone(), Some(Left { seconds, at_most: false, about: true }));
+            self.ends_in(Some(Left { seconds, at_most: false, about: true }));
         }
     }
 
@@ -160,11 +163,11 @@ mod tests {
         activity.expect("pass 3".to_owned(), Some(left));
         // The moment of `expect` is a little later than that of `new`.
         let line = line_after(&activity, 4, 79);
-        assert_eq!(line, "⠋ training: pass 3  4 s, at most about 7 s left");
-        assert_eq!(line_after(&activity, 30, 79), "⠋ training: pass 3  30 s");
+        assert_eq!(line, "⠋ pass 3  4 s, at most about 7 s left");
+        assert_eq!(line_after(&activity, 30, 79), "⠋ pass 3  30 s");
         for seconds in [f64::INFINITY, f64::NAN, -1.0, 1e300] {
             activity.expect("pass 4".to_owned(), Some(Left { seconds, ..left }));
-            assert_eq!(line_after(&activity, 1, 79), "⠋ training: pass 4  1 s");
+            assert_eq!(line_after(&activity, 1, 79), "⠋ pass 4  1 s");
         }
     }
 

@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result, anyhow};
 use maxmargin::Interrupt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// There is one ctrl-C for the whole program, whoever asks for it.
 static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
@@ -46,6 +47,8 @@ fn listen() -> Result<Interrupt> {
 }
 
 fn raise(interrupt: &Interrupt) {
+    // A terminal throws away what is written while it handles the key.
+    std::thread::sleep(Duration::from_millis(20));
     if interrupt.is_raised() || !IS_HEARD.load(Ordering::SeqCst) {
         live::clear();
         std::process::exit(INTERRUPTED);

@@ -140,7 +140,8 @@ impl Line {
         if let Some(activity) = &self.activity {
             let now = Instant::now();
             let line = activity.line(now, self.frame, columns(), is_coloured());
-            text.push_str(&format!("\r{line}\x1b[K"));
+            // The cursor waits at the beginning, where a `^C` of the terminal is drawn over.
+            text.push_str(&format!("\r{line}\x1b[K\r"));
             self.drawn = Some(now);
         }
         io::stderr().write_all(text.as_bytes())

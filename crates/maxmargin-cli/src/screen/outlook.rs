@@ -33,6 +33,9 @@ const GROWTH: f64 = 1.05;
 /// A gap that falls more slowly than t⁻ᵖ with this p tells nothing about the end.
 const LEAST_POWER: f64 = 0.1;
 
+/// From fewer gaps nobody can tell where they are going.
+const FEW: usize = 4;
+
 impl Outlook {
     pub(super) fn new(settings: &Settings) -> Self {
         let (settings, last) = (settings.clone(), Mark::default());
@@ -63,15 +66,19 @@ impl Outlook {
         let pass = format!("pass {}", self.last.pass);
         match (self.last.gap, self.target()) {
             (None, _) => pass,
-            (Some(gap), None) => format!("{pass}, gap {gap:.3e}"),
-            (Some(gap), Some(target)) => format!("{pass}, gap {gap:.3e} (to be {target:.1e})"),
+            (Some(gap), None) => format!("{pass}, gap {gap:.2e}"),
+            (Some(gap), Some(target)) => format!("{pass}, gap {gap:.2e} (aim {target:.1e})"),
         }
     }
 
     /// The time left after the last pass.
     pub(super) fn left(&self) -> Option<Left> {
         let limited = self.until_limits();
-        let Some(seconds) = self.until_target() else { return limited };
+        let Some(seconds) = self.until_target() else {
+            // Limits are there for the case that the aim is missed, which it is too early to tell.
+            let is_early = self.target().is_some() && self.gaps.len() < FEW;
+            return limited.filter(|left| !(is_early && left.about));
+        };
         match limited {
             Some(limit) if limit.seconds < seconds => Some(limit),
             _ => Some(Left { seconds, at_most: false, about: true }),
@@ -161,7 +168,7 @@ mod tests {
         let left = run.left().unwrap();
         assert!((left.seconds - 60.0).abs() < 1e-6, "{left:?}");
         assert!(left.about && !left.at_most);
-        assert_eq!(run.in_words(), "pass 40, gap 2.500e-2 (to be 1.0e-2)");
+        assert_eq!(run.in_words(), "pass 40, gap 2.50e-2 (aim 1.0e-2)");
     }
 
     #[test]
@@ -182,10 +189,12 @@ mod tests {
         let calls = Some(430);
         let run = outlook(&Settings { max_oracle_calls: calls, ..endless() }, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 3.0, at_most: true, about: true }));
+        let settings = Settings { max_passes: 60, ..endless() };
+        assert_eq!(outlook(&settings, [Some(1.0), Some(1.0)]).left(), None, "it is too early");
         let none = Settings { max_passes: 60, tolerance: 0.0, ..endless() };
         let run = outlook(&none, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 20.0, at_most: false, about: true }));
-        assert_eq!(run.in_words(), "pass 40, gap 2.500e-2");
+        assert_eq!(run.in_words(), "pass 40, gap 2.50e-2");
     }
 
     #[test]

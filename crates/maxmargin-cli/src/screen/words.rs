@@ -47,6 +47,15 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
+/// A duration that is to come, with no more digits than anybody can know.
+pub(super) fn rough_duration(seconds: f64) -> String {
+    match seconds.max(0.0) {
+        seconds if seconds <= 120.0 => format!("{} s", seconds.ceil()),
+        seconds if seconds <= 7200.0 => format!("{} min", (seconds / 60.0).ceil()),
+        seconds => format!("{} h", (seconds / 3600.0).ceil()),
+    }
+}
+
 /// Sentences in lines of at most 79 characters. Lines that end in the text end here as well.
 pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = String::new();
@@ -69,9 +78,9 @@ pub(crate) fn wrapped(text: &str) -> String {
     lines
 }
 
-/// The text with long lines wrapped between words, and others as they are.
-pub(super) fn folded(text: &str) -> String {
-    let fold = |line: &str| match width(line.trim_end()) > COLUMNS {
+/// The text with long lines wrapped between words, and others as they are, as are the rows of a Markdown table.
+pub(crate) fn folded(text: &str) -> String {
+    let fold = |line: &str| match width(line.trim_end()) > COLUMNS && !line.starts_with('|') {
         true => wrapped(line),
         false => line.to_owned(),
     };
@@ -116,6 +125,8 @@ mod tests {
         let all = [0.0, 59.0, 60.0, 3599.0, 3600.0, 90_061.0].map(duration);
         assert_eq!(all, ["0 s", "59 s", "1 min 00 s", "59 min 59 s", "1 h 00 min", "25 h 01 min"]);
         assert_eq!(duration(f64::NAN), "0 s");
+        let rough = [0.0, 0.2, 120.0, 121.0, 7200.0, 7201.0].map(rough_duration);
+        assert_eq!(rough, ["0 s", "1 s", "120 s", "3 min", "120 min", "3 h"]);
     }
 
     #[test]

@@ -11,12 +11,13 @@ use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
 use crate::kind::{self, Vocabulary, kind_of};
-use crate::screen::Screen;
+use crate::screen::{Screen, folded};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Settings;
 use maxmargin_io::{LabelRule, Training};
 use runner::{Race, Results};
 use serde_json::json;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use summary::{Conditions, Summary};
 
@@ -41,6 +42,8 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
             print_json(&value)?;
         }
         talk if talk.quiet => {}
+        // For people; what reads it from a pipe reads the file as it is.
+        _ if io::stdout().is_terminal() => print(&folded(&markdown))?,
         _ => print(&markdown)?,
     }
     if results.reused > 0 {

@@ -106,7 +106,7 @@ fn walk(
     let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
         let error = error(w);
         so_far.push((b.seconds, b.certificate.lambda));
-        screen.follow(&so_far, plan.lowest(), plan.ends_at_lowest());
+        screen.follow(plan.in_words(), &so_far, plan.lowest(), plan.ends_at_lowest());
         screen.say(words::line(b, error).trim_end());
         errors.extend(error);
         if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
@@ -170,8 +170,8 @@ impl Plan {
 
     fn in_words(&self) -> &'static str {
         match self {
-            Self::Path(_) => "following the path",
-            Self::Grid(_) => "training on the grid",
+            Self::Path(_) => "path",
+            Self::Grid(_) => "grid",
         }
     }
 
