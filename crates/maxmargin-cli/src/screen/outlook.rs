@@ -5,13 +5,13 @@
 //! is told as an estimate; only a limit in seconds is known beforehand.
 
 use super::activity::Left;
-use maxmargin::Settings;
+use maxmargin::SettingsRecord;
 use maxmargin::observe::Record;
 
 /// A run, seen from its last pass.
 #[derive(Debug, Clone)]
 pub(super) struct Outlook {
-    settings: Settings,
+    settings: SettingsRecord,
     last: Mark,
     /// All passes so far, thinned out: the next is kept when time has grown by [`GROWTH`].
     paces: Vec<Mark>,
@@ -37,7 +37,7 @@ const LEAST_POWER: f64 = 0.1;
 const FEW: usize = 4;
 
 impl Outlook {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &SettingsRecord) -> Self {
         let (settings, last) = (settings.clone(), Mark::default());
         Self { settings, last, paces: Vec::new(), gaps: Vec::new() }
     }
@@ -143,7 +143,7 @@ mod tests {
     use serde_json::json;
 
     /// An outlook after passes of a second each, with the gap of each.
-    fn outlook(settings: &Settings, gaps: impl IntoIterator<Item = Option<f64>>) -> Outlook {
+    fn outlook(settings: &SettingsRecord, gaps: impl IntoIterator<Item = Option<f64>>) -> Outlook {
         let mut outlook = Outlook::new(settings);
         for (pass, gap) in (1..).zip(gaps) {
             let record: Record = serde_json::from_value(json!({
@@ -157,8 +157,8 @@ mod tests {
         outlook
     }
 
-    fn endless() -> Settings {
-        Settings { max_passes: u64::MAX, ..Settings::default() }
+    fn endless() -> SettingsRecord {
+        SettingsRecord { max_passes: u64::MAX, ..SettingsRecord::default() }
     }
 
     #[test]
@@ -182,16 +182,16 @@ mod tests {
     #[test]
     fn limits_end_what_would_take_longer() {
         let gaps = || (1..=40).map(|t| Some(1.0 / f64::from(t)));
-        let run = outlook(&Settings { max_seconds: Some(50.0), ..endless() }, gaps());
+        let run = outlook(&SettingsRecord { max_seconds: Some(50.0), ..endless() }, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 10.0, at_most: true, about: false }));
-        let run = outlook(&Settings { max_passes: 60, ..endless() }, gaps());
+        let run = outlook(&SettingsRecord { max_passes: 60, ..endless() }, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 20.0, at_most: true, about: true }));
         let calls = Some(430);
-        let run = outlook(&Settings { max_oracle_calls: calls, ..endless() }, gaps());
+        let run = outlook(&SettingsRecord { max_oracle_calls: calls, ..endless() }, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 3.0, at_most: true, about: true }));
-        let settings = Settings { max_passes: 60, ..endless() };
+        let settings = SettingsRecord { max_passes: 60, ..endless() };
         assert_eq!(outlook(&settings, [Some(1.0), Some(1.0)]).left(), None, "it is too early");
-        let none = Settings { max_passes: 60, tolerance: 0.0, ..endless() };
+        let none = SettingsRecord { max_passes: 60, tolerance: 0.0, ..endless() };
         let run = outlook(&none, gaps());
         assert_eq!(run.left(), Some(Left { seconds: 20.0, at_most: false, about: true }));
         assert_eq!(run.in_words(), "pass 40, gap 2.50e-2");
