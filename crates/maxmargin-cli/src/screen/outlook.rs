@@ -50,11 +50,8 @@ impl Outlook {
         if self.paces.last().is_none_or(|mark| seconds >= GROWTH * mark.seconds) {
             self.paces.push(self.last);
         }
-        if let Some(gap) = record.gap.filter(|gap| *gap > 0.0) {
-            if self.gaps.last().is_none_or(|(then, _)| seconds >= GROWTH * then) {
-                self.gaps.push((seconds, gap));
-            }
-        }
+        let is_due = self.gaps.last().is_none_or(|(then, _)| seconds >= GROWTH * then);
+        self.gaps.extend(record.gap.filter(|gap| is_due && *gap > 0.0).map(|gap| (seconds, gap)));
     }
 
     /// The gap at which the run ends, if there is one.
