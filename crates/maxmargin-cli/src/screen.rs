@@ -142,6 +142,7 @@ impl Observer for Screen {
                 if let Some(outlook) = &mut self.outlook {
                     outlook.add(record);
                     let (words, left) = (outlook.in_words(), outlook.left());
+                    let left = left.filter(|_| !ctrl_c::is_raised());
                     self.change(false, |activity| activity.expect(words, left));
                 }
             }

@@ -54,6 +54,7 @@ pub(super) fn train(
     trace: &mut Trace,
     mut io: SessionIo<'_>,
 ) -> Result<Model> {
+    screen.busy("preparing the training");
     data.train(plan, settings, |round| {
         if let Some(own) = round.spec.soft() {
             soft::announce(&plan.rounds, round.number, own, screen);

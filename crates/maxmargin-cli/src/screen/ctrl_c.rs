@@ -30,6 +30,11 @@ pub fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
     Ok(interrupt)
 }
 
+/// Whether the work is to end.
+pub(super) fn is_raised() -> bool {
+    INTERRUPT.get().is_some_and(Interrupt::is_raised)
+}
+
 /// Until a training listens, ctrl-C ends the program, but not with half a live line on the terminal.
 pub(super) fn leave_a_clean_line() {
     // Whoever cannot listen dies by the signal, which is no worse than without a live line.
