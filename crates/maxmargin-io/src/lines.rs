@@ -243,6 +243,17 @@ impl Lines {
         DataError::Syntax { place: self.place(byte), expected: expected.into(), found }
     }
 
+    /// An error about a line ahead.
+    pub(crate) fn unexpected_at(
+        &self,
+        number: u64,
+        expected: impl Into<String>,
+        found: &str,
+    ) -> DataError {
+        let place = Place::new(&*self.file, number, 1);
+        DataError::Syntax { place, expected: expected.into(), found: found.into() }
+    }
+
     /// Reads the line with the given number into the memory of `spare`.
     fn fetch(&mut self, spare: String, number: u64) -> Result<Option<String>, DataError> {
         let mut bytes = spare.into_bytes();
