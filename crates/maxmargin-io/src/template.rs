@@ -237,7 +237,7 @@ impl Template {
         Ok(Self::of_rules(rules, source, columns))
     }
 
-    fn of_rules(rules: ColumnRules, source: Vec<String>, columns: usize) -> Self {
+    pub(crate) fn of_rules(rules: ColumnRules, source: Vec<String>, columns: usize) -> Self {
         let (rules, columns) = (Some(rules), Some(columns));
         Self { source, unigrams: Vec::new(), transitions: true, columns, rules }
     }

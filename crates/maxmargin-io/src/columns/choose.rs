@@ -19,6 +19,17 @@ pub(crate) fn choose(
     format: Option<Format>,
     label: Option<&str>,
 ) -> Result<(ColumnRules, usize), DataError> {
+    choose_labelled(lines, name, format, label, true)
+}
+
+/// The rules to read columns with as they stand: the last is the label, or none is.
+pub(super) fn choose_labelled(
+    lines: &mut Lines,
+    name: Option<BuiltInTemplate>,
+    format: Option<Format>,
+    label: Option<&str>,
+    is_labelled: bool,
+) -> Result<(ColumnRules, usize), DataError> {
     let ahead = rows_ahead(lines, LOOK, false)?;
     let rows = ahead.rows.as_slice();
     let is_conllu = match format {
@@ -49,6 +60,7 @@ pub(crate) fn choose(
     }
     let at = usize::from(!header.is_empty());
     let columns = rows.get(at).map_or(header.len(), |row| layout.cells(row).len());
+    let columns = columns + usize::from(!is_labelled);
     let number = ahead.numbers.get(at).or(ahead.numbers.first()).copied().unwrap_or(1);
     if columns < 2 {
         let expected = "two columns or more, the word first and its label last";

@@ -1,5 +1,7 @@
 //! Columns in, attributes out.
 
+use super::built_in::BuiltInTemplate;
+use super::choose::choose_labelled;
 use super::layout::{
     CONLLU, CONLLU_NAMES, Layout, begins_document, has_header, id, is_conllu, is_like_comment,
     rows_ahead,
@@ -86,6 +88,31 @@ impl ColumnsReader {
             cut: Vec::new(),
             kept: None,
         }
+    }
+
+    /// A reader of the columns of each token as they stand, for which [`cells`](Self::cells) are asked.
+    /// The last column is the label, if there are labels; of CoNLL-U, it is UPOS, and the words are all
+    /// there is besides.
+    ///
+    /// # Errors
+    /// There are no lines, or no labels.
+    ///
+    /// ```
+    /// use maxmargin_io::{ColumnsReader, Lines, RawSequence, ReadSequences};
+    ///
+    /// let lines = Lines::from_reader("f", "the\tDT\tB-NP\n".as_bytes())?;
+    /// let mut reader = ColumnsReader::of_cells(lines, true)?;
+    /// let mut raw = RawSequence::new();
+    /// assert!(reader.read(&mut raw)?);
+    /// assert_eq!(reader.cells(0).collect::<Vec<_>>(), ["the", "DT"]);
+    /// assert_eq!(raw.token(0).label(), Some("B-NP"));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn of_cells(mut lines: Lines, is_labelled: bool) -> Result<Self, DataError> {
+        let words = Some(BuiltInTemplate::Words);
+        let (rules, columns) = choose_labelled(&mut lines, words, None, None, is_labelled)?;
+        let template = Template::of_rules(rules.clone(), rules.lines(), columns);
+        Ok(Self::new(lines, template, rules, false))
     }
 
     /// Finds out what the lines of this file look like, by its first sentence.
@@ -264,7 +291,7 @@ impl ColumnsReader {
     }
 
     /// The columns of each token of the last sentence, labels left out.
-    pub(crate) fn cells(&self, t: usize) -> impl ExactSizeIterator<Item = &str> {
+    pub fn cells(&self, t: usize) -> impl ExactSizeIterator<Item = &str> {
         self.sentence.cells(t)
     }
 }
