@@ -9,7 +9,7 @@ use crate::error::DataError;
 use crate::fields::blanks;
 use crate::format::Format;
 use crate::kept_lines::{KeptLines, LineKind};
-use crate::lines::Lines;
+use crate::lines::{Lines, column};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 
@@ -77,7 +77,7 @@ impl ConllReader {
         if let Some((at, more)) = fields.next() {
             return Err(self.lines.unexpected(at, "three columns at most", more));
         }
-        let column = self.lines.place(tag.map_or(line.len(), |(at, _)| at)).column;
+        let column = column(line, tag.map_or(line.len(), |(at, _)| at));
         self.sentence.push_token(self.lines.number(), column);
         self.sentence.push_cell(word);
         self.sentence.push_cell(pos);

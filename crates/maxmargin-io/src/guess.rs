@@ -74,6 +74,7 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
     }
     let why = match look_at_columns(lines)? {
         Columns::Labelled => return Ok(Format::Conll),
+        Columns::Conllu => return Ok(Format::Conllu),
         Columns::Single => " (they have a single column, and so no labels)",
         Columns::Reversed => " (the label has to be the last column, unless it is `crfsuite`)",
         Columns::Other => "",
@@ -248,6 +249,7 @@ mod tests {
         let text = "1\tThe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_\n";
         assert_eq!(guess(text), Ok(Format::Conllu));
         assert_eq!(guess(&format!("# sent_id = 1\n# text = The\n{text}")), Ok(Format::Conllu));
+        assert_eq!(guess(&("# c\n".repeat(30) + text)), Ok(Format::Conllu));
         assert_eq!(guess("1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"), Ok(Format::Conllu));
     }
 

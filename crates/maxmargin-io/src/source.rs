@@ -321,9 +321,10 @@ impl Source {
             Self::Stdin => Lines::stdin(),
             Self::File(path) => Lines::open(path),
             Self::Builtin(builtin, part) => {
-                let format = builtin.part(*part).format();
-                let (name, asked) = (self.to_string(), Format::Conll);
-                Err(DataError::BuiltinFormat { name, format, asked })
+                let (file, format) = (self.to_string(), builtin.part(*part).format());
+                let own = "which has attributes of its own and no columns; leave out --template";
+                let why = format!("this built-in data set has the format {format}, {own}");
+                Err(DataError::Columns { file, why })
             }
         }
     }

@@ -15,9 +15,9 @@ use anyhow::{Result, bail};
 use maxmargin::evaluate::{Tally, is_bio};
 use maxmargin::model::chain::{ChainShape, FeatureGroups};
 use maxmargin_io::{
-    BuiltInTemplate, ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData, Examples, Format,
-    LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training, Unknown,
-    read_training, read_with,
+    BuiltInTemplate, ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData,
+    Examples, Format, LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training,
+    Unknown, read_training, read_with,
 };
 use maxmargin_report::Report;
 use serde_json::json;

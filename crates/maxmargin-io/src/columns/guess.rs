@@ -1,6 +1,6 @@
 //! Whether lines are tokens in columns, with the label last.
 
-use super::layout::{Layout, has_header, rows_ahead};
+use super::layout::{Layout, has_header, is_conllu, rows_ahead};
 use super::reader::LOOK;
 use crate::error::DataError;
 use crate::lines::Lines;
@@ -12,6 +12,8 @@ use std::collections::HashSet;
 pub(crate) enum Columns {
     /// Tokens with labels.
     Labelled,
+    /// CoNLL-U, below many comments.
+    Conllu,
     /// Words without anything.
     Single,
     /// Labels first, perhaps.
@@ -23,6 +25,9 @@ pub(crate) enum Columns {
 /// Looks at the lines ahead.
 pub(crate) fn look_at_columns(lines: &mut Lines) -> Result<Columns, DataError> {
     let ahead = rows_ahead(lines, LOOK, false)?;
+    if ahead.rows.iter().any(|row| is_conllu(row)) {
+        return Ok(Columns::Conllu);
+    }
     let layout = Layout::of(&ahead.rows);
     let skip = usize::from(has_header(layout, &ahead.rows));
     Ok(classify(layout, &ahead.rows[skip..], skip == 1))

@@ -11,7 +11,7 @@ use super::sentence::Sentence;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::kept_lines::{KeptLines, LineKind};
-use crate::lines::Lines;
+use crate::lines::{Lines, column};
 use crate::names::Names;
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
@@ -115,7 +115,7 @@ impl ColumnsReader {
         Ok(Self::new(lines, template, rules, false))
     }
 
-    /// Finds out what the lines of this file look like, by its first sentence.
+    /// Finds out what the lines of this file look like, by the first of them.
     fn find_shape(&mut self) -> Result<Shape, DataError> {
         if self.bare {
             let mut offset = 1;
@@ -126,7 +126,9 @@ impl ColumnsReader {
             let number = self.lines.number() + offset as u64;
             return self.plain(&first.into_iter().collect::<Vec<_>>(), number, None);
         }
-        let ahead = rows_ahead(&mut self.lines, LOOK, true)?;
+        // Who types on standard input is answered after the first sentence.
+        let is_typed = self.lines.is_stdin();
+        let ahead = rows_ahead(&mut self.lines, LOOK, is_typed)?;
         let rows = ahead.rows.as_slice();
         let layout = match rows.iter().any(|row| is_conllu(row)) {
             true => Layout::Conllu,
@@ -183,7 +185,10 @@ impl ColumnsReader {
             .into_iter()
             .flat_map(|layout| [(layout, trained), (layout, trained - 1)]);
         let fits = |(layout, width): &(Layout, usize)| {
+            let has_tabs = || rows.iter().any(|row| row.contains('\t'));
+            let alone = rows.iter().filter(|row| !row.trim().contains(' ')).count();
             rows.iter().all(|row| layout.cells(row).len() == *width)
+                && (*layout != Layout::Tabs || has_tabs() || alone * 2 > rows.len())
         };
         let found = match choices.find(fits) {
             Some(found) => found,
@@ -233,7 +238,7 @@ impl ColumnsReader {
         }
         let label = shape.label.map(|column| self.cut[column].clone());
         let at = label.as_ref().map_or(line.len(), |range| range.start);
-        self.sentence.push_token(self.lines.number(), self.lines.place(at).column);
+        self.sentence.push_token(self.lines.number(), column(line, at));
         for &column in &shape.features {
             self.sentence.push_cell(&line[self.cut[column].clone()]);
         }

@@ -120,7 +120,8 @@ fn a_missing_column_means_no_labels() {
 fn words_between_tabs_may_have_spaces() {
     let data = train("New York\tB-LOC\nis\tO\nbig\tO\n").unwrap();
     let template = data.template.unwrap();
-    assert_eq!(read(&template, "New York\nis\n"), "New York is");
+    assert_eq!(read(&template, "New York\n\nis\nbig\n"), "New York . is big");
+    assert!(read(&template, "EU NNP O\nis VBZ O\n").ends_with("found 3 columns"));
     assert_eq!(read(&template, "New York\tX\nis\tO\n"), "New York/X is/O");
     assert_eq!(read(&template, "York X\nis O\n"), "York/X is/O");
 }

@@ -30,7 +30,9 @@ pub(super) fn predict(
         bail!("--columns repeats words in columns, and {} has the format {format}", reader.file());
     }
     if args.columns && args.confidence && format == Format::Conllu {
-        bail!("--columns and --confidence do not go together in CoNLL-U, which has no column for it");
+        bail!(
+            "--columns and --confidence do not go together in CoNLL-U, which has no column for it"
+        );
     }
     // Labels beside what was read, or on lines of their own.
     let write = |out: &mut dyn Write, kept: Option<&KeptLines>, labels: &[&str]| match kept {
