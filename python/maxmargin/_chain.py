@@ -222,6 +222,7 @@ default="auto"
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         self._check_template()
+        self._read_template = None
         lengths = extra.get("lengths")
         if isinstance(X, SequenceFile):
             return self._prepare_file(X, y, sample_weight)
@@ -342,6 +343,7 @@ default="auto"
         self.without = tuple(group for group in GROUPS if not shape["groups"][group])
         self.loss = "normalised" if loss["normalised"] else "hamming"
         restore_kernel(self, meta["spec"])
+        self.__dict__.pop("_read_template", None)
         if meta.get("template"):
             built_in = meta["template"].get("built_in")
             lines = meta["template"]["lines"]

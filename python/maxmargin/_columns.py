@@ -89,6 +89,7 @@ class FromColumns:
     bounds: Any
     _model: native.Model
     _labels: Labels
+    _read_template: str | None
 
     def _check_template(self) -> None:
         if self.template is not None and not isinstance(self.template, str):
@@ -118,9 +119,10 @@ class FromColumns:
         return any(line.startswith("B") for line in self.template.splitlines())
 
     def _kept_template(self) -> str | None:
-        """The template that the fitted model has kept, if it is one that is built in."""
-        model = getattr(self, "_model", None)
-        kept = None if model is None else json.loads(model.meta()).get("template")
+        """The built-in template that the data of this fit were read with, or the fitted model has kept."""
+        if "_read_template" in self.__dict__:
+            return self._read_template
+        kept = json.loads(self._model.meta()).get("template")
         return json.dumps(kept) if kept and kept.get("built_in") else None
 
     def _input(
@@ -173,6 +175,7 @@ class FromColumns:
     def _prepare_input(self, given: dict[str, Any], labels: Labels | None = None) -> Prepared:
         """Reads data to train on; ``labels`` are those that their names stand for, if not texts."""
         data, names, attributes, format = native.SequenceData.read_training(given)
+        self._read_template = data.template()
         classes = loaded_classes(names.list())
         if labels is not None:
             place = {name: at for at, name in enumerate(labels.names())}
@@ -190,8 +193,10 @@ class FromColumns:
 
     def _read_file(self, file: SequenceFile, labelled: bool) -> native.SequenceData:
         """Reads a file for the fitted names."""
-        meta = json.loads(self._model.meta())
         columns, kept, format = None, self._kept_template(), file.format
+        # There is no model yet while it is being fitted.
+        model = self.__dict__.get("_model")
+        meta = {"format": None} if model is None else json.loads(model.meta())
         if not labelled and kept is None:
             # Whether there are labels in it can only be told by how many columns there were in training.
             columns = meta["template"]["columns"] if meta.get("template") else None

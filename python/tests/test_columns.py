@@ -88,8 +88,7 @@ def test_every_kind_of_columns_is_read(text, X, y, tmp_path):
     assert maxmargin.read_columns(path) == (X, y)
     named, labels = maxmargin.read_sequences(path)
     assert labels == y
-    assert [[f"w[0]={own[0]}" in token for token, own in zip(*pair, strict=True)]
-            for pair in zip(named, X, strict=True)] == [[True] * len(X[0])]
+    assert all(f"w[0]={own[0]}" in token for token, own in zip(named[0], X[0], strict=True))
     template = "words" if len(X[0][0]) == 1 else "words+pos"
     assert maxmargin.read_sequences(path, template=template) == (named, labels)
     # Files, columns and attributes are the same to a model, and a fitted one keeps the template.
@@ -120,6 +119,17 @@ def test_labels_may_be_in_another_column(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             maxmargin.read_sequences(path, **options)
+
+
+def test_validation_files_are_read_as_the_training_data(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("the DT\ncat NN\n\na DT\ndog NN\n")
+    model = ChainSVM(**METHOD).fit(SequenceFile(path), validation=(SequenceFile(path), None))
+    assert model.score(SequenceFile(path)) == 1.0
+    # Fitted anew on attributes, it forgets the columns.
+    model.fit([[{"a": 1.0}, {"b": 1.0}]], [["DT", "NN"]])
+    with pytest.raises(ValueError, match="trained on attributes of their own"):
+        model.predict(SequenceFile(path))
 
 
 def test_columns_say_nothing_to_models_of_attributes(tmp_path):
@@ -235,7 +245,10 @@ def test_searches_validation_and_empty_sequences(sentences):
         ("chunking", [[("a", "X"), ("b", "Y")]], [["A x", "B"]], ValueError, "no blanks"),
         ("U0:%x[0]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:4"),
         ("U0:%x[0,7]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "looks at column 7"),
-        ("words", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:1"),
+        ("words\n", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:1"),
+        ("word", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "did you mean `words`"),
+        ("U0:%X[0,0]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:4"),
+        ("words+pos", [["a", "b"]], [["A", "B"]], ValueError, "needs 2 columns"),
         (3, [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "template is 3"),
     ],
 )

@@ -59,13 +59,20 @@ enum Asked {
 }
 
 fn asked(text: String, columns: Option<usize>) -> PyResult<Asked> {
-    if let Ok(name) = text.parse::<BuiltInTemplate>() {
-        return Ok(match columns {
-            None => Asked::BuiltIn(name),
-            Some(columns) => {
-                Asked::Template(Template::built_in(name, columns).map_err(file_error)?)
-            }
-        });
+    match text.parse::<BuiltInTemplate>() {
+        Ok(name) => {
+            return Ok(match columns {
+                None => Asked::BuiltIn(name),
+                Some(columns) => {
+                    Asked::Template(Template::built_in(name, columns).map_err(file_error)?)
+                }
+            });
+        }
+        // Templates of a single line that is none were meant to be a name.
+        Err(unknown) if !text.starts_with(['U', 'B', '#']) && !text.contains('\n') => {
+            return Err(value_error(unknown));
+        }
+        Err(_) => {}
     }
     let lines = Lines::from_reader("the template", Cursor::new(text)).map_err(file_error)?;
     let template = Template::read(lines).map_err(file_error)?;
