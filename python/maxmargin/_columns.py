@@ -196,7 +196,7 @@ class FromColumns:
         columns, kept, format = None, self._kept_template(), file.format
         # There is no model yet while it is being fitted.
         model = self.__dict__.get("_model")
-        meta = {"format": None} if model is None else json.loads(model.meta())
+        meta: dict[str, Any] = {} if model is None else json.loads(model.meta())
         if not labelled and kept is None:
             # Whether there are labels in it can only be told by how many columns there were in training.
             columns = meta["template"]["columns"] if meta.get("template") else None
@@ -205,8 +205,8 @@ class FromColumns:
         given = self._input(file.path, format, columns=columns, kept=kept)
         if kept is None and given["template"] is None and format is None:
             # Models that have kept no template know one of columns, or attributes that columns lack.
-            given["format"] = "conll" if meta["format"] == "conll" else None
-            given["refuse_columns"] = meta["format"] != "conll"
+            given["format"] = "conll" if meta.get("format") == "conll" else None
+            given["refuse_columns"] = given["format"] is None
         return self._read(given, labelled)
 
     def _read(self, given: dict[str, Any], labelled: bool) -> native.SequenceData:

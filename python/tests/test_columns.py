@@ -124,7 +124,7 @@ def test_labels_may_be_in_another_column(tmp_path):
 def test_validation_files_are_read_as_the_training_data(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("the DT\ncat NN\n\na DT\ndog NN\n")
-    model = ChainSVM(**METHOD).fit(SequenceFile(path), validation=(SequenceFile(path), None))
+    model = ChainSVM(**METHOD).fit(SequenceFile(path), validation=SequenceFile(path))
     assert model.score(SequenceFile(path)) == 1.0
     # Fitted anew on attributes, it forgets the columns.
     model.fit([[{"a": 1.0}, {"b": 1.0}]], [["DT", "NN"]])

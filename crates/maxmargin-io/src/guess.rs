@@ -76,7 +76,7 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
         Columns::Labelled => return Ok(Format::Conll),
         Columns::Conllu => return Ok(Format::Conllu),
         Columns::Single => " (they have a single column, and so no labels)",
-        Columns::Reversed => " (the label has to be the last column, unless it is `crfsuite`)",
+        Columns::Reversed => " (their last column does not look more like labels than their first)",
         Columns::Other => "",
     };
     Err(DataError::UnclearFormat { file, why })

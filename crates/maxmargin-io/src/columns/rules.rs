@@ -55,7 +55,9 @@ impl ColumnRules {
             Layout::Conllu => attributes.columns(),
             _ => columns.saturating_sub(1),
         };
-        if features == 0 || label >= columns || attributes.columns() > features {
+        let is_conllu = layout == Layout::Conllu && columns == CONLLU_NAMES.len();
+        let is_known = is_conllu || layout != Layout::Conllu;
+        if features == 0 || label >= columns || attributes.columns() > features || !is_known {
             return Err(format!("a template for {columns} columns, with the label in {label}"));
         }
         Ok(Self { name, attributes, layout, label, features, header })

@@ -292,6 +292,8 @@ fn templates_survive_storage_with_their_attributes_spelt_out() {
         let mut raw = RawSequence::new();
         fewer.open(lines(text)).read(&mut raw).unwrap();
         assert!(!raw.names().any(|name| name.starts_with("prefix2[0]=")));
+        let more = json.replace("\"columns\":10", "\"columns\":50");
+        assert_eq!(serde_json::from_str::<Template>(&more).is_err(), text == CONLLU);
         assert!(serde_json::from_str::<Template>(&json.replace("\"w[0]\"", "\"x[0]\"")).is_err());
         assert!(
             serde_json::from_str::<Template>(&json.replace("\"label\":", "\"label\":99")).is_err()
