@@ -13,8 +13,11 @@ fn train(text: &str) -> Result<Dataset, String> {
     open_reader(lines(text), None).and_then(read_training).map_err(|error| error.to_string())
 }
 
+/// Words, with labels if they have any.
+type Sentence = Vec<(String, Option<String>)>;
+
 /// What a template makes of new data: labels, and the first attribute of each token, which is its word.
-fn tokens(template: &Template, text: &str) -> Result<Vec<Vec<(String, Option<String>)>>, String> {
+fn tokens(template: &Template, text: &str) -> Result<Vec<Sentence>, String> {
     let mut reader = template.clone().open(lines(text));
     let (mut all, mut raw) = (Vec::new(), RawSequence::new());
     loop {
@@ -32,7 +35,7 @@ fn tokens(template: &Template, text: &str) -> Result<Vec<Vec<(String, Option<Str
 }
 
 /// The words of sentences, with their labels if they have any.
-fn show(sentences: &[Vec<(String, Option<String>)>]) -> String {
+fn show(sentences: &[Sentence]) -> String {
     let token = |(word, label): &(String, Option<String>)| match label {
         Some(label) => format!("{word}/{label}"),
         None => word.clone(),
