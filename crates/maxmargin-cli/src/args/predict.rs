@@ -25,6 +25,9 @@ pub(crate) struct PredictArgs {
     /// Keep the labels that are in the data, but for `?`, and predict the rest
     #[arg(long)]
     pub(crate) keep_labels: bool,
+    /// Repeat the columns of the data, and write each label beside them; into its place in CoNLL-U
+    #[arg(long)]
+    pub(crate) columns: bool,
     /// How multi-label models and factor graphs are decoded [default: as the model was told in training]
     #[arg(long, value_parser = named::<Inference>(Inference::NAMES), value_name = "NAME")]
     pub(crate) inference: Option<Inference>,

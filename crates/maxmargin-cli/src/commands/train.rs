@@ -16,8 +16,8 @@ use maxmargin::{
     TrainError,
 };
 use maxmargin_io::{
-    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Training,
-    TrainingPlan, atomic_write,
+    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Template,
+    Training, TrainingPlan, atomic_write,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,6 +46,9 @@ fn run_on(
     }
     if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
         bail!("--images {}: there is no such folder", folder.display());
+    }
+    if let Some(columns) = data.origin.template.as_ref().and_then(Template::describe) {
+        screen.say(columns);
     }
     let bounds = kind::bounds(&args.model, &data.spec)?;
     let mut note = Note::new(&data);

@@ -44,6 +44,9 @@ impl Vocabulary<'_> {
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>> {
         let source = Source::resolve(data)?;
+        if let Some(opened) = self.open_columns(&source, format) {
+            return Ok(opened?);
+        }
         // Labels of rows are told apart by the format only: `1,2` is one label or two.
         let implied = || source.open_rows(Some(self.format));
         let opened = match (format, &source) {
@@ -51,6 +54,7 @@ impl Vocabulary<'_> {
             (None, Source::Stdin) => implied(),
             _ => match source.open_rows(format) {
                 Err(DataError::UnclearFormat { .. }) => implied(),
+                Ok(reader) if format.is_none() && reader.format().is_columns() => implied(),
                 opened => opened,
             },
         };
@@ -133,8 +137,11 @@ pub(super) fn write_labels(
 
 /// Options that are about neighbours in a sequence.
 pub(super) fn refuse_sequence_options(args: &PredictArgs) -> Result<()> {
-    for (given, option) in [(args.rules.is_some(), "--rules"), (args.keep_labels, "--keep-labels")]
-    {
+    for (given, option) in [
+        (args.rules.is_some(), "--rules"),
+        (args.keep_labels, "--keep-labels"),
+        (args.columns, "--columns"),
+    ] {
         if given {
             bail!("{option} is for sequences, which this model does not predict");
         }

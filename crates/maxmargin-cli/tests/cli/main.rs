@@ -10,6 +10,7 @@ const PROGRAM: (&str, &str) = ("maxmargin", env!("CARGO_BIN_EXE_maxmargin"));
 
 mod baselines;
 mod checkpoint;
+mod columns;
 mod common;
 mod compare;
 mod completions;
