@@ -33,6 +33,21 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Keeps the command line for pages to show.
+    pub(crate) fn with_line(mut self, line: Vec<String>) -> Self {
+        match &mut self.command {
+            Command::Train(args) => args.line = line,
+            Command::Demo(args) => args.line = line,
+            Command::Path(args) => args.line = line,
+            Command::Compare(args) => args.line = line,
+            Command::Evaluate(args) => args.line = line,
+            _ => {}
+        }
+        self
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Trains a handwriting recogniser on built-in data, and shows what it learned
@@ -64,6 +79,9 @@ pub(crate) struct DemoArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -118,6 +136,9 @@ pub(crate) struct TrainArgs {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -171,6 +192,9 @@ pub(crate) struct PathArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]

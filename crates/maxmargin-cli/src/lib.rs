@@ -20,7 +20,8 @@ use std::process::ExitCode;
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
-    exit_code(commands::run(args::Cli::parse().command))
+    let line = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    exit_code(commands::run(args::Cli::parse().with_line(line.collect()).command))
 }
 
 /// Does what other arguments ask for.

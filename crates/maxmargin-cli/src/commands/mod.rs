@@ -19,7 +19,6 @@ pub(crate) use conclusion::{
     certificate_in_words, errors_in_words, support_in_words, validation_in_words,
 };
 pub use figures::{make_folder, write_figures};
-pub(crate) use train::Test;
 pub use train::{on_ctrl_c, write_file};
 mod validation;
 mod verify;

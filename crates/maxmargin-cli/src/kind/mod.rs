@@ -3,7 +3,7 @@
 
 mod binary;
 mod chain;
-mod draw;
+pub(crate) mod draw;
 mod factor_graph;
 pub(crate) mod kernel;
 mod loading;
@@ -14,20 +14,24 @@ mod options;
 mod potts;
 mod rows;
 mod soft;
+pub(crate) mod tested;
+mod texts;
 mod tree;
 
 pub(crate) use loading::{load, load_for};
 
-use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
+use crate::args::{ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::GroupBounds;
 use maxmargin_io::{
     Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec,
     Template, Training, Unknown,
 };
-use maxmargin_report::Report;
+use maxmargin_report::Section;
 use serde_json::Value;
 use std::io::Write;
+use tested::{Look, Tested};
+use texts::Texts;
 
 /// A kind of model: its specification, as commands see it.
 pub(crate) trait Kind {
@@ -57,14 +61,23 @@ pub(crate) trait Kind {
     /// What it is, in a few words.
     fn describe(&self) -> String;
 
-    /// Adds pictures of the model, and of what it does on test data, to a report.
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        pictures: &Pictures,
-        report: Report,
-    ) -> Result<Report>;
+    /// The labels that have colours in a report.
+    fn coloured(&self, model: &Model) -> Vec<String> {
+        tested::label_names(model)
+    }
+
+    /// Pictures of the model, beyond its heaviest weights.
+    fn draw(&self, _model: &Model) -> Vec<Section> {
+        Vec::new()
+    }
+
+    /// Whether pictures of the model show its weights better than bars.
+    fn draws_weights(&self, _model: &Model) -> bool {
+        false
+    }
+
+    /// What a report tells of test data.
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested>;
 }
 
 /// The kind of a model.
@@ -93,6 +106,15 @@ pub(crate) struct Labelled {
     pub(crate) examples: Examples,
     pub(crate) unknown: Unknown,
     pub(crate) fingerprint: Fingerprint,
+    /// Tokens as they stand in the data, of sequences of words.
+    pub(crate) texts: Texts,
+}
+
+impl Labelled {
+    /// Data whose examples have no words.
+    pub(crate) fn new(examples: Examples, unknown: Unknown, fingerprint: Fingerprint) -> Self {
+        Self { examples, unknown, fingerprint, texts: Texts::default() }
+    }
 }
 
 /// How well a model does, for people and for machines.
