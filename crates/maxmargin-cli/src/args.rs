@@ -5,6 +5,7 @@ mod kernel;
 mod model;
 mod pictures;
 mod predict;
+mod report;
 mod soft;
 
 pub(crate) use compare::Budget;
@@ -14,6 +15,7 @@ pub use model::ModelArgs;
 pub(crate) use model::{Group, Loss, ModelName, Pairs};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
+pub(crate) use report::ReportArgs;
 pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -42,6 +44,7 @@ impl Cli {
             Command::Path(args) => args.line = line,
             Command::Compare(args) => args.line = line,
             Command::Evaluate(args) => args.line = line,
+            Command::Report(args) => args.line = line,
             _ => {}
         }
         self
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data
     Evaluate(EvaluateArgs),
+    /// Shows finished runs side by side on one page
+    Report(ReportArgs),
     /// Recomputes a model's certificate from its training data
     Verify(VerifyArgs),
     /// Prints what a model file holds

@@ -11,6 +11,7 @@ mod lambda;
 mod path;
 mod pick;
 mod predict;
+mod report;
 mod resume;
 mod session;
 mod soft;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Data(args) => data::run(&args),

@@ -39,7 +39,8 @@ impl Texts {
 fn text_of<'a>(token: &RawToken<'a>) -> &'a str {
     let names = || token.attributes().map(|(name, _)| name);
     let word = || names().find_map(|name| TEXT.iter().find_map(|start| name.strip_prefix(start)));
-    token.comment().or_else(word).or_else(|| names().next()).unwrap_or("…")
+    let comment = token.comment().map(str::trim).filter(|comment| !comment.is_empty());
+    comment.or_else(word).or_else(|| names().next()).unwrap_or("…")
 }
 
 /// A reader that keeps the texts of all tokens that pass through it.

@@ -112,6 +112,7 @@ function livePlot(figure) {
   if (!data.x.length || !data.y.length || !data.series.length) return;
   const many = data.series.length > 1;
   const state = { x: 0, y: 0, hiddenRuns: new Set(), hiddenCurves: new Set(), cross: null };
+  data.series.forEach((run, r) => run.off && state.hiddenRuns.add(r));
   const xLog = data.x.map((axis) => axis.log), yLog = data.y.map((axis) => axis.log);
   let view = null, frame = null, known = 0;
 
@@ -595,5 +596,23 @@ function liveHeat(figure) {
   }));
 }
 
+// ---- commands to copy
+
+function copyButton(pre) {
+  const button = make("button", { type: "button", class: "copy", onclick: async () => {
+    const said = (text) => { button.textContent = text; setTimeout(() => { button.textContent = "Copy"; }, 2000); };
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      said("Copied");
+    } catch {
+      // Where pages may not write to the clipboard, readers can.
+      getSelection().selectAllChildren(pre);
+      said("Selected");
+    }
+  } }, "Copy");
+  pre.after(button);
+}
+
+document.querySelectorAll("pre").forEach(copyButton);
 document.querySelectorAll("figure.plot").forEach(livePlot);
 document.querySelectorAll("figure.heat").forEach(liveHeat);

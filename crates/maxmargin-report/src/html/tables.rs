@@ -10,6 +10,9 @@ use crate::sections::Table;
 /// Tables with fewer rows need no sorting.
 const SORTED_FROM: usize = 3;
 
+/// Texts of so few letters are not broken.
+const SHORT: usize = 16;
+
 pub(super) fn table(out: &mut String, section: &Table, heading: &str, colours: &LabelColours) {
     note(out, &section.note);
     if section.columns.is_empty() || section.rows.is_empty() {
@@ -45,6 +48,10 @@ pub(super) fn table(out: &mut String, section: &Table, heading: &str, colours: &
                     write!(out, "<td class=\"num share\" style=\"--v:{share:.1}%\">{cell}</td>")
                 }
                 (0, false, _) => write!(out, "<th scope=\"row\">{cell}</th>"),
+                // Browsers would break short names after hyphens.
+                (_, false, _) if raw.chars().count() <= SHORT => {
+                    write!(out, "<td class=\"tight\">{cell}</td>")
+                }
                 (_, false, _) => write!(out, "<td>{cell}</td>"),
                 (_, true, _) => write!(out, "<td class=\"num\">{cell}</td>"),
             };
