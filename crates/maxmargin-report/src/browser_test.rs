@@ -132,7 +132,7 @@ fn sample() -> Report {
         .with(Confusions::new(
             "Confusions",
             ["cat", "dog", "</script>"],
-            vec![6, 2, 0, 1, 9, 0, 1, 0, 1],
+            vec![6.0, 2.0, 0.0, 1.0, 9.0, 0.0, 1.0, 0.0, 1.0],
         ))
         .with(
             Table::new("By label")

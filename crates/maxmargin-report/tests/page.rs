@@ -114,7 +114,7 @@ fn everything(text: &str) -> Report {
                 .colour(text, 1)
                 .drawing(Drawing::new(text, 2.0, 1.0).dashed((0.0, 0.0), (1.0, 1.0), 2)),
         )
-        .with(Confusions::new(text, [text, "x"], vec![3, 1, 0, 2]).note(text))
+        .with(Confusions::new(text, [text, "x"], vec![3.0, 1.0, 0.0, 2.0]).note(text))
         .with(
             bodies(text)
                 .into_iter()
@@ -230,7 +230,7 @@ fn empty_sections_say_so() {
         Code::new("", "").into(),
         Tagged::new("").into(),
         Drawings::new("").into(),
-        Confusions::new("", ["a"], vec![0]).into(),
+        Confusions::new("", ["a"], vec![0.0]).into(),
         Browser::new("").into(),
         Weights::new("").group("a", [("x", f64::NAN)]).into(),
     ];

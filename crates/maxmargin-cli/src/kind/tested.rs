@@ -94,7 +94,7 @@ pub(super) fn matrix(model_labels: &[String], confusion: &Confusion, what: &str)
     let strange = |name: &&&str| !model_labels.iter().any(|known| known == **name);
     labels.extend(seen.iter().filter(strange).map(|name| (*name).to_owned()));
     let counts = labels.iter().flat_map(|t| labels.iter().map(move |p| (t, p)));
-    let counts = counts.map(|(t, p)| confusion.count(t, p)).collect();
+    let counts = counts.map(|(t, p)| confusion.count(t, p) as f64).collect();
     cut(Confusions::new("What is taken for what", labels, counts), what)
 }
 

@@ -154,7 +154,9 @@ fn pages_name_no_folders_and_have_the_command_to_copy() {
     let wanted =
         "maxmargin train c.crf -q --seed 17 --max-passes 9 --test c.crf -o m.model --report r.html";
     assert_eq!(command.as_deref(), Some(wanted));
-    assert!(page.contains("<th scope=\"row\">seed</th><td class=\"tight\">17</td>"));
+    assert!(
+        page.contains("<th scope=\"row\" class=\"tight\">seed</th><td class=\"tight\">17</td>")
+    );
     desk.run("path secret/c.crf -q --report secret/p.html").ok();
     assert!(!desk.read("secret/p.html").contains("secret"));
     desk.run("compare secret/c.crf -q --methods fw --seeds 1 --budget 3 --out secret/out").ok();

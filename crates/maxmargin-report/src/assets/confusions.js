@@ -11,7 +11,8 @@ function liveConfusions(figure) {
     (t, p) => {
       const count = counts.get(t + " " + p) || 0, share = totals[t] ? (100 * count / totals[t]).toPrecision(3) : 0;
       const what = t === p ? [make("b", {}, labels[t]), " found"] : [make("b", {}, labels[t]), " taken for ", make("b", {}, labels[p])];
-      return [...what, ` ${say(count)} of ${say(totals[t])} times (${+share} %)`];
+      const short = (number) => say(+number.toPrecision(6));
+      return [...what, ` ${short(count)} of ${short(totals[t])} times (${+share} %)`];
     }, act);
 
   // By rows, or by counts: each element knows both.

@@ -5,9 +5,11 @@
 
 use std::fmt::Write as _;
 
+use super::plots::Cell;
 use super::{note, nothing};
 use crate::LabelColours;
 use crate::escape::{json, text};
+use crate::number::format_number;
 use crate::sections::Confusions;
 
 /// Letters of a label beside the matrix; longer ones are cut.
@@ -25,8 +27,8 @@ struct Views<T> {
 pub(super) fn confusions(out: &mut String, map: &Confusions, colours: &LabelColours) {
     note(out, &map.note);
     let n = map.labels.len();
-    let total: u64 = (0..n).map(|truth| map.row_total(truth)).sum();
-    if n == 0 || total == 0 {
+    let total: f64 = (0..n).map(|truth| map.row_total(truth)).sum();
+    if n == 0 || total <= 0.0 {
         nothing(out, "predictions");
         return;
     }
@@ -40,23 +42,25 @@ pub(super) fn confusions(out: &mut String, map: &Confusions, colours: &LabelColo
     let (left, top) = ((room + size + 8.0).round(), (size + 10.0 + above).round());
     let (width, height) = (left + cell * n as f64 + 2.0, top + cell * n as f64 + 2.0);
     out.push_str("<figure class=\"confusions\">\n<div class=\"wide\">");
-    let right: u64 = (0..n).map(|label| map.count(label, label)).sum();
+    let right: f64 = (0..n).map(|label| map.count(label, label)).sum();
     let _ = write!(
         out,
         "<svg viewBox=\"0 0 {width:.1} {height:.1}\" style=\"--cell:{cell:.1}px;width:{width:.0}px;min-width:{:.0}px\" role=\"img\" \
-         aria-label=\"Confusion matrix of {n} labels: {right} of {total} are right.\" \
+         aria-label=\"Confusion matrix of {n} labels: {} of {} are right.\" \
          data-grid=\"{left:.1} {top:.1} {cell:.3} {n} {n}\" font-size=\"{size:.1}\">",
-        0.72 * width
+        0.72 * width,
+        format_number(right),
+        format_number(total)
     );
     names(out, map, colours, &Layout { cell, size, left, top, upright });
     let (most_right, most_wrong) = extremes(map);
     for truth in 0..n {
         let all = map.row_total(truth);
-        for predicted in (0..n).filter(|predicted| map.count(truth, *predicted) > 0) {
+        for predicted in (0..n).filter(|predicted| map.count(truth, *predicted) > 0.0) {
             let count = map.count(truth, predicted);
             let is_right = truth == predicted;
-            let share = count as f64 / all.max(1) as f64;
-            let of_most = count as f64 / if is_right { most_right } else { most_wrong } as f64;
+            let share = count / all;
+            let of_most = count / if is_right { most_right } else { most_wrong };
             // Roots, so that rare mistakes are seen beside frequent ones.
             let opacity =
                 Views { by_row: DARKEST * share.sqrt(), by_count: DARKEST * of_most.sqrt() };
@@ -94,10 +98,10 @@ pub(super) fn confusions(out: &mut String, map: &Confusions, colours: &LabelColo
          <li><i class=\"swatch\" style=\"background:rgb(var(--neg)/.6)\"></i>wrong</li>\
          <li class=\"unit\" data-other=\"Numbers count predictions.\">Numbers are percent of the true label.</li></ul>\n",
     );
-    let counts: Vec<(usize, usize, u64)> = (0..n)
+    let counts: Vec<(usize, usize, Cell)> = (0..n)
         .flat_map(|truth| (0..n).map(move |predicted| (truth, predicted)))
-        .map(|(truth, predicted)| (truth, predicted, map.count(truth, predicted)))
-        .filter(|(.., count)| *count > 0)
+        .filter(|(truth, predicted)| map.count(*truth, *predicted) > 0.0)
+        .map(|(truth, predicted)| (truth, predicted, Cell(Some(map.count(truth, predicted)))))
         .collect();
     let _ = writeln!(
         out,
@@ -168,9 +172,9 @@ fn names(out: &mut String, map: &Confusions, colours: &LabelColours, layout: &La
 }
 
 /// The largest count of what is right and of what is wrong.
-fn extremes(map: &Confusions) -> (u64, u64) {
+fn extremes(map: &Confusions) -> (f64, f64) {
     let n = map.labels.len();
-    let (mut right, mut wrong) = (1, 1);
+    let (mut right, mut wrong) = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
     for truth in 0..n {
         for predicted in 0..n {
             let most = if truth == predicted { &mut right } else { &mut wrong };
@@ -191,12 +195,15 @@ fn percent(share: f64) -> String {
 }
 
 /// A count in four letters at most.
-fn brief(count: u64) -> String {
+fn brief(count: f64) -> String {
     match count {
-        0..=999 => count.to_string(),
-        1_000..=9_949 => format!("{:.1}k", count as f64 / 1e3),
-        9_950..=999_499 => format!("{:.0}k", count as f64 / 1e3),
-        _ => format!("{:.0}M", count as f64 / 1e6),
+        part if part < 9.95 && part.fract() != 0.0 => {
+            format!("{part:.1}").trim_start_matches('0').to_owned()
+        }
+        few if few < 999.5 => format!("{few:.0}"),
+        some if some < 9_950.0 => format!("{:.1}k", some / 1e3),
+        many if many < 999_500.0 => format!("{:.0}k", many / 1e3),
+        all => format!("{:.0}M", all / 1e6),
     }
 }
 
@@ -205,8 +212,8 @@ fn most_frequent(out: &mut String, map: &Confusions) {
     let n = map.labels.len();
     let mut wrong: Vec<(usize, usize)> =
         (0..n).flat_map(|t| (0..n).map(move |p| (t, p))).filter(|(t, p)| t != p).collect();
-    wrong.retain(|(t, p)| map.count(*t, *p) > 0);
-    wrong.sort_by_key(|&(t, p)| std::cmp::Reverse(map.count(t, p)));
+    wrong.retain(|(t, p)| map.count(*t, *p) > 0.0);
+    wrong.sort_by(|a, b| map.count(b.0, b.1).total_cmp(&map.count(a.0, a.1)));
     if wrong.is_empty() {
         return;
     }
@@ -219,10 +226,11 @@ fn most_frequent(out: &mut String, map: &Confusions) {
         let (count, all) = (map.count(truth, predicted), map.row_total(truth));
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{}</td><td class=\"num\">{count}</td><td class=\"num\">{:.2}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td class=\"num\">{}</td><td class=\"num\">{:.2}</td></tr>",
             text(&map.labels[truth]),
             text(&map.labels[predicted]),
-            100.0 * count as f64 / all.max(1) as f64
+            format_number(count),
+            100.0 * count / all
         );
     }
     out.push_str("</tbody></table></div></details>\n");
@@ -234,10 +242,17 @@ mod tests {
 
     #[test]
     fn numbers_fit_in_cells() {
-        for (count, text) in [(7, "7"), (999, "999"), (1_234, "1.2k"), (9_960, "10k")] {
+        for (count, text) in [
+            (7.0, "7"),
+            (0.5, ".5"),
+            (2.25, "2.2"),
+            (999.0, "999"),
+            (1_234.0, "1.2k"),
+            (9_960.0, "10k"),
+        ] {
             assert_eq!(brief(count), text);
         }
-        assert_eq!([brief(123_456), brief(999_500)], ["123k", "1M"]);
+        assert_eq!([brief(123_456.0), brief(999_500.0)], ["123k", "1M"]);
         for (share, text) in
             [(1.0, "100"), (0.9996, "99"), (0.93, "93"), (0.012, "1"), (0.004, ".4"), (0.0001, "")]
         {
@@ -247,7 +262,7 @@ mod tests {
 
     #[test]
     fn both_views_are_there_and_right_is_told_from_wrong() {
-        let map = Confusions::new("A", ["a", "b"], vec![90, 10, 0, 50]);
+        let map = Confusions::new("A", ["a", "b"], vec![90.0, 10.0, 0.0, 50.0]);
         let mut out = String::new();
         confusions(&mut out, &map, &LabelColours::new(["a", "b"]));
         assert_eq!(out.matches("<rect class=\"pos\"").count(), 2);

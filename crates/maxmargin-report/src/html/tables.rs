@@ -47,6 +47,9 @@ pub(super) fn table(out: &mut String, section: &Table, heading: &str, colours: &
                     let share: f64 = share;
                     write!(out, "<td class=\"num share\" style=\"--v:{share:.1}%\">{cell}</td>")
                 }
+                (0, false, _) if raw.chars().count() <= SHORT => {
+                    write!(out, "<th scope=\"row\" class=\"tight\">{cell}</th>")
+                }
                 (0, false, _) => write!(out, "<th scope=\"row\">{cell}</th>"),
                 // Browsers would break short names after hyphens.
                 (_, false, _) if raw.chars().count() <= SHORT => {
@@ -74,7 +77,9 @@ mod tests {
             .row(["b", "–"]);
         let mut out = String::new();
         table(&mut out, &section, "T", &LabelColours::new(["<a>", "b"]));
-        assert!(out.contains("<th scope=\"row\"><span class=\"label k0\">&lt;a&gt;</span></th>"));
+        assert!(out.contains(
+            "<th scope=\"row\" class=\"tight\"><span class=\"label k0\">&lt;a&gt;</span></th>"
+        ));
         assert!(out.contains("style=\"--v:93.1%\">93.10</td>"));
         assert!(out.contains("<td class=\"num\">–</td>") && !out.contains("sortable"));
     }

@@ -8,8 +8,8 @@
 /// ```
 /// use maxmargin_report::Confusions;
 ///
-/// let matrix = Confusions::new("Confusions", ["cat", "dog"], vec![8, 2, 1, 9]);
-/// assert_eq!((matrix.count(0, 1), matrix.row_total(1)), (2, 10));
+/// let matrix = Confusions::new("Confusions", ["cat", "dog"], vec![8.0, 2.0, 1.0, 9.0]);
+/// assert_eq!((matrix.count(0, 1), matrix.row_total(1)), (2.0, 10.0));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -20,8 +20,9 @@ pub struct Confusions {
     pub note: String,
     /// The labels.
     pub labels: Vec<String>,
-    /// The counts: a row for each true label, in it a column for each predicted one.
-    pub counts: Vec<u64>,
+    /// The counts: a row for each true label, in it a column for each predicted one. They need not be whole:
+    /// one mistake may be shared among several cells.
+    pub counts: Vec<f64>,
 }
 
 impl Confusions {
@@ -34,7 +35,7 @@ impl Confusions {
     pub fn new<L: Into<String>>(
         heading: impl Into<String>,
         labels: impl IntoIterator<Item = L>,
-        counts: Vec<u64>,
+        counts: Vec<f64>,
     ) -> Self {
         let labels = labels.into_iter().map(Into::into).collect();
         Self { heading: heading.into(), note: String::new(), labels, counts }
@@ -44,7 +45,7 @@ impl Confusions {
     ///
     /// ```
     /// # use maxmargin_report::Confusions;
-    /// assert_eq!(Confusions::new("A", ["x"], vec![1]).note("b").note, "b");
+    /// assert_eq!(Confusions::new("A", ["x"], vec![1.0]).note("b").note, "b");
     /// ```
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
@@ -56,23 +57,25 @@ impl Confusions {
     ///
     /// ```
     /// # use maxmargin_report::Confusions;
-    /// assert_eq!(Confusions::new("A", ["x"], vec![3]).count(0, 0), 3);
+    /// assert_eq!(Confusions::new("A", ["x"], vec![3.0]).count(0, 0), 3.0);
     /// ```
-    pub fn count(&self, truth: usize, predicted: usize) -> u64 {
+    pub fn count(&self, truth: usize, predicted: usize) -> f64 {
         if predicted >= self.labels.len() {
-            return 0;
+            return 0.0;
         }
-        self.counts.get(truth * self.labels.len() + predicted).copied().unwrap_or(0)
+        let count = self.counts.get(truth * self.labels.len() + predicted).copied().unwrap_or(0.0);
+        if count > 0.0 && count.is_finite() { count } else { 0.0 }
     }
 
     /// How often a label is true.
     ///
     /// ```
     /// # use maxmargin_report::Confusions;
-    /// assert_eq!(Confusions::new("A", ["x", "y"], vec![3, 4, 0, 0]).row_total(0), 7);
+    /// assert_eq!(Confusions::new("A", ["x", "y"], vec![3.0, 4.0, 0.0, 0.0]).row_total(0), 7.0);
     /// ```
-    pub fn row_total(&self, truth: usize) -> u64 {
-        (0..self.labels.len()).map(|predicted| self.count(truth, predicted)).sum()
+    pub fn row_total(&self, truth: usize) -> f64 {
+        // Not `sum`, which makes −0 of nothing.
+        (0..self.labels.len()).fold(0.0, |sum, predicted| sum + self.count(truth, predicted))
     }
 
     /// The matrix of the `most` labels that take part in most mistakes, in their old order; all of it if it
@@ -80,7 +83,8 @@ impl Confusions {
     ///
     /// ```
     /// # use maxmargin_report::Confusions;
-    /// let matrix = Confusions::new("A", ["x", "y", "z"], vec![9, 0, 1, 0, 9, 0, 2, 0, 9]);
+    /// let counts = vec![9.0, 0.0, 1.0, 0.0, 9.0, 0.0, 2.0, 0.0, 9.0];
+    /// let matrix = Confusions::new("A", ["x", "y", "z"], counts);
     /// assert_eq!(matrix.most_confused(2).labels, ["x", "z"]);
     /// ```
     #[must_use]
@@ -89,7 +93,7 @@ impl Confusions {
         if labels <= most {
             return self;
         }
-        let mut mistakes = vec![0u64; labels];
+        let mut mistakes = vec![0.0; labels];
         for truth in 0..labels {
             for predicted in (0..labels).filter(|predicted| *predicted != truth) {
                 let count = self.count(truth, predicted);
@@ -98,7 +102,7 @@ impl Confusions {
             }
         }
         let mut kept: Vec<usize> = (0..labels).collect();
-        kept.sort_by_key(|&label| (std::cmp::Reverse(mistakes[label]), label));
+        kept.sort_by(|&a, &b| f64::total_cmp(&mistakes[b], &mistakes[a]).then(a.cmp(&b)));
         kept.truncate(most);
         kept.sort_unstable();
         let counts = kept.iter().flat_map(|&t| kept.iter().map(move |&p| (t, p)));

@@ -123,24 +123,17 @@ impl AtEnd {
 
     fn in_words(&self) -> String {
         let mut text = format!(
-            "At the end of the budget the winner is `{}`, with the smallest gap ({}); ",
+            "At the end of the budget the winner is `{}`, with the smallest gap ({}); lowest objective `{}` ({})",
             self.least_gap.method,
-            format_number(self.least_gap.value)
-        );
-        let (primal, percent) =
-            (&self.lowest_primal, |error: f64| format!("{:.2} %", 100.0 * error));
-        let _ = write!(
-            text,
-            "`{}` has the lowest objective ({})",
-            primal.method,
-            format_number(primal.value)
+            format_number(self.least_gap.value),
+            self.lowest_primal.method,
+            format_number(self.lowest_primal.value)
         );
         for (errors, what) in
             [(&self.fewest_train_errors, "training"), (&self.fewest_test_errors, "test")]
         {
-            if let Some(errors) = errors {
-                let (method, share) = (&errors.method, percent(errors.value));
-                let _ = write!(text, ", `{method}` the fewest {what} errors ({share})");
+            if let Some(Leader { method, value }) = errors {
+                let _ = write!(text, ", fewest {what} errors `{method}` ({:.2} %)", 100.0 * value);
             }
         }
         text + "."

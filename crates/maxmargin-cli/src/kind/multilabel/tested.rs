@@ -32,7 +32,7 @@ pub(super) fn tested(
         set.iter().map(|&label| label_name(&model.labels, label)).collect()
     };
     let (mut scores, mut tally) = (LabelSetScores::new(k), Tally::default());
-    let mut matrix = vec![0u64; (k + 1) * (k + 1)];
+    let mut matrix = vec![0.0; (k + 1) * (k + 1)];
     let mut candidates = Vec::new();
     let truths: Vec<Vec<u32>> = (0..rows.len())
         .map(|i| rows.labels(i).iter().copied().filter(|label| (*label as usize) < k).collect())
@@ -42,10 +42,13 @@ pub(super) fn tested(
         tally.add_sets(&names(truth), &names(found));
         let mistakes = mistakes(truth, found, k as u32);
         for &(t, p) in &mistakes {
-            matrix[t as usize * (k + 1) + p as usize] += 1;
+            // A label that was missed counts once, so that rows add up to what is true.
+            let shared =
+                mistakes.iter().filter(|(other, _)| *other == t && t as usize != k).count();
+            matrix[t as usize * (k + 1) + p as usize] += 1.0 / shared.max(1) as f64;
         }
         for &label in found.iter().filter(|label| truth.contains(label)) {
-            matrix[label as usize * (k + 2)] += 1;
+            matrix[label as usize * (k + 2)] += 1.0;
         }
         let missed = truth.iter().filter(|label| !found.contains(label)).count();
         let extra = found.iter().filter(|label| !truth.contains(label)).count();
@@ -64,7 +67,7 @@ pub(super) fn tested(
     let map = Confusions::new("What is taken for what", labels, matrix);
     page.push(cut(
         map,
-        "a label that was missed counts for each label that was wrongly predicted in the same row, or for nothing",
+        "a label that was missed is shared among those that were wrongly predicted in the same row, or counts for nothing",
     ));
     let picked = pick(&candidates, ROOM, look.seed);
     let note = format!("{} Those with most wrong labels are the worst.", picked.note("rows"));

@@ -69,7 +69,7 @@ pub(super) fn tested(
     page.tile("Right superpixels", right, of_all(all - wrong, all, "superpixels"));
     page.push(by_label(model, &pixels));
     let count = |t: usize| (0..2).map(move |p| (t, p));
-    let counts = (0..2).flat_map(count).map(|(t, p)| pixels.count(t, p)).collect();
+    let counts = (0..2).flat_map(count).map(|(t, p)| pixels.count(t, p) as f64).collect();
     let matrix = Confusions::new("What is taken for what", label_names(model), counts);
     page.push(cut(matrix, "counted over all pixels of the test"));
     match images(model, test, predicted, look) {
