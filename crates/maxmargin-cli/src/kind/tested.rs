@@ -220,9 +220,7 @@ mod tests {
         let mut all: Vec<Candidate> = (0..100).map(|_| candidate(0.0, &[])).collect();
         all[70] = candidate(5.0, &[(0, 1)]);
         all[30] = candidate(5.0, &[(0, 1)]);
-        for at in 40..60 {
-            all[at] = candidate(1.0, &[(0, 1)]);
-        }
+        all[40..60].fill(candidate(1.0, &[(0, 1)]));
         all[99] = candidate(1.0, &[(2, 0)]);
         let picked = pick(&all, Room { examples: 12, size: 100 }, 1);
         let shown: Vec<usize> = picked.examples.iter().map(|(i, _)| *i).collect();

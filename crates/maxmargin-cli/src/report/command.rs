@@ -28,7 +28,7 @@ fn shown(argument: &str) -> String {
 /// Whether an argument names a file: one that is there, or could be there, in a folder that is.
 fn is_path(argument: &str) -> bool {
     let folder = Path::new(argument).parent().filter(|folder| !folder.as_os_str().is_empty());
-    argument.contains(['/', '\\']) && folder.is_some_and(|folder| folder.is_dir())
+    argument.contains(['/', '\\']) && folder.is_some_and(Path::is_dir)
         || Path::new(argument).is_absolute()
 }
 

@@ -92,7 +92,7 @@ pub(super) fn confusions(out: &mut String, map: &Confusions, colours: &LabelColo
         let _ = write!(grid, "M{left:.1} {:.1}h{:.1}", top + cell * at as f64, cell * n as f64);
         let _ = write!(grid, "M{:.1} {top:.1}v{:.1}", left + cell * at as f64, cell * n as f64);
     }
-    let _ = write!(out, "<path class=\"grid\" d=\"{grid}\"/></svg></div>\n");
+    let _ = writeln!(out, "<path class=\"grid\" d=\"{grid}\"/></svg></div>");
     out.push_str(
         "<ul class=\"key\"><li><i class=\"swatch\" style=\"background:rgb(var(--pos)/.6)\"></i>right</li>\
          <li><i class=\"swatch\" style=\"background:rgb(var(--neg)/.6)\"></i>wrong</li>\
