@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn help_states_the_true_defaults() {
-        let settings = maxmargin::Settings::default();
+        let settings = maxmargin::SettingsRecord::default();
         let help = Cli::command()
             .find_subcommand_mut("train")
             .map(|train| train.render_long_help().to_string())

@@ -155,7 +155,7 @@ fn features(model: &Model) -> usize {
 
 /// What the method is called.
 fn method(model: &Model) -> &'static str {
-    model.meta.settings.solver.name()
+    model.meta.settings.method.solver().name()
 }
 
 fn certificate(model: &Model) -> Prose {
@@ -346,20 +346,17 @@ mod tests {
             time_bar("m", t).parts.iter().map(|(_, seconds)| *seconds).collect()
         };
         // 30 visits of 0.1 s; 10 calls in a gap pass, which took as long again to rebuild the weights.
-        let totals = Totals {
-            visits: 30,
-            oracle_calls: 40,
-            seconds: 6.0,
-            oracle_seconds: 4.0,
-            gap_seconds: 2.0,
-            ..Totals::default()
-        };
+        let mut totals = Totals::default();
+        (totals.visits, totals.oracle_calls) = (30, 40);
+        (totals.seconds, totals.oracle_seconds, totals.gap_seconds) = (6.0, 4.0, 2.0);
         assert_eq!(parts(&totals), [3.0, 1.0, 2.0]);
         // Batch methods know their gap without a pass of its own.
-        let batch = Totals { visits: 0, gap_seconds: 0.0, ..totals };
+        let mut batch = totals;
+        (batch.visits, batch.gap_seconds) = (0, 0.0);
         assert_eq!(parts(&batch), [4.0, 2.0, 0.0]);
         // Times of short calls are estimates, and may be too large.
-        let noisy = Totals { oracle_seconds: 40.0, ..totals };
+        let mut noisy = totals;
+        noisy.oracle_seconds = 40.0;
         assert_eq!(parts(&noisy), [4.0, 0.0, 2.0]);
     }
 }

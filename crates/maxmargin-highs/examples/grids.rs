@@ -5,10 +5,10 @@
 //! ```
 
 use maxmargin::Rng;
-use maxmargin::inference::labelling::Labelling;
-use maxmargin::inference::local_polytope::LocalPolytope;
-use maxmargin::inference::lp::{Simplex, SolveLp};
-use maxmargin::inference::topology::Topology;
+use maxmargin::inference::Labelling;
+use maxmargin::inference::Topology;
+use maxmargin::inference::algorithms::LocalPolytope;
+use maxmargin::inference::{Simplex, SolveLp};
 use maxmargin_highs::Highs;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut milliseconds = |solver: &dyn SolveLp| {
             let begin = Instant::now();
             polytope.maximise(solver, &graph, &scores, &mut corner)?;
-            Ok::<f64, maxmargin::inference::lp::LpError>(1e3 * begin.elapsed().as_secs_f64())
+            Ok::<f64, maxmargin::inference::LpError>(1e3 * begin.elapsed().as_secs_f64())
         };
         let (ours, theirs) = (milliseconds(&Simplex)?, milliseconds(&Highs)?);
         println!("{side} by {side}, {states} states: simplex {ours:.2}, HiGHS {theirs:.2}");

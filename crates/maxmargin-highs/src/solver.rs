@@ -1,12 +1,12 @@
 //! Linear programs handed over to HiGHS.
 
 use highs::{HighsModelStatus, RowProblem, Sense, Solution};
-use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
+use maxmargin::inference::{LinearProgram, LpError, SolveLp};
 
 /// The simplex method of HiGHS, on one thread, with its tightest tolerances.
 ///
 /// ```
-/// use maxmargin::inference::lp::{LinearProgram, SolveLp};
+/// use maxmargin::inference::{LinearProgram, SolveLp};
 /// use maxmargin_highs::Highs;
 ///
 /// let mut lp = LinearProgram::new(vec![1.0, 2.0, 0.0]);
@@ -15,7 +15,7 @@ use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
 /// Highs.solve(&lp, &mut x)?;
 /// Highs.solve_dual(&lp, &mut y)?;
 /// assert_eq!((x, y), (vec![0.0, 3.0, 0.0], vec![2.0]));
-/// # Ok::<(), maxmargin::inference::lp::LpError>(())
+/// # Ok::<(), maxmargin::inference::LpError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Highs;

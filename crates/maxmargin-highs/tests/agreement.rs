@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]
 
 use maxmargin::inference::Inference;
-use maxmargin::inference::labelling::Labelling;
-use maxmargin::inference::local_polytope::{LocalPolytope, check_consistency};
-use maxmargin::inference::lp::{LinearProgram, Simplex, SolveLp};
-use maxmargin::inference::topology::Topology;
+use maxmargin::inference::Labelling;
+use maxmargin::inference::Topology;
+use maxmargin::inference::algorithms::{LocalPolytope, check_consistency};
+use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
 use maxmargin::{Rng, Settings, SparseVec, train};
 use maxmargin_highs::Highs;

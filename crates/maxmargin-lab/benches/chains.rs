@@ -3,16 +3,16 @@
 #![allow(missing_docs, reason = "criterion's macros make public items")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use maxmargin::inference::viterbi::viterbi;
+use maxmargin::inference::viterbi;
 use maxmargin::model::chain::Chain;
-use maxmargin::{Average, Direction, Order, Rng, Settings, Solver, train};
+use maxmargin::{BlockAverage, BlockCoordinate, BlockStep, Order, Rng, Settings, Solver, train};
 use maxmargin_lab::{chain, conll, decode_all};
 
 /// Settings for `passes` passes and nothing else but the final certificate.
 fn settings(passes: u64) -> Settings {
     Settings {
         lambda: Some(0.01),
-        solver: Solver::BlockCoordinate,
+        method: Solver::BlockCoordinate.into(),
         tolerance: 0.0,
         max_passes: passes,
         gap_every: 1000,
@@ -27,10 +27,12 @@ fn problem(c: &mut Criterion, name: &str, chain: &Chain) {
     group.sample_size(10);
     group.bench_function("decode", |b| b.iter(|| decode_all(chain, &trained.weights)));
     group.bench_function("5 passes + gap", |b| b.iter(|| train(chain, &settings(5))));
-    let averaged = Settings { average: Average::Weighted, ..settings(5) };
+    let with = |method: BlockCoordinate| Settings { method: method.into(), ..settings(5) };
+    let plain = BlockCoordinate::default();
+    let averaged = with(BlockCoordinate { average: BlockAverage::Weighted, ..plain.clone() });
     group.bench_function("5 passes + gap, averaged", |b| b.iter(|| train(chain, &averaged)));
-    let (order, direction) = (Order::Gap, Direction::Corrective);
-    let corrective = Settings { order, direction, ..settings(5) };
+    let (order, step) = (Order::Gap, BlockStep::Corrective);
+    let corrective = with(BlockCoordinate { order, step, ..plain });
     group.bench_function("5 passes + gap, corrective", |b| b.iter(|| train(chain, &corrective)));
     group.finish();
 }

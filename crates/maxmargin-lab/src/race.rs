@@ -3,7 +3,9 @@
 use crate::median;
 use anyhow::Result;
 use maxmargin::observe::{Control, Event};
-use maxmargin::{Caching, Direction, Order, Problem, Settings, Solver, Status, Trainer};
+use maxmargin::{
+    BlockCoordinate, BlockStep, Caching, Direction, Order, Problem, Settings, Status, Trainer,
+};
 use maxmargin_report::{Plot, Report, Series, XAxis, YAxis};
 
 /// A race over some seeds, each run with a limit in seconds.
@@ -144,11 +146,16 @@ fn verdict(table: &[(String, [Option<f64>; 3])], gaps: [f64; 3]) -> String {
 /// The eight of Osokin et al. (2016), corrective steps, and what is chosen without being asked.
 fn variants() -> Vec<(String, Settings)> {
     let mut all = Vec::new();
-    let solver = Solver::BlockCoordinate;
-    for direction in [Direction::FrankWolfe, Direction::Pairwise, Direction::Corrective] {
+    let plain = BlockCoordinate::default();
+    for (direction, step) in [
+        (Direction::FrankWolfe, plain.step),
+        (Direction::Pairwise, BlockStep::Pairwise),
+        (Direction::Corrective, BlockStep::Corrective),
+    ] {
         for order in [Order::Uniform, Order::Gap] {
             for (cache, with) in [(Caching::Off, ""), (Caching::On, ", cache")] {
-                let settings = Settings { solver, order, direction, cache, ..Settings::default() };
+                let method = BlockCoordinate { order, step, cache, ..plain.clone() }.into();
+                let settings = Settings { method, ..Settings::default() };
                 all.push((format!("{direction}, {order}{with}"), settings));
             }
         }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use maxmargin::observe::{Control, Totals};
+use maxmargin::observe::Control;
 use maxmargin::{Certificate, DualPoint, Interrupt, Quality, Settings, Solution, Status};
 use maxmargin_cli::lab::{
     ModelArgs, Relaxation, Screen, TalkArgs, Trained, check_files, format_parser, on_ctrl_c, print,
@@ -158,21 +158,16 @@ fn solution(
 ) -> Result<Solution> {
     let last = rows.last().context("no pass was made: --max-seconds left no time for one")?;
     let (primal, quality) = (last.hard_objective, Quality::UpperBound);
-    Ok(Solution {
-        weights,
-        dual: DualPoint { blocks: Vec::new() },
-        lambda,
-        certificate: Certificate { lambda, primal, dual: 0.0, gap: primal, quality },
-        status: match last.pass < max_passes {
-            false => Status::MaxPasses,
-            true if interrupt.is_raised() => Status::Interrupted,
-            true => Status::MaxSeconds,
-        },
-        totals: Totals { passes: last.pass, seconds: last.seconds, ..Totals::default() },
-        choice: None,
-        validation: None,
-        warnings: Vec::new(),
-    })
+    let status = match last.pass < max_passes {
+        false => Status::MaxPasses,
+        true if interrupt.is_raised() => Status::Interrupted,
+        true => Status::MaxSeconds,
+    };
+    let certificate = Certificate { lambda, primal, dual: 0.0, gap: primal, quality };
+    let no_point = DualPoint { blocks: Vec::new() };
+    let mut solution = Solution::new(weights, no_point, certificate, status);
+    (solution.totals.passes, solution.totals.seconds) = (last.pass, last.seconds);
+    Ok(solution)
 }
 
 /// A line for the start, one for each pass, and one for the end. The hard objective is called `second`, as in the

@@ -12,8 +12,8 @@ use crate::supervise::supervised;
 use maxmargin::kernel::Support;
 use maxmargin::observe::Control;
 use maxmargin::{
-    Blocks, GroupBounds, Interrupt, LambdaChoice, PathSettings, Settings, choose_lambda,
-    regularization_path_with,
+    Blocks, GroupBounds, Interrupt, LambdaChoice, PathSettings, Settings, SettingsRecord,
+    choose_lambda, regularization_path_with,
 };
 use maxmargin_io::{
     Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, Model as ModelFile, Origin,
@@ -32,6 +32,12 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> P
         let place = format!(" at line {} column {}", place.0, place.1);
         value_error(format!("{what}: {}", text.trim_end_matches(&place)))
     })
+}
+
+/// The settings of a run, which Python gives by name.
+pub(crate) fn parse_settings(json: &str) -> PyResult<Settings> {
+    let record: SettingsRecord = parse("settings", json)?;
+    record.settings().map_err(value_error)
 }
 
 /// The λ that were tried with their errors.
@@ -121,7 +127,7 @@ pub(crate) fn fit<'py>(
     exact: bool,
     choose: bool,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
-    let mut settings: Settings = parse("settings", settings)?;
+    let mut settings = parse_settings(settings)?;
     let rounds = rounds.map_or_else(SoftRounds::default, |(rhos, most)| SoftRounds { rhos, most });
     let held_out = held_out.map(|(seed, one_in)| HeldOut { seed, one_in });
     let mut training = training(spec, data, labels, attributes, format)?;

@@ -1,7 +1,7 @@
 //! The rows of a run, in Python's terms.
 
 use crate::error::value_error;
-use maxmargin::observe::{Record, StepSizes};
+use maxmargin::observe::Record;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -60,25 +60,22 @@ pub(crate) fn records(columns: &Bound<'_, PyDict>) -> PyResult<Vec<Record>> {
         column.map_or(f64::NAN, |column| values[column][row])
     };
     let known = |name: &str, row: usize| Some(at(name, row)).filter(|value| !value.is_nan());
-    let record = |row: usize| Record {
-        pass: at("passes", row) as u64,
-        visits: at("visits", row) as u64,
-        oracle_calls: at("oracle_calls", row) as u64,
-        effective_passes: at("effective_passes", row),
-        seconds: at("seconds", row),
-        oracle_seconds: at("oracle_seconds", row),
-        gap_seconds: at("gap_seconds", row),
-        dual: at("dual", row),
-        iterate_dual: known("iterate_dual", row),
-        average_dual: known("average_dual", row),
-        primal: known("primal", row),
-        gap: known("gap", row),
-        estimate: None,
-        second: None,
-        validation: known("validation", row),
-        steps: StepSizes::default(),
-        drift: None,
-        cache: None,
+    let record = |row: usize| {
+        let mut record = Record::default();
+        record.pass = at("passes", row) as u64;
+        record.visits = at("visits", row) as u64;
+        record.oracle_calls = at("oracle_calls", row) as u64;
+        record.effective_passes = at("effective_passes", row);
+        record.seconds = at("seconds", row);
+        record.oracle_seconds = at("oracle_seconds", row);
+        record.gap_seconds = at("gap_seconds", row);
+        record.dual = at("dual", row);
+        record.iterate_dual = known("iterate_dual", row);
+        record.average_dual = known("average_dual", row);
+        record.primal = known("primal", row);
+        record.gap = known("gap", row);
+        record.validation = known("validation", row);
+        record
     };
     Ok((0..rows).map(record).collect())
 }

@@ -37,7 +37,7 @@ pub(crate) fn page(model: &Model, rows: &[Record], title: &str) -> String {
         totals: meta.totals,
         choice: meta.choice.clone(),
         validation: meta.validation,
-        solver: meta.settings.solver,
+        solver: meta.settings.method.solver(),
         examples: meta.n,
         features: meta.d,
     };

@@ -2,7 +2,7 @@
 
 use crate::dual::Dual;
 use crate::error::value_error;
-use crate::fit::{Curve, curve, follow, not_interrupted, parse};
+use crate::fit::{Curve, curve, follow, not_interrupted, parse, parse_settings};
 use crate::path::Path;
 use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
@@ -236,7 +236,7 @@ impl PyProblem {
 /// What is known of a run, as JSON.
 fn describe(solution: &Solution, settings: &Settings, problem: &PyProblem) -> String {
     serde_json::json!({
-        "solver": settings.solver, "examples": problem.truths.len(), "features": problem.dim,
+        "solver": settings.method.solver(), "examples": problem.truths.len(), "features": problem.dim,
         "certificate": solution.certificate, "status": solution.status,
         "problem": "structured SVM with margin rescaling",
         "totals": solution.totals, "choice": solution.choice, "validation": solution.validation,
@@ -266,7 +266,7 @@ pub(crate) fn fit_structure<'py>(
     validator: Option<Py<PyAny>>,
     callback: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Fitted<'py>> {
-    let settings: Settings = parse("settings", settings)?;
+    let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let given = settings.clone();
     let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
@@ -358,7 +358,7 @@ pub(crate) fn choose_structure_lambda(
     bounds: BoundArrays,
     quality: &str,
 ) -> PyResult<(f64, Curve)> {
-    let settings: Settings = parse("settings", settings)?;
+    let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, None, &interrupt, |_| {
@@ -412,7 +412,7 @@ pub(crate) fn verify_structure(
     quality: &str,
 ) -> PyResult<(Vec<String>, &'static str)> {
     let certificate: Certificate = parse("certificate", certificate)?;
-    let settings: Settings = parse("settings", settings)?;
+    let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
     if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {

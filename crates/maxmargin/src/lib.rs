@@ -85,7 +85,8 @@ pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;
 pub use run::{Interrupt, Solution};
 pub use settings::{
-    Average, Caching, CheckedSettings, Direction, Order, Settings, SettingsError, Solver, Step,
+    Auto, Average, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Caching, Direction,
+    Method, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord, Solver, Step,
 };
 pub use trainer::{Trainer, train};
 pub use util::names::UnknownName;

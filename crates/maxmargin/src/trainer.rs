@@ -198,7 +198,7 @@ impl<'a> Trainer<'a> {
         problem: &dyn Blocks,
         beginning: Beginning,
     ) -> Result<Finished, TrainError> {
-        let settings = self.settings.check()?.resolved(problem.simplices().is_some());
+        let settings = self.settings.checked()?.resolved(problem.simplices().is_some());
         let kind = settings.solver;
         solver::check_suited(problem, kind)?;
         if beginning.point.is_some() && !kind.starts_anywhere() {

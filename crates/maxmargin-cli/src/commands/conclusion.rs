@@ -118,7 +118,7 @@ pub(crate) fn support_in_words(model: &Model) -> String {
 
 /// How the model has done in validation, for people, if it was validated.
 pub(crate) fn validation_in_words(model: &Model) -> String {
-    let Some(Validation { error, pass, checks }) = model.meta.validation else {
+    let Some(Validation { error, pass, checks, .. }) = model.meta.validation else {
         return String::new();
     };
     let share = format!("{:.2} % of the {}", 100.0 * error, model.meta.spec.nouns().parts);

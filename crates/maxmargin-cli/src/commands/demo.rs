@@ -12,7 +12,7 @@ use crate::report::{self, Sources, Trace};
 use crate::screen::Screen;
 use anyhow::Result;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
-use maxmargin::{Average, Settings};
+use maxmargin::{Auto, BlockAverage, Settings};
 use maxmargin_io::ocr::{Bitmap, COLUMNS, draw_word};
 use maxmargin_io::{
     ChainPredictor, ChainSpec, LabelRule, Model, Origin, Source, Training, TrainingPlan,
@@ -34,7 +34,8 @@ const SHOWN_LENGTHS: RangeInclusive<usize> = 4..=8;
 /// few errors as the λ that is best on the test data; early stopping makes more, for lack of the tenth
 /// that it holds out.
 fn settings() -> Settings {
-    Settings { average: Average::Weighted, ..Settings::default() }
+    let method = Auto { average: BlockAverage::Weighted, ..Auto::default() }.into();
+    Settings { method, ..Settings::default() }
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {

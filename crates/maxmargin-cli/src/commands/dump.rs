@@ -70,7 +70,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     }
     row("effort", format!("{} oracle calls, {:.3} s", t.oracle_calls, t.seconds));
     row("dual point", if model.dual.is_some() { "kept" } else { "left out" }.to_owned());
-    let s = &meta.settings;
+    let s = &meta.settings.record();
     row(
         "settings",
         format!(
@@ -86,7 +86,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
                     format!(", order {}", s.order)
                 }
                 Solver::AdaGrad => format!(", order {}, rate {}", s.order, s.rate),
-                Solver::Auto | Solver::NSlack | Solver::OneSlack => String::new(),
+                _ => String::new(),
             },
             s.average,
             s.tolerance,

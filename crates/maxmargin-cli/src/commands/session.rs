@@ -6,7 +6,7 @@ use super::train::on_ctrl_c;
 use crate::report::Trace;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result};
-use maxmargin::observe::{Control, Event, JsonLines, Observer, Start, Table, Thinned};
+use maxmargin::observe::{Control, Event, JsonLines, Observer, Table, Thinned};
 use maxmargin::{Checkpoint, Settings, Solution, Trainer};
 use maxmargin_io::{Examples, Model, ProblemRole, Round, Spec, Training, TrainingPlan};
 use std::io::Write;
@@ -120,7 +120,8 @@ impl<O: Observer> Observer for AsAsked<'_, O> {
     fn event(&mut self, event: Event<'_>) -> Control {
         match event {
             Event::Start(start) => {
-                let start = Start { settings: self.settings.clone(), ..start.clone() };
+                let mut start = start.clone();
+                start.settings = self.settings.record();
                 self.observer.event(Event::Start(&start))
             }
             Event::Pass { record, block_gaps } => {

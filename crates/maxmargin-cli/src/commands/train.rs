@@ -13,7 +13,8 @@ use crate::report::{self, Sources, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::{
-    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, Solver, Status, TrainError,
+    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, SettingsRecord, Solver,
+    Status, TrainError,
 };
 use maxmargin_io::{
     ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Training, TrainingPlan,
@@ -211,17 +212,18 @@ const PARTS: [&str; 4] = ["order", "direction", "cache", "step"];
 /// The settings of the file, if there is one, with the options given on the command line.
 fn settings(args: &SettingsArgs) -> Result<Settings> {
     let mut settings = match &args.settings {
-        None => Settings::default(),
+        None => SettingsRecord::default(),
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| name.to_string())?;
-            let mut settings: Settings = toml::from_str(&text)
+            let mut settings: SettingsRecord = toml::from_str(&text)
                 .map_err(|error| anyhow!("{name}: {}", error.to_string().trim_end()))?;
             let given: toml::Table = toml::from_str(&text)?;
             if !given.contains_key("solver") && PARTS.iter().any(|part| given.contains_key(*part)) {
                 settings.solver = Solver::BlockCoordinate;
             }
-            settings.check().with_context(|| name.to_string())?;
+            let judged = settings.settings().and_then(|settings| settings.check());
+            judged.with_context(|| name.to_string())?;
             settings
         }
     };
@@ -259,6 +261,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
     settings.patience = args.patience.or(settings.patience);
     check_given(args, settings.solver)?;
+    let settings = settings.settings().map_err(as_option)?;
     settings.check().map_err(as_option)?;
     Ok(settings)
 }

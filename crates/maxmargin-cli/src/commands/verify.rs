@@ -140,9 +140,10 @@ fn wrapped(text: &str) -> String {
 
 /// The method, and the average if it returns one.
 fn method(settings: &Settings) -> String {
-    match settings.average {
-        Average::None => settings.solver.to_string(),
-        average => format!("{}, average {average}", settings.solver),
+    let solver = settings.method.solver();
+    match settings.method.average() {
+        Average::None => solver.to_string(),
+        average => format!("{solver}, average {average}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The options of `maxmargin train`, and the settings file.
 
 use crate::common::{Desk, chain};
-use maxmargin::{Average, Order, Settings, Solver, Status, Step};
+use maxmargin::{Average, Order, Settings, SettingsRecord, Solver, Status, Step};
 
 /// Trains the pets with `options`; the settings and the status that the model remembers.
 fn settings(desk: &Desk, options: &str) -> (Settings, Status) {
@@ -20,7 +20,7 @@ fn every_option_is_understood() {
          --max-seconds 60 --gap-every 4 --seed 9 --threads 1 --trace t.jsonl --report r.html \
          --without first,last --loss hamming --label-weight NN=2 --label-weight VB=0.5",
     );
-    let expected = Settings {
+    let expected = SettingsRecord {
         lambda: Some(0.25),
         solver: Solver::BlockCoordinate,
         order: Order::Uniform,
@@ -33,8 +33,10 @@ fn every_option_is_understood() {
         gap_every: 4,
         seed: 9,
         threads: 1,
-        ..Settings::default()
-    };
+        ..SettingsRecord::default()
+    }
+    .settings()
+    .unwrap();
     assert_eq!(settings, expected);
     let mut model = desk.model("x.model");
     assert_eq!(model.meta.certificate.lambda, 0.25);
@@ -131,14 +133,16 @@ fn limits_end_the_run_with_a_status() {
 fn a_settings_file_is_read_and_options_win() {
     let desk = Desk::new();
     desk.write("s.toml", "lambda = 0.5\norder = \"cyclic\"\nmax_passes = 7\ntolerance = 0\n");
-    let expected = Settings {
+    let expected = SettingsRecord {
         lambda: Some(0.5),
         order: Order::Cyclic,
         max_passes: 7,
         tolerance: 0.0,
         solver: Solver::BlockCoordinate, // for one of its parts is set
-        ..Settings::default()
-    };
+        ..SettingsRecord::default()
+    }
+    .settings()
+    .unwrap();
     assert_eq!(settings(&desk, "--settings s.toml").0, expected);
     let (both, status) = settings(&desk, "--settings s.toml --max-passes 3 --lambda 2");
     assert_eq!(both, Settings { lambda: Some(2.0), max_passes: 3, ..expected });

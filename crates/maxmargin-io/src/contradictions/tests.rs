@@ -1,7 +1,7 @@
 use super::*;
 use crate::{ChainSpec, Format, Lines, ProblemRole, SeenNames, open_reader, read_training};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
-use maxmargin::{Block, Settings, SparseVec, train};
+use maxmargin::{Block, Settings, SettingsRecord, SparseVec, train};
 
 const TEXT: &str = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdog\n\n@weight:2\nverb\n";
 
@@ -167,7 +167,11 @@ fn every_change_is_found_on_the_data() {
 #[test]
 fn weights_out_of_bounds_are_found_whether_or_not_they_come_from_the_dual_point() {
     for solver in ["auto", "adagrad"] {
-        let (model, chain) = trained(Settings { solver: solver.parse().unwrap(), ..settings() });
+        let (model, chain) = trained(
+            SettingsRecord { solver: solver.parse().unwrap(), ..settings().record() }
+                .settings()
+                .unwrap(),
+        );
         let bounds = Bounds::none(model.meta.d).with(0..2, 5.0, 6.0).unwrap();
         let bounded = chain.with_bounds(Some(bounds));
         let found = model.verify_on(&bounded, ProblemRole::Plain, 1).unwrap().findings;

@@ -164,6 +164,8 @@ impl PathFile {
         let within = check::is_within(path, breakpoint, certificate.gap);
         let settings =
             Settings { lambda: Some(lambda), tolerance: path.epsilon, ..about.settings.clone() };
+        let mut totals = Totals::default();
+        (totals.oracle_calls, totals.seconds) = (breakpoint.oracle_calls, breakpoint.seconds);
         let meta = ModelMeta {
             layout: LAYOUT,
             version: about.version.clone(),
@@ -180,11 +182,7 @@ impl PathFile {
                 status => status,
             },
             certificate,
-            totals: Totals {
-                oracle_calls: breakpoint.oracle_calls,
-                seconds: breakpoint.seconds,
-                ..Totals::default()
-            },
+            totals,
             fingerprint: about.fingerprint,
             template: about.template.clone(),
             bounds: about.bounds.clone(),

@@ -10,7 +10,7 @@
 //! costs.
 
 use anyhow::{Context as _, Result, bail};
-use maxmargin::inference::assignment::{Assignment, Nulls};
+use maxmargin::inference::{Assignment, Nulls};
 use std::time::Instant;
 
 struct Table {

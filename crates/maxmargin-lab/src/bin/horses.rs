@@ -13,7 +13,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
-use maxmargin::inference::max_flow::MaxFlow;
+use maxmargin::inference::MaxFlow;
 use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
 use maxmargin::{Problem as _, Settings, Solution, train};
 use maxmargin_io::{Lines, SuperpixelFeatures, Superpixels, read_superpixels};

@@ -8,7 +8,7 @@
 //! bytes and doing nothing but summing them up is the least that could take.
 
 use maxmargin::Rng;
-use maxmargin::inference::viterbi::viterbi;
+use maxmargin::inference::viterbi;
 use maxmargin_lab::{cpu_seconds, median};
 use std::hint::black_box;
 

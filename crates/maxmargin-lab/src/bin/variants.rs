@@ -12,7 +12,7 @@
 
 use anyhow::{Context as _, Result};
 use maxmargin::model::chain::Chain;
-use maxmargin::{Caching, Direction, Order, Problem as _, Settings, Solver};
+use maxmargin::{BlockCoordinate, BlockStep, Caching, Order, Problem as _, Settings, Solver};
 use maxmargin_lab::race::Race;
 use maxmargin_lab::{chain, conll, median, peak_memory, time_passes};
 use maxmargin_report::Report;
@@ -50,15 +50,21 @@ fn main() -> Result<()> {
 fn step_overhead(chain: &Chain) -> Result<()> {
     let base = Settings {
         lambda: Some(0.001),
-        solver: Solver::BlockCoordinate,
+        method: Solver::BlockCoordinate.into(),
         tolerance: 0.0,
         max_passes: 40,
         threads: 1,
         ..Settings::default()
     };
-    let (order, direction, cache) = (Order::Gap, Direction::Pairwise, Caching::On);
+    let pairwise = BlockCoordinate {
+        order: Order::Gap,
+        step: BlockStep::Pairwise,
+        cache: Caching::On,
+        ..BlockCoordinate::default()
+    };
     let plain = median(&time_passes(chain, &base)?.passes);
-    let other = median(&time_passes(chain, &Settings { order, direction, cache, ..base })?.passes);
+    let dearest = Settings { method: pairwise.into(), ..base };
+    let other = median(&time_passes(chain, &dearest)?.passes);
     println!("A pass over ocr-large at λ = 0.001 (medians of 40): plain {plain:.4} s, gap-sampled");
     println!("pairwise with cache {other:.4} s, ratio {:.2}.", other / plain);
     if let Some(bytes) = peak_memory() {

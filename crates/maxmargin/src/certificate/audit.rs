@@ -26,6 +26,7 @@ use crate::util::rounding::ROUNDING;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Audit {
     /// Primal, dual and gap, recomputed from scratch. If the point is infeasible, only the primal means
     /// anything.
@@ -74,7 +75,7 @@ pub fn audit(
     threads: usize,
 ) -> Result<Audit, TrainError> {
     let settings = Settings { lambda: Some(lambda), threads, ..Default::default() };
-    let settings = settings.check()?;
+    let settings = settings.checked()?;
     if !(slack >= 0.0 && slack.is_finite()) {
         let expected = "a finite number, at least 0";
         return Err(SettingsError::Range { name: "slack", value: slack, expected }.into());

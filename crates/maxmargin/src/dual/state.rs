@@ -32,6 +32,7 @@ const WORK_PER_PART: usize = 16;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Drift {
     /// Largest absolute change of a weight.
     pub weights: f64,

@@ -21,6 +21,7 @@ use serde::Serialize;
 /// assert_eq!(scores.aer(), 1.0 - 3.0 / 5.0);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AlignmentScores {
     /// Number of pairs.
     pub pairs: u64,

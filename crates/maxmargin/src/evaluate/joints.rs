@@ -16,6 +16,7 @@ use serde::Serialize;
 /// assert_eq!((found.share(), found.share_of(1)), (2.0 / 3.0, 0.5));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DetectedJoints {
     fraction: f64,
     /// By joint: how many were found, of how many.

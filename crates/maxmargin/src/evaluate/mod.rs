@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 /// assert_eq!((errors.hamming(), errors.zero_one()), (0.25, 0.5));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SequenceErrors {
     /// Number of labels.
     pub tokens: u64,
@@ -93,6 +94,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 /// assert_eq!((counts.precision(), counts.recall(), counts.f1()), (0.75, 0.5, 0.6));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Counts {
     /// True and predicted.
     pub hits: u64,

@@ -18,6 +18,7 @@ use serde::Serialize;
 /// assert_eq!(scores.macro_f1(), (1.0 + 1.0 + 2.0 / 3.0 + 0.0) / 4.0); // label 3 never came
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LabelSetScores {
     /// Number of examples.
     pub examples: u64,

@@ -19,6 +19,7 @@ use serde::Serialize;
 /// assert_eq!(found.mean_iou(), (70.0 / 85.0 + 15.0 / 30.0) / 2.0);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Segmentation {
     labels: usize,
     /// Row by row: the true label, then the predicted one.

@@ -26,7 +26,7 @@ named_enum! {
     ///
     /// ```
     /// use maxmargin::Quality;
-    /// use maxmargin::inference::{Inference, topology::Topology};
+    /// use maxmargin::inference::{Inference, Topology};
     ///
     /// let tree = Topology::new([4; 30], (0..29).map(|v| [v, v + 1]))?;
     /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
@@ -41,9 +41,10 @@ named_enum! {
     ///
     /// let error = Inference::MaxSum.resolve(&ring).unwrap_err();
     /// assert_eq!(error.to_string(), "max-sum cannot decode this graph: it has a cycle");
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Inference("inference") {
         /// The best that each graph allows: max-sum on forests; else enumeration, if there are few
         /// labellings (up to 4096); else roof duality, if all is binary and pairwise; else the LP.
@@ -66,13 +67,14 @@ named_enum! {
 /// A way of decoding that a graph does not allow.
 ///
 /// ```
-/// use maxmargin::inference::{Inference, topology::Topology};
+/// use maxmargin::inference::{Inference, Topology};
 /// let ring = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
 /// assert_eq!(Inference::MaxSum.resolve(&ring).unwrap_err().why, "it has a cycle");
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("{inference} cannot decode this graph: {why}")]
+#[non_exhaustive]
 pub struct Unsuitable {
     /// What was asked for.
     pub inference: Inference,
@@ -122,14 +124,14 @@ impl Inference {
 /// Decodes one factor graph after the other, in whichever way, in the same memory.
 ///
 /// ```
-/// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+/// use maxmargin::inference::{Decoder, Inference, Labelling, Topology};
 ///
 /// let graph = Topology::new([2, 2], [[0, 1]])?;
 /// let scores = [0.0, 1.0,  0.0, 0.0,  0.0, 0.0, 0.0, 3.0];
 /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
 /// decoder.decode(Inference::MaxSum, &graph, &scores, &mut y);
 /// assert_eq!(y.states, [1, 1]);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Decoder {
@@ -169,7 +171,7 @@ impl Decoder {
     ///
     /// ```
     /// use maxmargin::Quality;
-    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    /// use maxmargin::inference::{Decoder, Inference, Labelling, Topology};
     ///
     /// // No two of three variables like to be in the same state.
     /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
@@ -177,7 +179,7 @@ impl Decoder {
     /// let (mut decoder, mut y) = (Decoder::default(), Labelling::default());
     /// let quality = decoder.decode(Inference::RoofDuality, &triangle, &scores, &mut y);
     /// assert_eq!((quality, y.is_fractional()), (Quality::UpperBound, true));
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics
@@ -227,7 +229,7 @@ impl Decoder {
     /// are left as they are.
     ///
     /// ```
-    /// use maxmargin::inference::{Decoder, Inference, labelling::Labelling, topology::Topology};
+    /// use maxmargin::inference::{Decoder, Inference, Labelling, Topology};
     ///
     /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?;
     /// let scores = [vec![0.0; 6], [0.0, 1.0, 1.0, 0.0].repeat(3)].concat();
@@ -235,7 +237,7 @@ impl Decoder {
     /// decoder.decode(Inference::Lp, &triangle, &scores, &mut y);
     /// decoder.polish(&triangle, &scores, &mut y);
     /// assert_eq!(triangle.value(&scores, &y.states), 2.0); // the best there is
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics

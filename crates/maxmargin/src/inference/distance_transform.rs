@@ -10,7 +10,7 @@
 /// Quadratic and linear cost of going a way δ along one axis: `square`·δ² + `linear`·δ.
 ///
 /// ```
-/// use maxmargin::inference::distance_transform::Cost;
+/// use maxmargin::inference::Cost;
 /// assert_eq!(Cost { square: 2.0, linear: 1.0 }.of(-3.0), 15.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,7 +31,7 @@ impl Cost {
 /// Memory for one transform after the other.
 ///
 /// ```
-/// use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
+/// use maxmargin::inference::{Cost, DistanceTransform};
 ///
 /// // A grid of 3 × 1 places; from each, the best one around, at 1 per squared step.
 /// let cost = Cost { square: 1.0, linear: 0.0 };

@@ -8,8 +8,8 @@ use super::topology::{Topology, argmax};
 /// Memory for one enumeration after the other.
 ///
 /// ```
-/// use maxmargin::inference::enumerate::Enumerate;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::Enumerate;
+/// use maxmargin::inference::Topology;
 ///
 /// // Three variables, no two of which like to be in the same state.
 /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
@@ -20,7 +20,7 @@ use super::topology::{Topology, argmax};
 /// let mut labelling = Vec::new();
 /// assert_eq!(Enumerate::default().maximise(&triangle, &scores, &mut labelling), 2.0);
 /// assert_eq!(labelling, [0, 0, 1]);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Enumerate {
@@ -66,14 +66,14 @@ impl Enumerate {
     /// reading. Fewer if there are not so many.
     ///
     /// ```
-    /// use maxmargin::inference::enumerate::Enumerate;
-    /// use maxmargin::inference::topology::Topology;
+    /// use maxmargin::inference::algorithms::Enumerate;
+    /// use maxmargin::inference::Topology;
     ///
     /// let graph = Topology::new([2, 2], [[0, 1]])?;
     /// let scores = [0.0, 1.0, 0.0, 0.5, /* of both */ 2.0, 0.0, 0.0, 2.0];
     /// let best = Enumerate::default().n_best(&graph, &scores, 2);
     /// assert_eq!(best, [(3.5, vec![1, 1]), (2.0, vec![0, 0])]);
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics

@@ -6,7 +6,7 @@
 //! large the scores are. O(TK²) for T positions and K labels.
 //!
 //! ```
-//! use maxmargin::inference::forward_backward::ForwardBackward;
+//! use maxmargin::inference::algorithms::ForwardBackward;
 //!
 //! // Two positions with two labels; equal neighbours are twice as likely as others.
 //! let mut chain = ForwardBackward::default();

@@ -6,7 +6,7 @@ use crate::problem::sparse::SparseVec;
 /// A labelling of a factor graph, or a fractional corner of its relaxation.
 ///
 /// ```
-/// use maxmargin::inference::labelling::Labelling;
+/// use maxmargin::inference::Labelling;
 ///
 /// let whole = Labelling::from(vec![1, 0, 2]);
 /// assert!(!whole.is_fractional());
@@ -31,7 +31,7 @@ impl Labelling {
     /// Whether it is a corner that is no labelling.
     ///
     /// ```
-    /// assert!(!maxmargin::inference::labelling::Labelling::from(vec![0, 1]).is_fractional());
+    /// assert!(!maxmargin::inference::Labelling::from(vec![0, 1]).is_fractional());
     /// ```
     pub fn is_fractional(&self) -> bool {
         !self.marginals.is_empty()
@@ -41,13 +41,13 @@ impl Labelling {
     ///
     /// ```
     /// use maxmargin::SparseVec;
-    /// use maxmargin::inference::{labelling::Labelling, topology::Topology};
+    /// use maxmargin::inference::{Labelling, Topology};
     ///
     /// let graph = Topology::new([2, 2], [[0, 1]])?;
     /// let mut parts = SparseVec::new();
     /// Labelling::from(vec![0, 1]).push_parts(&graph, &mut parts);
     /// assert_eq!(parts.entries(), [(0, 1.0), (3, 1.0), (5, 1.0)]);
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics

@@ -35,10 +35,10 @@ const SOLVER_ERROR: f64 = 1e-6;
 /// Memory for one relaxation after the other.
 ///
 /// ```
-/// use maxmargin::inference::local_polytope::LocalPolytope;
-/// use maxmargin::inference::lp::Simplex;
-/// use maxmargin::inference::labelling::Labelling;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::LocalPolytope;
+/// use maxmargin::inference::Simplex;
+/// use maxmargin::inference::Labelling;
+/// use maxmargin::inference::Topology;
 ///
 /// // Three variables, no two of which like to be in the same state: two pairs at best.
 /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
@@ -286,14 +286,14 @@ impl Repair {
 /// are. There is one number per factor, variable of it and state of that, in this order.
 ///
 /// ```
-/// use maxmargin::inference::local_polytope::dual_bound;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::dual_bound;
+/// use maxmargin::inference::Topology;
 ///
 /// let graph = Topology::new([2, 2], [[0, 1]])?;
 /// let scores = [0.0, 1.0,  0.0, 0.0,  5.0, 0.0, 0.0, 0.0];
 /// assert_eq!(dual_bound(&graph, &scores, &[0.0; 4]), 6.0);
 /// assert_eq!(dual_bound(&graph, &scores, &[1.0, 0.0, 0.0, 0.0]), 5.0); // the best labelling's
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 ///
 /// # Panics
@@ -317,8 +317,8 @@ pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
 ///
 /// ```
 /// use maxmargin::SparseVec;
-/// use maxmargin::inference::local_polytope::check_consistency;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::check_consistency;
+/// use maxmargin::inference::Topology;
 ///
 /// let graph = Topology::new([2, 2], [[0, 1]])?;
 /// let mut masses = SparseVec::new();
@@ -326,7 +326,7 @@ pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
 /// assert_eq!(check_consistency(&graph, &masses, 0.0), Ok(()));
 /// masses.scale(0.5);
 /// assert!(check_consistency(&graph, &masses, 0.0).is_err());
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 ///
 /// # Errors

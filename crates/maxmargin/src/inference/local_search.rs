@@ -8,15 +8,15 @@ const MOST_SWEEPS: usize = 100;
 /// Memory for one local search after the other.
 ///
 /// ```
-/// use maxmargin::inference::local_search::LocalSearch;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::LocalSearch;
+/// use maxmargin::inference::Topology;
 ///
 /// let graph = Topology::new([2, 2], [[0, 1]])?;
 /// let scores = [0.0, 1.0,  0.0, 0.0,  0.0, 0.0, 0.0, 3.0];
 /// let mut labelling = vec![0, 0];
 /// assert_eq!(LocalSearch::default().improve(&graph, &scores, &mut labelling), 4.0);
 /// assert_eq!(labelling, [1, 1]);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LocalSearch {

@@ -9,14 +9,14 @@ use thiserror::Error;
 /// A linear program in standard form: maximise ⟨c, x⟩ over x ≥ 0 with Ax = b.
 ///
 /// ```
-/// use maxmargin::inference::lp::{LinearProgram, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
 ///
 /// let mut lp = LinearProgram::new(vec![1.0, 2.0, 0.0]);
 /// lp.push_row([(0, 1.0), (1, 1.0), (2, 1.0)], 1.0);
 /// let mut x = Vec::new();
 /// Simplex.solve(&lp, &mut x)?;
 /// assert_eq!(x, [0.0, 1.0, 0.0]);
-/// # Ok::<(), maxmargin::inference::lp::LpError>(())
+/// # Ok::<(), maxmargin::inference::LpError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LinearProgram {
@@ -52,7 +52,7 @@ impl LinearProgram {
     /// The rows of A with their entries of b.
     ///
     /// ```
-    /// let mut lp = maxmargin::inference::lp::LinearProgram::default();
+    /// let mut lp = maxmargin::inference::LinearProgram::default();
     /// lp.push_row([(0, 2.0)], 1.0);
     /// assert!(lp.rows().eq([(&[(0, 2.0)][..], 1.0)]));
     /// ```
@@ -69,7 +69,7 @@ impl LinearProgram {
 /// A solver that has given up.
 ///
 /// ```
-/// use maxmargin::inference::lp::LpError;
+/// use maxmargin::inference::LpError;
 /// let error = LpError { solver: "simplex", why: "too hard".into() };
 /// assert_eq!(error.to_string(), "the LP solver simplex has failed: too hard");
 /// ```
@@ -85,7 +85,7 @@ pub struct LpError {
 /// Something that solves linear programs. The same program must give the same answer.
 ///
 /// ```
-/// use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
 ///
 /// /// Counts what it passes on.
 /// #[derive(Debug, Default)]
@@ -127,14 +127,14 @@ pub trait SolveLp: Send + Sync + fmt::Debug {
 /// It knows nothing of duals, so these are found by solving the dual as a program of its own.
 ///
 /// ```
-/// use maxmargin::inference::lp::{LinearProgram, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
 ///
 /// let mut lp = LinearProgram::new(vec![1.0, 2.0, 0.0]);
 /// lp.push_row([(0, 1.0), (1, 1.0), (2, 1.0)], 3.0);
 /// let mut y = Vec::new();
 /// Simplex.solve_dual(&lp, &mut y)?;
 /// assert_eq!(y, [2.0]); // one more on the right is worth 2
-/// # Ok::<(), maxmargin::inference::lp::LpError>(())
+/// # Ok::<(), maxmargin::inference::LpError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Simplex;

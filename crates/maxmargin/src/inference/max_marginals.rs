@@ -8,7 +8,7 @@
 /// label of that position is.
 ///
 /// ```
-/// use maxmargin::inference::max_marginals::max_marginals;
+/// use maxmargin::inference::max_marginals;
 ///
 /// // Two labels, two positions; changing the label costs 1.
 /// let mut marginals = Vec::new();

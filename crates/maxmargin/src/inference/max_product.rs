@@ -20,8 +20,8 @@ const AT_REST: f64 = 1e-9;
 /// Memory for one max-product after the other. (The product is that of exponentials; scores add up.)
 ///
 /// ```
-/// use maxmargin::inference::max_product::MaxProduct;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::MaxProduct;
+/// use maxmargin::inference::Topology;
 ///
 /// let triangle = Topology::new([2; 3], [[0, 1], [1, 2], [0, 2]])?;
 /// let mut scores = vec![0.0; triangle.size()];
@@ -32,7 +32,7 @@ const AT_REST: f64 = 1e-9;
 /// let mut labelling = Vec::new();
 /// assert_eq!(MaxProduct::default().maximise(&triangle, &scores, &mut labelling), 0.5);
 /// assert_eq!(labelling, [1, 1, 1]);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MaxProduct {

@@ -9,8 +9,8 @@ use super::topology::{Topology, argmax};
 /// Memory for one max-sum after the other.
 ///
 /// ```
-/// use maxmargin::inference::max_sum::MaxSum;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::MaxSum;
+/// use maxmargin::inference::Topology;
 ///
 /// let tree = Topology::new([2, 2, 2], [[0, 1], [1, 2]])?;
 /// let mut scores = vec![0.0; tree.size()];
@@ -21,7 +21,7 @@ use super::topology::{Topology, argmax};
 /// let mut labelling = Vec::new();
 /// assert_eq!(MaxSum::default().maximise(&tree, &scores, &mut labelling), 1.0);
 /// assert_eq!(labelling, [1, 1, 1]);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MaxSum {

@@ -1,33 +1,58 @@
 //! Decoding algorithms, free of features and solvers: scores in, the best structure out.
 //!
-//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`assignment`] is for
-//! [matchings](crate::model::matching), [`distance_transform`] for
-//! [trees of parts](crate::model::tree), [`max_flow`] for [labelled graphs](crate::model::graph). All
-//! else is for [factor graphs](topology): [`max_sum`] and
-//! [`enumerate`] are exact, [`roof_duality`] (on [`max_flow`]) and [`local_polytope`] (on [`lp`])
-//! solve relaxations, [`max_product`] and [`local_search`] are heuristics; [`Decoder`] is one door to
-//! all of them, and [`Inference`] the name of each. [`forward_backward`] and [`sum_product`] find
-//! marginals of chains and of factor graphs without cycles, where all structures count and not the best.
+//! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`Assignment`] and [`DegreeBounded`] for
+//! [matchings](crate::model::matching), [`DistanceTransform`] for [trees of parts](crate::model::tree),
+//! [`MaxFlow`] for [labelled graphs](crate::model::graph). Factor graphs have a [`Topology`], and
+//! [`Decoder`] labels them in all the ways that [`Inference`] names: max-sum and enumeration are exact,
+//! roof duality and linear programs (on [`SolveLp`]) solve relaxations, max-product is a heuristic.
 
-pub mod assignment;
-pub mod distance_transform;
-pub mod enumerate;
-pub mod forward_backward;
-pub mod labelling;
-pub mod local_polytope;
-pub mod local_search;
-pub mod lp;
-pub mod max_flow;
-pub mod max_marginals;
-pub mod max_product;
-pub mod max_sum;
-pub mod n_best;
-pub mod roof_duality;
-pub mod subsets;
-pub mod sum_product;
-pub mod topology;
-pub mod viterbi;
+pub(crate) mod assignment;
+pub(crate) mod distance_transform;
+pub(crate) mod enumerate;
+pub(crate) mod forward_backward;
+pub(crate) mod labelling;
+pub(crate) mod local_polytope;
+pub(crate) mod local_search;
+pub(crate) mod lp;
+pub(crate) mod max_flow;
+pub(crate) mod max_marginals;
+pub(crate) mod max_product;
+pub(crate) mod max_sum;
+pub(crate) mod n_best;
+pub(crate) mod roof_duality;
+pub(crate) mod subsets;
+pub(crate) mod sum_product;
+pub(crate) mod topology;
+pub(crate) mod viterbi;
 
 mod decoder;
 
+pub use assignment::{
+    Assignment, AssignmentError, DegreeBounded, LinkSet, Nulls, ScoredAssignment,
+    n_best_assignments, n_best_links,
+};
 pub use decoder::{Decoder, Inference, Unsuitable};
+pub use distance_transform::{Cost, DistanceTransform};
+pub use labelling::Labelling;
+pub use lp::{LinearProgram, LpError, Simplex, SolveLp};
+pub use max_flow::MaxFlow;
+pub use max_marginals::max_marginals;
+pub use n_best::{ScoredPath, n_best};
+pub use topology::{Topology, TopologyError};
+pub use viterbi::viterbi;
+
+/// The algorithms behind [`Decoder`] and the models, one by one, for the tests of this project. They are
+/// no part of the stable interface.
+#[doc(hidden)]
+pub mod algorithms {
+    pub use super::enumerate::Enumerate;
+    pub use super::forward_backward::ForwardBackward;
+    pub use super::local_polytope::{LocalPolytope, check_consistency, dual_bound};
+    pub use super::local_search::LocalSearch;
+    pub use super::max_flow::Quantum;
+    pub use super::max_product::MaxProduct;
+    pub use super::max_sum::MaxSum;
+    pub use super::roof_duality::{RoofDuality, both_on};
+    pub use super::subsets::{MOST_VARIABLES, Subsets};
+    pub use super::sum_product::SumProduct;
+}

@@ -6,12 +6,13 @@ use std::collections::BinaryHeap;
 /// A path and its score.
 ///
 /// ```
-/// use maxmargin::inference::n_best::n_best;
+/// use maxmargin::inference::n_best;
 ///
 /// let best = &n_best(&[1.0, 3.0], &[], 2, 1)[0];
 /// assert_eq!((best.score, best.labels.as_slice()), (3.0, &[1][..]));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ScoredPath {
     /// Sum of the scores of its nodes and transitions.
     pub score: f64,
@@ -57,7 +58,7 @@ impl PartialOrd for Waiting {
 /// O(TK(K + n log K)) time.
 ///
 /// ```
-/// use maxmargin::inference::n_best::n_best;
+/// use maxmargin::inference::n_best;
 ///
 /// // Two labels, two positions; changing the label costs 1.
 /// let paths = n_best(&[2.0, 0.0, 0.0, 0.5], &[0.0, -1.0, -1.0, 0.0], 2, 3);

@@ -27,7 +27,7 @@ use super::max_flow::{MaxFlow, Quantum};
 /// Solves one relaxation after the other in the same memory.
 ///
 /// ```
-/// use maxmargin::inference::roof_duality::RoofDuality;
+/// use maxmargin::inference::algorithms::RoofDuality;
 ///
 /// let (mut roof, mut x) = (RoofDuality::default(), Vec::new());
 /// // Two variables that like to be on, and each other.
@@ -56,7 +56,7 @@ impl RoofDuality {
     /// A pair may come repeatedly. What is in `x` before does not matter.
     ///
     /// ```
-    /// let mut roof = maxmargin::inference::roof_duality::RoofDuality::default();
+    /// let mut roof = maxmargin::inference::algorithms::RoofDuality::default();
     /// let mut x = Vec::new();
     /// assert_eq!(roof.maximise(&[3.0, -1.0, 0.0], &[(0, 1)], &[0.5], &mut x), 3.0);
     /// assert_eq!(x, [1.0, 0.0, 0.0]);
@@ -99,7 +99,7 @@ impl RoofDuality {
     /// the relaxation.
     ///
     /// ```
-    /// let mut roof = maxmargin::inference::roof_duality::RoofDuality::default();
+    /// let mut roof = maxmargin::inference::algorithms::RoofDuality::default();
     /// let value = roof.maximise(&[1.0, 2.0], &[(0, 1)], &[-4.0], &mut Vec::new());
     /// assert_eq!((value, roof.bound()), (2.0, 2.0));
     /// ```
@@ -153,7 +153,7 @@ impl RoofDuality {
 /// with the masses `x` and `y`; the smallest if c < 0.
 ///
 /// ```
-/// use maxmargin::inference::roof_duality::both_on;
+/// use maxmargin::inference::algorithms::both_on;
 /// assert_eq!((both_on(0.5, 0.5, 1.0), both_on(0.5, 0.5, -1.0)), (0.5, 0.0));
 /// ```
 pub fn both_on(x: f64, y: f64, c: f64) -> f64 {

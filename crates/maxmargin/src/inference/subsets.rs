@@ -15,7 +15,7 @@ const LANES: usize = 8;
 /// Memory for one enumeration after the other.
 ///
 /// ```
-/// use maxmargin::inference::subsets::Subsets;
+/// use maxmargin::inference::algorithms::Subsets;
 ///
 /// // Three things that are good, but only one at a time.
 /// let pairs = [(0, 1), (0, 2), (1, 2)];
@@ -41,7 +41,7 @@ impl Subsets {
     /// of variables that are 1, as bits. A pair may come repeatedly. No number may be NaN.
     ///
     /// ```
-    /// let mut subsets = maxmargin::inference::subsets::Subsets::default();
+    /// let mut subsets = maxmargin::inference::algorithms::Subsets::default();
     /// assert_eq!(subsets.maximise(&[-1.0, -1.0, 0.5], &[(0, 1)], &[2.5]), (1.0, 0b111));
     /// ```
     ///

@@ -10,8 +10,8 @@ use crate::problem::expectations::softmax;
 /// Memory for one graph after the other, and the marginals of the last.
 ///
 /// ```
-/// use maxmargin::inference::sum_product::SumProduct;
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::algorithms::SumProduct;
+/// use maxmargin::inference::Topology;
 ///
 /// let tree = Topology::new([2, 2], [[0, 1]])?;
 /// let mut scores = vec![0.0; tree.size()];
@@ -20,7 +20,7 @@ use crate::problem::expectations::softmax;
 /// let log_sum = sums.run(&tree, &scores);
 /// assert!((log_sum - 6f64.ln()).abs() < 1e-15);
 /// assert!((sums.marginals()[tree.table(0)][3] - 1.0 / 3.0).abs() < 1e-15);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SumProduct {

@@ -10,7 +10,7 @@ const MOST_JOINT_STATES: usize = 1 << 24;
 /// What is wrong with the structure of a factor graph.
 ///
 /// ```
-/// use maxmargin::inference::topology::{Topology, TopologyError};
+/// use maxmargin::inference::{Topology, TopologyError};
 ///
 /// let error = Topology::new([2, 2], [[0, 2]]).unwrap_err();
 /// assert_eq!(error, TopologyError::Variable { factor: 0, variable: 2, variables: 2 });
@@ -73,7 +73,7 @@ pub enum TopologyError {
 /// counting fastest. The same numbers are the coordinates of a labelling's part vector.
 ///
 /// ```
-/// use maxmargin::inference::topology::Topology;
+/// use maxmargin::inference::Topology;
 ///
 /// // A variable with three states and two with two, on a chain.
 /// let chain = Topology::new([3, 2, 2], [[0, 1], [1, 2]])?;
@@ -84,7 +84,7 @@ pub enum TopologyError {
 /// scores[chain.node(0)][2] = 1.0;
 /// scores[chain.table(0)][2 * 2 + 1] = 0.5; // states 2 and 1 of variables 0 and 1
 /// assert_eq!(chain.value(&scores, &[2, 1, 0]), 1.5);
-/// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+/// # Ok::<(), maxmargin::inference::TopologyError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Topology {
@@ -245,9 +245,9 @@ impl Topology {
     /// The variables of a factor, which must exist.
     ///
     /// ```
-    /// let graph = maxmargin::inference::topology::Topology::new([2, 2, 3], [[2, 0]])?;
+    /// let graph = maxmargin::inference::Topology::new([2, 2, 3], [[2, 0]])?;
     /// assert_eq!((graph.scope(0), graph.states(2)), (&[2, 0][..], 3));
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     pub fn scope(&self, factor: usize) -> &[u32] {
         &self.scopes[self.scope_starts[factor]..self.scope_starts[factor + 1]]
@@ -276,10 +276,10 @@ impl Topology {
     /// Whether no way leads from a variable through factors back to itself.
     ///
     /// ```
-    /// use maxmargin::inference::topology::Topology;
+    /// use maxmargin::inference::Topology;
     /// assert!(Topology::new([2; 4], [vec![0, 1, 2], vec![2, 3]])?.is_forest());
     /// assert!(!Topology::new([2; 3], [[0, 1], [1, 2], [2, 0]])?.is_forest());
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     pub fn is_forest(&self) -> bool {
         self.forest.is_some()
@@ -288,10 +288,10 @@ impl Topology {
     /// Whether every variable in a factor has two states, and every factor two variables.
     ///
     /// ```
-    /// use maxmargin::inference::topology::Topology;
+    /// use maxmargin::inference::Topology;
     /// assert!(Topology::new([2, 2, 5], [[0, 1]])?.is_binary_pairwise());
     /// assert!(!Topology::new([2, 2, 5], [[0, 2]])?.is_binary_pairwise());
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     pub fn is_binary_pairwise(&self) -> bool {
         (0..self.factors()).all(|c| self.scope(c).len() == 2)
@@ -301,9 +301,9 @@ impl Topology {
     /// Number of labellings, if it is at most `most`.
     ///
     /// ```
-    /// let graph = maxmargin::inference::topology::Topology::new([3, 3, 2], [[0, 1]])?;
+    /// let graph = maxmargin::inference::Topology::new([3, 3, 2], [[0, 1]])?;
     /// assert_eq!((graph.labellings(100), graph.labellings(17)), (Some(18), None));
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     pub fn labellings(&self, most: usize) -> Option<usize> {
         let times = |count: usize, v| count.checked_mul(self.states(v)).filter(|&c| c <= most);
@@ -313,9 +313,9 @@ impl Topology {
     /// The joint state of a factor under a labelling: the place of its score in the table.
     ///
     /// ```
-    /// let graph = maxmargin::inference::topology::Topology::new([2, 3, 3], [[2, 0]])?;
+    /// let graph = maxmargin::inference::Topology::new([2, 3, 3], [[2, 0]])?;
     /// assert_eq!(graph.joint_state(0, &[1, 0, 2]), 2 * 2 + 1);
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics
@@ -329,10 +329,10 @@ impl Topology {
     /// The score of a labelling.
     ///
     /// ```
-    /// let graph = maxmargin::inference::topology::Topology::new([2, 2], [[0, 1]])?;
+    /// let graph = maxmargin::inference::Topology::new([2, 2], [[0, 1]])?;
     /// let scores = [0.0, 1.0,  0.5, 0.0,  0.0, 0.0, 2.0, 0.0];
     /// assert_eq!(graph.value(&scores, &[1, 0]), 1.0 + 0.5 + 2.0);
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics
@@ -348,11 +348,11 @@ impl Topology {
     ///
     /// ```
     /// use maxmargin::SparseVec;
-    /// let graph = maxmargin::inference::topology::Topology::new([2, 2], [[0, 1]])?;
+    /// let graph = maxmargin::inference::Topology::new([2, 2], [[0, 1]])?;
     /// let mut parts = SparseVec::new();
     /// graph.push_parts(&[1, 0], &mut parts);
     /// assert_eq!(parts.entries(), [(1, 1.0), (2, 1.0), (6, 1.0)]);
-    /// # Ok::<(), maxmargin::inference::topology::TopologyError>(())
+    /// # Ok::<(), maxmargin::inference::TopologyError>(())
     /// ```
     ///
     /// # Panics

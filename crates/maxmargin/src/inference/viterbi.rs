@@ -6,7 +6,7 @@
 //! matrix is read from end to end, four rows at a time, so that it may be larger than the caches.
 //!
 //! ```
-//! use maxmargin::inference::viterbi::viterbi;
+//! use maxmargin::inference::viterbi;
 //!
 //! // Without transitions each position is on its own.
 //! let (mut forward, mut path) = (Vec::new(), Vec::new());
@@ -30,7 +30,7 @@ const FEW: usize = 8;
 /// `forward` is scratch memory; what is in it and in `path` before does not matter.
 ///
 /// ```
-/// use maxmargin::inference::viterbi::viterbi;
+/// use maxmargin::inference::viterbi;
 /// let (mut forward, mut path) = (Vec::new(), Vec::new());
 /// // Two labels, three positions; changing the label costs 1.
 /// let scores = [2.0, 0.0,  0.0, 0.5,  3.0, 0.0];

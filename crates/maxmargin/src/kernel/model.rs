@@ -26,6 +26,7 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
+#[non_exhaustive]
 pub struct KernelModel {
     kernel: Kernel,
     labels: usize,

@@ -26,6 +26,7 @@ use std::sync::Arc;
 /// # Ok::<(), maxmargin::kernel::KernelModelError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Support {
     inputs: Arc<Inputs>,
 }

@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use maxmargin::doc::toy;
-/// use maxmargin::{Caching, Settings, Solver, train};
+/// use maxmargin::{BlockCoordinate, Caching, Settings, train};
 ///
-/// let (solver, cache) = (Solver::BlockCoordinate, Caching::On);
-/// let totals = train(&toy(), &Settings { solver, cache, ..Settings::default() })?.totals;
+/// let method = BlockCoordinate { cache: Caching::On, ..BlockCoordinate::default() }.into();
+/// let totals = train(&toy(), &Settings { method, ..Settings::default() })?.totals;
 /// let stats = totals.cache.unwrap();
 /// assert_eq!(stats.hits + stats.misses, totals.visits);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CacheStats {
     /// Visits that were served by a remembered corner.
     pub hits: u64,

@@ -15,7 +15,7 @@ pub use validation::Validation;
 use crate::certificate::Certificate;
 use crate::dual::Drift;
 use crate::problem::Quality;
-use crate::settings::{Caching, Direction, Order, Settings};
+use crate::settings::{Caching, Direction, Order, SettingsRecord};
 use serde::{Deserialize, Serialize};
 
 /// What happens in a run.
@@ -95,6 +95,7 @@ pub enum Event<'a> {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Start {
     /// Number of examples.
     pub n: usize,
@@ -106,8 +107,8 @@ pub struct Start {
     /// files only if it is not exact.
     #[serde(default, skip_serializing_if = "Quality::is_exact")]
     pub quality: Quality,
-    /// All settings, as they were given.
-    pub settings: Settings,
+    /// All settings by name, with what `auto` starts with filled in.
+    pub settings: SettingsRecord,
     /// Whether a validation error comes with every gap.
     #[serde(default)]
     pub validates: bool,
@@ -140,6 +141,7 @@ pub struct Start {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WarmStart {
     /// Blocks that were taken over, not counting those that are at the truth anyway.
     pub taken: u64,
@@ -171,7 +173,8 @@ pub struct WarmStart {
 /// assert_eq!(known, [false, true, false, true]);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// Passes done: n block visits each, or fewer if a pass ended early.
     pub pass: u64,
@@ -243,6 +246,7 @@ pub struct Record {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StepSizes {
     /// How many there were.
     pub count: u64,
@@ -276,6 +280,7 @@ impl StepSizes {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Choice {
     /// The order of blocks.
     pub order: Order,
@@ -305,6 +310,7 @@ pub struct Choice {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct End {
     /// Why it ended.
     pub status: Status,
@@ -324,13 +330,15 @@ pub struct End {
 /// use maxmargin::{Settings, Solver, train};
 ///
 /// let (solver, tolerance) = (Solver::BlockCoordinate, 0.0);
-/// let settings = Settings { solver, tolerance, max_passes: 20, ..Settings::default() };
+/// let method = solver.into();
+/// let settings = Settings { method, tolerance, max_passes: 20, ..Settings::default() };
 /// let totals = train(&toy(), &settings)?.totals;
 /// assert_eq!((totals.passes, totals.visits), (20, 80));
 /// assert_eq!(totals.oracle_calls, 88); // two gap passes over four examples
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Totals {
     /// Passes begun: n block visits each, or fewer if a pass ended early.
     pub passes: u64,

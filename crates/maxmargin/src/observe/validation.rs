@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Validation {
     /// The validation error of the result: the least one of the run with
     /// [patience](crate::Settings::patience), otherwise the last one.

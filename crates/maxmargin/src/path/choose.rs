@@ -12,8 +12,7 @@ use crate::error::TrainError;
 use crate::observe::Status;
 use crate::problem::Blocks;
 use crate::run::Interrupt;
-use crate::settings::Settings;
-use crate::settings::Solver;
+use crate::settings::{BlockCoordinate, BlockStep, Method, Reuse, Settings};
 use crate::trainer::Trainer;
 
 /// From each λ to the next.
@@ -37,6 +36,7 @@ const LEARNING: f64 = 0.9;
 /// assert_eq!(tried.lambda, 0.5);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct TriedLambda {
     /// λ.
     pub lambda: f64,
@@ -53,6 +53,7 @@ pub struct TriedLambda {
 /// assert_eq!(choice.tried.len(), 1);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LambdaChoice {
     /// The λ with the least error. Among several, the middle one.
     pub lambda: f64,
@@ -135,19 +136,23 @@ pub fn choose_lambda(
 
 /// The training settings of each λ, except λ and the tolerance.
 fn training(settings: &Settings) -> Settings {
-    let mut own = Settings {
+    let method = match &settings.method {
+        Method::BlockCoordinate(chosen) => {
+            let plain = BlockCoordinate::default();
+            let reuse = Reuse { bytes: chosen.reuse.bytes, ..plain.reuse };
+            let step = match chosen.step {
+                BlockStep::FrankWolfe(_) => plain.step,
+                step => step,
+            };
+            BlockCoordinate { step, reuse, average: plain.average, ..chosen.clone() }.into()
+        }
+        _ => Method::default(),
+    };
+    Settings {
         seed: settings.seed,
         threads: settings.threads,
         max_passes: u64::MAX,
+        method,
         ..Settings::default()
-    };
-    if settings.solver == Solver::BlockCoordinate {
-        own.solver = settings.solver;
-        own.order = settings.order;
-        own.gap_power = settings.gap_power;
-        own.direction = settings.direction;
-        own.cache = settings.cache;
-        own.cache_bytes = settings.cache_bytes;
     }
-    own
 }

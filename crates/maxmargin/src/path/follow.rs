@@ -69,7 +69,7 @@ pub fn regularization_path_with(
     let kind = if settings.heuristic { PathKind::Heuristic } else { PathKind::Exact };
     let mut recorder = Recorder::new(kind, settings.epsilon, problem.dim(), watch);
     let mut trainings = Trainings::new(problem, &settings.training, interrupt);
-    let threads = settings.training.check()?.thread_count();
+    let threads = settings.training.checked()?.thread_count();
     let mut workers = settings.heuristic.then(|| Workers::new(problem, threads));
 
     let (mut here, mut extra) = (first(problem, settings)?, 0.0);

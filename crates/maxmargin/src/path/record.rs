@@ -8,8 +8,7 @@ use crate::observe::Control;
 use crate::problem::Blocks;
 use crate::run::Interrupt;
 use crate::run::{Beginning, Finished};
-use crate::settings::Settings;
-use crate::settings::Solver;
+use crate::settings::{Settings, SettingsRecord, Solver};
 use crate::trainer::Trainer;
 
 /// Trains one problem at one λ after another.
@@ -41,7 +40,9 @@ impl<'a> Trainings<'a> {
         if let Some(choice) = &finished.solution.choice {
             let (order, direction, cache) = (choice.order, choice.direction, choice.cache);
             let solver = Solver::BlockCoordinate;
-            self.settings = Settings { solver, order, direction, cache, ..self.settings.clone() };
+            let given = self.settings.record();
+            self.settings =
+                SettingsRecord { solver, order, direction, cache, ..given }.settings()?;
         }
         Ok(finished)
     }

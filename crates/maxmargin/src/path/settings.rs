@@ -81,7 +81,7 @@ impl PathSettings {
     /// ```
     /// use maxmargin::{Order, PathSettings, Settings, Solver};
     ///
-    /// let training = Settings { solver: Solver::BlockCoordinate, ..Settings::default() };
+    /// let training = Settings { method: Solver::BlockCoordinate.into(), ..Settings::default() };
     /// let path = PathSettings { heuristic: true, training, ..PathSettings::default() };
     /// assert_eq!(
     ///     path.check().unwrap_err().to_string(),
@@ -100,7 +100,7 @@ impl PathSettings {
             return Err(SettingsError::Range { name, value: kappa, expected });
         }
         positive("lambda_min", self.lambda_min)?;
-        let training = at(&self.training, 1.0, self.tolerance()).check()?;
+        let training = at(&self.training, 1.0, self.tolerance()).checked()?;
         if !training.solver.starts_anywhere() {
             return Err(SettingsError::Combination {
                 first: "a path".to_owned(),
@@ -146,6 +146,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     GridStart("grid") {
         /// From w = 0, each λ on its own.
         #[default]
@@ -231,7 +232,7 @@ impl GridSettings {
             let (name, expected) = ("lambda_max", "at least lambda_min");
             return Err(SettingsError::Range { name, value: self.lambda_max, expected });
         }
-        at(&self.training, 1.0, self.epsilon).check().map(|_| ())
+        at(&self.training, 1.0, self.epsilon).check()
     }
 }
 

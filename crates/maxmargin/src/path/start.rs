@@ -24,7 +24,7 @@ use std::time::Instant;
 pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Finished, TrainError> {
     let begin = Instant::now();
     let n = problem.examples();
-    let checked = at(&settings.training, 1.0, settings.tolerance()).check()?;
+    let checked = at(&settings.training, 1.0, settings.tolerance()).checked()?;
     let mut workers = Workers::new(problem, checked.thread_count());
     let zero = vec![0.0; problem.dim()];
     let mut blocks = vec![Block::default(); n];

@@ -20,6 +20,7 @@ use std::ops::Range;
 /// # Ok::<(), maxmargin::product::ProductError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ProductSolution {
     /// The point, block after block.
     pub x: Vec<f64>,
@@ -54,6 +55,7 @@ pub struct ProductSolution {
 /// # Ok::<(), maxmargin::product::ProductError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ProductRecord {
     /// Passes done.
     pub pass: u64,

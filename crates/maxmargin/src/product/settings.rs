@@ -16,6 +16,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     ProductStep("step") {
         /// γ = 2n/(k + 2n) at visit k: needs no values of f.
         Fixed = "fixed",

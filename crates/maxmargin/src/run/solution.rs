@@ -65,6 +65,7 @@ impl Interrupt {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Solution {
     /// The weights w, one per feature. They are Aα of the dual point, unless the method has [weights of
     /// its own](crate::Settings::weights_from_dual).
@@ -87,4 +88,37 @@ pub struct Solution {
     /// [began](crate::problem::Abilities::is_trusted), in words. With any of these, the certificate may
     /// prove nothing.
     pub warnings: Vec<String>,
+}
+
+impl Solution {
+    /// A solution that was found in another way than by a run, with a certificate of its own.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{DualPoint, Solution, Status, audit};
+    ///
+    /// let (weights, truth) = (vec![0.0; 10], DualPoint::at_truth(&toy()));
+    /// let certificate = audit(&toy(), 0.1, &weights, &truth, 1e-9, 1)?.certificate;
+    /// let solution = Solution::new(weights, truth, certificate, Status::Stopped);
+    /// assert_eq!((solution.lambda, solution.totals.passes), (0.1, 0));
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    pub fn new(
+        weights: Vec<f64>,
+        dual: DualPoint,
+        certificate: Certificate,
+        status: Status,
+    ) -> Self {
+        Self {
+            weights,
+            dual,
+            lambda: certificate.lambda,
+            certificate,
+            status,
+            totals: Totals::default(),
+            choice: None,
+            validation: None,
+            warnings: Vec::new(),
+        }
+    }
 }

@@ -14,6 +14,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Order("order") {
         /// Each visit draws a block uniformly, with replacement. The convergence theory is for this.
         Uniform = "uniform",
@@ -43,6 +44,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Direction("direction") {
         /// From the block's point towards the corner that the oracle found.
         #[default]
@@ -77,6 +79,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Step("step") {
         /// The step with the largest dual along the direction, in closed form. Nothing to tune, and
         /// the dual never falls.
@@ -100,6 +103,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Average("average") {
         /// The last iterate.
         #[default]
@@ -128,6 +132,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Caching("cache") {
         /// Every visit calls its oracle.
         #[default]

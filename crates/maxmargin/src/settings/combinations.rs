@@ -1,148 +1,223 @@
-//! Which settings can be combined, and why others cannot.
+//! Which choices go with which solver, and why others do not.
 
-use super::{DEFAULT_RATE, Settings, SettingsError};
-use crate::settings::Average;
-use crate::settings::Caching;
-use crate::settings::Direction;
-use crate::settings::Order;
-use crate::settings::Solver;
-use crate::settings::Step;
+use super::method::DEFAULT_RATE;
+use super::{
+    Auto, Average, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Caching, Direction,
+    Method, Order, PassOrder, Reuse, SettingsError, SettingsRecord, Solver, Step,
+};
 
-/// What can be chosen for a solver. Other values are refused.
-struct Choices {
-    orders: &'static [Order],
-    averages: &'static [Average],
-    steps: &'static [Step],
-    directions: &'static [Direction],
-    caches: &'static [Caching],
-    /// Why other orders, averages, steps, directions and caches are refused.
-    why: [&'static str; 5],
+/// A choice that not every solver has.
+#[derive(Clone, Copy)]
+enum Choice {
+    Average,
+    Direction,
+    Cache,
+    Order,
+    Step,
 }
 
-const NO_ORDER: &[Order] = &[Order::Permutation];
-const NO_AVERAGE: &[Average] = &[Average::None];
-const NO_STEP: &[Step] = &[Step::LineSearch];
-const ANY_STEP: &[Step] = &[Step::LineSearch, Step::Fixed];
-const IN_PASSES: &[Order] = &[Order::Permutation, Order::Cyclic];
-const WITHOUT_GAPS: &[Order] = &[Order::Permutation, Order::Cyclic, Order::Uniform];
-
-fn choices(solver: Solver) -> Option<Choices> {
-    let none = Choices {
-        orders: NO_ORDER,
-        averages: NO_AVERAGE,
-        steps: NO_STEP,
-        directions: &[Direction::FrankWolfe],
-        caches: &[Caching::Off],
-        why: [""; 5],
-    };
-    Some(match solver {
-        Solver::BlockCoordinate => return None,
-        Solver::Auto => {
-            let own = "it chooses these itself; use bcfw";
-            let averages = &[Average::None, Average::Uniform, Average::Weighted];
-            Choices { averages, why: [own, HALF, own, own, own], ..none }
-        }
-        Solver::FrankWolfe => {
-            let why = [
-                "batch Frank-Wolfe moves all blocks at once",
-                "batch Frank-Wolfe has no averaged form",
-                "",
-                "batch Frank-Wolfe has only its own direction",
-                "batch Frank-Wolfe calls all oracles at every step",
-            ];
-            Choices { steps: ANY_STEP, why, ..none }
-        }
-        Solver::Subgradient | Solver::AdaGrad => {
-            let why = [
-                "it makes whole passes over the examples, permutation or cyclic, which its bound \
-                 relies on",
-                "",
-                "its step sizes are its own",
-                "it follows subgradients, not directions of a block",
-                "it needs a fresh subgradient at every visit",
-            ];
-            let averages = &[Average::None, Average::Uniform, Average::Weighted, Average::Half];
-            Choices { orders: IN_PASSES, averages, why, ..none }
-        }
-        Solver::Perceptron => {
-            let why = [
-                "a perceptron knows no block gaps",
-                "the perceptron is averaged uniformly as it is",
-                "a perceptron has no step sizes",
-                "a perceptron moves by mistakes, not in directions of a block",
-                "a perceptron needs a fresh prediction at every visit",
-            ];
-            let averages = &[Average::None, Average::Uniform];
-            Choices { orders: WITHOUT_GAPS, averages, why, ..none }
-        }
-        Solver::NSlack | Solver::OneSlack => {
-            let own = "cutting planes solve a QP over all planes, in their own way";
-            let why = [
-                "cutting planes ask all examples at once",
-                "cutting planes have no averaged form",
-                own,
-                own,
-                "cutting planes remember what they need as it is",
-            ];
-            Choices { why, ..none }
-        }
-        Solver::ExponentiatedGradient => {
-            let own = "exponentiated gradient steps have their own sizes and ways";
-            let why = [
-                "it knows no block gaps",
-                "it has no averaged form here",
-                own,
-                own,
-                "it has no corners to remember",
-            ];
-            Choices { orders: WITHOUT_GAPS, why, ..none }
-        }
-    })
-}
-
-const HALF: &str = "only the subgradient methods average the last half";
-
-impl Settings {
-    pub(super) fn check_combinations(&self) -> Result<(), SettingsError> {
-        let refuse = |first: String, second: String, why| {
-            Err(SettingsError::Combination { first, second, why })
+impl SettingsRecord {
+    /// The solver with the choices that it has. All other choices must be at their defaults.
+    pub(super) fn method(&self) -> Result<Method, SettingsError> {
+        use Choice::{
+            Average as AverageOf, Cache, Direction as DirectionOf, Order as OrderOf, Step as StepOf,
         };
-        let solver = || format!("solver {}", self.solver);
-        if let Some(choices) = choices(self.solver) {
-            let [order, average, step, direction, cache] = choices.why;
-            let wrong = [
-                (
-                    !choices.averages.contains(&self.average),
-                    "average",
-                    self.average.name(),
-                    average,
-                ),
-                (
-                    !choices.directions.contains(&self.direction),
-                    "direction",
-                    self.direction.name(),
-                    direction,
-                ),
-                (!choices.caches.contains(&self.cache), "cache", self.cache.name(), cache),
-                (!choices.orders.contains(&self.order), "order", self.order.name(), order),
-                (!choices.steps.contains(&self.step), "step", self.step.name(), step),
-            ];
-            if let Some((_, what, value, why)) = wrong.into_iter().find(|(wrong, ..)| *wrong) {
-                return refuse(format!("{what} {value}"), solver(), why);
+        let reuse = Reuse { factor: self.cache_factor, nu: self.cache_nu, bytes: self.cache_bytes };
+        let gap_power = self.gap_power;
+        let method = match self.solver {
+            Solver::Auto => {
+                let average = self.has(AverageOf, BlockAverage::of(self.average))?;
+                self.has_only_defaults(&[DirectionOf, Cache, OrderOf, StepOf])?;
+                Method::Auto(Auto { average, gap_power, reuse })
             }
-        } else if self.average == Average::Half {
-            return refuse("average half".to_owned(), solver(), HALF);
-        }
+            Solver::BlockCoordinate => {
+                let average = self.has(AverageOf, BlockAverage::of(self.average))?;
+                let (order, cache, step) = (self.order, self.cache, self.block_step()?);
+                Method::BlockCoordinate(BlockCoordinate {
+                    order,
+                    gap_power,
+                    step,
+                    cache,
+                    reuse,
+                    average,
+                })
+            }
+            Solver::FrankWolfe => {
+                self.has_only_defaults(&[AverageOf, DirectionOf, Cache, OrderOf])?;
+                Method::FrankWolfe { step: self.step }
+            }
+            Solver::Subgradient | Solver::AdaGrad => {
+                self.has_only_defaults(&[DirectionOf, Cache])?;
+                let (order, average) =
+                    (self.has(OrderOf, PassOrder::of(self.order))?, self.average);
+                self.has_only_defaults(&[StepOf])?;
+                match self.solver {
+                    Solver::Subgradient => Method::Subgradient { order, average },
+                    _ => Method::AdaGrad { order, average, rate: self.rate },
+                }
+            }
+            Solver::Perceptron => {
+                // It returns the uniform average as it is, so naming that changes nothing.
+                let averaged = matches!(self.average, Average::None | Average::Uniform);
+                self.has(AverageOf, averaged.then_some(()))?;
+                self.has_only_defaults(&[DirectionOf, Cache])?;
+                let order = self.has(OrderOf, BlindOrder::of(self.order))?;
+                self.has_only_defaults(&[StepOf])?;
+                Method::Perceptron { order }
+            }
+            Solver::NSlack | Solver::OneSlack => {
+                self.has_only_defaults(&[AverageOf, DirectionOf, Cache, OrderOf, StepOf])?;
+                Method::from(self.solver)
+            }
+            Solver::ExponentiatedGradient => {
+                self.has_only_defaults(&[AverageOf, DirectionOf, Cache])?;
+                let order = self.has(OrderOf, BlindOrder::of(self.order))?;
+                self.has_only_defaults(&[StepOf])?;
+                Method::ExponentiatedGradient { order }
+            }
+        };
+        self.check_numbers(reuse)?;
+        Ok(method)
+    }
+
+    /// The step of a block, unless it has a fixed size in a direction that has none.
+    fn block_step(&self) -> Result<BlockStep, SettingsError> {
+        BlockStep::new(self.direction, self.step).ok_or_else(|| SettingsError::Combination {
+            first: format!("step {}", self.step),
+            second: format!("direction {}", self.direction),
+            why: "the fixed schedule is one of Frank-Wolfe steps",
+        })
+    }
+
+    /// Refuses numbers that the solver does not read.
+    fn check_numbers(&self, reuse: Reuse) -> Result<(), SettingsError> {
+        let refuse = |what: &str, value: f64, why| self.refuse(format!("{what} {value}"), why);
         if self.rate != DEFAULT_RATE && self.solver != Solver::AdaGrad {
-            return refuse(format!("rate {}", self.rate), solver(), "only adagrad has a rate");
+            return refuse("rate", self.rate, "only adagrad has a rate");
         }
-        if self.step == Step::Fixed && self.direction != Direction::FrankWolfe {
-            let why = "the fixed schedule is one of Frank-Wolfe steps";
-            return refuse("step fixed".to_owned(), format!("direction {}", self.direction), why);
+        if matches!(self.solver, Solver::Auto | Solver::BlockCoordinate) {
+            return Ok(());
+        }
+        let (plain, why) = (Reuse::default(), "only auto and bcfw remember corners");
+        if self.gap_power != 1.0 {
+            return refuse(
+                "gap_power",
+                self.gap_power,
+                "only auto and bcfw draw blocks by their gaps",
+            );
+        }
+        if reuse.factor != plain.factor {
+            return refuse("cache_factor", reuse.factor, why);
+        }
+        if reuse.nu != plain.nu {
+            return refuse("cache_nu", reuse.nu, why);
+        }
+        if reuse.bytes != plain.bytes {
+            return self.refuse(format!("cache_bytes {}", reuse.bytes), why);
         }
         Ok(())
     }
+
+    /// The value of a choice in the form that the solver takes, or a refusal.
+    fn has<T>(&self, choice: Choice, value: Option<T>) -> Result<T, SettingsError> {
+        match value {
+            Some(value) => Ok(value),
+            None => self.refuse(self.written(choice), self.why_not(choice)),
+        }
+    }
+
+    /// Refuses the first of these choices that is not at its default.
+    fn has_only_defaults(&self, choices: &[Choice]) -> Result<(), SettingsError> {
+        for &choice in choices {
+            let is_default = match choice {
+                Choice::Average => self.average == Average::default(),
+                Choice::Direction => self.direction == Direction::default(),
+                Choice::Cache => self.cache == Caching::default(),
+                Choice::Order => self.order == Order::default(),
+                Choice::Step => self.step == Step::default(),
+            };
+            self.has(choice, is_default.then_some(()))?;
+        }
+        Ok(())
+    }
+
+    fn refuse<T>(&self, first: String, why: &'static str) -> Result<T, SettingsError> {
+        Err(SettingsError::Combination { first, second: format!("solver {}", self.solver), why })
+    }
+
+    /// The choice as it is written: its name and its value.
+    fn written(&self, choice: Choice) -> String {
+        match choice {
+            Choice::Average => format!("average {}", self.average),
+            Choice::Direction => format!("direction {}", self.direction),
+            Choice::Cache => format!("cache {}", self.cache),
+            Choice::Order => format!("order {}", self.order),
+            Choice::Step => format!("step {}", self.step),
+        }
+    }
+
+    /// Why the solver does not have the value of this choice.
+    fn why_not(&self, choice: Choice) -> &'static str {
+        let [average, direction, cache, order, step] = match self.solver {
+            Solver::Auto => {
+                let own = "it chooses these itself; use bcfw";
+                [HALF, own, own, own, own]
+            }
+            Solver::BlockCoordinate => [HALF, "", "", "", ""],
+            Solver::FrankWolfe => [
+                "batch Frank-Wolfe has no averaged form",
+                "batch Frank-Wolfe has only its own direction",
+                "batch Frank-Wolfe calls all oracles at every step",
+                "batch Frank-Wolfe moves all blocks at once",
+                "",
+            ],
+            Solver::Subgradient | Solver::AdaGrad => [
+                "",
+                "it follows subgradients, not directions of a block",
+                "it needs a fresh subgradient at every visit",
+                "it makes whole passes over the examples, permutation or cyclic, which its bound \
+                 relies on",
+                "its step sizes are its own",
+            ],
+            Solver::Perceptron => [
+                "the perceptron is averaged uniformly as it is",
+                "a perceptron moves by mistakes, not in directions of a block",
+                "a perceptron needs a fresh prediction at every visit",
+                "a perceptron knows no block gaps",
+                "a perceptron has no step sizes",
+            ],
+            Solver::NSlack | Solver::OneSlack => {
+                let own = "cutting planes solve a QP over all planes, in their own way";
+                [
+                    "cutting planes have no averaged form",
+                    own,
+                    "cutting planes remember what they need as it is",
+                    "cutting planes ask all examples at once",
+                    own,
+                ]
+            }
+            Solver::ExponentiatedGradient => {
+                let own = "exponentiated gradient steps have their own sizes and ways";
+                [
+                    "it has no averaged form here",
+                    own,
+                    "it has no corners to remember",
+                    "it knows no block gaps",
+                    own,
+                ]
+            }
+        };
+        match choice {
+            Choice::Average => average,
+            Choice::Direction => direction,
+            Choice::Cache => cache,
+            Choice::Order => order,
+            Choice::Step => step,
+        }
+    }
 }
+
+const HALF: &str = "only the subgradient methods average the last half";
 
 #[cfg(test)]
 mod tests {
@@ -152,17 +227,17 @@ mod tests {
     fn unknown_choices_of_a_solver_are_rejected_by_name() {
         for solver in Solver::NAMES {
             let solver: Solver = solver.parse().unwrap();
-            let plain = Settings { solver, ..Settings::default() };
-            assert!(plain.check().is_ok(), "{solver}");
+            let plain = SettingsRecord { solver, ..SettingsRecord::default() };
+            assert!(plain.settings().is_ok(), "{solver}");
             if solver == Solver::BlockCoordinate {
                 continue;
             }
             for (what, other) in [
-                ("order gap", Settings { order: Order::Gap, ..plain.clone() }),
-                ("direction away", Settings { direction: Direction::Away, ..plain.clone() }),
-                ("cache on", Settings { cache: Caching::On, ..plain.clone() }),
+                ("order gap", SettingsRecord { order: Order::Gap, ..plain.clone() }),
+                ("direction away", SettingsRecord { direction: Direction::Away, ..plain.clone() }),
+                ("cache on", SettingsRecord { cache: Caching::On, ..plain.clone() }),
             ] {
-                let told = other.check().unwrap_err().to_string();
+                let told = other.settings().unwrap_err().to_string();
                 let expected = format!("{what} cannot be combined with solver {solver}: ");
                 assert!(told.starts_with(&expected) && told.len() > expected.len(), "{told}");
             }
@@ -185,10 +260,33 @@ mod tests {
             let solver = solver.parse().unwrap();
             let known = |name: &&&str| {
                 let average = name.parse().unwrap();
-                Settings { solver, average, ..Settings::default() }.check().is_ok()
+                SettingsRecord { solver, average, ..SettingsRecord::default() }.settings().is_ok()
             };
             let found: Vec<&str> = Average::NAMES.iter().filter(known).copied().collect();
             assert_eq!(found.join(" "), averages, "{solver}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_a_solver_does_not_read_are_rejected() {
+        for solver in Solver::NAMES {
+            let solver: Solver = solver.parse().unwrap();
+            let plain = SettingsRecord { solver, ..SettingsRecord::default() };
+            let remembers = matches!(solver, Solver::Auto | Solver::BlockCoordinate);
+            for (what, other) in [
+                ("gap_power 2", SettingsRecord { gap_power: 2.0, ..plain.clone() }),
+                ("cache_factor 0.5", SettingsRecord { cache_factor: 0.5, ..plain.clone() }),
+                ("cache_nu 0.5", SettingsRecord { cache_nu: 0.5, ..plain.clone() }),
+                ("cache_bytes 7", SettingsRecord { cache_bytes: 7, ..plain.clone() }),
+            ] {
+                match other.settings() {
+                    Ok(settings) => assert!(remembers && settings.record() == other, "{solver}"),
+                    Err(error) => {
+                        let expected = format!("{what} cannot be combined with solver {solver}: ");
+                        assert!(!remembers && error.to_string().starts_with(&expected), "{error}");
+                    }
+                }
+            }
         }
     }
 }

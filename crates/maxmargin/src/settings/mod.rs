@@ -1,24 +1,32 @@
 //! All settings of a run, in one place.
 //!
-//! `choices` and `solver` hold the enumerations with their names; `combinations` says which choices each
-//! solver allows. [`Settings::check`] judges all of it, and only checked settings can be trained with.
+//! `choices` and `solver` hold the enumerations with their names. [`Method`] holds, for each solver, the
+//! choices that it has. [`SettingsRecord`] is the same by name, for files, the command line and Python;
+//! `combinations` turns names into a method. [`Settings::check`] judges the numbers, and only checked
+//! settings can be trained with.
 
 mod choices;
+mod combinations;
+mod method;
+mod record;
 mod solver;
 
 pub use choices::{Average, Caching, Direction, Order, Step};
+pub use method::{
+    Auto, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Method, PassOrder, Reuse,
+};
+pub use record::SettingsRecord;
 pub use solver::Solver;
 
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use thiserror::Error;
 
-mod combinations;
-
 /// The settings of a training run.
 ///
-/// The same struct serves Rust, the command line, settings files and Python. Unknown names in a file
-/// are refused, and [`check`](Self::check) is the one place where values are judged.
+/// Write `..Settings::default()` at the end: fields may be added. Wrong combinations of choices cannot be
+/// written, since each [`Method`] has its own; [`check`](Self::check) is the one place where numbers are
+/// judged. Files, the command line and Python have a [`SettingsRecord`], and serde writes that.
 ///
 /// ```
 /// use maxmargin::Settings;
@@ -31,38 +39,12 @@ mod combinations;
 ///            "lambda is -1; it must be a positive finite number");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(try_from = "SettingsRecord", into = "SettingsRecord")]
 pub struct Settings {
     /// Regularization strength λ > 0. Default: 1/n.
     pub lambda: Option<f64>,
-    /// The training method. Default: `auto`, which chooses order, direction and cache itself.
-    pub solver: Solver,
-    /// In which order blocks are visited. Default: `permutation`.
-    pub order: Order,
-    /// In which direction a visited block moves. Default: `fw`.
-    pub direction: Direction,
-    /// The exponent on block gaps in the orders that follow them. Default: 1.
-    pub gap_power: f64,
-    /// Whether corners that oracles have found are kept and used again. Default: `off`.
-    pub cache: Caching,
-    /// F: a remembered corner must promise this share of the block's gap at its last oracle call.
-    /// Default: 0.25.
-    pub cache_factor: f64,
-    /// ν: a remembered corner must promise this share of the mean block gap at the last exact pass.
-    /// Default: 0.01.
-    pub cache_nu: f64,
-    /// Bytes that remembered corners may take in the whole run. Corners that carry mass are kept in any
-    /// case. Default: 1 GiB.
-    pub cache_bytes: u64,
-    /// How far it moves. Default: `line-search`.
-    pub step: Step,
-    /// Whether the returned weights are an average over all steps. Default: `none`.
-    pub average: Average,
-    /// The learning rate of [`Solver::AdaGrad`], relative to √(2H₀/(λd)), where H₀ is the hinge of the
-    /// first example at w = 0: if all examples are like that one, weights with a larger mean square are
-    /// worse than w = 0. Default: 0.1, which did best on the training objective of OCR at λ = 1/n, 10/n
-    /// and 100/n.
-    pub rate: f64,
+    /// The training method with its choices. Default: `auto`.
+    pub method: Method,
     /// Stop when the duality gap is at most this (absolute). With 0 the gap never ends the run. Default:
     /// 0.01.
     pub tolerance: f64,
@@ -88,24 +70,11 @@ pub struct Settings {
     pub block_gaps: bool,
 }
 
-/// See [`Settings::rate`].
-const DEFAULT_RATE: f64 = 0.1;
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
             lambda: None,
-            solver: Solver::default(),
-            order: Order::default(),
-            direction: Direction::default(),
-            gap_power: 1.0,
-            cache: Caching::default(),
-            cache_factor: 0.25,
-            cache_nu: 0.01,
-            cache_bytes: 1 << 30,
-            step: Step::default(),
-            average: Average::default(),
-            rate: DEFAULT_RATE,
+            method: Method::default(),
             tolerance: 0.01,
             max_passes: 1000,
             max_oracle_calls: None,
@@ -122,12 +91,11 @@ impl Default for Settings {
 /// A setting, or a combination of settings, that makes no sense.
 ///
 /// ```
-/// use maxmargin::{Order, Settings, Solver};
+/// use maxmargin::{Order, SettingsRecord, Solver};
 ///
-/// let settings =
-///     Settings { solver: Solver::FrankWolfe, order: Order::Cyclic, ..Settings::default() };
+/// let (solver, order) = (Solver::FrankWolfe, Order::Cyclic);
 /// assert_eq!(
-///     settings.check().unwrap_err().to_string(),
+///     SettingsRecord { solver, order, ..SettingsRecord::default() }.settings().unwrap_err().to_string(),
 ///     "order cyclic cannot be combined with solver fw: batch Frank-Wolfe moves all blocks at once"
 /// );
 /// ```
@@ -169,7 +137,13 @@ impl Settings {
     ///
     /// # Errors
     /// The first setting that is out of range or does not fit another.
-    pub fn check(&self) -> Result<CheckedSettings, SettingsError> {
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.checked().map(|_| ())
+    }
+
+    /// The settings by name, if every value makes sense.
+    pub(crate) fn checked(&self) -> Result<CheckedSettings, SettingsError> {
+        let record = self.record();
         let positive = |name, value: f64| {
             let expected = "a positive finite number";
             if value > 0.0 && value.is_finite() {
@@ -189,7 +163,7 @@ impl Settings {
         if let Some(lambda) = self.lambda {
             positive("lambda", lambda)?;
         }
-        positive("rate", self.rate)?;
+        positive("rate", record.rate)?;
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(SettingsError::Range {
                 name: "tolerance",
@@ -198,9 +172,9 @@ impl Settings {
             });
         }
         for (name, value) in [
-            ("gap_power", self.gap_power),
-            ("cache_factor", self.cache_factor),
-            ("cache_nu", self.cache_nu),
+            ("gap_power", record.gap_power),
+            ("cache_factor", record.cache_factor),
+            ("cache_nu", record.cache_nu),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
                 let expected = "a finite number, at least 0";
@@ -218,8 +192,7 @@ impl Settings {
         if let Some(seconds) = self.max_seconds {
             positive("max_seconds", seconds)?;
         }
-        self.check_combinations()?;
-        Ok(CheckedSettings(self.clone()))
+        Ok(CheckedSettings(record))
     }
 
     /// Whether the weights of a run are those of its dual point, w = Aα.
@@ -230,10 +203,18 @@ impl Settings {
     /// ```
     /// use maxmargin::{Settings, Solver};
     ///
-    /// let with = |solver| Settings { solver, ..Settings::default() }.weights_from_dual();
-    /// assert!(with(Solver::Auto) && with(Solver::Subgradient) && !with(Solver::AdaGrad));
+    /// let with = |solver: Solver| Settings { method: solver.into(), ..Settings::default() };
+    /// assert!(with(Solver::Subgradient).weights_from_dual());
+    /// assert!(!with(Solver::AdaGrad).weights_from_dual());
     /// ```
     pub fn weights_from_dual(&self) -> bool {
+        self.record().weights_from_dual()
+    }
+}
+
+impl SettingsRecord {
+    /// See [`Settings::weights_from_dual`].
+    pub(crate) fn weights_from_dual(&self) -> bool {
         match self.solver {
             Solver::AdaGrad | Solver::Perceptron => false,
             _ => self.average == Average::None,
@@ -241,21 +222,13 @@ impl Settings {
     }
 }
 
-/// Settings that passed [`Settings::check`]; they can be read like [`Settings`], and not changed.
-///
-/// ```
-/// use maxmargin::Settings;
-///
-/// let checked = Settings { tolerance: 1e-3, ..Settings::default() }.check()?;
-/// assert_eq!((checked.tolerance, checked.lambda), (1e-3, None));
-/// # Ok::<(), maxmargin::SettingsError>(())
-/// ```
+/// Settings that passed [`Settings::check`], by name; they can be read, and not changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CheckedSettings(Settings);
+pub(crate) struct CheckedSettings(SettingsRecord);
 
 impl Deref for CheckedSettings {
-    type Target = Settings;
-    fn deref(&self) -> &Settings {
+    type Target = SettingsRecord;
+    fn deref(&self) -> &SettingsRecord {
         &self.0
     }
 }
@@ -276,30 +249,13 @@ impl CheckedSettings {
     }
 
     /// The λ to train n ≥ 1 examples with: the one that was set, or 1/n.
-    ///
-    /// ```
-    /// use maxmargin::Settings;
-    ///
-    /// assert_eq!(Settings::default().check()?.lambda_for(4), 0.25);
-    /// let settings = Settings { lambda: Some(0.1), ..Settings::default() };
-    /// assert_eq!(settings.check()?.lambda_for(4), 0.1);
-    /// # Ok::<(), maxmargin::SettingsError>(())
-    /// ```
-    pub fn lambda_for(&self, n: usize) -> f64 {
+    pub(crate) fn lambda_for(&self, n: usize) -> f64 {
         self.lambda.unwrap_or(1.0 / n as f64)
     }
 
     /// The number of threads to use on this machine, at least 1. A run uses fewer if there are too
     /// few examples to keep them busy.
-    ///
-    /// ```
-    /// use maxmargin::Settings;
-    ///
-    /// assert!(Settings::default().check()?.thread_count() >= 1);
-    /// assert_eq!(Settings { threads: 3, ..Settings::default() }.check()?.thread_count(), 3);
-    /// # Ok::<(), maxmargin::SettingsError>(())
-    /// ```
-    pub fn thread_count(&self) -> usize {
+    pub(crate) fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             t => t,
@@ -331,11 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn meaningless_combinations_are_rejected() {
-        let text = refusal(|s| (s.solver, s.average) = (Solver::FrankWolfe, Average::Weighted));
-        assert!(text.contains("average weighted cannot be combined with solver fw"), "{text}");
-        let text = refusal(|s| (s.solver, s.order) = (Solver::FrankWolfe, Order::Cyclic));
-        assert!(text.contains("order cyclic cannot be combined"), "{text}");
+    fn defaults_are_those_of_the_number_of_examples_and_cores() {
+        let checked = Settings::default().checked().unwrap();
+        assert_eq!(checked.lambda_for(4), 0.25);
+        assert!(checked.thread_count() >= 1);
+        let set = Settings { lambda: Some(0.1), threads: 3, ..Settings::default() };
+        let checked = set.checked().unwrap();
+        assert_eq!((checked.lambda_for(4), checked.thread_count()), (0.1, 3));
     }
 
     #[test]

@@ -17,6 +17,7 @@ named_enum! {
     /// # Ok::<(), maxmargin::UnknownName>(())
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     Solver("solver") {
         /// Block-coordinate Frank-Wolfe with the direction `staged`, the order `gap` and a cache; if the
         /// first pass shows that oracles are what takes the time, with the direction `corrective` from
@@ -40,7 +41,7 @@ named_enum! {
         /// Subgradient steps whose size adapts to each weight (Duchi et al., 2011):
         /// wⱼ ← wⱼ − η·gⱼ/√Gⱼ with g the subgradient of the visited example's hinge and Gⱼ the sum of
         /// all gⱼ² so far, and then wⱼ ← wⱼ·√Gⱼ/(√Gⱼ + ηλ), the composite step for λ/2 ‖w‖². See
-        /// [`Settings::rate`](crate::Settings::rate) for η. Where features are many, the second step
+        /// [`Method::AdaGrad`](crate::Method::AdaGrad) for η. Where features are many, the second step
         /// is taken once for many visits. The weights are those of no dual point; their bound is that
         /// of the best point between the truth and the means of the corners seen.
         AdaGrad = "adagrad",

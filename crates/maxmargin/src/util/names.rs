@@ -11,6 +11,7 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 #[error("unknown {what} {found:?}; known are {}", known.join(", "))]
+#[non_exhaustive]
 pub struct UnknownName {
     /// What was to be named.
     pub what: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::common::{assert_close, cases};
 use maxmargin::Rng;
-use maxmargin::inference::assignment::{
+use maxmargin::inference::{
     Assignment, AssignmentError, DegreeBounded, Nulls, n_best_assignments, n_best_links,
 };
 use proptest::prelude::*;

@@ -5,23 +5,23 @@ use crate::common::bcfw;
 use crate::common::problems::{Enumerated, EnumeratedBlock, Stubborn};
 use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequences};
 use maxmargin::{
-    Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, TrainError,
-    train,
+    Average, Caching, Direction, Order, Problem, Settings, SettingsRecord, Solution, Solver, Step,
+    TrainError, train,
 };
 
 /// Settings of every kind of run.
 fn every_method() -> Vec<Settings> {
     let base = Settings { max_passes: 20, gap_every: 2, threads: 1, ..bcfw() };
     let mut all = vec![base.clone()];
-    all.push(Settings { order: Order::Uniform, ..base.clone() });
-    all.push(Settings { average: Average::Weighted, ..base.clone() });
-    all.push(Settings { solver: Solver::FrankWolfe, ..base.clone() });
+    all.push(SettingsRecord { order: Order::Uniform, ..base.record() }.settings().unwrap());
+    all.push(SettingsRecord { average: Average::Weighted, ..base.record() }.settings().unwrap());
+    all.push(SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap());
     for at in 0..all.len() {
-        all.push(Settings { step: Step::Fixed, ..all[at].clone() });
+        all.push(SettingsRecord { step: Step::Fixed, ..all[at].record() }.settings().unwrap());
     }
     let (order, cache) = (Order::Gap, Caching::On);
     for direction in [Direction::Best, Direction::Corrective] {
-        all.push(Settings { order, direction, cache, ..base.clone() });
+        all.push(SettingsRecord { order, direction, cache, ..base.record() }.settings().unwrap());
     }
     all
 }

@@ -11,7 +11,7 @@ use maxmargin::doc::{patches, rings, toy};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
 use maxmargin::{
-    Bounds, PathSettings, Problem, Settings, Solver, Status, TrainError, Trainer,
+    Bounds, PathSettings, Problem, Settings, SettingsRecord, Solver, Status, TrainError, Trainer,
     regularization_path, train,
 };
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 fn with(solver: Solver, lambda: f64, max_passes: u64) -> Settings {
     let tolerance = 1e-6;
     Settings {
-        solver,
+        method: solver.into(),
         lambda: Some(lambda),
         max_passes,
         tolerance,
@@ -37,8 +37,18 @@ fn methods<P: Problem>(problem: &P, lambda: f64) -> Vec<(Settings, f64)> {
     ];
     for average in ["none", "uniform", "weighted", "half"] {
         let average = average.parse().unwrap();
-        all.push((Settings { average, ..with(Solver::Subgradient, lambda, 400) }, 0.5));
-        all.push((Settings { average, ..with(Solver::AdaGrad, lambda, 400) }, 0.5));
+        all.push((
+            SettingsRecord { average, ..with(Solver::Subgradient, lambda, 400).record() }
+                .settings()
+                .unwrap(),
+            0.5,
+        ));
+        all.push((
+            SettingsRecord { average, ..with(Solver::AdaGrad, lambda, 400).record() }
+                .settings()
+                .unwrap(),
+            0.5,
+        ));
     }
     if problem.expectations().is_some() {
         all.push((with(Solver::ExponentiatedGradient, lambda, 300), 0.2));
@@ -57,7 +67,7 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
             true => assert_certified(problem, &solution),
             false => assert_bounded(problem, &solution),
         }
-        let (c, name) = (solution.certificate, settings.solver);
+        let (c, name) = (solution.certificate, settings.record().solver);
         assert_close(c.primal, dense.primal(lambda, &solution.weights), 1e-10, c.primal);
         for (row, _) in &rows.0 {
             assert!(row.dual <= optimum.above + 1e-7, "{name}: {row:?} against {optimum:?}");
@@ -70,9 +80,9 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
         assert!(
             off <= near.max(near * scale) + 1e-7,
             "{name} {}: {c:?} against {optimum:?}",
-            settings.average
+            settings.record().average
         );
-        if settings.solver.is_batch() {
+        if settings.record().solver.is_batch() {
             assert_eq!(solution.status, Status::Converged, "{name}: {c:?}");
             assert!(rows.0.iter().all(|(row, _)| row.gap.is_some()));
         }
@@ -144,9 +154,13 @@ proptest! {
 #[test]
 fn cutting_planes_and_frank_wolfe_bracket_each_other() {
     let chain = random_chain(60, 4, 7);
-    let reach = |solver| {
-        let settings =
-            Settings { solver, tolerance: 1e-5, max_passes: 5000, ..Settings::default() };
+    let reach = |solver: Solver| {
+        let settings = Settings {
+            method: solver.into(),
+            tolerance: 1e-5,
+            max_passes: 5000,
+            ..Settings::default()
+        };
         let solution = train(&chain, &settings).unwrap();
         assert_eq!(solution.status, Status::Converged, "{solver}");
         assert_certified(&chain, &solution);
@@ -166,7 +180,7 @@ fn cutting_planes_start_from_dual_points() {
     let chain = random_chain(40, 3, 5);
     let rough = train(&chain, &Settings { tolerance: 0.05, ..bcfw() }).unwrap();
     for solver in [Solver::NSlack, Solver::OneSlack] {
-        let settings = Settings { solver, tolerance: 1e-4, ..Settings::default() };
+        let settings = Settings { method: solver.into(), tolerance: 1e-4, ..Settings::default() };
         let trainer = Trainer::new(settings.clone()).start_from(rough.dual.clone());
         let solution = trainer.train(&chain).unwrap();
         assert_certified(&chain, &solution);
@@ -210,7 +224,7 @@ fn the_linear_kernel_changes_nothing() {
         let (plain, other) =
             (train(&chain, &settings).unwrap(), train(&kernel, &settings).unwrap());
         let (a, b) = (plain.certificate, other.certificate);
-        let tolerance = if settings.solver.is_batch() { 1e-6 } else { 1e-9 };
+        let tolerance = if settings.record().solver.is_batch() { 1e-6 } else { 1e-9 };
         assert_close(a.primal, b.primal, tolerance, a.primal);
         assert_close(a.dual, b.dual, tolerance, a.primal);
         assert_bounded(&kernel, &other);
@@ -222,8 +236,8 @@ fn the_linear_kernel_changes_nothing() {
 #[test]
 fn unsuited_problems_and_starts_are_rejected() {
     let told = |solver: &str, problem: &dyn Fn(Settings) -> TrainError| {
-        let solver = solver.parse().unwrap();
-        problem(Settings { solver, ..Settings::default() }).to_string()
+        let solver: Solver = solver.parse().unwrap();
+        problem(Settings { method: solver.into(), ..Settings::default() }).to_string()
     };
     for text in [
         told("eg", &|settings| train(&rings(), &settings).unwrap_err()),
@@ -248,7 +262,7 @@ fn unsuited_problems_and_starts_are_rejected() {
 /// A path may be followed by cutting planes too.
 #[test]
 fn paths_by_cutting_planes() {
-    let training = Settings { solver: Solver::NSlack, ..Settings::default() };
+    let training = Settings { method: Solver::NSlack.into(), ..Settings::default() };
     let settings = PathSettings { training, lambda_min: 0.05, ..PathSettings::default() };
     let path = regularization_path(&toy(), &settings).unwrap();
     assert!(path.breakpoints.iter().all(|b| b.certificate.gap <= 0.1));
@@ -259,8 +273,9 @@ fn paths_by_cutting_planes() {
 fn limits_and_patience_work() {
     let chain = random_chain(40, 3, 9);
     for solver in ["ssg", "adagrad", "perceptron", "n-slack", "1-slack", "eg"] {
-        let solver = solver.parse().unwrap();
-        let settings = Settings { solver, tolerance: 0.0, gap_every: 2, ..Settings::default() };
+        let solver: Solver = solver.parse().unwrap();
+        let settings =
+            Settings { method: solver.into(), tolerance: 0.0, gap_every: 2, ..Settings::default() };
         let calls = Settings { max_oracle_calls: Some(130), ..settings.clone() };
         let solution = train(&chain, &calls).unwrap();
         assert_eq!(solution.status, Status::MaxOracleCalls, "{solver}");
@@ -284,10 +299,15 @@ fn limits_and_patience_work() {
 fn seeds_decide() {
     let chain = random_chain(40, 3, 3);
     for solver in ["ssg", "adagrad", "perceptron", "eg"] {
-        let solver = solver.parse().unwrap();
+        let solver: Solver = solver.parse().unwrap();
         let rows = |seed| {
-            let settings =
-                Settings { solver, seed, tolerance: 0.0, max_passes: 4, ..Settings::default() };
+            let settings = Settings {
+                method: solver.into(),
+                seed,
+                tolerance: 0.0,
+                max_passes: 4,
+                ..Settings::default()
+            };
             timeless_rows(&watch(&chain, &settings).1)
         };
         assert_eq!(rows(1), rows(1), "{solver}");
@@ -300,7 +320,8 @@ fn seeds_decide() {
 fn exponentiated_gradients_only_rise() {
     let chain = random_chain(40, 3, 4);
     let solver = Solver::ExponentiatedGradient;
-    let settings = Settings { solver, tolerance: 0.0, max_passes: 60, ..Settings::default() };
+    let settings =
+        Settings { method: solver.into(), tolerance: 0.0, max_passes: 60, ..Settings::default() };
     let (solution, rows) = watch(&chain, &settings);
     assert!(rows.0[0].0.dual > 0.0);
     assert!(rows.0.windows(2).all(|pair| pair[1].0.dual >= pair[0].0.dual - 1e-12));

@@ -5,7 +5,7 @@ use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, ViaPsi, any_polytope};
 use crate::common::reference::batch_subgradient;
 use crate::common::{Rows, assert_all_close, assert_certified, assert_close, cases, watch};
-use maxmargin::{Problem, Settings, Solver, Status, Step};
+use maxmargin::{Problem, SettingsRecord, Solver, Status, Step};
 use proptest::prelude::*;
 
 const STEPS: usize = 9;
@@ -14,15 +14,17 @@ const STEPS: usize = 9;
 fn compare<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64, step: Step) {
     let iterates = batch_subgradient(dense, lambda, step, STEPS);
     for passes in 1..=iterates.len() {
-        let settings = Settings {
+        let settings = SettingsRecord {
             lambda: Some(lambda),
             solver: Solver::FrankWolfe,
             step,
             tolerance: 0.0,
             max_passes: passes as u64,
             threads: 1,
-            ..bcfw()
-        };
+            ..bcfw().record()
+        }
+        .settings()
+        .unwrap();
         let (solution, Rows(rows)) = watch(problem, &settings);
         assert_eq!(solution.status, Status::MaxPasses);
         assert_eq!(rows.len(), passes);

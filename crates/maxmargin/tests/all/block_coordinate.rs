@@ -6,7 +6,7 @@ use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, Multiclass, ViaPsi, any_multiclass, any_polytope};
 use crate::common::reference::{BlockCoordinate, visits};
 use crate::common::{assert_all_close, assert_bounded, assert_close, cases, dot, norm_sq};
-use maxmargin::{Average, Order, Problem, Settings, Solution, Status, Step, train};
+use maxmargin::{Average, Order, Problem, SettingsRecord, Solution, Status, Step, train};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ fn method() -> impl Strategy<Value = Method> {
 
 /// Exactly `count` visits.
 fn after<P: Problem>(problem: &P, method: Method, average: Average, count: usize) -> Solution {
-    let settings = Settings {
+    let settings = SettingsRecord {
         lambda: Some(method.lambda),
         order: method.order,
         step: method.step,
@@ -40,8 +40,10 @@ fn after<P: Problem>(problem: &P, method: Method, average: Average, count: usize
         gap_every: 1_000_000,
         max_oracle_calls: Some(count as u64),
         threads: 1,
-        ..bcfw()
-    };
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap();
     let solution = train(problem, &settings).unwrap();
     assert_eq!((solution.status, solution.totals.visits), (Status::MaxOracleCalls, count as u64));
     solution

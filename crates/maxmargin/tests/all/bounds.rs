@@ -10,8 +10,8 @@ use crate::common::{
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::{
-    Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings, Solver,
-    Step, TrainError, train,
+    Average, Bounded, Bounds, BoundsError, Caching, Direction, Order, Problem, Settings,
+    SettingsRecord, Solver, Step, TrainError, train,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -45,23 +45,31 @@ fn methods(lambda: f64) -> Vec<Settings> {
         Settings { lambda: Some(lambda), max_passes: 100, tolerance: 1e-9, threads: 1, ..bcfw() };
     let mut all = Vec::new();
     for step in [Step::LineSearch, Step::Fixed] {
-        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+        all.push(
+            SettingsRecord { solver: Solver::FrankWolfe, step, ..base.record() }
+                .settings()
+                .unwrap(),
+        );
         for average in [Average::None, Average::Weighted] {
-            all.push(Settings { step, average, ..base.clone() });
+            all.push(SettingsRecord { step, average, ..base.record() }.settings().unwrap());
         }
     }
-    all.push(Settings { solver: Solver::Auto, ..base.clone() });
-    all.push(Settings { solver: Solver::NSlack, ..base.clone() });
-    all.push(Settings { solver: Solver::OneSlack, ..base.clone() });
+    all.push(SettingsRecord { solver: Solver::Auto, ..base.record() }.settings().unwrap());
+    all.push(SettingsRecord { solver: Solver::NSlack, ..base.record() }.settings().unwrap());
+    all.push(SettingsRecord { solver: Solver::OneSlack, ..base.record() }.settings().unwrap());
     for order in Order::NAMES {
         for direction in Direction::NAMES {
             for cache in Caching::NAMES {
-                all.push(Settings {
-                    order: order.parse().unwrap(),
-                    direction: direction.parse().unwrap(),
-                    cache: cache.parse().unwrap(),
-                    ..base.clone()
-                });
+                all.push(
+                    SettingsRecord {
+                        order: order.parse().unwrap(),
+                        direction: direction.parse().unwrap(),
+                        cache: cache.parse().unwrap(),
+                        ..base.record()
+                    }
+                    .settings()
+                    .unwrap(),
+                );
             }
         }
     }
@@ -94,7 +102,9 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
             let primal = record.primal.unwrap();
             let own = record.average_dual.unwrap_or(record.dual);
             assert_close(sum, primal - own, 1e-10, primal);
-            if settings.step == Step::LineSearch || settings.average != Average::None {
+            if settings.record().step == Step::LineSearch
+                || settings.record().average != Average::None
+            {
                 assert!(
                     record.dual >= before - 1e-12,
                     "{settings:?}: {} after {before}",
@@ -103,7 +113,7 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
                 before = record.dual;
             }
         }
-        if settings.solver == Solver::FrankWolfe {
+        if settings.record().solver == Solver::FrankWolfe {
             // The theorem of batch Frank-Wolfe holds as it is: clipping makes nothing steeper.
             let corners = dense.blocks.iter().flat_map(|block| &block.corners);
             let r_sq = corners.map(|(psi, _)| norm_sq(psi)).fold(0.0, f64::max);
@@ -128,15 +138,17 @@ fn hold_baselines_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda
         all.push((Solver::ExponentiatedGradient, Average::None, 0.3));
     }
     for (solver, average, near) in all {
-        let settings = Settings {
+        let settings = SettingsRecord {
             solver,
             average,
             lambda: Some(lambda),
             max_passes: 400,
             tolerance: 1e-6,
             threads: 1,
-            ..Settings::default()
-        };
+            ..SettingsRecord::default()
+        }
+        .settings()
+        .unwrap();
         let (solution, rows) = watch(problem, &settings);
         assert_proven(problem, &settings, &solution);
         let (c, name) = (solution.certificate, format!("{solver} {average}"));
@@ -191,7 +203,7 @@ proptest! {
         if means.len() == PASSES * n {
             let problem = bounded(problem, bounds.clone());
             for kind in [Average::None, Average::Uniform, Average::Weighted, Average::Half] {
-                let settings = Settings {
+                let settings = SettingsRecord {
                     solver: Solver::Subgradient,
                     lambda: Some(lambda),
                     average: kind,
@@ -199,8 +211,8 @@ proptest! {
                     tolerance: 0.0,
                     max_passes: PASSES as u64,
                     threads: 1,
-                    ..Settings::default()
-                };
+                    ..SettingsRecord::default()
+                }.settings().unwrap();
                 let solution = train(&problem, &settings).unwrap();
                 let mean = average(&means, kind);
                 let clipped: Vec<f64> =

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::{assert_close, cases};
 use maxmargin::ProblemExt as _;
-use maxmargin::inference::viterbi::viterbi;
+use maxmargin::inference::viterbi;
 use maxmargin::model::chain::{ChainScores, FeatureGroups, Hamming};
 use maxmargin::{Problem, Rng};
 use proptest::prelude::*;

@@ -8,8 +8,8 @@ use crate::common::{Rows, bcfw, cases, watch};
 use maxmargin::observe::{Control, Event, JsonLines, Totals};
 use maxmargin::{
     Average, Bounded, Bounds, Caching, Checkpoint, CheckpointEvery, Direction, DualPoint,
-    Interrupt, Order, Problem, Rng, Settings, Solution, Solver, Status, Step, TrainError, Trainer,
-    train,
+    Interrupt, Order, Problem, Rng, Settings, SettingsRecord, Solution, Solver, Status, Step,
+    TrainError, Trainer, train,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,11 @@ fn every_method() -> Vec<Settings> {
     let mut all = Vec::new();
     let averages = [Average::None, Average::Uniform, Average::Weighted];
     for step in [Step::LineSearch, Step::Fixed] {
-        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+        all.push(
+            SettingsRecord { solver: Solver::FrankWolfe, step, ..base.record() }
+                .settings()
+                .unwrap(),
+        );
     }
     for order in Order::NAMES.iter().map(|name| name.parse().unwrap()) {
         for average in averages {
@@ -28,13 +32,19 @@ fn every_method() -> Vec<Settings> {
                 for (cache, cache_bytes) in
                     [(Caching::Off, 1 << 30), (Caching::On, 1 << 30), (Caching::On, 30_000)]
                 {
-                    let with = Settings { order, average, direction, cache, ..base.clone() };
-                    all.push(Settings { cache_bytes, ..with });
+                    let with = SettingsRecord { order, average, direction, cache, ..base.record() }
+                        .settings()
+                        .unwrap();
+                    all.push(SettingsRecord { cache_bytes, ..with.record() }.settings().unwrap());
                 }
             }
             let step = Step::Fixed;
-            all.push(Settings { order, average, step, ..base.clone() });
-            all.push(Settings { order, average, step, cache: Caching::On, ..base.clone() });
+            all.push(SettingsRecord { order, average, step, ..base.record() }.settings().unwrap());
+            all.push(
+                SettingsRecord { order, average, step, cache: Caching::On, ..base.record() }
+                    .settings()
+                    .unwrap(),
+            );
         }
     }
     all
@@ -45,17 +55,17 @@ fn every_baseline() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
     for solver in [Solver::NSlack, Solver::OneSlack] {
-        all.push(Settings { solver, ..base.clone() });
+        all.push(SettingsRecord { solver, ..base.record() }.settings().unwrap());
     }
     for order in [Order::Permutation, Order::Cyclic] {
-        let base = Settings { order, ..base.clone() };
+        let base = SettingsRecord { order, ..base.record() }.settings().unwrap();
         for solver in [Solver::Subgradient, Solver::AdaGrad] {
             for average in [Average::None, Average::Uniform, Average::Weighted, Average::Half] {
-                all.push(Settings { solver, average, ..base.clone() });
+                all.push(SettingsRecord { solver, average, ..base.record() }.settings().unwrap());
             }
         }
         for solver in [Solver::Perceptron, Solver::ExponentiatedGradient] {
-            all.push(Settings { solver, ..base.clone() });
+            all.push(SettingsRecord { solver, ..base.record() }.settings().unwrap());
         }
     }
     all
@@ -199,7 +209,10 @@ fn auto_goes_on_as_if_never_stopped() {
 
 fn check_auto<P: Problem>(problem: &P) {
     for average in [Average::None, Average::Weighted] {
-        let settings = Settings { tolerance: 0.0, max_passes: 25, average, ..Settings::default() };
+        let settings =
+            SettingsRecord { tolerance: 0.0, max_passes: 25, average, ..SettingsRecord::default() }
+                .settings()
+                .unwrap();
         let (whole, rows, checkpoints) = keeping(problem, &settings);
         assert!(whole.choice.is_some());
         for (at, bytes) in checkpoints.iter().enumerate() {
@@ -286,7 +299,7 @@ fn limits_may_be_others() {
     // So can one that has converged. Where it looks at promising gaps, the tolerance steers it.
     let settings = Settings { lambda: Some(0.1), max_passes: 60, tolerance: 0.1, ..bcfw() };
     for average in [Average::None, Average::Weighted] {
-        let loose = Settings { average, ..settings.clone() };
+        let loose = SettingsRecord { average, ..settings.record() }.settings().unwrap();
         let tight = Settings { tolerance: 0.0, ..loose.clone() };
         let (converged, _, checkpoints) = keeping(&problem, &loose);
         assert_eq!(converged.status, Status::Converged);

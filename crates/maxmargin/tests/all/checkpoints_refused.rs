@@ -5,7 +5,7 @@ use crate::common::bcfw;
 use crate::common::bits::random_chain;
 use maxmargin::{
     Average, Caching, Checkpoint, CheckpointError, CheckpointEvery, Direction, Order, Settings,
-    SettingsError, Solver, TrainError, Trainer,
+    SettingsError, SettingsRecord, TrainError, Trainer,
 };
 
 #[test]
@@ -27,14 +27,16 @@ fn invalid_intervals_are_rejected() {
 
 /// One checkpoint, with averaging and remembered corners, for all that can be done to it.
 fn some_checkpoint() -> (Settings, Vec<u8>) {
-    let settings = Settings {
+    let settings = SettingsRecord {
         tolerance: 0.0,
         max_passes: 3,
         order: Order::Gap,
         direction: Direction::Corrective,
         average: Average::Weighted,
-        ..bcfw()
-    };
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap();
     let bytes = keeping(&maxmargin::doc::toy(), &settings).2.swap_remove(1);
     (settings, bytes)
 }
@@ -65,16 +67,16 @@ fn damaged_checkpoints_are_rejected() {
 #[test]
 fn other_settings_are_refused_by_name() {
     let (settings, bytes) = some_checkpoint();
-    let refusal = |change: &dyn Fn(&mut Settings)| {
-        let mut changed = settings.clone();
+    let refusal = |change: &dyn Fn(&mut SettingsRecord)| {
+        let mut changed = settings.record();
         change(&mut changed);
         let checkpoint = Checkpoint::from_bytes(&bytes).unwrap();
-        let trainer = Trainer::new(changed).resume(checkpoint);
+        let trainer = Trainer::new(changed.settings().unwrap()).resume(checkpoint);
         trainer.train(&maxmargin::doc::toy()).map(|_| ()).map_err(|error| error.to_string())
     };
     for (change, expected) in [
         (
-            (|s| s.order = Order::MaxGap) as fn(&mut Settings),
+            (|s| s.order = Order::MaxGap) as fn(&mut SettingsRecord),
             "order gap and cannot go on with max-gap",
         ),
         (|s| s.direction = Direction::Pairwise, "direction corrective and"),
@@ -92,11 +94,11 @@ fn other_settings_are_refused_by_name() {
     }
     let solver = refusal(&|s| {
         let averaged = Average::Weighted;
-        *s = Settings { solver: Solver::Auto, average: averaged, ..Settings::default() };
+        *s = SettingsRecord { average: averaged, ..SettingsRecord::default() };
     });
     assert!(solver.unwrap_err().contains("solver bcfw and cannot go on with auto"));
     for free in [
-        (|s| s.tolerance = 1e-3) as fn(&mut Settings),
+        (|s| s.tolerance = 1e-3) as fn(&mut SettingsRecord),
         |s| s.max_passes = 9,
         |s| s.max_oracle_calls = Some(1000),
         |s| s.max_seconds = Some(1000.0),

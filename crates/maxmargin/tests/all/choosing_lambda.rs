@@ -4,8 +4,8 @@ use crate::common::bcfw;
 use crate::common::bits::random_chain;
 use maxmargin::ProblemExt as _;
 use maxmargin::{
-    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, SparseVec, TrainError,
-    TriedLambda, choose_lambda, train,
+    Direction, Interrupt, LambdaChoice, Order, Problem, Settings, SettingsRecord, SparseVec,
+    TrainError, TriedLambda, choose_lambda, train,
 };
 use proptest::prelude::*;
 
@@ -104,7 +104,8 @@ fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
     let problem = random_chain(20, 3, 7);
     let (order, direction) = (Order::Gap, Direction::Corrective);
     let found = [1, 3].map(|threads| {
-        let settings = Settings { order, direction, threads, ..bcfw() };
+        let settings =
+            SettingsRecord { order, direction, threads, ..bcfw().record() }.settings().unwrap();
         let mut weights: Vec<u64> = Vec::new();
         let choice = choose_lambda(&problem, &settings, 0.01, &Interrupt::new(), |lambda, w| {
             weights.extend(w.iter().map(|w| w.to_bits()));

@@ -10,7 +10,8 @@ use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{self, FactorGraph, Graphs};
 use maxmargin::{
     Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem, Rng,
-    Settings, Solver, SparseVec, Step, audit, lambda_grid, regularization_path, train,
+    Settings, SettingsRecord, Solver, SparseVec, Step, audit, lambda_grid, regularization_path,
+    train,
 };
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -20,10 +21,16 @@ fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 7, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
     for step in [Step::LineSearch, Step::Fixed] {
-        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+        all.push(
+            SettingsRecord { solver: Solver::FrankWolfe, step, ..base.record() }
+                .settings()
+                .unwrap(),
+        );
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
             for average in [Average::None, Average::Uniform, Average::Weighted] {
-                all.push(Settings { order, average, step, ..base.clone() });
+                all.push(
+                    SettingsRecord { order, average, step, ..base.record() }.settings().unwrap(),
+                );
             }
         }
     }
@@ -35,7 +42,9 @@ fn every_method() -> Vec<Settings> {
         (Direction::Staged, Caching::On),
     ] {
         for order in [Order::Gap, Order::MaxGap] {
-            all.push(Settings { order, direction, cache, ..base.clone() });
+            all.push(
+                SettingsRecord { order, direction, cache, ..base.record() }.settings().unwrap(),
+            );
         }
     }
     for (solver, average) in [
@@ -46,10 +55,10 @@ fn every_method() -> Vec<Settings> {
         (Solver::NSlack, Average::None),
         (Solver::OneSlack, Average::None),
     ] {
-        all.push(Settings { solver, average, ..base.clone() });
+        all.push(SettingsRecord { solver, average, ..base.record() }.settings().unwrap());
     }
     let (order, direction) = (Order::Lazy, Direction::Corrective);
-    all.push(Settings { order, direction, ..base });
+    all.push(SettingsRecord { order, direction, ..base.record() }.settings().unwrap());
     all
 }
 
@@ -77,7 +86,8 @@ fn threads_change_nothing() {
     check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
     check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
     let solver = Solver::ExponentiatedGradient;
-    let gradient = Settings { solver, tolerance: 0.0, max_passes: 7, ..Settings::default() };
+    let gradient =
+        Settings { method: solver.into(), tolerance: 0.0, max_passes: 7, ..Settings::default() };
     check_threads(&random_chain(150, 4, 2), vec![gradient]);
 }
 
@@ -114,7 +124,7 @@ fn threads_change_nothing_with_many_features() {
     let problem = random_chain(70, 130, 2);
     assert!(problem.dim() > 1 << 15);
     let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
-    let batch = Settings { solver: Solver::FrankWolfe, ..base.clone() };
+    let batch = SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap();
     check_threads(&problem, vec![base, batch]);
 }
 
@@ -124,7 +134,9 @@ fn threads_change_no_path() {
     let problem = random_chain(120, 4, 2);
     let training = |threads| {
         let (order, direction) = (Order::Gap, Direction::Corrective);
-        Settings { order, direction, threads, max_passes: 100_000, ..bcfw() }
+        SettingsRecord { order, direction, threads, max_passes: 100_000, ..bcfw().record() }
+            .settings()
+            .unwrap()
     };
     let timeless = |mut path: Path| {
         path.audit_seconds = 0.0;
@@ -155,7 +167,8 @@ fn seeds_matter_where_there_is_chance() {
     for settings in every_method() {
         let run =
             |seed| fingerprint(&train(&problem, &Settings { seed, ..settings.clone() }).unwrap());
-        let chance = !settings.solver.is_batch() && settings.order != Order::Cyclic;
+        let chance =
+            !settings.record().solver.is_batch() && settings.record().order != Order::Cyclic;
         assert_eq!(run(1), run(1));
         assert_eq!(run(1) != run(2), chance, "{settings:?}");
     }
@@ -184,7 +197,7 @@ fn pinned_run(order: Order) -> (Vec<usize>, u64) {
     let log = Mutex::new(Vec::new());
     let on_oracle = |i: usize| log.lock().unwrap().push(i);
     let problem = Watched { inner: random_chain(7, 3, 1), on_oracle, bounds: None };
-    let settings = Settings {
+    let settings = SettingsRecord {
         order,
         lambda: Some(0.125),
         tolerance: 0.0,
@@ -192,8 +205,10 @@ fn pinned_run(order: Order) -> (Vec<usize>, u64) {
         gap_every: 6,
         seed: 1,
         threads: 1,
-        ..bcfw()
-    };
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap();
     let solution = train(&problem, &settings).unwrap();
     let calls = log.into_inner().unwrap();
     assert_eq!(calls[..42], reference::visits(order, 7, 1, 42));
@@ -241,13 +256,15 @@ fn an_oracle_may_be_parallel_inside() {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || {
         let problem = ParallelInside(random_chain(200, 3, 4));
-        let settings = Settings {
+        let settings = SettingsRecord {
             solver: Solver::FrankWolfe,
             max_passes: 10,
             tolerance: 0.0,
             threads: 4,
-            ..bcfw()
-        };
+            ..bcfw().record()
+        }
+        .settings()
+        .unwrap();
         let many = train(&problem, &settings).unwrap();
         let one = train(&ViaPsi(problem.0), &Settings { threads: 1, ..settings }).unwrap();
         done.send(fingerprint(&many) == fingerprint(&one)).unwrap();

@@ -3,7 +3,7 @@
 use crate::common::bcfw;
 use crate::common::watch;
 use maxmargin::observe::{Control, Event, Every, JsonLines, Record, Table};
-use maxmargin::{Average, Order, Problem, Settings, Solver, Trainer};
+use maxmargin::{Average, Order, Problem, Settings, SettingsRecord, Solver, Trainer};
 use serde_json::Value;
 use std::io;
 
@@ -61,8 +61,10 @@ fn rows_count_what_was_done() {
     let n = maxmargin::doc::toy().examples() as u64;
     for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
         for average in [Average::None, Average::Weighted] {
-            let (solution, rows) =
-                watch(&maxmargin::doc::toy(), &Settings { order, average, ..settings() });
+            let (solution, rows) = watch(
+                &maxmargin::doc::toy(),
+                &SettingsRecord { order, average, ..settings().record() }.settings().unwrap(),
+            );
             let gaps: Vec<bool> = rows.0.iter().map(|(r, _)| r.gap.is_some()).collect();
             assert_eq!(gaps, [false, true, false, true, true]);
             let mut gap_passes = 0;
@@ -111,7 +113,12 @@ fn mask_times(text: &str) -> String {
 fn the_table_is_stable() {
     let found = table(&settings(), 1);
     assert_eq!(found, TABLE, "found:\n{found}");
-    let found = table(&Settings { solver: Solver::FrankWolfe, max_passes: 3, ..settings() }, 0);
+    let found = table(
+        &SettingsRecord { solver: Solver::FrankWolfe, max_passes: 3, ..settings().record() }
+            .settings()
+            .unwrap(),
+        0,
+    );
     assert_eq!(found, BATCH_TABLE, "found:\n{found}");
 }
 
@@ -176,15 +183,17 @@ fn estimates_of_the_gap_are_told_where_block_gaps_are_asked_for() {
             }
             Control::Continue
         };
-        let settings = Settings {
+        let settings = SettingsRecord {
             solver: Solver::BlockCoordinate,
             order: Order::Gap,
             tolerance: 0.0,
             max_passes: 6,
             gap_every: 2,
             block_gaps,
-            ..Settings::default()
-        };
+            ..SettingsRecord::default()
+        }
+        .settings()
+        .unwrap();
         Trainer::new(settings).observe(&mut watch).train(&maxmargin::doc::toy()).unwrap();
         let told = if block_gaps { gaps.len() } else { 0 };
         assert_eq!((estimates.len(), blocks, gaps.len()), (told, told, 3));

@@ -8,8 +8,8 @@ use crate::common::multilabels::any_labels;
 use crate::common::rows::any_rows;
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::inference::forward_backward::ForwardBackward;
-use maxmargin::inference::sum_product::SumProduct;
+use maxmargin::inference::algorithms::ForwardBackward;
+use maxmargin::inference::algorithms::SumProduct;
 use maxmargin::{Enumerable, Problem, Rng, SparseVec};
 use proptest::prelude::*;
 

@@ -8,13 +8,13 @@ use crate::common::problems::ViaPsi;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, norm_sq};
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::inference::labelling::Labelling;
+use maxmargin::inference::Labelling;
 use maxmargin::model::factor_graph::{
     FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
 };
 use maxmargin::{
-    Block, Direction, PointCheck, Problem, Quality, Settings, SlackRescaled, SparseVec, audit,
-    train,
+    Block, Direction, PointCheck, Problem, Quality, Settings, SettingsRecord, SlackRescaled,
+    SparseVec, audit, train,
 };
 use proptest::prelude::*;
 
@@ -196,7 +196,7 @@ proptest! {
     #[test]
     fn forests_are_exact_either_way(case in any_forests(), lambda in 0.05..1.0f64) {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..bcfw() };
-        let settings = Settings { direction: Direction::Corrective, max_passes: 300, ..settings };
+        let settings = SettingsRecord { direction: Direction::Corrective, max_passes: 300, ..settings.record() }.settings().unwrap();
         let exact = train(&case.build(Inference::Auto), &settings).unwrap().certificate;
         let relaxed = train(&case.build(Inference::Lp), &settings).unwrap().certificate;
         prop_assert_eq!(exact.quality, Quality::Exact);

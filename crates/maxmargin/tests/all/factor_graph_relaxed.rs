@@ -7,7 +7,7 @@ use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
 use maxmargin::{
     Block, Bounds, Caching, Direction, Order, PathSettings, Problem, Quality, Rng, Settings,
-    Solver, regularization_path, train,
+    SettingsRecord, Solver, regularization_path, train,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -45,12 +45,25 @@ proptest! {
 fn methods(lambda: f64) -> Vec<Settings> {
     let base = Settings { lambda: Some(lambda), max_passes: 400, tolerance: 1e-8, ..bcfw() };
     vec![
-        Settings { solver: Solver::FrankWolfe, ..base.clone() },
-        Settings { order: Order::Permutation, ..base.clone() },
-        Settings { direction: Direction::Pairwise, order: Order::Gap, ..base.clone() },
-        Settings { direction: Direction::Away, cache: Caching::On, ..base.clone() },
-        Settings { direction: Direction::Corrective, cache: Caching::On, ..base.clone() },
-        Settings { solver: Solver::Auto, max_passes: 20_000, tolerance: 1e-6, ..base },
+        SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
+        SettingsRecord { order: Order::Permutation, ..base.record() }.settings().unwrap(),
+        SettingsRecord { direction: Direction::Pairwise, order: Order::Gap, ..base.record() }
+            .settings()
+            .unwrap(),
+        SettingsRecord { direction: Direction::Away, cache: Caching::On, ..base.record() }
+            .settings()
+            .unwrap(),
+        SettingsRecord { direction: Direction::Corrective, cache: Caching::On, ..base.record() }
+            .settings()
+            .unwrap(),
+        SettingsRecord {
+            solver: Solver::Auto,
+            max_passes: 20_000,
+            tolerance: 1e-6,
+            ..base.record()
+        }
+        .settings()
+        .unwrap(),
     ]
 }
 
@@ -123,7 +136,7 @@ fn a_triangle_trains_on_fractional_corners() {
 /// A solver that gives up does not go unnoticed: the certificate promises less.
 #[test]
 fn a_failed_solver_leaves_the_certificate_unproven() {
-    use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+    use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -13,7 +13,8 @@ use maxmargin::observe::{Control, Event};
 use maxmargin::problem::{Abilities, Parts, Target};
 use maxmargin::{
     Average, Block, Checkpoint, CheckpointEvery, DualPoint, PointCheck, Problem, Quality, Rng,
-    Settings, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer, audit, train,
+    Settings, SettingsRecord, SlackRescaled, Solution, Solver, SparseVec, TrainError, Trainer,
+    audit, train,
 };
 use proptest::prelude::*;
 
@@ -77,8 +78,12 @@ impl Parts for HalfScatter {
 fn a_scatter_that_is_off_by_half_ends_in_a_contradiction() {
     let problem = HalfScatter(sound());
     for solver in [Solver::BlockCoordinate, Solver::FrankWolfe, Solver::NSlack, Solver::OneSlack] {
-        let settings =
-            Settings { solver, lambda: Some(2.0), max_passes: 50, ..Settings::default() };
+        let settings = Settings {
+            method: solver.into(),
+            lambda: Some(2.0),
+            max_passes: 50,
+            ..Settings::default()
+        };
         let error = train(&problem, &settings).unwrap_err();
         let TrainError::Contradiction { primal, dual } = error else { panic!("{error}") };
         assert!(dual > primal);
@@ -103,8 +108,12 @@ fn a_failing_oracle_lowers_the_quality() {
     let problem = Stubborn(Enumerated { dim: 1, blocks: vec![block(1.0), block(10.0)] });
     assert_eq!(problem.quality(), Quality::Exact);
     for solver in [Solver::Auto, Solver::BlockCoordinate, Solver::FrankWolfe, Solver::Subgradient] {
-        let settings =
-            Settings { solver, lambda: Some(0.01), max_passes: 30, ..Settings::default() };
+        let settings = Settings {
+            method: solver.into(),
+            lambda: Some(0.01),
+            max_passes: 30,
+            ..Settings::default()
+        };
         let solution = train(&problem, &settings).unwrap();
         assert!(solution.totals.oracle_failures > 0, "{solver}");
         assert_eq!(solution.certificate.quality, Quality::Heuristic, "{solver}");
@@ -303,7 +312,15 @@ fn points_under_slack_rescaling_are_checked_against_all_outputs() {
 fn an_average_is_certified_by_the_best_bound() {
     let problem = toy();
     for average in [Average::Uniform, Average::Weighted] {
-        let settings = Settings { average, gap_every: 1, tolerance: 0.0, max_passes: 25, ..bcfw() };
+        let settings = SettingsRecord {
+            average,
+            gap_every: 1,
+            tolerance: 0.0,
+            max_passes: 25,
+            ..bcfw().record()
+        }
+        .settings()
+        .unwrap();
         let (solution, Rows(rows)) = watch(&problem, &settings);
         assert_bounded(&problem, &solution);
         let mut best = 0.0f64;

@@ -8,7 +8,7 @@ use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, MulticlassShape};
 use maxmargin::observe::{Control, Event, WarmStart};
 use maxmargin::{
-    Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, SparseVec,
+    Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Settings, Solver, SparseVec,
     TrainError, Trainer, audit, forward_problem,
 };
 
@@ -52,11 +52,11 @@ fn blocks_that_are_taken_over_and_refused_are_counted() {
     let truth = |_| Block::default();
 
     let all = start(&problem, (0..5).map(inside).collect()).unwrap();
-    assert_eq!(all, WarmStart { taken: 5, refused: 0, reason: None });
+    assert_eq!((all.taken, all.refused, all.reason), (5, 0, None));
     let some = start(&problem, vec![truth(0), inside(1), truth(2), inside(3), truth(4)]).unwrap();
-    assert_eq!(some, WarmStart { taken: 2, refused: 0, reason: None });
+    assert_eq!((some.taken, some.refused, some.reason), (2, 0, None));
     let none = start(&problem, (0..5).map(truth).collect()).unwrap();
-    assert_eq!(none, WarmStart { taken: 0, refused: 0, reason: None });
+    assert_eq!((none.taken, none.refused, none.reason), (0, 0, None));
 
     let blocks = vec![truth(0), outside(1), inside(2), outside(3), outside(4)];
     let mixed = start(&problem, blocks).unwrap();
@@ -176,9 +176,9 @@ fn costly(example: usize, cost: f64) -> Chain {
 #[test]
 fn no_method_brings_the_losses_of_another_problem_along() {
     for solver in ["ssg", "adagrad", "n-slack", "1-slack", "fw", "bcfw", "eg"] {
-        let solver = solver.parse().unwrap();
+        let solver: Solver = solver.parse().unwrap();
         let settings = Settings {
-            solver,
+            method: solver.into(),
             lambda: Some(0.5),
             max_passes: 2,
             tolerance: 0.0,

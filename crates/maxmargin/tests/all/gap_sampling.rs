@@ -3,7 +3,7 @@
 use crate::common::assert_certified;
 use crate::common::bcfw;
 use crate::common::problems::{Enumerated, EnumeratedBlock};
-use maxmargin::{Average, Caching, Direction, Order, Settings, Status, train};
+use maxmargin::{Average, Caching, Direction, Order, SettingsRecord, Status, train};
 
 const EASY: usize = 59;
 const LABELS: usize = 60;
@@ -29,7 +29,10 @@ fn toy() -> Enumerated {
 }
 
 fn oracle_calls(order: Order, tolerance: f64) -> u64 {
-    let settings = Settings { order, tolerance, max_passes: 100_000, threads: 1, ..bcfw() };
+    let settings =
+        SettingsRecord { order, tolerance, max_passes: 100_000, threads: 1, ..bcfw().record() }
+            .settings()
+            .unwrap();
     let solution = train(&toy(), &settings).unwrap();
     assert_eq!(solution.status, Status::Converged);
     solution.totals.oracle_calls
@@ -53,15 +56,17 @@ fn the_known_solution_is_reached() {
     let problem = toy();
     for direction in [Direction::Pairwise, Direction::Best, Direction::Corrective] {
         for cache in [Caching::Off, Caching::On] {
-            let settings = Settings {
+            let settings = SettingsRecord {
                 order: Order::Gap,
                 direction,
                 cache,
                 tolerance: 1e-13,
                 max_passes: 10_000,
                 threads: 1,
-                ..bcfw()
-            };
+                ..bcfw().record()
+            }
+            .settings()
+            .unwrap();
             let solution = train(&problem, &settings).unwrap();
             assert_eq!(solution.status, Status::Converged, "{direction}, cache {cache}");
             assert_certified(&problem, &solution);
@@ -76,17 +81,25 @@ fn the_known_solution_is_reached() {
 /// Remembered corners are bounded in bytes, those with mass aside; and the trace tells.
 #[test]
 fn a_cache_keeps_to_its_bounds() {
-    let base = Settings {
+    let base = SettingsRecord {
         direction: Direction::Corrective,
         cache: Caching::On,
         tolerance: 1e-9,
         max_passes: 500,
         threads: 1,
-        ..bcfw()
-    };
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap();
     let roomy = train(&toy(), &base).unwrap().totals;
-    let tight = train(&toy(), &Settings { cache_bytes: 1, ..base.clone() }).unwrap().totals;
-    let off = train(&toy(), &Settings { cache: Caching::Off, ..base }).unwrap().totals;
+    let tight =
+        train(&toy(), &SettingsRecord { cache_bytes: 1, ..base.record() }.settings().unwrap())
+            .unwrap()
+            .totals;
+    let off =
+        train(&toy(), &SettingsRecord { cache: Caching::Off, ..base.record() }.settings().unwrap())
+            .unwrap()
+            .totals;
     let [roomy, tight, off] = [roomy, tight, off].map(|totals| totals.cache.unwrap());
     assert!(roomy.hits > 0 && off.hits == 0);
     assert!(tight.bytes <= roomy.bytes && tight.corners <= roomy.corners);
@@ -98,15 +111,17 @@ fn a_cache_keeps_to_its_bounds() {
 fn an_average_is_checked_no_more_often_than_asked() {
     let n = (EASY + 1) as u64;
     for order in [Order::Gap, Order::MaxGap, Order::Permutation] {
-        let settings = Settings {
+        let settings = SettingsRecord {
             order,
             direction: Direction::Corrective,
             average: Average::Weighted,
             tolerance: 1e-4,
             max_passes: 5000,
             threads: 1,
-            ..bcfw()
-        };
+            ..bcfw().record()
+        }
+        .settings()
+        .unwrap();
         let solution = train(&toy(), &settings).unwrap();
         assert_eq!(solution.status, Status::Converged, "{order}");
         let totals = solution.totals;
@@ -121,13 +136,15 @@ fn an_average_is_checked_no_more_often_than_asked() {
 fn the_cache_without_parameters_rests_after_a_pass_of_oracle_calls() {
     let chain = maxmargin::doc::toy();
     let n = maxmargin::Problem::examples(&chain) as u64;
-    let settings = Settings {
+    let settings = SettingsRecord {
         cache: Caching::Auto,
         direction: Direction::Pairwise,
         tolerance: 0.0,
         max_passes: 2,
-        ..bcfw()
-    };
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap();
     let totals = train(&chain, &settings).unwrap().totals;
     let stats = totals.cache.unwrap();
     assert_eq!((stats.misses, stats.hits), (n, n));

@@ -5,16 +5,16 @@ use crate::common::graphs::{
     numbers,
 };
 use crate::common::{assert_close, cases};
-use maxmargin::inference::enumerate::Enumerate;
-use maxmargin::inference::labelling::Labelling;
-use maxmargin::inference::local_polytope::{LocalPolytope, check_consistency, dual_bound};
-use maxmargin::inference::local_search::LocalSearch;
-use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
-use maxmargin::inference::max_product::MaxProduct;
-use maxmargin::inference::max_sum::MaxSum;
-use maxmargin::inference::roof_duality::RoofDuality;
-use maxmargin::inference::topology::{Topology, TopologyError};
+use maxmargin::inference::Labelling;
+use maxmargin::inference::algorithms::Enumerate;
+use maxmargin::inference::algorithms::LocalSearch;
+use maxmargin::inference::algorithms::MaxProduct;
+use maxmargin::inference::algorithms::MaxSum;
+use maxmargin::inference::algorithms::RoofDuality;
+use maxmargin::inference::algorithms::{LocalPolytope, check_consistency, dual_bound};
 use maxmargin::inference::{Decoder, Inference};
+use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
+use maxmargin::inference::{Topology, TopologyError};
 use maxmargin::{Quality, SparseVec};
 use proptest::prelude::*;
 

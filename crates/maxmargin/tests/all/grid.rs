@@ -6,7 +6,7 @@ use crate::common::{bcfw, cases, qp};
 use maxmargin::observe::Control;
 use maxmargin::{
     Direction, DualPoint, GridSettings, GridStart, Interrupt, Order, Path, PathKind, Problem,
-    Settings, Status, Trainer, audit, lambda_grid, lambda_grid_with, train,
+    Settings, SettingsRecord, Status, Trainer, audit, lambda_grid, lambda_grid_with, train,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,7 +77,7 @@ proptest! {
         let chain = case.build();
         let (order, direction) = (Order::Gap, Direction::Corrective);
         let training =
-            Settings { order, direction, seed, max_passes: 100_000, threads: 1, ..bcfw() };
+            SettingsRecord { order, direction, seed, max_passes: 100_000, threads: 1, ..bcfw().record() }.settings().unwrap();
         let settings = GridSettings { training, ..settings(GridStart::Cold, 0.05) };
         let (grid, solutions) = run(&chain, &settings);
         let mut calls = 0;
@@ -98,7 +98,8 @@ proptest! {
 #[test]
 fn warm_starts_keep_what_they_say() {
     let problem = maxmargin::doc::toy();
-    let training = Settings { order: Order::Gap, threads: 1, ..bcfw() };
+    let training =
+        SettingsRecord { order: Order::Gap, threads: 1, ..bcfw().record() }.settings().unwrap();
     for start in [GridStart::WarmPrimal, GridStart::WarmDual] {
         let settings = GridSettings { training: training.clone(), ..settings(start, 0.001) };
         let (_, solutions) = run(&problem, &settings);

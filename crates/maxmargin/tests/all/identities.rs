@@ -12,8 +12,8 @@ use crate::common::{
 };
 use maxmargin::inference::Inference;
 use maxmargin::{
-    Average, Caching, Direction, DualPoint, Order, Problem, Rng, Settings, Solution, Solver, Step,
-    audit,
+    Average, Caching, Direction, DualPoint, Order, Problem, Rng, Settings, SettingsRecord,
+    Solution, Solver, Step, audit,
 };
 use proptest::prelude::*;
 
@@ -39,18 +39,21 @@ fn settings() -> impl Strategy<Value = Settings> {
     (base, batch, parts, step).prop_map(
         |(base, batch, (order, direction, cache, average), step)| {
             let method = match batch {
-                true => Settings { solver: Solver::FrankWolfe, ..base },
-                false => Settings {
+                true => SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }
+                    .settings()
+                    .unwrap(),
+                false => SettingsRecord {
                     order: order.parse().unwrap(),
                     direction: direction.parse().unwrap(),
                     cache: cache.parse().unwrap(),
                     average: average.parse().unwrap(),
-                    ..base
-                },
+                    ..base.record()
+                }
+                .settings()
+                .unwrap(),
             };
             // The fixed schedule is one of Frank-Wolfe steps; where it is refused, the line search.
-            let fixed = Settings { step, ..method.clone() };
-            if fixed.check().is_ok() { fixed } else { method }
+            SettingsRecord { step, ..method.record() }.settings().unwrap_or(method)
         },
     )
 }
@@ -75,7 +78,7 @@ fn check_run<P: Problem>(problem: &P, settings: &Settings) -> Solution {
             assert!(block >= -1e-12 * primal.max(1.0), "a block has the gap {block:e}");
         }
     }
-    if settings.step == Step::LineSearch || settings.average != Average::None {
+    if settings.record().step == Step::LineSearch || settings.record().average != Average::None {
         let duals: Vec<f64> = rows.iter().map(|(record, _)| record.dual).collect();
         for pair in duals.windows(2) {
             assert!(pair[1] >= pair[0] - 1e-12 * pair[0].abs().max(1.0), "{duals:?}");
@@ -206,7 +209,10 @@ fn exact_oracles_never_count_as_failing() {
         let blocks = (0..1 + seed % 3).map(|_| block()).collect();
         let problem = Enumerated { dim: 3, blocks };
         for solver in [Solver::BlockCoordinate, Solver::FrankWolfe] {
-            let settings = Settings { solver, tolerance: 0.0, max_passes: 50, ..bcfw() };
+            let settings =
+                SettingsRecord { solver, tolerance: 0.0, max_passes: 50, ..bcfw().record() }
+                    .settings()
+                    .unwrap();
             let failures = watch(&problem, &settings).0.totals.oracle_failures;
             assert_eq!(failures, 0, "{solver}, seed {seed}, losses of {scale:e}");
         }

@@ -6,8 +6,8 @@ use crate::common::{assert_close, cases, qp, watch};
 use maxmargin::observe::Table;
 use maxmargin::problem::Abilities;
 use maxmargin::{
-    Average, Caching, Certificate, Direction, DualPoint, Problem, Quality, Settings, Solver, Step,
-    Trainer, audit, forward_problem, train,
+    Average, Caching, Certificate, Direction, DualPoint, Problem, Quality, Settings,
+    SettingsRecord, Solver, Step, Trainer, audit, forward_problem, train,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,12 +32,16 @@ fn every_method() -> Vec<Settings> {
     };
     vec![
         base.clone(),
-        Settings { average: Average::Weighted, ..base.clone() },
-        Settings { step: Step::Fixed, ..base.clone() },
-        Settings { direction: Direction::Pairwise, ..base.clone() },
-        Settings { direction: Direction::Corrective, cache: Caching::On, ..base.clone() },
-        Settings { solver: Solver::FrankWolfe, ..base.clone() },
-        Settings { solver: Solver::FrankWolfe, step: Step::Fixed, ..base },
+        SettingsRecord { average: Average::Weighted, ..base.record() }.settings().unwrap(),
+        SettingsRecord { step: Step::Fixed, ..base.record() }.settings().unwrap(),
+        SettingsRecord { direction: Direction::Pairwise, ..base.record() }.settings().unwrap(),
+        SettingsRecord { direction: Direction::Corrective, cache: Caching::On, ..base.record() }
+            .settings()
+            .unwrap(),
+        SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
+        SettingsRecord { solver: Solver::FrankWolfe, step: Step::Fixed, ..base.record() }
+            .settings()
+            .unwrap(),
     ]
 }
 
@@ -60,13 +64,14 @@ fn an_oracle_below_the_truth_does_not_make_a_certificate_too_good() {
 fn the_dual_never_decreases_whatever_the_oracle_says() {
     let problem = Stubborn(lopsided());
     for settings in every_method() {
-        if settings.step != Step::LineSearch || settings.average != Average::None {
+        if settings.record().step != Step::LineSearch || settings.record().average != Average::None
+        {
             continue;
         }
         let (solution, rows) = watch(&problem, &settings);
         let duals: Vec<f64> = rows.0.iter().map(|(record, _)| record.dual).collect();
         for pair in duals.windows(2) {
-            assert!(pair[1] >= pair[0] - 1e-12, "{:?}: {duals:?}", settings.solver);
+            assert!(pair[1] >= pair[0] - 1e-12, "{:?}: {duals:?}", settings.record().solver);
         }
         // The dual that is followed step by step is the dual: nothing was credited that is not so.
         assert!(solution.totals.drift.dual < 1e-12, "{:?}", solution.totals.drift);
@@ -111,7 +116,9 @@ impl Problem for Tiring {
 /// not pass for an optimum in silence: no block gap is negative, and the failure is counted.
 #[test]
 fn an_answer_below_the_blocks_own_point_is_a_failure() {
-    for settings in every_method().into_iter().filter(|s| s.solver == Solver::BlockCoordinate) {
+    for settings in
+        every_method().into_iter().filter(|s| s.record().solver == Solver::BlockCoordinate)
+    {
         let problem = Tiring { inner: lopsided(), calls: AtomicUsize::new(0) };
         // A λ so large that no example is learnt, and H of the block's points is far above 0.
         let settings = Settings { lambda: Some(1e3), max_passes: 1, block_gaps: true, ..settings };
@@ -133,7 +140,7 @@ fn check_heuristic(problem: &Careless, settings: &Settings) {
     let optimum = qp::solve(&problem.0, lambda);
     assert!(c.dual <= optimum.above + 1e-7, "{c:?} against {optimum:?}");
     assert!(rows.0.iter().all(|(row, _)| row.gap.is_none_or(|gap| gap >= 0.0)));
-    if settings.step == Step::LineSearch && settings.average == Average::None {
+    if settings.record().step == Step::LineSearch && settings.record().average == Average::None {
         let duals: Vec<f64> = rows.0.iter().map(|(record, _)| record.dual).collect();
         for pair in duals.windows(2) {
             assert!(pair[1] >= pair[0] - 1e-12 * pair[0].abs().max(1.0), "{duals:?}");
@@ -192,7 +199,7 @@ fn the_truth_is_taken_where_it_is_better() {
     let second = block(&[(0.0, 0.0), (1.0, 1.0), (0.5, 0.1)]);
     let exact = Enumerated { dim: 1, blocks: vec![first, second] };
     let problem = Worse(exact.clone());
-    for settings in every_method().into_iter().filter(|s| s.step == Step::LineSearch) {
+    for settings in every_method().into_iter().filter(|s| s.record().step == Step::LineSearch) {
         let (theirs, ours) =
             (train(&exact, &settings).unwrap(), train(&problem, &settings).unwrap());
         assert_close(ours.certificate.dual, theirs.certificate.dual, 1e-9, 1.0);

@@ -13,8 +13,8 @@ use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 use maxmargin::model::multilabel::{Multilabel, MultilabelShape};
 use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{
-    Average, Bounds, Caching, Direction, Order, PathSettings, Problem, Rng, Settings, Solution,
-    Solver, Step, audit, regularization_path, train,
+    Average, Bounds, Caching, Direction, Order, PathSettings, Problem, Rng, Settings,
+    SettingsRecord, Solution, Solver, Step, audit, regularization_path, train,
 };
 use proptest::prelude::*;
 
@@ -103,11 +103,17 @@ fn tieless_methods(exact_steps: bool) -> Vec<Settings> {
     let steps = if exact_steps { vec![Step::LineSearch, Step::Fixed] } else { vec![Step::Fixed] };
     let mut all = Vec::new();
     for step in steps {
-        let base = Settings { step, ..base.clone() };
-        all.push(Settings { solver: Solver::FrankWolfe, ..base.clone() });
+        let base = SettingsRecord { step, ..base.record() }.settings().unwrap();
+        all.push(
+            SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
+        );
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
-            all.push(Settings { order, ..base.clone() });
-            all.push(Settings { order, average: Average::Weighted, ..base.clone() });
+            all.push(SettingsRecord { order, ..base.record() }.settings().unwrap());
+            all.push(
+                SettingsRecord { order, average: Average::Weighted, ..base.record() }
+                    .settings()
+                    .unwrap(),
+            );
         }
     }
     all
@@ -119,11 +125,15 @@ fn precise_methods() -> Vec<Settings> {
         Settings { lambda: Some(0.1), tolerance: 1e-4, max_passes: 200, threads: 1, ..bcfw() };
     let directions = Direction::NAMES.iter().zip(Order::NAMES.iter().cycle());
     let each = directions.zip([Caching::Off, Caching::On].into_iter().cycle());
-    each.map(|((direction, order), cache)| Settings {
-        direction: direction.parse().unwrap(),
-        order: order.parse().unwrap(),
-        cache,
-        ..base.clone()
+    each.map(|((direction, order), cache)| {
+        SettingsRecord {
+            direction: direction.parse().unwrap(),
+            order: order.parse().unwrap(),
+            cache,
+            ..base.record()
+        }
+        .settings()
+        .unwrap()
     })
     .collect()
 }
@@ -224,7 +234,7 @@ proptest! {
         let explicit = multilabel(rows(seed, true, squares), many);
         let problem = multilabel(rows(seed, true, same), ATTRIBUTES);
         let problem = Kernelised::new(problem, square, MEGABYTE).unwrap();
-        let settings = Settings { step: Step::Fixed, ..settings };
+        let settings = SettingsRecord { step: Step::Fixed, ..settings.record() }.settings().unwrap();
         // Fixed steps make ties, which rounding breaks one way or the other. Whatever point they lead to,
         // it has the same value in both spaces.
         for solution in [watch(&problem, &settings).0, watch(&explicit, &settings).0] {

@@ -12,8 +12,8 @@ use maxmargin::model::matching::{
     Gold, LinkLoss, Matcher, Matching, MatchingError, MatchingShape, PairError, Pairs,
 };
 use maxmargin::{
-    Caching, Direction, Order, PointCheck, Problem, Rng, Settings, Solver, SparseVec,
-    regularization_path, train,
+    Caching, Direction, Order, PointCheck, Problem, Rng, Settings, SettingsRecord, Solver,
+    SparseVec, regularization_path, train,
 };
 use proptest::prelude::*;
 
@@ -134,16 +134,16 @@ proptest! {
         let base = Settings { lambda: Some(lambda), max_passes: 60, tolerance: 1e-7, threads: 1, ..bcfw() };
         let mut all = vec![
             base.clone(),
-            Settings { solver: Solver::FrankWolfe, ..base.clone() },
-            Settings { solver: Solver::Auto, ..base.clone() },
+            SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
+            SettingsRecord { solver: Solver::Auto, ..base.record() }.settings().unwrap(),
         ];
         for (at, direction) in Direction::NAMES.iter().enumerate() {
-            all.push(Settings {
+            all.push(SettingsRecord {
                 direction: direction.parse().unwrap(),
                 order: Order::NAMES[at % Order::NAMES.len()].parse().unwrap(),
                 cache: Caching::NAMES[at % Caching::NAMES.len()].parse().unwrap(),
-                ..base.clone()
-            });
+                ..base.record()
+            }.settings().unwrap());
         }
         for settings in all {
             let solution = train(&problem, &settings).unwrap();

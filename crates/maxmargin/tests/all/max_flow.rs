@@ -2,7 +2,7 @@
 
 use crate::common::{assert_close, cases};
 use maxmargin::Rng;
-use maxmargin::inference::max_flow::{MaxFlow, Quantum};
+use maxmargin::inference::{MaxFlow, algorithms::Quantum};
 use petgraph::algo::maximum_flow::ford_fulkerson;
 use petgraph::graph::{DiGraph, NodeIndex};
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use crate::common::{
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::inference::subsets::{MOST_VARIABLES, Subsets};
+use maxmargin::inference::algorithms::{MOST_VARIABLES, Subsets};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::multilabel::{
     Hamming, LabelSet, Multilabel, MultilabelError, MultilabelShape, SetScores,
@@ -381,7 +381,7 @@ fn non_finite_weights_are_noticed() {
         let shape = MultilabelShape::complete(3, 1);
         let problem = Multilabel::new(shape, data.clone(), &Hamming::default(), inference).unwrap();
         for solver in [Solver::Auto, Solver::FrankWolfe, Solver::BlockCoordinate] {
-            let settings = Settings { solver, max_passes: 3, ..Settings::default() };
+            let settings = Settings { method: solver.into(), max_passes: 3, ..Settings::default() };
             assert!(train(&problem, &settings).is_err(), "{inference} {solver}");
         }
     }

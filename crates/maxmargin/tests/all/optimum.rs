@@ -6,7 +6,8 @@ use crate::common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
 use crate::common::rows::any_rows;
 use crate::common::{assert_proven, cases, norm_sq, qp};
 use maxmargin::{
-    Average, Caching, Direction, Order, Problem, Settings, Solution, Solver, Step, train,
+    Average, Caching, Direction, Order, Problem, Settings, SettingsRecord, Solution, Solver, Step,
+    train,
 };
 use proptest::prelude::*;
 
@@ -15,22 +16,32 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
     let base = Settings { lambda: Some(lambda), max_passes, tolerance: 1e-9, threads: 1, ..bcfw() };
     let mut all = Vec::new();
     for step in [Step::LineSearch, Step::Fixed] {
-        all.push(Settings { solver: Solver::FrankWolfe, step, ..base.clone() });
+        all.push(
+            SettingsRecord { solver: Solver::FrankWolfe, step, ..base.record() }
+                .settings()
+                .unwrap(),
+        );
         for order in [Order::Uniform, Order::Permutation, Order::Cyclic] {
             for average in [Average::None, Average::Uniform, Average::Weighted] {
-                all.push(Settings { order, average, step, ..base.clone() });
+                all.push(
+                    SettingsRecord { order, average, step, ..base.record() }.settings().unwrap(),
+                );
             }
         }
     }
     for order in Order::NAMES {
         for direction in Direction::NAMES {
             for cache in Caching::NAMES {
-                all.push(Settings {
-                    order: order.parse().unwrap(),
-                    direction: direction.parse().unwrap(),
-                    cache: cache.parse().unwrap(),
-                    ..base.clone()
-                });
+                all.push(
+                    SettingsRecord {
+                        order: order.parse().unwrap(),
+                        direction: direction.parse().unwrap(),
+                        cache: cache.parse().unwrap(),
+                        ..base.record()
+                    }
+                    .settings()
+                    .unwrap(),
+                );
             }
         }
     }
@@ -62,7 +73,7 @@ fn hold_against_qp(dense: &Enumerated, lambda: f64, all: &[(Settings, Solution)]
         assert!(c.primal >= optimum.below - 1e-7, "{c:?} against {optimum:?}");
         assert!(c.primal - optimum.below <= c.gap + 1e-7, "{c:?} against {optimum:?}");
         assert!(optimum.above - c.dual <= c.gap + 1e-7, "{c:?} against {optimum:?}");
-        if settings.solver == Solver::FrankWolfe {
+        if settings.record().solver == Solver::FrankWolfe {
             // The theorem of batch Frank-Wolfe: after k steps D is within 8R²/(λ(k + 2)).
             let corners = dense.blocks.iter().flat_map(|block| &block.corners);
             let r_sq = corners.map(|(psi, _)| norm_sq(psi)).fold(0.0, f64::max);
@@ -127,7 +138,8 @@ fn a_tiny_gap_is_the_optimum() {
     let reach = |settings: Settings| train(&chain, &settings).unwrap().certificate;
     let base = Settings { tolerance: 1e-4, max_passes: 100_000, ..bcfw() };
     let a = reach(base.clone());
-    let b = reach(Settings { solver: Solver::FrankWolfe, ..base });
+    let b =
+        reach(SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap());
     assert!(a.gap <= 1e-4 && b.gap <= 1e-4, "{a:?} {b:?}");
     assert!((a.primal - b.primal).abs() <= 1e-4 && (a.dual - b.dual).abs() <= 1e-4);
 }

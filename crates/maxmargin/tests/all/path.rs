@@ -6,8 +6,9 @@ use crate::common::problems::{Multiclass, any_multiclass, any_polytope, bounded}
 use crate::common::{assert_close, bcfw, cases, qp};
 use maxmargin::observe::Control;
 use maxmargin::{
-    Average, Bounds, DualPoint, Interrupt, Path, PathKind, PathSettings, Problem, Settings, Solver,
-    Status, TrainError, Trainer, audit, regularization_path, regularization_path_with, train,
+    Average, Bounds, DualPoint, Interrupt, Path, PathKind, PathSettings, Problem, Settings,
+    SettingsRecord, Solver, Status, TrainError, Trainer, audit, regularization_path,
+    regularization_path_with, train,
 };
 use proptest::prelude::*;
 
@@ -89,7 +90,7 @@ proptest! {
         let chain = case.build();
         let solver: Solver = solver.parse().unwrap();
         prop_assume!(solver.starts_anywhere());
-        let base = Settings { lambda: Some(0.1), solver, tolerance: 0.0, threads: 1, ..bcfw() };
+        let base = SettingsRecord { lambda: Some(0.1), solver, tolerance: 0.0, threads: 1, ..bcfw().record() }.settings().unwrap();
         let first = train(&chain, &Settings { max_passes: 5, ..base.clone() }).unwrap();
         let trainer = Trainer::new(Settings { max_passes: 3, ..base.clone() });
         let second = trainer.start_from(first.dual.clone()).train(&chain).unwrap();
@@ -147,10 +148,11 @@ fn every_solver_follows_a_path() {
     for solver in Solver::NAMES {
         for average in [Average::None, Average::Weighted] {
             let solver: Solver = solver.parse().unwrap();
-            let training = Settings { solver, average, ..settings(0.2).training };
-            if !solver.starts_anywhere() || training.check().is_err() {
+            let training =
+                SettingsRecord { solver, average, ..settings(0.2).training.record() }.settings();
+            let Some(training) = training.ok().filter(|_| solver.starts_anywhere()) else {
                 continue; // refused, which is tested elsewhere
-            }
+            };
             let path = PathSettings { lambda_min: 0.05, training, ..settings(0.2) };
             check_path(&maxmargin::doc::toy(), &path, 1);
         }

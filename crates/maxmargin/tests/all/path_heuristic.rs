@@ -5,8 +5,8 @@ use crate::common::paths::{follow, settings};
 use crate::common::problems::{Watched, any_multiclass, any_polytope};
 use crate::common::{assert_close, bcfw, cases};
 use maxmargin::{
-    Average, Direction, Interrupt, Order, PathKind, PathSettings, Problem, Settings, Solver,
-    Status, audit, regularization_path, regularization_path_with,
+    Average, Direction, Interrupt, Order, PathKind, PathSettings, Problem, Settings,
+    SettingsRecord, Solver, Status, audit, regularization_path, regularization_path_with,
 };
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +64,7 @@ proptest! {
         let order = if largest { Order::MaxGap } else { Order::Gap };
         let direction = direction.parse().unwrap();
         let training =
-            Settings { order, direction, max_passes: 100_000, threads: 1, ..bcfw() };
+            SettingsRecord { order, direction, max_passes: 100_000, threads: 1, ..bcfw().record() }.settings().unwrap();
         let settings = PathSettings { kappa: Some(kappa), training, ..heuristic(0.1) };
         check_heuristic(&problem, &settings, 1);
     }
@@ -121,9 +121,19 @@ fn heuristic_paths_need_an_order_with_block_gaps() {
     let start = "a heuristic path cannot be combined with ";
     for (training, expected) in [
         (bcfw(), "order permutation: it stops on"),
-        (Settings { solver: Solver::FrankWolfe, ..Settings::default() }, "solver fw: "),
-        (Settings { order: Order::Gap, gap_power: 2.0, ..bcfw() }, "gap_power 2: "),
-        (Settings { average: Average::Weighted, ..Settings::default() }, "average weighted: "),
+        (Settings { method: Solver::FrankWolfe.into(), ..Settings::default() }, "solver fw: "),
+        (
+            SettingsRecord { order: Order::Gap, gap_power: 2.0, ..bcfw().record() }
+                .settings()
+                .unwrap(),
+            "gap_power 2: ",
+        ),
+        (
+            SettingsRecord { average: Average::Weighted, ..SettingsRecord::default() }
+                .settings()
+                .unwrap(),
+            "average weighted: ",
+        ),
     ] {
         let text = refusal(training);
         assert!(text.starts_with(&format!("{start}{expected}")), "{text}");

@@ -14,8 +14,8 @@ use maxmargin::model::graph::{
     grid_edges,
 };
 use maxmargin::{
-    Block, Caching, Direction, Order, PointCheck, Problem, Quality, Rng, Settings, SparseVec,
-    Status, audit, train,
+    Block, Caching, Direction, Order, PointCheck, Problem, Quality, Rng, Settings, SettingsRecord,
+    SparseVec, Status, audit, train,
 };
 use proptest::prelude::*;
 
@@ -136,7 +136,7 @@ proptest! {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-7, max_passes: 20_000, ..bcfw() };
         for direction in ["fw", "pairwise", "away", "corrective"] {
             let direction = direction.parse().unwrap();
-            let settings = Settings { direction, order: Order::Gap, ..settings.clone() };
+            let settings = SettingsRecord { direction, order: Order::Gap, ..settings.record() }.settings().unwrap();
             let solution = train(&problem, &settings).unwrap();
             assert_certified(&problem, &solution);
             let c = solution.certificate;
@@ -227,15 +227,17 @@ fn runs_repeat_bit_for_bit() {
     for (order, direction, cache) in
         [("gap", "corrective", "off"), ("permutation", "pairwise", "on"), ("uniform", "fw", "off")]
     {
-        let settings = Settings {
+        let settings = SettingsRecord {
             lambda: Some(0.01),
             max_passes: 12,
             tolerance: 1e-9,
             order: order.parse::<Order>().unwrap(),
             direction: direction.parse::<Direction>().unwrap(),
             cache: cache.parse::<Caching>().unwrap(),
-            ..bcfw()
-        };
+            ..bcfw().record()
+        }
+        .settings()
+        .unwrap();
         let warm = build();
         let first = train(&warm, &Settings { threads: 1, ..settings.clone() }).unwrap();
         let again = train(&warm, &Settings { threads: 3, ..settings.clone() }).unwrap();
@@ -254,15 +256,17 @@ fn neighbours_help() {
             let shape = PottsShape::new(labels as usize, 3, edge_attributes);
             let data = pictures(20, labels, noise);
             let problem = Potts::new(shape, data, NodeLoss::HAMMING, GraphInference::Auto).unwrap();
-            let settings = Settings {
+            let settings = SettingsRecord {
                 lambda: Some(1e-4),
                 tolerance: 2e-2,
                 max_passes: 10_000,
                 order: Order::Gap,
                 direction: Direction::Corrective,
                 cache: Caching::On,
-                ..bcfw()
-            };
+                ..bcfw().record()
+            }
+            .settings()
+            .unwrap();
             let solution = train(&problem, &settings).unwrap();
             assert_eq!(solution.status, Status::Converged);
             let predicted = problem.predict(&solution.weights);

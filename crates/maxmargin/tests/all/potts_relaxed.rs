@@ -5,13 +5,13 @@ use crate::common::graphs::{KINDS, NeverSolves, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::ProblemExt as _;
-use maxmargin::inference::labelling::Labelling;
-use maxmargin::inference::local_polytope::LocalPolytope;
-use maxmargin::inference::lp::Simplex;
+use maxmargin::inference::Labelling;
+use maxmargin::inference::Simplex;
+use maxmargin::inference::algorithms::LocalPolytope;
 use maxmargin::model::graph::{
     GraphInference, NodeLabels, NodeLoss, Potts, PottsShape, grid_edges,
 };
-use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SparseVec, train};
+use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SettingsRecord, SparseVec, train};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ proptest! {
         {
             let problem = case.build(inference);
             let direction = direction.parse().unwrap();
-            let solution = train(&problem, &Settings { direction, ..settings.clone() }).unwrap();
+            let solution = train(&problem, &SettingsRecord { direction, ..settings.record() }.settings().unwrap()).unwrap();
             assert_certified(&problem, &solution);
             let c = solution.certificate;
             let expected = match case.shape.edge_attributes {

@@ -8,7 +8,7 @@ use crate::common::{
     watch,
 };
 use maxmargin::ProblemExt as _;
-use maxmargin::{Direction, Order, Problem, Rng, Settings, SparseVec, train};
+use maxmargin::{Direction, Order, Problem, Rng, Settings, SettingsRecord, SparseVec, train};
 use proptest::prelude::*;
 
 /// Weights of several kinds: real, none, small integers (full of ties), huge, tiny.
@@ -175,13 +175,13 @@ proptest! {
         case in any_rows(2..=3), c in 0.05..20.0f64, passes in 1usize..6
     ) {
         let total: f64 = case.rows.iter().map(|row| row.weight).sum();
-        let settings = Settings {
+        let settings = SettingsRecord {
             lambda: Some(1.0 / (c * total)),
             order: Order::Cyclic,
             max_passes: passes as u64,
             tolerance: 0.0,
-            ..bcfw()
-        };
+            ..bcfw().record()
+        }.settings().unwrap();
         let solution = train(&case.binary(), &settings).unwrap();
         let (w, alpha) = coordinate_descent(&case, c, passes);
         assert_all_close(&solution.weights, &w, 1e-9);
@@ -197,7 +197,7 @@ proptest! {
         let mut case = case;
         case.rows.truncate(1);
         let (direction, tolerance) = (Direction::Corrective, 0.0);
-        let settings = Settings { lambda: Some(lambda), direction, tolerance, ..bcfw() };
+        let settings = SettingsRecord { lambda: Some(lambda), direction, tolerance, ..bcfw().record() }.settings().unwrap();
         let settings = Settings { max_passes: 1, ..settings };
         let check = |gap: f64| assert!(gap <= 1e-11, "{gap:e}");
         check(train(&case.multiclass(), &settings).unwrap().certificate.gap);

@@ -11,7 +11,8 @@ use crate::common::{
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::{
-    Direction, Enumerable, Order, Problem, Rng, Settings, SlackRescaled, Solver, SparseVec, train,
+    Direction, Enumerable, Order, Problem, Rng, Settings, SettingsRecord, SlackRescaled, Solver,
+    SparseVec, train,
 };
 use proptest::prelude::*;
 
@@ -82,9 +83,9 @@ fn hold_against_qp<P: Enumerable>(problem: SlackRescaled<P>, dense: &Enumerated,
         assert!(c.dual <= optimum.above + 1e-7, "{c:?} against {optimum:?}");
     };
     let base = Settings { lambda: Some(lambda), tolerance: 1e-7, max_passes: 5000, ..bcfw() };
-    let auto = Settings { solver: Solver::Auto, ..base.clone() };
+    let auto = SettingsRecord { solver: Solver::Auto, ..base.record() }.settings().unwrap();
     let (order, direction) = (Order::Permutation, Direction::Pairwise);
-    let pairwise = Settings { order, direction, ..base };
+    let pairwise = SettingsRecord { order, direction, ..base.record() }.settings().unwrap();
     for settings in [auto, pairwise.clone()] {
         let solution = train(&problem, &settings).unwrap();
         assert_certified(&problem, &solution);

@@ -9,7 +9,7 @@ use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, q
 use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::Hamming;
 use maxmargin::model::soft::{SoftGraph, anneal, train_augmented};
-use maxmargin::{Direction, Order, Problem, Settings, Solver, train};
+use maxmargin::{Direction, Order, Problem, Settings, SettingsRecord, Solver, train};
 use proptest::prelude::*;
 
 pub(crate) fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
@@ -81,13 +81,15 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
 }
 
 fn exactly(lambda: f64) -> Settings {
-    Settings {
+    SettingsRecord {
         lambda: Some(lambda),
         solver: Solver::Auto,
         tolerance: 1e-9,
         max_passes: 100_000,
-        ..bcfw()
+        ..bcfw().record()
     }
+    .settings()
+    .unwrap()
 }
 
 /// For rounds that follow each other.
@@ -112,8 +114,8 @@ proptest! {
         let problem = soft(&case, lambda, rho);
         let optimum = soft_optimum(&case, lambda, rho);
         let auto = exactly(lambda);
-        let gap = Settings { order: Order::Gap, solver: Solver::BlockCoordinate, ..auto.clone() };
-        let pairwise = Settings { direction: Direction::Pairwise, tolerance: 1e-7, ..gap.clone() };
+        let gap = SettingsRecord { order: Order::Gap, solver: Solver::BlockCoordinate, ..auto.record() }.settings().unwrap();
+        let pairwise = SettingsRecord { direction: Direction::Pairwise, tolerance: 1e-7, ..gap.record() }.settings().unwrap();
         let plain = Settings { tolerance: 1e-3, max_passes: 3000, ..gap };
         for settings in [auto, pairwise, plain] {
             let solution = train(&problem, &settings).unwrap();

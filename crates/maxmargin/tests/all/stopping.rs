@@ -5,7 +5,9 @@ use crate::common::problems::Watched;
 use crate::common::{Rows, assert_certified, assert_proven, watch};
 use maxmargin::model::chain::Chain;
 use maxmargin::observe::{Control, Event};
-use maxmargin::{Average, Interrupt, Problem, Settings, Solution, Solver, Status, Trainer, train};
+use maxmargin::{
+    Average, Interrupt, Problem, Settings, SettingsRecord, Solution, Solver, Status, Trainer, train,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -18,8 +20,8 @@ fn every_method(tolerance: f64) -> Vec<Settings> {
     let base = Settings { tolerance, max_passes: 40, gap_every: 3, threads: 1, ..bcfw() };
     vec![
         base.clone(),
-        Settings { average: Average::Weighted, ..base.clone() },
-        Settings { solver: Solver::FrankWolfe, ..base },
+        SettingsRecord { average: Average::Weighted, ..base.record() }.settings().unwrap(),
+        SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
     ]
 }
 
@@ -63,7 +65,7 @@ fn tolerance_zero_never_stops() {
         let solution = train(&chain, &settings).unwrap();
         expect(&chain, &settings, &solution, Status::MaxPasses);
         assert_eq!(solution.certificate.gap, 0.0);
-        let solution = train(&chain, &Settings { tolerance: 1e-300, ..settings }).unwrap();
+        let solution = train(&chain, &Settings { tolerance: 1e-300, ..settings.clone() }).unwrap();
         expect(&chain, &settings, &solution, Status::Converged);
     }
 }
@@ -79,7 +81,7 @@ fn max_oracle_calls_also_in_the_middle_of_a_pass() {
             let calls = solution.totals.oracle_calls;
             // The certificate at the end needs one more pass, and batch steps are whole passes.
             assert!((most..most + 2 * n).contains(&calls), "{calls} calls, {most} allowed");
-            if settings.solver == Solver::BlockCoordinate && most < 3 * n {
+            if settings.record().solver == Solver::BlockCoordinate && most < 3 * n {
                 assert_eq!((solution.totals.visits, calls), (most, most + n));
             }
         }

@@ -8,7 +8,9 @@ use crate::common::{
     assert_all_close, assert_bounded, assert_certified, assert_close, bcfw, cases, dot, watch,
 };
 use maxmargin::doc::toy;
-use maxmargin::{Average, Order, Problem, Settings, Solution, Solver, Step, TrainError, train};
+use maxmargin::{
+    Average, Order, Problem, Settings, SettingsRecord, Solution, Solver, Step, TrainError, train,
+};
 use proptest::prelude::*;
 
 const AVERAGES: [Average; 4] = [Average::None, Average::Uniform, Average::Weighted, Average::Half];
@@ -16,7 +18,7 @@ const AVERAGES: [Average; 4] = [Average::None, Average::Uniform, Average::Weight
 const PASSES: usize = 5;
 
 fn after<P: Problem>(problem: &P, solver: Solver, lambda: f64, average: Average) -> Solution {
-    let settings = Settings {
+    let settings = SettingsRecord {
         solver,
         lambda: Some(lambda),
         average,
@@ -24,8 +26,10 @@ fn after<P: Problem>(problem: &P, solver: Solver, lambda: f64, average: Average)
         tolerance: 0.0,
         max_passes: PASSES as u64,
         threads: 1,
-        ..Settings::default()
-    };
+        ..SettingsRecord::default()
+    }
+    .settings()
+    .unwrap();
     train(problem, &settings).unwrap()
 }
 
@@ -112,7 +116,7 @@ fn rows_between_checks_have_estimates() {
     let chain = toy();
     for solver in [Solver::Subgradient, Solver::AdaGrad] {
         let settings = Settings {
-            solver,
+            method: solver.into(),
             tolerance: 0.0,
             max_passes: 12,
             gap_every: 5,
@@ -142,7 +146,7 @@ fn the_estimate_of_a_single_example_is_exact_one_step_late() {
         }],
     };
     let settings = Settings {
-        solver: Solver::Subgradient,
+        method: Solver::Subgradient.into(),
         lambda: Some(2.0),
         tolerance: 0.0,
         max_passes: 2,
@@ -164,7 +168,7 @@ fn a_limit_within_a_pass_leaves_a_dual_point() {
     let chain = toy();
     for calls in 1..=11 {
         let settings = Settings {
-            solver: Solver::Subgradient,
+            method: Solver::Subgradient.into(),
             max_oracle_calls: Some(calls),
             tolerance: 0.0,
             ..Settings::default()
@@ -172,7 +176,9 @@ fn a_limit_within_a_pass_leaves_a_dual_point() {
         let solution = train(&chain, &settings).unwrap();
         assert_certified(&chain, &solution);
         for solver in [Solver::AdaGrad, Solver::Perceptron] {
-            let solution = train(&chain, &Settings { solver, ..settings.clone() }).unwrap();
+            let solution =
+                train(&chain, &SettingsRecord { solver, ..settings.record() }.settings().unwrap())
+                    .unwrap();
             assert_bounded(&chain, &solution);
         }
     }
@@ -182,10 +188,15 @@ fn a_limit_within_a_pass_leaves_a_dual_point() {
 #[test]
 fn rates_are_checked() {
     let refused = |settings: Settings| train(&toy(), &settings).unwrap_err().to_string();
-    let rate = |rate| Settings { rate, solver: Solver::AdaGrad, ..Settings::default() };
+    let rate = |rate| {
+        SettingsRecord { rate, solver: Solver::AdaGrad, ..SettingsRecord::default() }
+            .settings()
+            .unwrap()
+    };
     assert_eq!(refused(rate(0.0)), "rate is 0; it must be a positive finite number");
     assert!(refused(rate(f64::NAN)).starts_with("rate is NaN"));
-    let told = refused(Settings { solver: Solver::Subgradient, ..rate(2.0) });
+    let other = SettingsRecord { solver: Solver::Subgradient, ..rate(2.0).record() };
+    let told = other.settings().unwrap_err().to_string();
     assert_eq!(told, "rate 2 cannot be combined with solver ssg: only adagrad has a rate");
 }
 
@@ -200,15 +211,16 @@ fn overflow_is_told() {
         }],
     };
     for solver in [Solver::Subgradient, Solver::NSlack, Solver::OneSlack] {
-        let settings = Settings { solver, lambda: Some(1e-9), ..Settings::default() };
+        let settings =
+            Settings { method: solver.into(), lambda: Some(1e-9), ..Settings::default() };
         let error = train(&problem, &settings).unwrap_err();
         let is_told = matches!(error, TrainError::Overflow | TrainError::NotFinite { .. });
         assert!(is_told, "{solver}: {error}");
     }
     problem.blocks[0].corners[1] = (vec![f64::NAN], 1.0);
     for solver in ["ssg", "adagrad", "perceptron", "n-slack", "1-slack"] {
-        let solver = solver.parse().unwrap();
-        let outcome = train(&problem, &Settings { solver, ..Settings::default() });
+        let solver: Solver = solver.parse().unwrap();
+        let outcome = train(&problem, &Settings { method: solver.into(), ..Settings::default() });
         if let Ok(solution) = outcome {
             // Plain decoding may never look at the bad corner.
             assert!(dot(&solution.weights, &solution.weights).is_finite(), "{solver}");

@@ -4,11 +4,11 @@ use crate::common::bits::fingerprint;
 use crate::common::graphs::{KINDS, magnitude};
 use crate::common::trees::any_tree;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, qp};
-use maxmargin::inference::distance_transform::{Cost, DistanceTransform};
+use maxmargin::inference::{Cost, DistanceTransform};
 use maxmargin::model::tree::{
     State, Tree, TreeExampleError, TreeExamples, TreeLoss, TreeNode, TreeShape,
 };
-use maxmargin::{Problem, Quality, Rng, Settings, Solver, SparseVec, train};
+use maxmargin::{Problem, Quality, Rng, Settings, SettingsRecord, Solver, SparseVec, train};
 use proptest::prelude::*;
 
 proptest! {
@@ -125,7 +125,7 @@ proptest! {
             Settings { lambda: Some(lambda), tolerance: 1e-6, max_passes: 20_000, ..bcfw() };
         for direction in ["fw", "pairwise", "corrective"] {
             let direction = direction.parse().unwrap();
-            let solution = train(&tree, &Settings { direction, ..settings.clone() }).unwrap();
+            let solution = train(&tree, &SettingsRecord { direction, ..settings.record() }.settings().unwrap()).unwrap();
             assert_certified(&tree, &solution);
             let c = solution.certificate;
             prop_assert_eq!(c.quality, Quality::Exact);
@@ -134,7 +134,7 @@ proptest! {
         }
         // Exponentiated gradients come near it, within the same bounds.
         let solver = Solver::ExponentiatedGradient;
-        let settings = Settings { solver, max_passes: 300, ..Settings::default() };
+        let settings = Settings { method: solver.into(), max_passes: 300, ..Settings::default() };
         let solution = train(&tree, &Settings { lambda: Some(lambda), ..settings }).unwrap();
         assert_certified(&tree, &solution);
         let (c, scale) = (solution.certificate, dense.start_gap().max(1.0));

@@ -4,8 +4,8 @@ use crate::common::bits::{fingerprint, random_chain, timeless};
 use crate::common::{Rows, assert_proven, bcfw, cases, watch};
 use maxmargin::observe::{JsonLines, Table};
 use maxmargin::{
-    Average, Checkpoint, CheckpointEvery, Direction, Order, Problem, Settings, Solution, Solver,
-    Status, TrainError, Trainer, Validation, train,
+    Average, Checkpoint, CheckpointEvery, Direction, Order, Problem, Settings, SettingsRecord,
+    Solution, Solver, Status, TrainError, Trainer, train,
 };
 use proptest::prelude::*;
 
@@ -14,10 +14,12 @@ fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 30, gap_every: 2, ..bcfw() };
     let (order, direction) = (Order::Gap, Direction::Corrective);
     vec![
-        Settings { average: Average::Weighted, ..base.clone() },
-        Settings { solver: Solver::FrankWolfe, ..base.clone() },
-        Settings { order, direction, ..base.clone() },
-        Settings { order, direction, average: Average::Weighted, ..base.clone() },
+        SettingsRecord { average: Average::Weighted, ..base.record() }.settings().unwrap(),
+        SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }.settings().unwrap(),
+        SettingsRecord { order, direction, ..base.record() }.settings().unwrap(),
+        SettingsRecord { order, direction, average: Average::Weighted, ..base.record() }
+            .settings()
+            .unwrap(),
         base,
     ]
 }
@@ -39,7 +41,7 @@ fn with_patience(settings: &Settings, patience: u64) -> Settings {
 
 /// Passes from one check to the next.
 fn stride(settings: &Settings) -> u64 {
-    if settings.solver == Solver::FrankWolfe { 1 } else { settings.gap_every }
+    if settings.record().solver == Solver::FrankWolfe { 1 } else { settings.gap_every }
 }
 
 #[test]
@@ -113,8 +115,9 @@ fn every_gap_comes_with_an_error_of_the_weights_that_would_be_returned() {
         let (plain, _) = watch(&problem, &settings);
         assert_eq!(fingerprint(&solution), fingerprint(&plain));
         assert_eq!(timeless(&solution.totals), timeless(&plain.totals));
-        let last = Validation { error: f64::from(checks), pass: 30, checks: checks.into() };
-        assert_eq!((solution.validation, plain.validation), (Some(last), None));
+        let last = solution.validation.map(|last| (last.error, last.pass, last.checks));
+        assert_eq!(last, Some((f64::from(checks), 30, checks.into())));
+        assert_eq!(plain.validation, None);
     }
 }
 

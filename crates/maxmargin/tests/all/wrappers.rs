@@ -25,8 +25,8 @@ use crate::common::problems::Enumerated;
 use crate::common::qp::Optimum;
 use crate::common::{assert_certified, assert_close};
 use maxmargin::{
-    Bounded, Bounds, Caching, Certificate, Direction, DualPoint, Problem, Settings, Solution,
-    Solver, TrainError, train,
+    Bounded, Bounds, Caching, Certificate, Direction, DualPoint, Problem, Settings, SettingsRecord,
+    Solution, Solver, TrainError, train,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -52,12 +52,12 @@ fn every_solver(lambda: f64) -> Vec<Settings> {
     let solvers = Solver::NAMES.iter().map(|name| name.parse().unwrap());
     let mut all: Vec<Settings> = solvers
         .filter(|&solver| solver != Solver::Auto)
-        .map(|solver| Settings { solver, ..base.clone() })
+        .map(|solver| SettingsRecord { solver, ..base.record() }.settings().unwrap())
         .collect();
     for direction in Direction::NAMES {
         for cache in [Caching::Off, Caching::On] {
             let direction = direction.parse().unwrap();
-            all.push(Settings { direction, cache, ..base.clone() });
+            all.push(SettingsRecord { direction, cache, ..base.record() }.settings().unwrap());
         }
     }
     all
@@ -66,7 +66,16 @@ fn every_solver(lambda: f64) -> Vec<Settings> {
 /// A run to a small gap.
 fn precisely(lambda: f64) -> Settings {
     let (direction, max_passes) = (Direction::Pairwise, 20_000);
-    Settings { lambda: Some(lambda), tolerance: 1e-7, max_passes, direction, threads: 1, ..bcfw() }
+    SettingsRecord {
+        lambda: Some(lambda),
+        tolerance: 1e-7,
+        max_passes,
+        direction,
+        threads: 1,
+        ..bcfw().record()
+    }
+    .settings()
+    .unwrap()
 }
 
 /// What a run has come to.

@@ -8,7 +8,7 @@ use crate::data::{Data, SoftCase};
 use crate::recipe::{Lp, Recipe};
 use crate::truth::{Explicit, Polytope, Truth};
 use maxmargin::inference::Inference;
-use maxmargin::inference::lp::{LinearProgram, LpError, Simplex, SolveLp};
+use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::factor_graph::Hamming;
 use maxmargin::model::soft::{SoftError, SoftGraph};

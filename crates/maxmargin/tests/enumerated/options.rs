@@ -1,10 +1,10 @@
 //! Random settings, most of which have a meaning.
 
 use crate::recipe::{log_uniform, pick, pick_name};
-use maxmargin::{Average, Caching, Direction, Order, Rng, Settings, Solver, Step};
+use maxmargin::{Average, Caching, Direction, Order, Rng, SettingsRecord, Solver, Step};
 
-/// Settings for a run at `lambda`.
-pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> Settings {
+/// Settings by name for a run at `lambda`.
+pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
     let solver: Solver = pick_name(rng, Solver::NAMES);
     let tolerance = match rng.below(4) {
         0 => 0.0,
@@ -15,7 +15,7 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> Settings {
         1 => 200,
         _ => 1 + rng.below(40),
     };
-    let mut settings = Settings {
+    let mut settings = SettingsRecord {
         lambda: Some(lambda),
         solver,
         tolerance,
@@ -25,7 +25,7 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> Settings {
         seed: rng.below(1 << 30) as u64,
         threads: pick(rng, &[1, 1, 1, 1, 1, 1, 1, 2]),
         block_gaps: rng.below(2) == 0,
-        ..Settings::default()
+        ..SettingsRecord::default()
     };
     if solver == Solver::AdaGrad && rng.below(2) == 0 {
         settings.rate = log_uniform(rng, -2.0, 1.0);

@@ -7,7 +7,7 @@ use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs}
 use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use maxmargin::{
     Average, Block, Checkpoint, CheckpointEvery, DualPoint, Problem, Quality, Rng, Settings,
-    Solution, Solver, Step, TrainError, Trainer, audit, regularization_path, train,
+    SettingsRecord, Solution, Solver, Step, TrainError, Trainer, audit, regularization_path, train,
 };
 
 fn audited<P: Problem>(problem: &P, solution: &Solution) -> Quality {
@@ -61,7 +61,8 @@ fn a_heuristic_does_not_contradict_itself() {
             (Solver::Subgradient, Average::None, Step::LineSearch),
             (Solver::BlockCoordinate, Average::Uniform, Step::Fixed),
         ] {
-            let settings = Settings { solver, average, step, ..base.clone() };
+            let settings =
+                SettingsRecord { solver, average, step, ..base.record() }.settings().unwrap();
             let solution = train(&problem, &settings).unwrap();
             let c = solution.certificate;
             assert!(c.gap >= 0.0 && c.quality == Quality::Heuristic);
@@ -103,7 +104,8 @@ fn rounding_errors_are_no_features() {
     let tree = Tree::new(data, TreeLoss { kind_cost: 0.0 }).unwrap();
     for max_passes in 1..30 {
         let (solver, tolerance) = (Solver::ExponentiatedGradient, 0.0);
-        let settings = Settings { solver, tolerance, max_passes, ..Settings::default() };
+        let settings =
+            Settings { method: solver.into(), tolerance, max_passes, ..Settings::default() };
         let solution = train(&tree, &settings).unwrap();
         assert_eq!(audited(&tree, &solution), Quality::Exact);
     }
@@ -120,7 +122,8 @@ fn a_prediction_below_the_truth_is_no_failure() {
     data.end_pair(2, 2, 1.0).unwrap();
     let problem = Matching::new(MatchingShape::new(2), data, LinkLoss::default()).unwrap();
     let solver = Solver::Perceptron;
-    let settings = Settings { solver, tolerance: 0.0, max_passes: 20, ..Settings::default() };
+    let settings =
+        Settings { method: solver.into(), tolerance: 0.0, max_passes: 20, ..Settings::default() };
     let solution = train(&problem, &settings).unwrap();
     assert_eq!(solution.totals.oracle_failures, 0);
     assert_eq!(solution.certificate.quality, Quality::Exact);

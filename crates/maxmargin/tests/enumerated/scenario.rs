@@ -48,6 +48,10 @@ pub(crate) fn case(seed: u64, tally: &mut Tally, notes: &mut Notes) -> Verdict {
     tally.count("wrappers", recipe.wrapper());
     tally.count("decoders", format!("{}: {}", recipe.data.kind(), recipe.decoder()));
     tally.count("ways", way);
+    let Ok(settings) = settings.settings() else {
+        tally.count("refused by training", "settings");
+        return Ok(());
+    };
     let mut scene = Scene { recipe, instance, settings, rng, tally, notes };
     match way {
         "cold" => scene.cold(),
@@ -189,9 +193,10 @@ impl Scene<'_> {
             _ => lambda,
         };
         let theirs = draw_settings(&mut self.rng, their_lambda);
-        let point = match Trainer::new(theirs).train(&*built.problem) {
-            Ok(solution) => solution.dual,
-            Err(_) => DualPoint::at_truth(&*built.problem),
+        let trained = theirs.settings().map(|theirs| Trainer::new(theirs).train(&*built.problem));
+        let point = match trained {
+            Ok(Ok(solution)) => solution.dual,
+            _ => DualPoint::at_truth(&*built.problem),
         };
         let shrinks = their_lambda > lambda && self.rng.below(2) == 0;
         let mut point = match shrinks {
@@ -268,12 +273,13 @@ impl Scene<'_> {
         };
         let (c, kind) = (solution.certificate, self.recipe.data.kind());
         self.tally.count("trained", "runs");
-        self.tally.count("solvers", self.settings.solver);
+        let by_name = self.settings.record();
+        self.tally.count("solvers", by_name.solver);
         self.tally.count("qualities", format!("{kind}: {}", c.quality));
-        if self.settings.solver == Solver::BlockCoordinate {
-            self.tally.count("directions", self.settings.direction);
-            self.tally.count("orders", self.settings.order);
-            self.tally.count("caches", self.settings.cache);
+        if by_name.solver == Solver::BlockCoordinate {
+            self.tally.count("directions", by_name.direction);
+            self.tally.count("orders", by_name.order);
+            self.tally.count("caches", by_name.cache);
         }
         let judge = Judge::new(&self.instance.truth, solution.lambda);
         let tolerance = self.settings.tolerance;
@@ -306,7 +312,8 @@ impl Scene<'_> {
         // Weights that are made of the dual point come with the dual value of that point.
         let settings = &self.settings;
         let may_fall = settings.weights_from_dual()
-            && (settings.step == Step::Fixed || settings.solver == Solver::Subgradient);
+            && (settings.record().step == Step::Fixed
+                || settings.method.solver() == Solver::Subgradient);
         for row in &watch.rows {
             judge
                 .dual(row.dual, c.quality, f64::INFINITY)

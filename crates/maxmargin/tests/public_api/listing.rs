@@ -141,7 +141,11 @@ impl Listing {
             let inside: Vec<String> = path.iter().cloned().chain([name]).collect();
             return self.add_module(modules, &inside, &place);
         }
-        let open = if has(attributes, "non_exhaustive") { "non-exhaustive " } else { "" };
+        // The attributes of a named enum are inside the macro.
+        let inside = |item: &syn::ItemMacro| text(&item.mac.tokens).contains("non_exhaustive");
+        let is_open = has(attributes, "non_exhaustive")
+            || matches!(item, Item::Macro(item) if is_named_macro(item) && inside(item));
+        let open = if is_open { "non-exhaustive " } else { "" };
         let mut members = members_of(item);
         members.extend(methods_of(modules, &name));
         let mut line = format!("{open}{kind} {place}");
@@ -247,8 +251,10 @@ fn members_of(item: &Item) -> BTreeSet<String> {
             let body = tokens.rsplit_once(") {").map_or("", |(_, body)| body);
             let variants =
                 body.split(" = \"").filter_map(|before| before.split_whitespace().last());
+            let is_name = |v: &&str| v.chars().all(char::is_alphanumeric);
             let variants: Vec<&str> = variants.collect();
-            variants[..variants.len().saturating_sub(1)].iter().map(|v| (*v).to_owned()).collect()
+            let variants = &variants[..variants.len().saturating_sub(1)];
+            variants.iter().copied().filter(is_name).map(str::to_owned).collect()
         }
         _ => BTreeSet::new(),
     }

@@ -4,7 +4,7 @@
 //! solver can be compared as soon as it exists.
 
 use anyhow::{Result, anyhow, bail};
-use maxmargin::{Average, Caching, Direction, Order, Settings, Solver, Step};
+use maxmargin::{Average, Caching, Direction, Order, Settings, SettingsRecord, Solver, Step};
 use serde_json::Value;
 
 /// A method that takes part in a comparison.
@@ -90,7 +90,7 @@ impl Method {
         let solver = solver.parse::<Solver>().map_err(|error| {
             anyhow!("--methods: {error}\nhint: a method is written SOLVER[+PART]…, as in bcfw+gap")
         })?;
-        let mut settings = Settings { solver, ..base.clone() };
+        let mut settings = SettingsRecord { solver, ..base.record() };
         let mut given: Vec<&str> = Vec::new();
         for part in parts {
             let (key, value) = match part.split_once('=') {
@@ -105,7 +105,8 @@ impl Method {
             settings = with(&settings, key, value)
                 .map_err(|error| anyhow!("--methods: in `{name}`: {key}={value}: {error}"))?;
         }
-        settings.check().map_err(|error| anyhow!("--methods: `{name}`: {error}"))?;
+        let judged = settings.settings().and_then(|settings| settings.check().map(|()| settings));
+        let settings = judged.map_err(|error| anyhow!("--methods: `{name}`: {error}"))?;
         Ok(Self { name: name.to_owned(), settings, wanted: true })
     }
 }
@@ -131,7 +132,7 @@ fn key_of(solver: Solver, part: &str) -> (Result<&'static str>, &str) {
 }
 
 /// The settings with one of them changed.
-fn with(settings: &Settings, key: &str, value: &str) -> Result<Settings> {
+fn with(settings: &SettingsRecord, key: &str, value: &str) -> Result<SettingsRecord> {
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let Value::Object(mut fields) = serde_json::to_value(settings)? else {
         bail!("settings are no object");
@@ -162,8 +163,8 @@ fn unknown(part: &str) -> anyhow::Error {
 mod tests {
     use super::*;
 
-    fn settings(name: &str) -> Settings {
-        Method::parse(name, &Settings::default()).unwrap().settings
+    fn settings(name: &str) -> SettingsRecord {
+        Method::parse(name, &Settings::default()).unwrap().settings.record()
     }
 
     fn refusal(name: &str) -> String {
@@ -176,12 +177,12 @@ mod tests {
         assert_eq!((all.solver, all.order), (Solver::BlockCoordinate, Order::Gap));
         assert_eq!((all.direction, all.cache), (Direction::Pairwise, Caching::On));
         assert_eq!((all.average, all.gap_every), (Average::Weighted, 3));
-        assert_eq!((all.cache_factor, all.cache_nu), (0.5, Settings::default().cache_nu));
+        assert_eq!((all.cache_factor, all.cache_nu), (0.5, SettingsRecord::default().cache_nu));
         assert_eq!(settings("bcfw+fw+cache-auto").cache, Caching::Auto);
         assert_eq!(settings("bcfw+fixed").step, Step::Fixed);
         assert_eq!(settings("bcfw+order=max-gap+average=weighted").order, Order::MaxGap);
         assert!(settings("bcfw+block-gaps=true").block_gaps);
-        assert_eq!(settings("auto"), Settings::default());
+        assert_eq!(settings("auto"), SettingsRecord::default());
     }
 
     #[test]

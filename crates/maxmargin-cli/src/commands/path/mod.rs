@@ -13,7 +13,7 @@ use crate::kind::{self, Vocabulary, kind_of};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
-use maxmargin::observe::{Control, Totals};
+use maxmargin::observe::Control;
 use maxmargin::{
     Blocks, Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings,
     Settings, Solution, TrainError, audit, lambda_grid_with, regularization_path_with,
@@ -190,18 +190,8 @@ impl Best {
         let Self { weights, point, .. } = self;
         let lambda = at.certificate.lambda;
         let certificate = audit(problem, lambda, &weights, &point, 1e-9, threads)?.certificate;
-        let (oracle_calls, seconds) = (at.oracle_calls, at.seconds);
-        let totals = Totals { oracle_calls, seconds, ..Totals::default() };
-        Ok(Solution {
-            weights,
-            dual: point,
-            lambda,
-            certificate,
-            status: at.status,
-            totals,
-            choice: None,
-            validation: None,
-            warnings: Vec::new(),
-        })
+        let mut solution = Solution::new(weights, point, certificate, at.status);
+        (solution.totals.oracle_calls, solution.totals.seconds) = (at.oracle_calls, at.seconds);
+        Ok(solution)
     }
 }

@@ -12,7 +12,7 @@ use super::{AssignmentError, Nulls, check};
 /// between a row and a column that can have all of theirs need no path.
 ///
 /// ```
-/// use maxmargin::inference::assignment::DegreeBounded;
+/// use maxmargin::inference::DegreeBounded;
 ///
 /// let (mut solver, mut links) = (DegreeBounded::new(), Vec::new());
 /// let scores = [3.0, 2.0, 1.0,   // row 0 with columns 0, 1, 2
@@ -22,7 +22,7 @@ use super::{AssignmentError, Nulls, check};
 /// assert_eq!(solver.solve(&scores, 2, 3, [2, 1], &mut links)?, 7.0); // two links per row
 /// assert_eq!(links, [(0, 1), (0, 2), (1, 0)]);
 /// assert_eq!(solver.solve(&scores, 2, 3, [3, 2], &mut links)?, 10.5);
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct DegreeBounded {

@@ -22,7 +22,7 @@ use thiserror::Error;
 /// What may stay unmatched.
 ///
 /// ```
-/// use maxmargin::inference::assignment::{Assignment, Nulls};
+/// use maxmargin::inference::{Assignment, Nulls};
 ///
 /// let (scores, mut links) = ([2.0, -1.0, 3.0, -2.0], Vec::new());
 /// let mut solver = Assignment::new();
@@ -70,7 +70,7 @@ impl Nulls<'_> {
 /// Scores that allow no answer.
 ///
 /// ```
-/// use maxmargin::inference::assignment::{Assignment, AssignmentError, Nulls};
+/// use maxmargin::inference::{Assignment, AssignmentError, Nulls};
 ///
 /// let never = f64::NEG_INFINITY; // forbids a link
 /// let scores = [1.0, never, 2.0, never];

@@ -7,13 +7,14 @@ use std::collections::BinaryHeap;
 /// An assignment and its score.
 ///
 /// ```
-/// use maxmargin::inference::assignment::{Nulls, n_best_assignments};
+/// use maxmargin::inference::{Nulls, n_best_assignments};
 ///
 /// let best = n_best_assignments(&[2.0, 1.0], 1, 2, Nulls::Free, 1)?;
 /// assert_eq!((best[0].score, best[0].links.as_slice()), (2.0, &[Some(0)][..]));
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ScoredAssignment {
     /// The score.
     pub score: f64,
@@ -29,13 +30,13 @@ pub struct ScoredAssignment {
 /// many solutions of an [`Assignment`] as there are rows.
 ///
 /// ```
-/// use maxmargin::inference::assignment::{Nulls, n_best_assignments};
+/// use maxmargin::inference::{Nulls, n_best_assignments};
 ///
 /// let scores = [3.0, 1.0, 2.0, 2.0];
 /// let best = n_best_assignments(&scores, 2, 2, Nulls::Forbidden, 5)?;
 /// let found: Vec<_> = best.iter().map(|a| (a.score, a.links.clone())).collect();
 /// assert_eq!(found, [(5.0, vec![Some(0), Some(1)]), (3.0, vec![Some(1), Some(0)])]);
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 ///
 /// # Errors

@@ -7,13 +7,14 @@ use std::collections::BinaryHeap;
 /// A set of links and its score.
 ///
 /// ```
-/// use maxmargin::inference::assignment::n_best_links;
+/// use maxmargin::inference::n_best_links;
 ///
 /// let best = n_best_links(&[2.0, 1.0], 1, 2, [2, 1], 1)?;
 /// assert_eq!((best[0].score, best[0].links.as_slice()), (3.0, &[(0, 0), (0, 1)][..]));
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LinkSet {
     /// The score.
     pub score: f64,
@@ -30,12 +31,12 @@ pub struct LinkSet {
 /// n answers takes at most as many solutions as there are possible links.
 ///
 /// ```
-/// use maxmargin::inference::assignment::n_best_links;
+/// use maxmargin::inference::n_best_links;
 ///
 /// let found = n_best_links(&[3.0, 1.0, 2.0], 1, 3, [2, 1], 3)?;
 /// let scores: Vec<f64> = found.iter().map(|set| set.score).collect();
 /// assert_eq!(scores, [5.0, 4.0, 3.0]);
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use super::{AssignmentError, Nulls, check};
 /// own dual.
 ///
 /// ```
-/// use maxmargin::inference::assignment::{Assignment, Nulls};
+/// use maxmargin::inference::{Assignment, Nulls};
 ///
 /// let (mut solver, mut links) = (Assignment::new(), Vec::new());
 /// let scores = [5.0, 4.0, 1.0,   // row 0 with columns 0, 1, 2
@@ -29,7 +29,7 @@ use super::{AssignmentError, Nulls, check};
 /// let (u, v) = (solver.row_duals(), solver.column_duals());
 /// assert!((0..6).all(|at| u[at / 3] + v[at % 3] >= scores[at]));
 /// assert_eq!(u.iter().chain(v).sum::<f64>(), score);
-/// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+/// # Ok::<(), maxmargin::inference::AssignmentError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Assignment {
@@ -51,14 +51,14 @@ impl Assignment {
     /// depends on the scores alone.
     ///
     /// ```
-    /// use maxmargin::inference::assignment::{Assignment, Nulls};
+    /// use maxmargin::inference::{Assignment, Nulls};
     ///
     /// let (mut solver, mut links) = (Assignment::new(), Vec::new());
     /// // To stay alone costs row 0 nothing and row 1 much; there is but one column.
     /// let nulls = Nulls::Scored { rows: &[0.0, -9.0], columns: &[0.0] };
     /// assert_eq!(solver.solve(&[3.0, -2.0], 2, 1, nulls, &mut links)?, -2.0);
     /// assert_eq!(links, [None, Some(0)]);
-    /// # Ok::<(), maxmargin::inference::assignment::AssignmentError>(())
+    /// # Ok::<(), maxmargin::inference::AssignmentError>(())
     /// ```
     ///
     /// # Errors

@@ -18,7 +18,7 @@
 //! ([`set_tie`](MaxFlow::set_tie), [`set_edge`](MaxFlow::set_edge)) starts from what is known.
 //!
 //! ```
-//! use maxmargin::inference::max_flow::MaxFlow;
+//! use maxmargin::inference::MaxFlow;
 //!
 //! let mut network = MaxFlow::new(2);
 //! network.tie(0, 5.0, 0.0); // from the source to node 0
@@ -48,7 +48,7 @@ use std::collections::VecDeque;
 /// A network, and the memory to find its maximum flow again and again.
 ///
 /// ```
-/// use maxmargin::inference::max_flow::MaxFlow;
+/// use maxmargin::inference::MaxFlow;
 ///
 /// let mut network = MaxFlow::new(3);
 /// network.tie(0, 9.0, 0.0);
@@ -95,7 +95,7 @@ impl MaxFlow {
     /// Forgets all edges and begins anew with so many nodes; memory is kept.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(1);
+    /// let mut network = maxmargin::inference::MaxFlow::new(1);
     /// network.tie(0, 1.0, 1.0);
     /// network.reset(2);
     /// assert_eq!((network.nodes(), network.edges(), network.solve()), (2, 0, 0.0));
@@ -124,7 +124,7 @@ impl MaxFlow {
     /// Adds capacity from the source to `node`, and from `node` to the sink.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(1);
+    /// let mut network = maxmargin::inference::MaxFlow::new(1);
     /// network.tie(0, 2.0, 5.0);
     /// network.tie(0, 1.0, 0.0);
     /// assert_eq!(network.solve(), 3.0);
@@ -144,7 +144,7 @@ impl MaxFlow {
     /// Sets what [`tie`](Self::tie) has added up so far to other capacities.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(1);
+    /// let mut network = maxmargin::inference::MaxFlow::new(1);
     /// network.tie(0, 2.0, 5.0);
     /// assert_eq!(network.solve(), 2.0);
     /// network.set_tie(0, 7.0, 4.0);
@@ -166,7 +166,7 @@ impl MaxFlow {
     /// which [`set_edge`](Self::set_edge) knows it, counted from 0.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(2);
+    /// let mut network = maxmargin::inference::MaxFlow::new(2);
     /// network.tie(1, 1.0, 0.0);
     /// network.tie(0, 0.0, 1.0);
     /// assert_eq!(network.connect(0, 1, 9.0, 0.25), 0); // the flow goes from 1 to 0
@@ -224,7 +224,7 @@ impl MaxFlow {
     /// no whole multiple of it.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(1);
+    /// let mut network = maxmargin::inference::MaxFlow::new(1);
     /// network.tie(0, 2.0, 5.0);
     /// network.solve();
     /// network.forget_flow();
@@ -252,7 +252,7 @@ impl MaxFlow {
     /// there is.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(2);
+    /// let mut network = maxmargin::inference::MaxFlow::new(2);
     /// network.tie(0, 2.0, 0.0);
     /// network.tie(1, 0.0, 2.0);
     /// network.connect(0, 1, 0.5, 0.0);
@@ -272,7 +272,7 @@ impl MaxFlow {
     /// found: the one with the fewest nodes on that side.
     ///
     /// ```
-    /// let mut network = maxmargin::inference::max_flow::MaxFlow::new(2);
+    /// let mut network = maxmargin::inference::MaxFlow::new(2);
     /// network.tie(0, 2.0, 1.0);
     /// network.solve();
     /// assert!(network.is_on_source_side(0) && !network.is_on_source_side(1));

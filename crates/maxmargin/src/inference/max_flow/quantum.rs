@@ -13,7 +13,7 @@ const BITS: i32 = 51;
 /// capacity is changed by at most 2⁻⁴⁹ of the sum of all.
 ///
 /// ```
-/// use maxmargin::inference::max_flow::Quantum;
+/// use maxmargin::inference::algorithms::Quantum;
 ///
 /// let quantum = Quantum::of(3.75);
 /// assert_eq!(quantum.round(0.75), 0.75);

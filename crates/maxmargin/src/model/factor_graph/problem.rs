@@ -150,7 +150,7 @@ impl FactorGraph {
     ///
     /// ```
     /// # use maxmargin::doc::rings;
-    /// use maxmargin::inference::lp::Simplex;
+    /// use maxmargin::inference::Simplex;
     /// let problem = rings().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
     /// # let _ = problem;
     /// ```

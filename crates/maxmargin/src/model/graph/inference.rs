@@ -21,6 +21,7 @@ named_enum! {
     /// assert_eq!(relaxed, Quality::UpperBound);
     /// ```
     #[derive(Default)]
+    #[non_exhaustive]
     GraphInference("graph inference") {
         /// The best that the shape allows: max-flow for two labels with pairwise weights ≥ 0,
         /// expansion for more of them, max-product for weights of either sign.

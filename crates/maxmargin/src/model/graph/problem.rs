@@ -151,7 +151,7 @@ impl Potts {
     ///
     /// ```
     /// # use maxmargin::doc::patches;
-    /// use maxmargin::inference::lp::Simplex;
+    /// use maxmargin::inference::Simplex;
     /// let problem = patches().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
     /// # let _ = problem;
     /// ```

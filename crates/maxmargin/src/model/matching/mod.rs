@@ -8,7 +8,7 @@
 //! ⟨w, φ(x, y)⟩ = Σ_{(r,c) ∈ y} ⟨w, x_rc⟩
 //! ```
 //!
-//! so that the best output is an [assignment](crate::inference::assignment), and the loss is one too:
+//! so that the best output is an [assignment](crate::inference::Assignment), and the loss is one too:
 //! each link that is wrong costs something, each sure one that is missing too, and *possible* links
 //! cost nothing either way. A block of the dual is the share μ_rc of each link.
 //!

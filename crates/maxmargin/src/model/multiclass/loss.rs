@@ -15,6 +15,7 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ClassLoss {
     /// 1 for every mistake.
     #[default]

@@ -11,7 +11,7 @@
 //!
 //! Its parts are the labels that are on and the pairs that are both on. Up to some twenty labels the
 //! best set is found by trying all of them; on a tree, by max-sum; else training goes over the LP
-//! relaxation, by [roof duality](crate::inference::roof_duality), whose corners have labels that are
+//! relaxation, by [roof duality](crate::inference::Inference::RoofDuality), whose corners have labels that are
 //! half on.
 //!
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights

@@ -53,6 +53,7 @@ pub fn anneal(
 /// # Ok::<(), maxmargin::model::soft::SoftError>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Augmented {
     /// The problem, with the multipliers of the last round.
     pub problem: SoftGraph,

@@ -11,7 +11,7 @@
 //!
 //! Maps say how much each place looks like the part. The best states are found exactly by max-sum;
 //! quadratic costs of deformation take linear time by the
-//! [generalized distance transform](crate::inference::distance_transform), and the model keeps their
+//! [generalized distance transform](crate::inference::DistanceTransform), and the model keeps their
 //! weights ≥ 0. The n best are found exactly too ([`Tree::n_best`]).
 //!
 //! The loss is the mean over nodes of min(1, ‖Δ‖²/s²), with Δ the way from the true place, weighted by

@@ -23,6 +23,7 @@ use std::io;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum CheckpointEvery {
     /// After this many passes, at least one.
     Passes(u64),

@@ -26,7 +26,7 @@ use crate::dual::{Block, Drift};
 use crate::error::TrainError;
 use crate::observe::{CacheStats, Choice, StepSizes, Totals};
 use crate::problem::Quality;
-use crate::settings::{Order, Settings};
+use crate::settings::{Order, Settings, SettingsRecord};
 use envelope::{Envelope, HEAD, TAIL};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,7 +70,7 @@ pub struct Checkpoint<'a> {
     #[serde(skip)]
     pub(crate) note: String,
     pub(crate) signature: u64,
-    pub(crate) settings: Cow<'a, Settings>,
+    pub(crate) settings: Cow<'a, SettingsRecord>,
     pub(crate) stage: Stage<Check>,
     /// w, or with bounds the v that it is clipped from.
     pub(crate) w: Cow<'a, [f64]>,
@@ -118,8 +118,8 @@ pub(crate) struct CertificateByPlace {
 }
 
 impl Checkpoint<'_> {
-    /// The settings of the run.
-    pub fn settings(&self) -> &Settings {
+    /// The settings of the run by name, with what `auto` started with filled in.
+    pub fn settings(&self) -> &SettingsRecord {
         &self.settings
     }
 
@@ -193,15 +193,15 @@ impl Checkpoint<'_> {
     pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
         // What `auto` starts with depends on the problem, which is the same.
         let simplices = self.settings.order == Order::Lazy;
-        self.check_resolved(&now.check()?.resolved(simplices))
+        self.check_resolved(&now.checked()?.resolved(simplices))
     }
 
     /// As [`check_settings`](Self::check_settings), after `auto` has filled in what it starts with.
-    pub(crate) fn check_resolved(&self, now: &Settings) -> Result<(), TrainError> {
+    pub(crate) fn check_resolved(&self, now: &SettingsRecord) -> Result<(), TrainError> {
         // Limits may change, and whatever does not influence the result; of patience, only the number.
-        let bound = |settings: &Settings| {
-            let free = Settings::default();
-            Settings {
+        let bound = |settings: &SettingsRecord| {
+            let free = SettingsRecord::default();
+            SettingsRecord {
                 tolerance: free.tolerance,
                 max_passes: free.max_passes,
                 max_oracle_calls: free.max_oracle_calls,
@@ -215,18 +215,19 @@ impl Checkpoint<'_> {
         let Some(name) = first_difference(&bound(&self.settings), &bound(now)) else {
             return Ok(());
         };
-        let value = |settings: &Settings| match serde_json::to_value(settings).ok()?.get(&name)? {
-            Value::Null => None,
-            Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
-        };
+        let value =
+            |settings: &SettingsRecord| match serde_json::to_value(settings).ok()?.get(&name)? {
+                Value::Null => None,
+                Value::String(text) => Some(text.clone()),
+                other => Some(other.to_string()),
+            };
         let (then, now) = (value(&self.settings), value(now));
         Err(TrainError::ResumeSetting { name, then, now })
     }
 }
 
 /// The name of the first setting in which two differ.
-fn first_difference(a: &Settings, b: &Settings) -> Option<String> {
+fn first_difference(a: &SettingsRecord, b: &SettingsRecord) -> Option<String> {
     if a == b {
         return None;
     }
@@ -277,7 +278,7 @@ mod tests {
     use crate::model::LabelledRows;
     use crate::model::binary::{Binary, BinaryShape};
     use crate::problem::Blocks;
-    use crate::{Average, Caching, Direction, Interrupt, Order, Solver, Trainer};
+    use crate::{BlockAverage, BlockCoordinate, BlockStep, Caching, Interrupt, Order, Trainer};
     use xxhash_rust::xxh3::xxh3_64;
 
     /// If this fails, what a checkpoint holds has changed: make `LAYOUT` one more, so that older
@@ -285,14 +286,14 @@ mod tests {
     /// in it, so that nothing else can make the sum another.
     #[test]
     fn the_layout_is_pinned() {
-        let full = Settings {
-            solver: Solver::BlockCoordinate,
+        let all = BlockCoordinate {
             order: Order::Gap,
-            direction: Direction::Corrective,
+            step: BlockStep::Corrective,
             cache: Caching::On,
-            average: Average::Weighted,
-            ..Settings::default()
+            average: BlockAverage::Weighted,
+            ..BlockCoordinate::default()
         };
+        let full = Settings { method: all.into(), ..Settings::default() };
         let kept = [first_bytes(&toy(), full), first_bytes(&two(), Settings::default())];
         let pinned = kept.map(|bytes| (LAYOUT, bytes.len(), xxh3_64(&bytes)));
         assert_eq!(pinned, PINNED);

@@ -42,16 +42,17 @@ pub fn fingerprint(solution: &Solution) -> Vec<u64> {
 
 /// What a run took, without the time.
 pub fn timeless(totals: &Totals) -> Totals {
-    Totals { seconds: 0.0, oracle_seconds: 0.0, gap_seconds: 0.0, ..*totals }
+    let mut timeless = *totals;
+    (timeless.seconds, timeless.oracle_seconds, timeless.gap_seconds) = (0.0, 0.0, 0.0);
+    timeless
 }
 
 /// The rows of a run, without the time.
 pub fn timeless_rows(rows: &Rows) -> Vec<Record> {
-    let timeless = |row: &Record| Record {
-        seconds: 0.0,
-        oracle_seconds: 0.0,
-        gap_seconds: 0.0,
-        ..row.clone()
+    let timeless = |row: &Record| {
+        let mut timeless = row.clone();
+        (timeless.seconds, timeless.oracle_seconds, timeless.gap_seconds) = (0.0, 0.0, 0.0);
+        timeless
     };
     rows.0.iter().map(|(row, _)| timeless(row)).collect()
 }

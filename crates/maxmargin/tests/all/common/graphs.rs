@@ -3,8 +3,8 @@
 use super::qp;
 use clarabel::algebra::CscMatrix;
 use maxmargin::Rng;
-use maxmargin::inference::lp::{LinearProgram, LpError, SolveLp};
-use maxmargin::inference::topology::Topology;
+use maxmargin::inference::Topology;
+use maxmargin::inference::{LinearProgram, LpError, SolveLp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

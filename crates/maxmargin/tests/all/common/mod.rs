@@ -24,7 +24,7 @@ pub mod subgradients;
 pub mod trees;
 
 use maxmargin::observe::{Control, Event, Observer, Record};
-use maxmargin::{Audit, Problem, Settings, Solution, Trainer, audit};
+use maxmargin::{Audit, Problem, Settings, SettingsRecord, Solution, Trainer, audit};
 use proptest::test_runner::Config;
 
 /// A few random cases (`PROPTEST_CASES` asks for more), and no files left behind by a failure.
@@ -134,5 +134,7 @@ pub fn assert_bounded<P: Problem>(problem: &P, solution: &Solution) {
 
 /// The defaults, with the solver whose parts can be set one by one.
 pub fn bcfw() -> Settings {
-    Settings { solver: maxmargin::Solver::BlockCoordinate, ..Settings::default() }
+    SettingsRecord { solver: maxmargin::Solver::BlockCoordinate, ..SettingsRecord::default() }
+        .settings()
+        .unwrap()
 }

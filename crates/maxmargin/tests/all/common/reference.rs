@@ -120,7 +120,7 @@ impl<'a> BlockCoordinate<'a> {
         let (k, n) = (self.k as f64, self.blocks.len() as f64);
         let gamma = match step {
             Step::LineSearch => clipped(gap, self.lambda * norm_sq(&way)),
-            Step::Fixed => 2.0 * n / (k + 2.0 * n),
+            _ => 2.0 * n / (k + 2.0 * n),
         };
         let new = old.towards(gamma, &corner);
         add_scaled(&mut self.now.w, 1.0, &minus(&new.w, &old.w));
@@ -161,7 +161,7 @@ pub fn batch_subgradient(
         let gap = lambda * norm_sq(&now.w) + risk - now.l;
         let gamma = match step {
             Step::LineSearch => clipped(gap, norm_sq(&subgradient) / lambda),
-            Step::Fixed => 2.0 / (k as f64 + 2.0),
+            _ => 2.0 / (k as f64 + 2.0),
         };
         add_scaled(&mut now.w, -gamma / lambda, &subgradient);
         now.l += gamma * (loss - now.l);

@@ -107,7 +107,7 @@ pub fn average(iterates: &[Vec<f64>], average: Average) -> Vec<f64> {
         Average::None => f64::from(u8::from(t == k)),
         Average::Uniform => 1.0,
         Average::Weighted => t as f64,
-        Average::Half => f64::from(u8::from(t > power / 2)),
+        _ => f64::from(u8::from(t > power / 2)),
     };
     let (mut sum, mut total) = (vec![0.0; iterates[0].len()], 0.0);
     for (t, w) in (1..).zip(iterates) {

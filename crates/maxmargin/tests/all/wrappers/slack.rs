@@ -132,7 +132,7 @@ proptest! {
         let expected = TrainError::Loss { example, loss };
         for settings in every_solver(0.5) {
             // One that needs expectations is refused for want of them.
-            if settings.solver != Solver::ExponentiatedGradient {
+            if settings.record().solver != Solver::ExponentiatedGradient {
                 prop_assert_eq!(train(&problem, &settings).unwrap_err(), expected.clone());
             }
         }
@@ -155,7 +155,7 @@ proptest! {
     #[test]
     fn expectations_are_not_those_of_margin_rescaling(case in any_rows(2..=3)) {
         let problem = SlackRescaled::new(case.multiclass());
-        let settings = Settings { solver: Solver::ExponentiatedGradient, ..Settings::default() };
+        let settings = Settings { method: Solver::ExponentiatedGradient.into(), ..Settings::default() };
         let error = train(&problem, &settings).unwrap_err().to_string();
         prop_assert!(error.contains("slack rescaling"), "{}", error);
         prop_assert!(train(problem.inner(), &settings).is_ok());

@@ -144,7 +144,7 @@ proptest! {
         let problem = Bounded::new(second(), all.clone());
         prop_assert!(problem.has_signed_losses());
         for settings in every_solver(lambda) {
-            if settings.solver == Solver::ExponentiatedGradient {
+            if settings.record().solver == Solver::ExponentiatedGradient {
                 continue;
             }
             let solution = train(&problem, &settings).unwrap();

@@ -7,9 +7,7 @@ use crate::common::rows::{RowsCase, any_rows};
 use crate::common::{assert_certified, assert_close, audit_of, cases};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
-use maxmargin::{
-    Block, Bounded, Bounds, DualPoint, Enumerable, Problem, SlackRescaled, Solution, train,
-};
+use maxmargin::{Block, Bounded, Bounds, DualPoint, Enumerable, Problem, SlackRescaled, train};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -44,7 +42,8 @@ fn hold<P: Problem>([weighted, copies]: [P; 2], counts: &[u8], lambda: f64) {
     let solution = train(&weighted, &precisely(lambda)).unwrap();
     assert_certified(&weighted, &solution);
     let blocks: Vec<Block> = repeated(&solution.dual.blocks, counts);
-    let copied = Solution { dual: DualPoint { blocks }, ..solution.clone() };
+    let mut copied = solution.clone();
+    copied.dual = DualPoint { blocks };
     let (found, stated) = (audit_of(&copies, &copied), solution.certificate);
     assert_eq!(found.infeasible, None);
     assert_close(found.certificate.primal, stated.primal, 1e-10, stated.primal);
