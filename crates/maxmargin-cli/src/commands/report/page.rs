@@ -8,6 +8,7 @@ use maxmargin_report::{
     Bars, Plot, Prose, Report, Series, Table, XAxis, YAxis, format_number, format_seconds,
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// A gap that is so many times that at which half of the runs begin is off the scale. It is larger than that of
@@ -105,7 +106,7 @@ fn table(runs: &[RunFile]) -> Table {
             run.name.clone(),
             run.method.clone(),
             number(run.lambda),
-            run.settings.seed.to_string(),
+            run.settings.get("seed").map_or_else(|| "–".to_owned(), Value::to_string),
             number(last.map(|last| last.pass as f64)),
             number(last.map(|last| last.oracle_calls as f64)),
             or_dash(last.map(|last| format_seconds(last.seconds))),
@@ -183,12 +184,10 @@ fn convergence(runs: &[RunFile]) -> Plot {
 
 /// The settings in which the runs differ, a column for each run.
 fn differences(runs: &[RunFile]) -> Option<Table> {
-    let fields: Vec<Value> =
-        runs.iter().filter_map(|run| serde_json::to_value(&run.settings).ok()).collect();
-    let keys = fields.first()?.as_object()?.keys();
-    let keys = keys.filter(|key| !SHOWN.contains(&key.as_str()));
+    let keys: BTreeSet<&String> = runs.iter().flat_map(|run| run.settings.keys()).collect();
+    let keys = keys.into_iter().filter(|key| !SHOWN.contains(&key.as_str()));
     let differing: Vec<&String> =
-        keys.filter(|key| differ(fields.iter().map(|fields| fields.get(*key)))).collect();
+        keys.filter(|key| differ(runs.iter().map(|run| run.settings.get(*key)))).collect();
     if differing.is_empty() {
         return None;
     }
@@ -196,8 +195,8 @@ fn differences(runs: &[RunFile]) -> Option<Table> {
     for key in &differing {
         table = table.text_column(key.replace('_', "-"));
     }
-    for (run, fields) in runs.iter().zip(&fields) {
-        let cell = |key: &&String| match fields.get(*key) {
+    for run in runs {
+        let cell = |key: &&String| match run.settings.get(*key) {
             None | Some(Value::Null) => "–".to_owned(),
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),

@@ -2,10 +2,10 @@
 
 use crate::commands::compare::runner::Row;
 use anyhow::{Context as _, Result};
+use maxmargin::Settings;
 use maxmargin::observe::{End, Record};
-use maxmargin::{Order, Settings, Solver};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// A run that was read from its trace.
@@ -16,7 +16,8 @@ pub(super) struct RunFile {
     /// The name of its file, without folders.
     pub(super) file: String,
     pub(super) method: String,
-    pub(super) settings: Settings,
+    /// As they were written, by whatever version.
+    pub(super) settings: Map<String, Value>,
     /// Examples and features, where the trace says so.
     pub(super) size: Option<(u64, u64)>,
     pub(super) lambda: Option<f64>,
@@ -28,7 +29,7 @@ pub(super) struct RunFile {
 /// How a run begins, in traces of `train` and of `compare`.
 #[derive(Deserialize)]
 struct Beginning {
-    settings: Settings,
+    settings: Map<String, Value>,
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
@@ -103,7 +104,8 @@ impl RunFile {
             return Err((0, "expected the trace of a run, found no pass of one".to_owned()));
         };
         let Beginning { settings, method, n, d, lambda } = begun;
-        let lambda = lambda.or(settings.lambda).or(end.as_ref().map(|end| end.certificate.lambda));
+        let set = settings.get("lambda").and_then(Value::as_f64);
+        let lambda = lambda.or(set).or(end.as_ref().map(|end| end.certificate.lambda));
         let method = method.unwrap_or_else(|| named(&settings));
         let name = file.clone();
         Ok(Self { name, file, method, settings, size: n.zip(d), lambda, rows, end })
@@ -127,23 +129,17 @@ impl RunFile {
     }
 }
 
-/// A method by its settings, as `compare` writes it.
-fn named(settings: &Settings) -> String {
-    let default = Settings::default();
-    let mut name = settings.solver.name().to_owned();
-    let mut add = |is_other: bool, part: &str| {
-        if is_other {
+/// A method by its settings, as `compare` writes it: the solver, and what is not usual.
+fn named(settings: &Map<String, Value>) -> String {
+    let default = serde_json::to_value(Settings::default()).unwrap_or_default();
+    let text = |key: &str| settings.get(key).and_then(Value::as_str);
+    let mut name = text("solver").unwrap_or("unknown method").to_owned();
+    for key in ["order", "direction", "step", "cache", "average"] {
+        if let Some(part) = text(key).filter(|part| default[key] != *part) {
             name.push('+');
-            name.push_str(part);
+            name.push_str(if key == "cache" { key } else { part });
         }
-    };
-    let is_bcfw = settings.solver == Solver::BlockCoordinate;
-    let Settings { order, direction, step, average, cache, .. } = settings;
-    add(is_bcfw && *order != Order::default(), order.name());
-    add(is_bcfw && *direction != default.direction, direction.name());
-    add(*step != default.step, step.name());
-    add(is_bcfw && *cache != default.cache, "cache");
-    add(*average != default.average, average.name());
+    }
     name
 }
 
@@ -179,7 +175,7 @@ mod tests {
         let run = RunFile::parse(&trace(3), "a".into()).unwrap();
         assert_eq!((run.rows.len(), run.lambda, run.size), (3, Some(0.2), Some((5, 9))));
         assert_eq!((run.gap(), run.primal(), run.end.is_none()), (Some(0.3), Some(0.4), true));
-        assert_eq!((run.settings.seed, run.method.as_str()), (7, "auto"));
+        assert_eq!((&run.settings["seed"], run.method.as_str()), (&7.into(), "auto"));
         let twice = format!("{}\n{}\n{{\"event\":\"pa", trace(3), trace(2));
         let run = RunFile::parse(&twice, "a".into()).unwrap();
         let passes: Vec<u64> = run.rows.iter().map(|row| row.record.pass).collect();
@@ -200,13 +196,12 @@ mod tests {
 
     #[test]
     fn methods_are_named_by_what_is_not_usual() {
-        let settings = Settings {
-            solver: Solver::BlockCoordinate,
-            order: Order::Gap,
-            average: maxmargin::Average::Weighted,
-            ..Settings::default()
-        };
-        assert_eq!(named(&settings), "bcfw+gap+weighted");
-        assert_eq!(named(&Settings::default()), "auto");
+        let of = |text: &str| named(&serde_json::from_str(text).unwrap());
+        assert_eq!(
+            of(r#"{"solver":"bcfw","order":"gap","average":"weighted"}"#),
+            "bcfw+gap+weighted"
+        );
+        assert_eq!(of(r#"{"solver":"bcfw","cache":"on","order":"permutation"}"#), "bcfw+cache");
+        assert_eq!(of("{}"), "unknown method");
     }
 }
