@@ -4,6 +4,7 @@ mod browser;
 mod confusions;
 mod drawings;
 mod links;
+mod network;
 mod pictures;
 mod plots;
 mod tables;

@@ -53,8 +53,8 @@ pub use plot::{Column, Curve, Guide, Plot, Series, XAxis, YAxis};
 pub use scale::Scale;
 pub use sections::{
     Answer, Bar, Bars, Bitmap, Body, Browser, Code, Colour, Confusions, Drawing, Drawings, Example,
-    Fact, Facts, Heatmap, Letter, Links, Mark, Prose, Section, Shade, Table, TableColumn, Tagged,
-    TaggedExample, Tile, Tiles, Tone, Weights, Word, Words,
+    Fact, Facts, Heatmap, Letter, Links, Mark, Network, Prose, Section, Shade, Table, TableColumn,
+    Tagged, TaggedExample, Tile, Tiles, Tone, Weights, Word, Words,
 };
 pub use svg::{SvgOptions, plot_svg};
 

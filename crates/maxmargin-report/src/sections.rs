@@ -9,7 +9,7 @@ mod tagged;
 mod text;
 mod weights;
 
-pub use browser::{Answer, Body, Browser, Example, Links};
+pub use browser::{Answer, Body, Browser, Example, Links, Network};
 pub use confusions::Confusions;
 pub use drawings::{Colour, Drawing, Drawings, Mark};
 pub use numbers::{Bar, Bars, Heatmap, Table, TableColumn};

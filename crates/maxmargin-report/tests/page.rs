@@ -2,8 +2,9 @@
 
 use maxmargin_report::{
     Answer, Bar, Bars, Bitmap, Body, Browser, Code, Confusions, Drawing, Drawings, Example, Fact,
-    Facts, Heatmap, Letter, Links, Plot, Prose, Report, Section, Series, Shade, SvgOptions, Table,
-    Tagged, TaggedExample, Theme, Tile, Tiles, Tone, Weights, Word, Words, XAxis, YAxis, plot_svg,
+    Facts, Heatmap, Letter, Links, Network, Plot, Prose, Report, Section, Series, Shade,
+    SvgOptions, Table, Tagged, TaggedExample, Theme, Tile, Tiles, Tone, Weights, Word, Words,
+    XAxis, YAxis, plot_svg,
 };
 
 const NASTY: &str = "</script></style><img src=x onerror=alert(1)>\"'&amp; <!-- \u{0}\u{202e} ]]>";
@@ -136,12 +137,13 @@ fn everything(text: &str) -> Report {
 }
 
 /// Everything that an example can be.
-fn bodies(text: &str) -> [Body; 5] {
+fn bodies(text: &str) -> [Body; 6] {
     [
         Body::Tokens(TaggedExample::new([(text, text, "x"), ("x", "x", "x")])),
         Body::Word(Word::new([Letter::new(bitmap(), text, "x")])),
         Body::Answer(Answer::new([text], ["x"]).clues_are(text).clue(text, text)),
         Body::Links(Links::new([text], [text, "x"]).link(0, 1, 2)),
+        Body::Network(Network::new([(text, "x"), ("x", text)]).edge(0, 1)),
         Body::Drawing(Drawing::new(text, 2.0, 1.0).dot((1.0, 1.0), 0)),
     ]
 }

@@ -32,9 +32,9 @@ pub(crate) fn heaviest(weights: LargestWeights) -> Option<Weights> {
     let mut section = Weights::new("The heaviest weights");
     section = section.note(match (heading, all > MOST_GROUPS) {
         ("weights", _) => "Blue speaks for a link, orange against it.".to_owned(),
-        (heading, false) => format!("Of each {heading}: blue speaks for it, orange against it."),
+        (heading, false) => format!("Of each {heading}, drawn to its own scale: blue speaks for it, orange against it."),
         (heading, true) => format!(
-            "Of each {heading}: blue speaks for it, orange against it. Of {all} the {MOST_GROUPS} with the \
+            "Of each {heading}, drawn to its own scale: blue speaks for it, orange against it. Of {all} the {MOST_GROUPS} with the \
              heaviest weights."
         ),
     });

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use super::drawings::svg;
 use super::links::links;
+use super::network::network;
 use super::{note, nothing};
 use crate::LabelColours;
 use crate::escape::{json, text};
@@ -40,7 +41,7 @@ pub(super) fn browser(out: &mut String, section: &Browser, colours: &LabelColour
         Body::Word(_) => "spelled",
         Body::Answer(_) => "answers",
         Body::Links(_) => "linked",
-        Body::Drawing(_) => "drawn",
+        Body::Network(_) | Body::Drawing(_) => "drawn",
     };
     let per_page = section.per_page.max(1);
     let _ = writeln!(
@@ -118,6 +119,7 @@ fn card(
         Body::Word(word) => spelled(out, word, waits),
         Body::Answer(answer) => chips(out, answer, colours),
         Body::Links(pair) => links(out, pair, &example.name),
+        Body::Network(graph) => network(out, graph, colours, &example.name),
         Body::Drawing(drawing) => svg(out, drawing),
     }
     out.push_str("</li>\n");

@@ -10,15 +10,17 @@ use crate::sections::Weights;
 
 pub(super) fn weights(out: &mut String, section: &Weights, colours: &LabelColours) {
     note(out, &section.note);
-    let sizes = section.groups.iter().flat_map(|(_, weights)| weights).map(|(_, w)| w.abs());
-    let largest = sizes.filter(|size| size.is_finite()).fold(0.0, f64::max);
-    if largest <= 0.0 {
+    // Each label has its own scale: weights of rare ones would be too small to see.
+    let largest = |weights: &[(String, f64)]| {
+        weights.iter().map(|(_, w)| w.abs()).filter(|size| size.is_finite()).fold(0.0, f64::max)
+    };
+    if section.groups.iter().all(|(_, weights)| largest(weights) <= 0.0) {
         nothing(out, "weights");
         return;
     }
     out.push_str("<div class=\"weights\">\n");
     for (label, weights) in &section.groups {
-        let class = colours.class(label);
+        let (class, largest) = (colours.class(label), largest(weights).max(f64::MIN_POSITIVE));
         let _ = writeln!(
             out,
             "<div class=\"group\"><h3><span class=\"label {class}\">{}</span></h3><ul>",

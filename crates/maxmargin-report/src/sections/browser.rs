@@ -216,6 +216,8 @@ pub enum Body {
     Answer(Answer),
     /// Words of two sentences, and links between them.
     Links(Links),
+    /// Nodes with labels, and edges between them.
+    Network(Network),
     /// A drawing.
     Drawing(Drawing),
 }
@@ -328,6 +330,50 @@ impl Links {
     #[must_use]
     pub fn link(mut self, source: usize, target: usize, colour: usize) -> Self {
         self.links.push((source, target, colour));
+        self
+    }
+}
+
+/// A graph whose nodes have labels.
+///
+/// ```
+/// use maxmargin_report::Network;
+///
+/// let graph = Network::new([("0", "0"), ("1", "0")]).edge(0, 1);
+/// assert_eq!((graph.nodes.len(), graph.edges.len()), (2, 1));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Network {
+    /// The true and the predicted label of each node.
+    pub nodes: Vec<(String, String)>,
+    /// Pairs of nodes.
+    pub edges: Vec<(usize, usize)>,
+}
+
+impl Network {
+    /// Nodes without edges, with their true and predicted labels.
+    ///
+    /// ```
+    /// assert!(maxmargin_report::Network::new([("0", "1")]).edges.is_empty());
+    /// ```
+    pub fn new<T: Into<String>, P: Into<String>>(nodes: impl IntoIterator<Item = (T, P)>) -> Self {
+        let nodes = nodes.into_iter().map(|(truth, read)| (truth.into(), read.into())).collect();
+        Self { nodes, edges: Vec::new() }
+    }
+
+    /// Adds an edge, unless it is there.
+    ///
+    /// ```
+    /// # use maxmargin_report::Network;
+    /// let graph = Network::new([("0", "1"), ("0", "1")]);
+    /// assert_eq!(graph.edge(0, 1).edge(1, 0).edges, [(0, 1)]);
+    /// ```
+    #[must_use]
+    pub fn edge(mut self, a: usize, b: usize) -> Self {
+        if !self.edges.contains(&(a, b)) && !self.edges.contains(&(b, a)) {
+            self.edges.push((a, b));
+        }
         self
     }
 }

@@ -4,11 +4,14 @@ use crate::kind::tested::{
     Candidate, Look, Room, Tested, label_table, matrix, of_all, percent, pick,
 };
 use maxmargin::evaluate::Confusion;
-use maxmargin::model::factor_graph::Graphs;
-use maxmargin_report::{Body, Browser, Example, TaggedExample};
+use maxmargin::model::factor_graph::{Graph, Graphs};
+use maxmargin_report::{Body, Browser, Example, Network, TaggedExample};
 
 /// Graphs on a page, and their variables.
-const ROOM: Room = Room { examples: 120, size: 4_000 };
+const ROOM: Room = Room { examples: 120, size: 3_000 };
+
+/// Larger graphs are lists of variables: no drawing of them could be read.
+const MOST_DRAWN: usize = 64;
 
 pub(super) fn tested(
     graphs: &Graphs,
@@ -40,32 +43,61 @@ pub(super) fn tested(
     page.tile("Macro F1", percent(tally.macro_f1()), "mean over the states".to_owned());
     page.push(label_table("States one by one", "State", &tally));
     page.push(matrix(states, &confusion, "counted over all variables of the test"));
-    let picked = pick(&candidates, ROOM, look.seed);
-    let mut browser = Browser::new("Examples of the test")
-        .note(format!(
-            "{} Variables in the order of the file, and below each its state; wrong ones are boxed, with what was \
-             predicted below.",
-            picked.note("graphs")
-        ))
-        .with_legend();
+    page.push(browser(graphs, predicted, &candidates, look));
+    page
+}
+
+fn browser(
+    graphs: &Graphs,
+    predicted: &[Vec<u32>],
+    candidates: &[Candidate],
+    look: &Look<'_>,
+) -> Browser {
+    let picked = pick(candidates, ROOM, look.seed);
+    let small = |(i, _): &(usize, bool)| graphs.graph(*i).variables() <= MOST_DRAWN;
+    let are_drawn = picked.examples.iter().all(small);
+    let how = match are_drawn {
+        true => {
+            "A circle for each variable, in the colour of the state that was predicted, and a line between those \
+             that share a factor; wrong ones have a broken ring, with the true state beside it."
+        }
+        false => {
+            "Variables in the order of the file, and below each its state; wrong ones are boxed, with what was \
+             predicted below."
+        }
+    };
+    let note = format!("{} {how}", picked.note("graphs"));
+    let mut browser = Browser::new("Examples of the test").note(note).with_legend();
     for &(i, drawn) in &picked.examples {
         let truth = graphs.graph(i).truth();
-        let pairs = || truth.iter().zip(&predicted[i]);
-        let tokens = pairs()
-            .enumerate()
-            .map(|(v, (t, p))| (format!("x{}", v + 1), t.to_string(), p.to_string()));
+        let pairs = || truth.iter().zip(&predicted[i]).map(|(t, p)| (t.to_string(), p.to_string()));
+        let body = match are_drawn {
+            true => Body::Network(network(graphs.graph(i), pairs())),
+            false => Body::Tokens(TaggedExample::new(
+                pairs().enumerate().map(|(v, (t, p))| (format!("x{}", v + 1), t, p)),
+            )),
+        };
         let errors = candidates[i].errors;
         let note = match errors {
             0.0 => "all right".to_owned(),
             _ => format!("{errors} of {} wrong", truth.len()),
         };
-        let example =
-            Example::new(format!("Graph {}", i + 1), Body::Tokens(TaggedExample::new(tokens)));
+        let example = Example::new(format!("Graph {}", i + 1), body);
         let example = example.note(note).errors(errors).place(i, drawn);
-        let add =
-            |example: Example, (t, p): (&u32, &u32)| example.cell(t.to_string(), p.to_string());
-        browser = browser.example(pairs().fold(example, add));
+        browser = browser.example(pairs().fold(example, |example, (t, p)| example.cell(t, p)));
     }
-    page.push(browser);
-    page
+    browser
+}
+
+/// Variables, and which of them share a factor.
+fn network(graph: Graph<'_>, states: impl Iterator<Item = (String, String)>) -> Network {
+    let mut network = Network::new(states);
+    for factor in graph.factors() {
+        for (at, &a) in factor.variables.iter().enumerate() {
+            for &b in &factor.variables[at + 1..] {
+                network = network.edge(a as usize, b as usize);
+            }
+        }
+    }
+    network
 }
