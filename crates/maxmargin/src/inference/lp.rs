@@ -124,7 +124,8 @@ pub trait SolveLp: Send + Sync + fmt::Debug {
 
 /// The simplex method of the crate `microlp`, in pure Rust.
 ///
-/// It knows nothing of duals, so these are found by solving the dual as a program of its own.
+/// It knows nothing of duals, so these are found by solving the dual as a program of its own. Without the
+/// feature `lp` it solves nothing, and says so; certificates that would rest on it are then unproven.
 ///
 /// ```
 /// use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
@@ -139,6 +140,7 @@ pub trait SolveLp: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Simplex;
 
+#[cfg(feature = "lp")]
 impl Simplex {
     fn run(problem: &microlp::Problem) -> Result<microlp::Solution, LpError> {
         let failed = |why: String| LpError { solver: "simplex", why };
@@ -149,6 +151,7 @@ impl Simplex {
     }
 }
 
+#[cfg(feature = "lp")]
 impl SolveLp for Simplex {
     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
         let mut problem = microlp::Problem::new(microlp::OptimizationDirection::Maximize);
@@ -182,5 +185,18 @@ impl SolveLp for Simplex {
         y.clear();
         y.extend(variables.iter().map(|&variable| solution.var_value(variable)));
         Ok(())
+    }
+}
+
+#[cfg(not(feature = "lp"))]
+impl SolveLp for Simplex {
+    fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
+        let why =
+            "this build is without the feature `lp`; enable it, or bring a solver of your own";
+        Err(LpError { solver: "simplex", why: why.to_owned() })
+    }
+
+    fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
+        self.solve(lp, y)
     }
 }

@@ -1,12 +1,14 @@
 //! One typed stream of events, from which tables, logs, progress bars and reports are made.
 
 mod cache_stats;
+#[cfg(feature = "serde")]
 mod jsonl;
 mod status;
 mod table;
 mod validation;
 
 pub use cache_stats::CacheStats;
+#[cfg(feature = "serde")]
 pub use jsonl::JsonLines;
 pub use status::Status;
 pub use table::Table;
@@ -16,7 +18,6 @@ use crate::certificate::Certificate;
 use crate::dual::Drift;
 use crate::problem::Quality;
 use crate::settings::{Caching, Direction, Order, SettingsRecord};
-use serde::{Deserialize, Serialize};
 
 /// What happens in a run.
 ///
@@ -94,7 +95,8 @@ pub enum Event<'a> {
 /// assert_eq!(lambda, 0.25); // 1/n, as none was set
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Start {
     /// Number of examples.
@@ -105,18 +107,18 @@ pub struct Start {
     pub lambda: f64,
     /// What the oracle promises, and so what kind of bound the gaps of this run are. It is written to
     /// files only if it is not exact.
-    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Quality::is_exact"))]
     pub quality: Quality,
     /// All settings by name, with what `auto` starts with filled in.
     pub settings: SettingsRecord,
     /// Whether a validation error comes with every gap.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub validates: bool,
     /// The passes that were done before, if a checkpoint is resumed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub resumed: Option<u64>,
     /// How much of the dual point to start from was taken over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub warm_start: Option<WarmStart>,
 }
 
@@ -140,7 +142,8 @@ pub struct Start {
 /// assert_eq!(taken.unwrap().refused, 0);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct WarmStart {
     /// Blocks that were taken over, not counting those that are at the truth anyway.
@@ -148,7 +151,7 @@ pub struct WarmStart {
     /// Blocks that start at the truth because they are not points of the problem.
     pub refused: u64,
     /// Why the first of these was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub reason: Option<String>,
 }
 
@@ -173,7 +176,8 @@ pub struct WarmStart {
 /// assert_eq!(known, [false, true, false, true]);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Record {
     /// Passes done: n block visits each, or fewer if a pass ended early.
@@ -194,36 +198,36 @@ pub struct Record {
     /// falls.
     pub dual: f64,
     /// The dual objective of the current iterate, if `dual` may belong to another point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub iterate_dual: Option<f64>,
     /// The dual objective of the average of all iterates, if the run averages and the gap is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub average_dual: Option<f64>,
     /// The primal objective, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub primal: Option<f64>,
     /// The duality gap, if it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub gap: Option<f64>,
     /// The [other objective](crate::problem::SecondObjective) of the problem, if it has one and the gap
     /// is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub second: Option<f64>,
     /// An estimate of the primal objective if that is not known, from the oracle calls of the pass alone:
     /// each call reveals the hinge of its example at the weights of that moment. Only methods that visit
     /// every example once in a pass make it. Minus the dual it estimates the gap, but does not bound it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub estimate: Option<f64>,
     /// The validation error, if there is a [validator](crate::Validator) and the gap is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<f64>,
     /// The step sizes since the last row.
     pub steps: StepSizes,
     /// How far w had drifted from the sum of its blocks, if it was rebuilt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub drift: Option<Drift>,
     /// How remembered corners have done, where blocks remember them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub cache: Option<CacheStats>,
 }
 
@@ -245,7 +249,8 @@ pub struct Record {
 /// Trainer::new(Settings::default()).observe(&mut watch).train(&toy())?;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct StepSizes {
     /// How many there were.
@@ -279,7 +284,8 @@ impl StepSizes {
 /// println!("{}", choice.reason);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Choice {
     /// The order of blocks.
@@ -309,7 +315,8 @@ pub struct Choice {
 /// assert_eq!((end.status, end.certificate), (solution.status, solution.certificate));
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct End {
     /// Why it ended.
@@ -319,7 +326,7 @@ pub struct End {
     /// What it took.
     pub totals: Totals,
     /// How the result has done on the data held out, if there were any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }
 
@@ -337,7 +344,8 @@ pub struct End {
 /// assert_eq!(totals.oracle_calls, 88); // two gap passes over four examples
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Totals {
     /// Passes begun: n block visits each, or fewer if a pass ended early.
@@ -358,7 +366,7 @@ pub struct Totals {
     /// The largest drift that was found.
     pub drift: Drift,
     /// How remembered corners have done, where blocks remember them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub cache: Option<CacheStats>,
 }
 
@@ -369,7 +377,8 @@ impl Totals {
     /// ```
     /// use maxmargin::observe::Totals;
     ///
-    /// let (a, b) = (Totals { passes: 2, ..Totals::default() }, Totals { passes: 3, ..Totals::default() });
+    /// let (mut a, mut b) = (Totals::default(), Totals::default());
+    /// (a.passes, b.passes) = (2, 3);
     /// assert_eq!(a.and(&b).passes, 5);
     /// ```
     #[must_use]

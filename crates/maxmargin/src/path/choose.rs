@@ -36,7 +36,6 @@ const LEARNING: f64 = 0.9;
 /// assert_eq!(tried.lambda, 0.5);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub struct TriedLambda {
     /// λ.
     pub lambda: f64,
@@ -53,7 +52,6 @@ pub struct TriedLambda {
 /// assert_eq!(choice.tried.len(), 1);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct LambdaChoice {
     /// The λ with the least error. Among several, the middle one.
     pub lambda: f64,

@@ -1,7 +1,5 @@
 //! The loss of a factor graph.
 
-use serde::{Deserialize, Serialize};
-
 /// Hamming loss: the share (or the sum) of the costs of all variables in a wrong state.
 ///
 /// ```text
@@ -15,8 +13,9 @@ use serde::{Deserialize, Serialize};
 /// use maxmargin::model::factor_graph::Hamming;
 /// assert!(Hamming::default().normalised);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Hamming {
     /// Whether the loss is divided by the sum of the costs, so that it is at most 1. Default: yes.
     pub normalised: bool,

@@ -1,7 +1,6 @@
 //! The loss of a labelled graph.
 
 use super::graphs::LabelledGraph;
-use serde::{Deserialize, Serialize};
 
 /// Hamming loss: the share of nodes with a wrong label, of their weight, or of that of their class.
 ///
@@ -27,8 +26,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(costs(NodeLoss::default()), [0.375, 0.125, 0.5]); // weighted and balanced
 /// # Ok::<(), maxmargin::model::graph::LabelledGraphError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct NodeLoss {
     /// Whether nodes count by their weights. Default: yes.
     pub weighted: bool,

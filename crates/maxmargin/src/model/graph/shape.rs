@@ -1,7 +1,6 @@
 //! Which weights there are, and where they lie.
 
 use crate::problem::bounds::{Bounds, BoundsError};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The shape of the weights of labelled graphs.
@@ -15,8 +14,9 @@ use std::ops::Range;
 /// let shape = PottsShape::new(2, 46, 5);
 /// assert_eq!((shape.unary(), shape.pairwise(), shape.dim()), (0..92, 92..97, 97));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PottsShape {
     /// Number of labels K ≥ 1.
     pub labels: usize,
