@@ -14,9 +14,16 @@ pub(crate) fn file_name(path: &str) -> &str {
 
 /// An argument as it can be shown: paths, alone or as the value of an option, lose their folders.
 fn shown(argument: &str) -> String {
-    let (option, value) = match argument.split_once('=') {
-        Some((option, value)) if option.starts_with("--") => (format!("{option}="), value),
-        _ => (String::new(), argument),
+    let (option, value) = if argument.starts_with("--") {
+        let at = argument.find('=').map_or(argument.len(), |at| at + 1);
+        argument.split_at(at)
+    } else if argument.starts_with('-') {
+        // The value of a short option may follow it at once: `-oMODEL`.
+        let letter = argument.char_indices().nth(2).map_or(argument.len(), |(at, _)| at);
+        let is_equal = argument[letter..].starts_with('=');
+        argument.split_at(letter + usize::from(is_equal))
+    } else {
+        ("", argument)
     };
     let value = match is_path(value) {
         true => file_name(value),
@@ -136,12 +143,12 @@ mod tests {
         let folder = std::env::temp_dir();
         let path = folder.join("my data.txt").display().to_string();
         let line = ["/usr/bin/maxmargin", "train", &path, "--label-weight", "N/A=2"];
-        let line: Vec<String> =
-            line.map(str::to_owned).into_iter().chain([format!("--report={path}")]).collect();
+        let more = [format!("--report={path}"), format!("-o{path}"), "-q".to_owned()];
+        let line: Vec<String> = line.map(str::to_owned).into_iter().chain(more).collect();
         let code = section(&line, "today").unwrap();
         assert_eq!(
             code.text,
-            "maxmargin train 'my data.txt' --label-weight N/A=2 '--report=my data.txt'"
+            "maxmargin train 'my data.txt' --label-weight N/A=2 '--report=my data.txt' '-omy data.txt' -q"
         );
         assert_eq!(section(&line[..1], ""), None);
         assert_eq!(quoted("it's"), "'it'\\''s'");

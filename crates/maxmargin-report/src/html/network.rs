@@ -22,7 +22,7 @@ pub(super) fn network(out: &mut String, graph: &Network, colours: &LabelColours,
         out.push_str("<span>–</span>");
         return;
     }
-    let margin = RADIUS + 8.0;
+    let margin = RADIUS + 12.0;
     let (left, top) = (least(|place| place.0) - margin, least(|place| place.1) - margin);
     let (width, height) =
         (most(|place| place.0) + margin - left, most(|place| place.1) + margin - top);
@@ -38,11 +38,15 @@ pub(super) fn network(out: &mut String, graph: &Network, colours: &LabelColours,
     }
     let _ = write!(out, "<path d=\"{edges}\"/>");
     for ((truth, read), (x, y)) in graph.nodes.iter().zip(&places) {
+        if truth != read {
+            let ring = RADIUS + 3.5;
+            let _ =
+                write!(out, "<circle class=\"wrong\" cx=\"{x:.0}\" cy=\"{y:.0}\" r=\"{ring}\"/>");
+        }
         let class = colours.class(read);
-        let wrong = if truth == read { "" } else { " wrong" };
         let _ = write!(
             out,
-            "<circle class=\"{class}{wrong}\" cx=\"{x:.0}\" cy=\"{y:.0}\" r=\"{RADIUS}\"/>\
+            "<circle class=\"{class}\" cx=\"{x:.0}\" cy=\"{y:.0}\" r=\"{RADIUS}\"/>\
              <text x=\"{x:.0}\" y=\"{:.0}\">{}</text>",
             y + 4.0,
             text(read)
@@ -51,8 +55,8 @@ pub(super) fn network(out: &mut String, graph: &Network, colours: &LabelColours,
             let _ = write!(
                 out,
                 "<text class=\"not\" x=\"{:.0}\" y=\"{:.0}\">{}</text>",
-                x + RADIUS + 3.0,
-                y - RADIUS + 3.0,
+                x + RADIUS + 7.0,
+                y - RADIUS + 1.0,
                 text(truth)
             );
         }
@@ -149,8 +153,8 @@ mod tests {
     fn wrong_nodes_say_what_is_true() {
         let mut out = String::new();
         network(&mut out, &ring(4).edge(0, 9), &LabelColours::new(["a", "<b>"]), "Graph 1");
-        assert_eq!(out.matches("<circle").count(), 4);
-        assert!(out.contains("class=\"k1 wrong\"") && out.contains("class=\"not\""));
+        assert_eq!(out.matches("<circle").count(), 5, "four, and a ring");
+        assert!(out.contains("class=\"wrong\"") && out.contains("class=\"not\""));
         assert!(out.contains("x1: true a, predicted &lt;b&gt;. "));
         out.clear();
         network(&mut out, &Network::default(), &LabelColours::default(), "");
