@@ -4,7 +4,7 @@ use super::{KernelArgs, SoftArgs, named};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
-use maxmargin::model::graph::GraphInference;
+use maxmargin::model::potts::PottsInference;
 use maxmargin_io::Rescaling;
 use std::path::PathBuf;
 
@@ -67,8 +67,8 @@ pub struct ModelArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) frequent_labels: Option<usize>,
     /// How graphs are labelled [default: auto]
-    #[arg(long, value_parser = named::<GraphInference>(GraphInference::NAMES), value_name = "NAME")]
-    pub(crate) graph_inference: Option<GraphInference>,
+    #[arg(long, value_parser = named::<PottsInference>(PottsInference::NAMES), value_name = "NAME")]
+    pub(crate) graph_inference: Option<PottsInference>,
     /// Colour distances at which boundaries between superpixels lose their weight, `inf` for never
     /// [default: 0.05,0.1,0.2,0.4,inf]
     #[arg(long, value_delimiter = ',', value_parser = width, value_name = "NUMBER,…")]

@@ -12,7 +12,7 @@ use super::{
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Problem as _;
-use maxmargin::model::factor_graph::{FactorGraph, Hamming};
+use maxmargin::model::factor_graph::{FactorGraph, StateLoss};
 use maxmargin_io::{
     ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
     LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, read_factor_graphs,
@@ -40,7 +40,7 @@ pub(super) fn training(
     if args.loss == Some(Loss::Balanced) {
         bail!("--loss balanced is for --model graph");
     }
-    let loss = Hamming { normalised: args.loss != Some(Loss::Hamming) };
+    let loss = StateLoss { normalised: args.loss != Some(Loss::Hamming) };
     let (training, inference) = soft::training(args)?;
     let spec = FactorGraphSpec { shape, loss, inference, training, rescaling: args.rescaling };
     let tried = spec.problem(data.graphs.clone()).with_context(|| source.to_string())?;

@@ -12,7 +12,7 @@ use super::{
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
-use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
 use maxmargin_io::{
     ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures,
     Superpixels, Training, Unknown, read_superpixels,
@@ -163,7 +163,7 @@ impl Kind for PottsSpec {
     }
 
     fn describe(&self) -> String {
-        let how = self.inference.resolve(&self.shape).unwrap_or(GraphInference::Auto);
+        let how = self.inference.resolve(&self.shape).unwrap_or(PottsInference::Auto);
         format!("Labelled graphs by {how}")
     }
 

@@ -3,7 +3,7 @@
 use super::Vocabulary;
 use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
-use maxmargin::model::chain::{Decoder, Rules, Sequences};
+use maxmargin::model::chain::{ChainDecoder, Rules, Sequences};
 use maxmargin_io::{
     ChainPredictor, ChainSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
     write_predictions,
@@ -65,7 +65,7 @@ const OPEN: &str = "?";
 
 /// Holds the tokens that have a label at it.
 fn keep_labels(
-    decoder: &mut Decoder<'_>,
+    decoder: &mut ChainDecoder<'_>,
     model: &Model,
     file: &str,
     raw: &RawSequence,

@@ -1,6 +1,6 @@
 //! Are these masses of labels and disagreements that graphs can have?
 
-use super::graphs::LabelledGraph;
+use super::graphs::PottsGraph;
 use super::labels::disagreement;
 use super::shape::PottsShape;
 use crate::problem::sparse::SparseVec;
@@ -9,7 +9,7 @@ use crate::problem::sparse::SparseVec;
 /// [`Potts`](super::Potts).
 pub(super) fn check(
     shape: &PottsShape,
-    graph: LabelledGraph<'_>,
+    graph: PottsGraph<'_>,
     costs: &[f64],
     parts: &SparseVec,
     loss: f64,
@@ -63,7 +63,7 @@ pub(super) fn check(
 }
 
 /// Whether the edges of a graph form no cycle.
-pub(super) fn is_forest(graph: LabelledGraph<'_>) -> bool {
+pub(super) fn is_forest(graph: PottsGraph<'_>) -> bool {
     fn root(parents: &mut [u32], mut v: u32) -> u32 {
         while parents[v as usize] != v {
             let above = parents[parents[v as usize] as usize];

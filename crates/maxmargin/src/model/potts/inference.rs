@@ -9,20 +9,20 @@ named_enum! {
     ///
     /// ```
     /// use maxmargin::Quality;
-    /// use maxmargin::model::graph::{GraphInference, PottsShape};
+    /// use maxmargin::model::potts::{PottsInference, PottsShape};
     ///
-    /// let auto = |shape: PottsShape| GraphInference::Auto.resolve(&shape);
-    /// assert_eq!(auto(PottsShape::new(2, 45, 6)), Ok(GraphInference::MaxFlow));
-    /// assert_eq!(auto(PottsShape::new(5, 45, 6)), Ok(GraphInference::Expansion));
-    /// assert_eq!(auto(PottsShape::new(2, 45, 6).free()), Ok(GraphInference::MaxProduct));
-    /// assert!(GraphInference::MaxFlow.resolve(&PottsShape::new(5, 45, 6)).is_err());
+    /// let auto = |shape: PottsShape| PottsInference::Auto.resolve(&shape);
+    /// assert_eq!(auto(PottsShape::new(2, 45, 6)), Ok(PottsInference::MaxFlow));
+    /// assert_eq!(auto(PottsShape::new(5, 45, 6)), Ok(PottsInference::Expansion));
+    /// assert_eq!(auto(PottsShape::new(2, 45, 6).free()), Ok(PottsInference::MaxProduct));
+    /// assert!(PottsInference::MaxFlow.resolve(&PottsShape::new(5, 45, 6)).is_err());
     ///
-    /// let relaxed = GraphInference::RoofDuality.quality(&PottsShape::new(2, 45, 6).free());
+    /// let relaxed = PottsInference::RoofDuality.quality(&PottsShape::new(2, 45, 6).free());
     /// assert_eq!(relaxed, Quality::UpperBound);
     /// ```
     #[derive(Default)]
     #[non_exhaustive]
-    GraphInference("graph inference") {
+    PottsInference("graph inference") {
         /// The best that the shape allows: max-flow for two labels with pairwise weights ≥ 0,
         /// expansion for more of them, max-product for weights of either sign.
         #[default]
@@ -47,7 +47,7 @@ named_enum! {
     }
 }
 
-impl GraphInference {
+impl PottsInference {
     /// What is done for graphs of one shape: never [`Auto`](Self::Auto).
     ///
     /// # Errors
@@ -70,10 +70,10 @@ impl GraphInference {
     ///
     /// ```
     /// use maxmargin::Quality;
-    /// use maxmargin::model::graph::{GraphInference, PottsShape};
+    /// use maxmargin::model::potts::{PottsInference, PottsShape};
     ///
-    /// assert_eq!(GraphInference::Expansion.quality(&PottsShape::new(5, 9, 1)), Quality::Heuristic);
-    /// assert_eq!(GraphInference::Expansion.quality(&PottsShape::new(5, 9, 0)), Quality::Exact);
+    /// assert_eq!(PottsInference::Expansion.quality(&PottsShape::new(5, 9, 1)), Quality::Heuristic);
+    /// assert_eq!(PottsInference::Expansion.quality(&PottsShape::new(5, 9, 0)), Quality::Exact);
     /// ```
     pub fn quality(self, shape: &PottsShape) -> Quality {
         match self.resolve(shape) {

@@ -4,7 +4,7 @@
 /// with those along diagonals if `diagonals`.
 ///
 /// ```
-/// use maxmargin::model::graph::grid_edges;
+/// use maxmargin::model::potts::grid_edges;
 ///
 /// let edges: Vec<_> = grid_edges(3, 2, false).collect();
 /// assert_eq!(edges, [(0, 1), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (4, 5)]);
@@ -32,7 +32,7 @@ pub fn grid_edges(
 /// that weights ≥ 0 say how much it costs to part them.
 ///
 /// ```
-/// use maxmargin::model::graph::contrasts;
+/// use maxmargin::model::potts::contrasts;
 ///
 /// let attributes: Vec<_> = contrasts(2.0, 0.1, &[0.1, f64::INFINITY]).collect();
 /// assert_eq!(attributes, [(0, 2.0 * (-1.0f64).exp()), (1, 2.0)]);

@@ -1,6 +1,6 @@
 //! The loss of a labelled graph.
 
-use super::graphs::LabelledGraph;
+use super::graphs::PottsGraph;
 
 /// Hamming loss: the share of nodes with a wrong label, of their weight, or of that of their class.
 ///
@@ -14,9 +14,9 @@ use super::graphs::LabelledGraph;
 /// background around it.
 ///
 /// ```
-/// use maxmargin::model::graph::{LabelledGraphs, NodeLoss};
+/// use maxmargin::model::potts::{PottsGraphs, NodeLoss};
 ///
-/// let mut data = LabelledGraphs::new();
+/// let mut data = PottsGraphs::new();
 /// for (label, area) in [(0, 60.0), (0, 20.0), (1, 20.0)] {
 ///     data.push_node([], label, area)?;
 /// }
@@ -24,7 +24,7 @@ use super::graphs::LabelledGraph;
 /// let costs = |loss: NodeLoss| loss.costs(data.graph(0));
 /// assert_eq!(costs(NodeLoss::HAMMING), [1.0 / 3.0; 3]);
 /// assert_eq!(costs(NodeLoss::default()), [0.375, 0.125, 0.5]); // weighted and balanced
-/// # Ok::<(), maxmargin::model::graph::LabelledGraphError>(())
+/// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -47,7 +47,7 @@ impl NodeLoss {
     pub const HAMMING: Self = Self { weighted: false, balanced: false };
 
     /// The cost of a wrong label at each node of a graph.
-    pub fn costs(&self, graph: LabelledGraph<'_>) -> Vec<f64> {
+    pub fn costs(&self, graph: PottsGraph<'_>) -> Vec<f64> {
         let labels = graph.labels();
         let weight = |v: usize| if self.weighted { graph.node_weight(v) } else { 1.0 };
         let class = |label: u32| if self.balanced { label as usize } else { 0 };

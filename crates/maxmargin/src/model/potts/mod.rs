@@ -9,14 +9,14 @@
 //! up to a factor (one over the number of nodes, unless [sums](PottsShape::mean) are asked for), so
 //! the pairwise weights say what it costs neighbours to disagree (Potts' model). With two labels and
 //! w_pairwise ≥ 0, which the model has as [bounds](crate::Problem::bounds), the best labelling is a
-//! minimum cut and is found [exactly](GraphInference::MaxFlow). More labels, or weights of either sign,
-//! need a heuristic or a [relaxation](GraphInference::Lp), whose answers may be
+//! minimum cut and is found [exactly](PottsInference::MaxFlow). More labels, or weights of either sign,
+//! need a heuristic or a [relaxation](PottsInference::Lp), whose answers may be
 //! [fractional](NodeLabels), and the [certificate](crate::Certificate) then says so.
 //!
 //! Its parts are nodes with labels and edges that disagree, written down as what differs from the
 //! truth: of a labelling that is almost right, almost nothing.
 //!
-//! [`LabelledGraphs`] hold the data, [`PottsShape`] says how many weights there are, [`NodeLoss`] is
+//! [`PottsGraphs`] hold the data, [`PottsShape`] says how many weights there are, [`NodeLoss`] is
 //! the loss; together they make [`Potts`], the problem to train, which also predicts.
 //! [`grid_edges`] makes a graph of the pixels of an image.
 
@@ -33,9 +33,9 @@ mod search;
 mod shape;
 
 pub use error::PottsError;
-pub use graphs::{LabelledGraph, LabelledGraphError, LabelledGraphs};
+pub use graphs::{PottsGraph, PottsGraphError, PottsGraphs};
 pub use grid::{contrasts, grid_edges};
-pub use inference::GraphInference;
+pub use inference::PottsInference;
 pub use labels::NodeLabels;
 pub use loss::NodeLoss;
 pub use problem::Potts;

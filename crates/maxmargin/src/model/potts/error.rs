@@ -1,18 +1,18 @@
 //! What does not fit together.
 
-use super::graphs::LabelledGraphs;
-use super::inference::GraphInference;
+use super::graphs::PottsGraphs;
+use super::inference::PottsInference;
 use super::shape::PottsShape;
 use thiserror::Error;
 
 /// Data, a shape or a way of decoding that do not fit together.
 ///
 /// ```
-/// use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
+/// use maxmargin::model::potts::{PottsInference, PottsGraphs, NodeLoss, Potts, PottsShape};
 ///
 /// let shape = PottsShape::new(3, 1, 1);
-/// let data = LabelledGraphs::new();
-/// let error = Potts::new(shape, data, NodeLoss::default(), GraphInference::MaxFlow).unwrap_err();
+/// let data = PottsGraphs::new();
+/// let error = Potts::new(shape, data, NodeLoss::default(), PottsInference::MaxFlow).unwrap_err();
 /// assert_eq!(error.to_string(), "max-flow cannot decode these graphs: it needs two labels");
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
@@ -60,14 +60,14 @@ pub enum PottsError {
     #[error("{inference} cannot decode these graphs: {why}")]
     Inference {
         /// What was asked for.
-        inference: GraphInference,
+        inference: PottsInference,
         /// Why it cannot be.
         why: &'static str,
     },
 }
 
 /// Checks that labels and attributes fit the shape.
-pub(super) fn check(shape: &PottsShape, data: &LabelledGraphs) -> Result<(), PottsError> {
+pub(super) fn check(shape: &PottsShape, data: &PottsGraphs) -> Result<(), PottsError> {
     let labels = shape.labels;
     if labels == 0 {
         return Err(PottsError::NoLabels);

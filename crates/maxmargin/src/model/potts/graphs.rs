@@ -8,17 +8,17 @@ use thiserror::Error;
 /// What is wrong with a node, an edge or a graph that was about to be added.
 ///
 /// ```
-/// use maxmargin::model::graph::{LabelledGraphError, LabelledGraphs};
+/// use maxmargin::model::potts::{PottsGraphError, PottsGraphs};
 ///
-/// let mut data = LabelledGraphs::new();
+/// let mut data = PottsGraphs::new();
 /// data.push_node([(0, 1.0)], 1, 20.0)?;
 /// let error = data.push_edge(0, 3, []).unwrap_err();
 /// assert_eq!(error.to_string(), "node 3 does not exist; the graph has 1 so far");
-/// # Ok::<(), LabelledGraphError>(())
+/// # Ok::<(), PottsGraphError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum LabelledGraphError {
+pub enum PottsGraphError {
     /// An attribute value that is NaN or infinite.
     #[error("attribute {attribute} has the value {value}; a finite number is needed")]
     Value {
@@ -49,7 +49,7 @@ pub enum LabelledGraphError {
     Weight(f64),
 }
 
-impl From<NotFinite> for LabelledGraphError {
+impl From<NotFinite> for PottsGraphError {
     fn from(NotFinite { attribute, value }: NotFinite) -> Self {
         Self::Value { attribute, value }
     }
@@ -62,18 +62,18 @@ impl From<NotFinite> for LabelledGraphError {
 /// up.
 ///
 /// ```
-/// use maxmargin::model::graph::LabelledGraphs;
+/// use maxmargin::model::potts::PottsGraphs;
 ///
-/// let mut data = LabelledGraphs::new();
+/// let mut data = PottsGraphs::new();
 /// data.push_node([(0, 0.5), (1, 1.0)], 0, 120.0)?; // attributes, label, weight
 /// data.push_node([(0, 0.9), (1, 1.0)], 1, 80.0)?;
 /// data.push_edge(0, 1, [(0, 14.0)])?;
 /// data.end_graph(1.0)?;
 /// assert_eq!((data.len(), data.graph(0).labels()), (1, &[0, 1][..]));
-/// # Ok::<(), maxmargin::model::graph::LabelledGraphError>(())
+/// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabelledGraphs {
+pub struct PottsGraphs {
     /// First node and first edge of each graph, and one past the last of both.
     starts: Vec<(usize, usize)>,
     node_rows: Rows,
@@ -84,13 +84,13 @@ pub struct LabelledGraphs {
     weights: Vec<f64>,
 }
 
-impl Default for LabelledGraphs {
+impl Default for PottsGraphs {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl LabelledGraphs {
+impl PottsGraphs {
     /// No graphs at all.
     pub fn new() -> Self {
         Self {
@@ -114,9 +114,9 @@ impl LabelledGraphs {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
         weight: f64,
-    ) -> Result<u32, LabelledGraphError> {
+    ) -> Result<u32, PottsGraphError> {
         if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(LabelledGraphError::NodeWeight(weight));
+            return Err(PottsGraphError::NodeWeight(weight));
         }
         self.node_rows.push(attributes)?;
         self.labels.push(label);
@@ -127,9 +127,9 @@ impl LabelledGraphs {
     /// Joins two nodes of the open graph by an edge.
     ///
     /// ```
-    /// use maxmargin::model::graph::{LabelledGraphs, grid_edges};
+    /// use maxmargin::model::potts::{PottsGraphs, grid_edges};
     ///
-    /// let mut data = LabelledGraphs::new();
+    /// let mut data = PottsGraphs::new();
     /// for pixel in [0.1, 0.2, 0.8, 0.9] {
     ///     data.push_node([(0, pixel)], u32::from(pixel > 0.5), 1.0)?;
     /// }
@@ -138,7 +138,7 @@ impl LabelledGraphs {
     /// }
     /// data.end_graph(1.0)?;
     /// assert_eq!(data.graph(0).edges().len(), 4);
-    /// # Ok::<(), maxmargin::model::graph::LabelledGraphError>(())
+    /// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
     /// ```
     ///
     /// # Errors
@@ -149,13 +149,13 @@ impl LabelledGraphs {
         a: u32,
         b: u32,
         attributes: impl IntoIterator<Item = (u32, f64)>,
-    ) -> Result<(), LabelledGraphError> {
+    ) -> Result<(), PottsGraphError> {
         let nodes = self.open_nodes();
         if a.max(b) as usize >= nodes {
-            return Err(LabelledGraphError::Node { node: a.max(b), nodes });
+            return Err(PottsGraphError::Node { node: a.max(b), nodes });
         }
         if a == b {
-            return Err(LabelledGraphError::Loop(a));
+            return Err(PottsGraphError::Loop(a));
         }
         self.edge_rows.push(attributes)?;
         self.ends.push((a, b));
@@ -167,12 +167,12 @@ impl LabelledGraphs {
     /// # Errors
     /// No node since the last call, or a weight that is not positive and finite; the graph then stays
     /// open.
-    pub fn end_graph(&mut self, weight: f64) -> Result<(), LabelledGraphError> {
+    pub fn end_graph(&mut self, weight: f64) -> Result<(), PottsGraphError> {
         if self.open_nodes() == 0 {
-            return Err(LabelledGraphError::Empty);
+            return Err(PottsGraphError::Empty);
         }
         if !(weight > 0.0 && weight.is_finite()) {
-            return Err(LabelledGraphError::Weight(weight));
+            return Err(PottsGraphError::Weight(weight));
         }
         self.weights.push(weight);
         self.starts.push((self.labels.len(), self.ends.len()));
@@ -199,12 +199,12 @@ impl LabelledGraphs {
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
     #[inline]
-    pub fn graph(&self, i: usize) -> LabelledGraph<'_> {
-        LabelledGraph { data: self, start: self.starts[i], end: self.starts[i + 1] }
+    pub fn graph(&self, i: usize) -> PottsGraph<'_> {
+        PottsGraph { data: self, start: self.starts[i], end: self.starts[i + 1] }
     }
 
     /// All closed graphs in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = LabelledGraph<'_>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = PottsGraph<'_>> {
         (0..self.len()).map(|i| self.graph(i))
     }
 
@@ -254,7 +254,7 @@ impl LabelledGraphs {
     }
 }
 
-/// A view of one graph of [`LabelledGraphs`].
+/// A view of one graph of [`PottsGraphs`].
 ///
 /// ```
 /// # use maxmargin::doc::patches;
@@ -263,13 +263,13 @@ impl LabelledGraphs {
 /// assert_eq!((graph.nodes(), graph.edges()[0], graph.node_weight(1)), (6, (0, 1), 1.0));
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct LabelledGraph<'a> {
-    data: &'a LabelledGraphs,
+pub struct PottsGraph<'a> {
+    data: &'a PottsGraphs,
     start: (usize, usize),
     end: (usize, usize),
 }
 
-impl PartialEq for LabelledGraph<'_> {
+impl PartialEq for PottsGraph<'_> {
     fn eq(&self, other: &Self) -> bool {
         let nodes = |graph: &Self| graph.nodes();
         let edges = |graph: &Self| graph.edges().len();
@@ -283,7 +283,7 @@ impl PartialEq for LabelledGraph<'_> {
     }
 }
 
-impl<'a> LabelledGraph<'a> {
+impl<'a> PottsGraph<'a> {
     /// Number of nodes, at least 1.
     pub fn nodes(&self) -> usize {
         self.end.0 - self.start.0

@@ -2,13 +2,13 @@
 
 use super::error::{PottsError, check};
 use super::feasible::{self, is_forest};
-use super::graphs::{LabelledGraph, LabelledGraphs};
-use super::inference::GraphInference;
+use super::graphs::{PottsGraph, PottsGraphs};
+use super::inference::PottsInference;
 use super::labels::NodeLabels;
 use super::loss::NodeLoss;
 use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
-use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::topology::Topology;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::{Bounds, BoundsError};
@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Labelled graphs to train on, or to predict.
 ///
 /// ```
-/// use maxmargin::model::graph::{
-///     GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape, grid_edges,
+/// use maxmargin::model::potts::{
+///     PottsInference, PottsGraphs, NodeLoss, Potts, PottsShape, grid_edges,
 /// };
 /// use maxmargin::{Settings, train};
 ///
 /// // Two pictures of 3 × 2 pixels, each half dark and half bright, with one pixel gone wrong.
-/// let mut data = LabelledGraphs::new();
+/// let mut data = PottsGraphs::new();
 /// for pixels in [[0.0, 1.0, 1.0, 0.1, 0.9, 0.4], [0.2, 1.0, 0.9, 0.6, 0.9, 1.0]] {
 ///     for (at, pixel) in pixels.into_iter().enumerate() {
 ///         data.push_node([(0, pixel - 0.5), (1, 1.0)], u32::from(at % 3 > 0), 1.0)?;
@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///     data.end_graph(1.0)?;
 /// }
 /// let shape = PottsShape::new(2, 2, 1);
-/// let problem = Potts::new(shape, data, NodeLoss::HAMMING, GraphInference::Auto)?;
+/// let problem = Potts::new(shape, data, NodeLoss::HAMMING, PottsInference::Auto)?;
 /// let solution = train(&problem, &Settings { lambda: Some(0.01), ..Settings::default() })?;
 /// assert!(solution.weights[shape.pairwise()][0] >= 0.0);
 /// assert!(solution.certificate.quality.is_exact());
@@ -50,8 +50,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Potts {
     shape: PottsShape,
-    data: LabelledGraphs,
-    inference: GraphInference,
+    data: PottsGraphs,
+    inference: PottsInference,
     bounds: Option<Bounds>,
     /// The cost of a wrong label at each node of each graph.
     costs: Vec<Vec<f64>>,
@@ -69,7 +69,7 @@ pub struct Potts {
 /// ```
 /// # use maxmargin::doc::patches;
 /// use maxmargin::{Problem, ProblemExt};
-/// use maxmargin::model::graph::NodeLabels;
+/// use maxmargin::model::potts::NodeLabels;
 ///
 /// let problem = patches();
 /// let w = vec![0.0; problem.dim()];
@@ -96,23 +96,23 @@ impl Potts {
     /// attract each other, or an inference that the shape does not allow.
     pub fn new(
         shape: PottsShape,
-        data: LabelledGraphs,
+        data: PottsGraphs,
         loss: NodeLoss,
-        inference: GraphInference,
+        inference: PottsInference,
     ) -> Result<Self, PottsError> {
         let unsuitable = |why| PottsError::Inference { inference, why };
         let inference = inference.resolve(&shape).map_err(unsuitable)?;
         check(&shape, &data)?;
-        let by_cuts = matches!(inference, GraphInference::MaxFlow | GraphInference::Expansion);
+        let by_cuts = matches!(inference, PottsInference::MaxFlow | PottsInference::Expansion);
         let structure =
-            |graph: LabelledGraph<'_>| topology(graph.nodes(), shape.labels, graph.edges());
+            |graph: PottsGraph<'_>| topology(graph.nodes(), shape.labels, graph.edges());
         let graphs = data.iter().filter(|_| !by_cuts && shape.edge_attributes > 0);
         Ok(Self {
             bounds: shape.bounds(None).unwrap_or_default(),
             costs: data.iter().map(|graph| loss.costs(graph)).collect(),
             structures: graphs.filter_map(structure).collect(),
             networks: data.iter().map(|_| Mutex::default()).collect(),
-            solver: Arc::new(Simplex),
+            solver: Arc::new(SimplexMethod),
             is_warm: true,
             failed: AtomicBool::new(false),
             shape,
@@ -147,12 +147,12 @@ impl Potts {
         Self { is_warm, ..self }
     }
 
-    /// Has the linear programs of [`Lp`](GraphInference::Lp) solved by `solver` from now on.
+    /// Has the linear programs of [`Lp`](PottsInference::Lp) solved by `solver` from now on.
     ///
     /// ```
     /// # use maxmargin::doc::patches;
-    /// use maxmargin::inference::Simplex;
-    /// let problem = patches().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
+    /// use maxmargin::inference::SimplexMethod;
+    /// let problem = patches().with_solver(std::sync::Arc::new(SimplexMethod)); // as it is anyway
     /// # let _ = problem;
     /// ```
     #[must_use]
@@ -166,12 +166,12 @@ impl Potts {
     }
 
     /// The data.
-    pub fn data(&self) -> &LabelledGraphs {
+    pub fn data(&self) -> &PottsGraphs {
         &self.data
     }
 
-    /// How graphs are decoded: never [`Auto`](GraphInference::Auto).
-    pub fn inference(&self) -> GraphInference {
+    /// How graphs are decoded: never [`Auto`](PottsInference::Auto).
+    pub fn inference(&self) -> PottsInference {
         self.inference
     }
 
@@ -232,13 +232,13 @@ impl Potts {
     }
 
     /// What the features of a graph are multiplied by.
-    fn share(&self, graph: LabelledGraph<'_>) -> f64 {
+    fn share(&self, graph: PottsGraph<'_>) -> f64 {
         if self.shape.mean { 1.0 / graph.nodes() as f64 } else { 1.0 }
     }
 
     /// The parts of a labelling: 1 for each node whose label is not the true one, and for each edge
     /// by how much it disagrees more than the truth. Of a fractional corner, the same with masses.
-    fn push_parts(&self, graph: LabelledGraph<'_>, y: &NodeLabels, parts: &mut SparseVec) {
+    fn push_parts(&self, graph: PottsGraph<'_>, y: &NodeLabels, parts: &mut SparseVec) {
         let (k, truth) = (self.shape.labels as u64, graph.labels());
         let first = graph.nodes() as u64 * k;
         let mut masses = y.masses.entries().iter().peekable();

@@ -7,7 +7,7 @@ use crate::problem::sparse::SparseVec;
 /// Labels for the nodes of a graph, or a fractional corner of the relaxation.
 ///
 /// ```
-/// use maxmargin::model::graph::NodeLabels;
+/// use maxmargin::model::potts::NodeLabels;
 ///
 /// let whole = NodeLabels::from(vec![1, 0, 2]);
 /// assert!(!whole.is_fractional());
@@ -32,7 +32,7 @@ impl NodeLabels {
     /// Whether it is a corner that is no labelling.
     ///
     /// ```
-    /// assert!(!maxmargin::model::graph::NodeLabels::default().is_fractional());
+    /// assert!(!maxmargin::model::potts::NodeLabels::default().is_fractional());
     /// ```
     pub fn is_fractional(&self) -> bool {
         !self.masses.is_empty()

@@ -1,6 +1,6 @@
 //! Finding good labellings: what all ways work on, and in.
 
-use super::inference::GraphInference;
+use super::inference::PottsInference;
 use super::labels::NodeLabels;
 use super::relaxation::Relaxation;
 use crate::inference::local_search::LocalSearch;
@@ -114,7 +114,7 @@ impl Network {
 /// How to search, and with what.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Means<'a> {
-    pub(super) way: GraphInference,
+    pub(super) way: PottsInference,
     /// Of the graph, but for ways that need cuts alone.
     pub(super) structure: Option<&'a Topology>,
     pub(super) is_warm: bool,
@@ -152,14 +152,14 @@ impl Search {
             return true;
         }
         match means.way {
-            GraphInference::Icm => self.improve(means, task, &mut y.labels),
-            GraphInference::MaxProduct => self.pass_messages(means, task, &mut y.labels),
-            GraphInference::RoofDuality => self.relax_two(task, y),
-            GraphInference::Lp => {
+            PottsInference::Icm => self.improve(means, task, &mut y.labels),
+            PottsInference::MaxProduct => self.pass_messages(means, task, &mut y.labels),
+            PottsInference::RoofDuality => self.relax_two(task, y),
+            PottsInference::Lp => {
                 self.relaxation.maximise(means.solver, task, network, y)
                     || self.replace(means, task, network, y)
             }
-            GraphInference::MaxFlow if task.labels == 2 => {
+            PottsInference::MaxFlow if task.labels == 2 => {
                 self.two_labels(task, network, means.is_warm, &mut y.labels)
                     && self.repair(task, &mut y.labels)
             }

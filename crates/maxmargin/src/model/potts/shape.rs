@@ -9,7 +9,7 @@ use std::ops::Range;
 /// weight per edge attribute: what it costs to disagree.
 ///
 /// ```
-/// use maxmargin::model::graph::PottsShape;
+/// use maxmargin::model::potts::PottsShape;
 ///
 /// let shape = PottsShape::new(2, 46, 5);
 /// assert_eq!((shape.unary(), shape.pairwise(), shape.dim()), (0..92, 92..97, 97));
@@ -41,7 +41,7 @@ impl PottsShape {
     /// The same with pairwise weights of either sign: neighbours may repel each other as well.
     ///
     /// ```
-    /// use maxmargin::model::graph::PottsShape;
+    /// use maxmargin::model::potts::PottsShape;
     /// assert!(!PottsShape::new(2, 3, 1).free().attractive);
     /// ```
     #[must_use]
@@ -68,7 +68,7 @@ impl PottsShape {
     /// The groups of weights by name.
     ///
     /// ```
-    /// use maxmargin::model::graph::PottsShape;
+    /// use maxmargin::model::potts::PottsShape;
     /// assert_eq!(PottsShape::new(2, 3, 1).named_groups()[1], ("pairwise", 6..7));
     /// ```
     pub fn named_groups(&self) -> [(&'static str, Range<usize>); 2] {
@@ -78,7 +78,7 @@ impl PottsShape {
     /// Bounds that keep the pairwise weights ≥ 0, if they have to be, besides `others`.
     ///
     /// ```
-    /// use maxmargin::model::graph::PottsShape;
+    /// use maxmargin::model::potts::PottsShape;
     ///
     /// let shape = PottsShape::new(2, 1, 1);
     /// let bounds = shape.bounds(None)?.unwrap();
