@@ -91,6 +91,11 @@ fn sample() -> Report {
         .with((0..7).fold(Plot::xy("Seven", "x", "y"), |plot, run| {
             plot.series(Series::xy(format!("{run}"), [(1.0, 1.0), (2.0, f64::from(run))]))
         }))
+        .with(
+            Plot::xy("Off the scale", "x", "y")
+                .series(Series::xy("near", [(1.0, 0.1), (2.0, 0.2)]))
+                .series(Series::xy("far", [(1.0, 1e6), (2.0, 2e6)]).switched_off()),
+        )
         .with(Heatmap::new(
             "Matrix",
             names(),
@@ -187,13 +192,19 @@ check("tokens are text", tokens.length === 31 && tokens[30].textContent === "<b>
 const edge = (token) => getComputedStyle(token).borderBottomColor;
 check("chunks have one colour, others another", edge(tokens[0]) === edge(tokens[1]) && edge(tokens[0]) !== edge(tokens[2]));
 check("what is wrong is marked", getComputedStyle(tokens[30], "::after").content.includes("✗"));
-check("three plots are live", document.querySelectorAll(".plot.live").length === 3);
+check("four plots are live", document.querySelectorAll(".plot.live").length === 4);
 const seven = document.querySelectorAll(".plot.live")[2];
 const named = (text) => [...seven.querySelectorAll("button")].find((button) => button.textContent === text);
 named("Hide all").click();
 check("all hidden", /Every line is switched off/.test(seven.textContent) && seven.querySelector("[aria-pressed=false]"));
 named("Show all").click();
 check("all shown", seven.querySelectorAll(".canvas .line").length === 7);
+const scaled = document.querySelectorAll(".plot.live")[3], far = [...scaled.querySelectorAll(".legend button")][1];
+const ticked = () => scaled.querySelectorAll(".canvas .tick[text-anchor=end]").length;
+check("a line is off at first", scaled.querySelectorAll(".canvas .line").length === 1 && far.getAttribute("aria-pressed") === "false" && ticked() >= 3);
+far.click();
+check("and on when asked for", scaled.querySelectorAll(".canvas .line").length === 2 && ticked() >= 3);
+far.click();
 check("labels are text", !one("h2 b") && one("h2").textContent === "Many </scr" + "ipt><b>runs</b>");
 const lines = () => document.querySelectorAll(".plot")[0].querySelectorAll(".canvas .line").length;
 check("three lines", lines() === 3);
@@ -309,10 +320,10 @@ check("a label shows its mistakes: " + shown(), shown() === "S0");
 const saved = [];
 save = (name, kind, content) => saved.push([name, content]);
 document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());
-check("a picture and a table for each plot with points", saved.length === 5);
+check("a picture and a table for each plot with points", saved.length === 7);
 const drawn = new Promise((done) => setTimeout(() => {
-  const pixels = saved.slice(5).filter(([name, blob]) => name.endsWith(".png") && blob.size > 5000);
-  check("pictures in pixels: " + saved.length, pixels.length === 2);
+  const pixels = saved.slice(7).filter(([name, blob]) => name.endsWith(".png") && blob.size > 5000);
+  check("pictures in pixels: " + saved.length, pixels.length === 3);
   done();
 }, 2000));
 check("name of the file: " + saved[0][0], saved[0][0] === "many-script-b-runs-b.svg");

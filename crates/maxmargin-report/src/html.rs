@@ -20,6 +20,8 @@ use crate::{Report, palette};
 pub(crate) const STYLE: &str = include_str!("assets/report.css");
 pub(crate) const SCRIPT: &str = concat!(
     include_str!("assets/report.js"),
+    include_str!("assets/plots.js"),
+    include_str!("assets/matrices.js"),
     include_str!("assets/tables.js"),
     include_str!("assets/browser.js"),
     include_str!("assets/confusions.js"),

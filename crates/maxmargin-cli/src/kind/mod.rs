@@ -145,6 +145,13 @@ pub(crate) struct PairWeights {
 /// Keeps the `top` largest in size; of equals, the first.
 pub(crate) fn largest<T>(mut items: Vec<(T, f64)>, top: usize) -> Vec<(T, f64)> {
     items.retain(|(_, weight)| *weight != 0.0);
+    if top > 0 && items.len() > 2 * top {
+        // Sorting millions of weights for the sake of a few takes seconds.
+        let mut sizes: Vec<f64> = items.iter().map(|(_, weight)| weight.abs()).collect();
+        let (_, least, _) = sizes.select_nth_unstable_by(top - 1, |a, b| b.total_cmp(a));
+        let least = *least;
+        items.retain(|(_, weight)| weight.abs().total_cmp(&least).is_ge());
+    }
     items.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     items.truncate(top);
     items
@@ -261,4 +268,26 @@ pub(crate) fn features_from_elsewhere() -> anyhow::Error {
 /// The names of labels, with a stand-in for those that the model does not know.
 pub(crate) fn label_name(names: &Names, label: u32) -> &str {
     if (label as usize) < names.len() { names.name(label) } else { "(unknown)" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn the_largest_are_those_that_sorting_finds() {
+        let mut rng = maxmargin::Rng::new(5);
+        for count in [0, 1, 7, 40, 300] {
+            // Many equal ones, of which the first count.
+            let weight = |at: usize, rng: &mut maxmargin::Rng| (at, rng.below(9) as f64 - 4.0);
+            let items: Vec<(usize, f64)> = (0..count).map(|at| weight(at, &mut rng)).collect();
+            let mut sorted: Vec<(usize, f64)> =
+                items.iter().copied().filter(|(_, weight)| *weight != 0.0).collect();
+            sorted.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            for top in [0, 1, 5, 500] {
+                let expected = &sorted[..top.min(sorted.len())];
+                assert_eq!(largest(items.clone(), top), expected, "{top} of {count}");
+            }
+        }
+    }
 }
