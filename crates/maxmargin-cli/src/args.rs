@@ -5,6 +5,7 @@ mod kernel;
 mod model;
 mod pictures;
 mod predict;
+mod report;
 mod soft;
 
 pub(crate) use compare::Budget;
@@ -14,6 +15,7 @@ pub use model::ModelArgs;
 pub(crate) use model::{Group, Loss, ModelName, Pairs};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
+pub(crate) use report::ReportArgs;
 pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -33,6 +35,22 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Keeps the command line for pages to show.
+    pub(crate) fn with_line(mut self, line: Vec<String>) -> Self {
+        match &mut self.command {
+            Command::Train(args) => args.line = line,
+            Command::Demo(args) => args.line = line,
+            Command::Path(args) => args.line = line,
+            Command::Compare(args) => args.line = line,
+            Command::Evaluate(args) => args.line = line,
+            Command::Report(args) => args.line = line,
+            _ => {}
+        }
+        self
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Trains a handwriting recogniser on built-in data, and shows what it learned
@@ -49,6 +67,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data
     Evaluate(EvaluateArgs),
+    /// Shows finished runs side by side on one page
+    Report(ReportArgs),
     /// Recomputes a model's certificate from its training data
     Verify(VerifyArgs),
     /// Prints what a model file holds
@@ -68,6 +88,9 @@ pub(crate) struct DemoArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -122,6 +145,9 @@ pub(crate) struct TrainArgs {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +201,9 @@ pub(crate) struct PathArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]

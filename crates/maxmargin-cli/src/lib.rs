@@ -21,10 +21,12 @@ use std::process::ExitCode;
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
+    let line =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let (mut command, arguments) = help::asked_for(std::env::args_os());
     let matches = command.try_get_matches_from_mut(arguments).unwrap_or_else(|e| e.exit());
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
-    exit_code(commands::run(cli.command))
+    exit_code(commands::run(cli.with_line(line).command))
 }
 
 /// Does what other arguments ask for.

@@ -6,8 +6,9 @@ use super::lambda;
 use super::session::{self, SessionIo};
 use super::train::{Test, write_file};
 use crate::args::{DemoArgs, Pictures};
+use crate::kind::tested::Look;
 use crate::kind::{Vocabulary, kind_of, label_name};
-use crate::report::{self, Trace};
+use crate::report::{self, Sources, Trace};
 use crate::screen::{Screen, on_ctrl_c};
 use anyhow::Result;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
@@ -57,8 +58,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     screen.say("a tenth of the words held out. Then the training, on all of them.");
     on_ctrl_c(&screen)?;
     screen.busy("choosing lambda");
-    let lambda = Some(lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?);
-    let settings = Settings { lambda, ..settings() };
+    let curve = lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?;
+    let settings = Settings { lambda: Some(curve.chosen), ..settings() };
     let mut trace = Trace::default().with_blocks(true);
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
         let io = SessionIo { lines: Some(to), ..SessionIo::default() };
@@ -70,7 +71,15 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let test = Test::new(&model, test)?;
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &trace, Some(&test), &Pictures::default(), DATA)?;
+    let sources = Sources {
+        about: DATA,
+        trace: Some(&trace),
+        curve: Some(&curve),
+        test: Some((&test.data, TEST)),
+        look: Look { pictures: &Pictures::default(), seed: settings.seed },
+        line: &args.line,
+    };
+    let page = report::page(&model, &sources)?;
     write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
     write_figures(&folder.join("figures"), &page.figures())?;
 

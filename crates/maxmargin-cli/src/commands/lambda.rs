@@ -2,6 +2,7 @@
 
 use super::validation::split;
 use crate::kind::Labelled;
+use crate::report::LambdaCurve;
 use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Result, bail};
 use maxmargin::{Settings, choose_lambda};
@@ -15,7 +16,7 @@ pub(super) fn choose(
     validation: Option<&Labelled>,
     settings: &Settings,
     screen: &Screen,
-) -> Result<f64> {
+) -> Result<LambdaCurve> {
     let lowest = 0.1 / data.examples.len() as f64;
     let (train, held_out) = match validation {
         Some(named) => (data.examples.clone(), Cow::Borrowed(named)),
@@ -46,5 +47,7 @@ pub(super) fn choose(
     }
     let (chosen, tried) = (choice.lambda, choice.tried.len());
     screen.say(format!("lambda auto: {chosen:.4e}, the best of {tried}"));
-    Ok(chosen)
+    let measure = format!("Share of wrong {} held out", data.spec.nouns().parts);
+    let points = choice.tried.iter().map(|tried| (tried.lambda, tried.error)).collect();
+    Ok(LambdaCurve { measure, points, chosen })
 }

@@ -13,6 +13,7 @@ mod man;
 mod path;
 mod pick;
 mod predict;
+mod report;
 mod resume;
 mod session;
 mod soft;
@@ -21,7 +22,6 @@ pub(crate) use conclusion::{
     certificate_in_words, errors_in_words, support_in_words, validation_in_words,
 };
 pub use figures::{make_folder, write_figures};
-pub(crate) use train::Test;
 pub use train::write_file;
 mod validation;
 mod verify;
@@ -42,6 +42,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Data(args) => data::run(&args),

@@ -6,9 +6,10 @@ use super::resume::{Note, Resumed, Saver};
 use super::session::{ErrorOf, SessionIo, error_of};
 use super::{lambda, session, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
+use crate::kind::tested::Look;
 use crate::kind::{self, Labelled, Vocabulary, kind_of};
 use crate::output;
-use crate::report::{self, Trace};
+use crate::report::{self, Sources, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::{
@@ -16,8 +17,8 @@ use maxmargin::{
     TrainError,
 };
 use maxmargin_io::{
-    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Template,
-    Training, TrainingPlan, atomic_write,
+    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Template, Training,
+    TrainingPlan, atomic_write,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,12 +42,7 @@ fn run_on(
     checkpoint: Option<&Path>,
     screen: &Screen,
 ) -> Result<ExitCode> {
-    if args.pictures.images.is_some() && !matches!(data.spec, Spec::Potts(_)) {
-        bail!("--images has no meaning here: only the superpixels of --model graph have images");
-    }
-    if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
-        bail!("--images {}: there is no such folder", folder.display());
-    }
+    args.pictures.check(&data.spec)?;
     if let Some(columns) = data.origin.template.as_ref().and_then(Template::describe) {
         screen.say(columns);
     }
@@ -71,11 +67,13 @@ fn run_on(
     note.held_out = held_out;
     note.validation = validation.as_ref().map(|data| data.fingerprint);
     note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
+    let mut curve = None;
     if let Some(resumed) = &resumed {
         resumed.check(&note, settings.patience.is_some(), nouns.examples)?;
     } else if note.lambda_auto {
-        let choice = lambda::choose(&plan, &data, validation.as_ref(), &settings, screen)?;
-        settings.lambda = Some(choice);
+        let found = lambda::choose(&plan, &data, validation.as_ref(), &settings, screen)?;
+        settings.lambda = Some(found.chosen);
+        curve = Some(found);
     }
     data.fix_lambda(&mut settings);
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
@@ -116,8 +114,16 @@ fn run_on(
     }
     if args.report.is_some() || args.figures.is_some() {
         screen.busy("drawing the report");
-        let (test, pictures) = (test.as_ref(), &args.pictures);
-        let page = report::page(&model, &trace, test, pictures, &args.data)?;
+        let named = test.as_ref().zip(args.test.as_deref());
+        let sources = Sources {
+            about: &args.data,
+            trace: Some(&trace),
+            curve: curve.as_ref(),
+            test: named.map(|(test, name)| (&test.data, name)),
+            look: Look { pictures: &args.pictures, seed: settings.seed },
+            line: &args.line,
+        };
+        let page = report::page(&model, &sources)?;
         if let Some(path) = &args.report {
             write_file(path, page.to_html().as_bytes())?;
         }
@@ -196,9 +202,9 @@ fn read_start(path: &Path, data: &Origin, held_out: Option<HeldOut>) -> Result<(
 }
 
 /// Test data, and how the model does on them.
-pub(crate) struct Test {
-    pub(crate) data: Labelled,
-    pub(crate) errors: ErrorCounts,
+pub(super) struct Test {
+    pub(super) data: Labelled,
+    pub(super) errors: ErrorCounts,
 }
 
 impl Test {

@@ -4,11 +4,12 @@ mod draw;
 
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
     of_kind, refuse_format,
 };
-use crate::args::{ModelArgs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::tree::{State, TreeLoss, TreeShape};
 use maxmargin_io::{
@@ -16,7 +17,6 @@ use maxmargin_io::{
     PoseSimulation, SimulatedPoses, Source, Training, TreeSpec, Unknown, lsp_joints, lsp_parents,
     lsp_torso, pose_fingerprint, read_poses,
 };
-use maxmargin_report::Report;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -148,7 +148,7 @@ impl Kind for TreeSpec {
         let (first, people) = read(data, format)?;
         let fingerprint = fingerprint(first, &people);
         let examples = simulate(self, first, &people).with_context(|| data.to_owned())?;
-        Ok(Labelled { examples: examples.into(), unknown: Unknown::default(), fingerprint })
+        Ok(Labelled::new(examples.into(), Unknown::default(), fingerprint))
     }
 
     fn write_predictions(
@@ -231,19 +231,9 @@ impl Kind for TreeSpec {
         format!("Trees of {} joints", self.shape.nodes().len())
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
-        if let Some(people) = test {
-            let people = people_of(people)?;
-            let predicted = self.predict(&model.weights, &people.examples)?;
-            let sections = draw::people(people, &predicted).into_iter();
-            sections.for_each(|section| report.push(section));
-        }
-        Ok(report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let people = people_of(&test.examples)?;
+        let predicted = self.predict(&model.weights, &people.examples)?;
+        Ok(draw::tested(self, people, &predicted, look))
     }
 }

@@ -28,10 +28,9 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     screen.busy("drawing the report");
     let markdown = summary.to_markdown();
     let folder = &args.out;
-    let title = format!("Methods compared on {}", args.data);
     write_file(&folder.join("summary.md"), markdown.as_bytes())?;
     write_file(&folder.join("summary.json"), &serde_json::to_vec_pretty(summary)?)?;
-    let html = page::page(summary, results, &title).to_html();
+    let html = page::page(summary, results, &args.line).to_html();
     write_file(&folder.join("report.html"), html.as_bytes())?;
     write_figures(&folder.join("figures"), &page::figures(results))?;
     screen.done();

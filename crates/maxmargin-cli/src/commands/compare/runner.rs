@@ -62,7 +62,7 @@ pub struct Row {
     pub(super) train_error: Option<f64>,
     /// Share of wrong labels in the test data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) test_error: Option<f64>,
+    pub(in crate::commands) test_error: Option<f64>,
     /// What the order took the gap for before it was known, where block gaps are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<f64>,

@@ -76,11 +76,12 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Resu
         whole.meta.bounds = bounds;
         whole.save(file)?;
     }
+    let page = || page::page(&outcome, &args.data, &args.line);
     if let Some(file) = &args.report {
-        write_file(file, page::page(&outcome, &args.data).to_html().as_bytes())?;
+        write_file(file, page().to_html().as_bytes())?;
     }
     if let Some(folder) = &args.figures {
-        write_figures(folder, &page::page(&outcome, &args.data).figures())?;
+        write_figures(folder, &page().figures())?;
     }
     screen.done();
     outcome.print(args.talk)?;
