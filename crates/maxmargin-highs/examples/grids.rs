@@ -8,7 +8,7 @@ use maxmargin::Rng;
 use maxmargin::inference::Labelling;
 use maxmargin::inference::Topology;
 use maxmargin::inference::algorithms::LocalPolytope;
-use maxmargin::inference::{Simplex, SolveLp};
+use maxmargin::inference::{SimplexMethod, SolveLp};
 use maxmargin_highs::Highs;
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             polytope.maximise(solver, &graph, &scores, &mut corner)?;
             Ok::<f64, maxmargin::inference::LpError>(1e3 * begin.elapsed().as_secs_f64())
         };
-        let (ours, theirs) = (milliseconds(&Simplex)?, milliseconds(&Highs)?);
+        let (ours, theirs) = (milliseconds(&SimplexMethod)?, milliseconds(&Highs)?);
         println!("{side} by {side}, {states} states: simplex {ours:.2}, HiGHS {theirs:.2}");
     }
     Ok(())

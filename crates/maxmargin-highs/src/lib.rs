@@ -14,7 +14,7 @@
 #![cfg_attr(feature = "highs", doc = "```")]
 #![cfg_attr(not(feature = "highs"), doc = "```ignore")]
 //! use maxmargin::inference::Inference;
-//! use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+//! use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 //! use maxmargin_highs::Highs;
 //! use std::sync::Arc;
 //!
@@ -22,7 +22,7 @@
 //! # data.push_variable(2, 0)?;
 //! # data.push_factor(0, &[0], [(0, 1.0)])?;
 //! # data.end_graph(1.0)?;
-//! let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Lp)?;
+//! let problem = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Lp)?;
 //! let problem = problem.with_solver(Arc::new(Highs));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -6,8 +6,8 @@ use maxmargin::inference::Inference;
 use maxmargin::inference::Labelling;
 use maxmargin::inference::Topology;
 use maxmargin::inference::algorithms::{LocalPolytope, check_consistency};
-use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::inference::{LinearProgram, SimplexMethod, SolveLp};
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 use maxmargin::{Rng, Settings, SparseVec, train};
 use maxmargin_highs::Highs;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn values_and_bounds_agree() {
             let scores: Vec<f64> =
                 (0..graph.size()).map(|_| size * (rng.unit_f64() - 0.5)).collect();
             let (mut polytope, mut ours) = (LocalPolytope::default(), Labelling::default());
-            let expected = polytope.maximise(&Simplex, &graph, &scores, &mut ours).unwrap();
+            let expected = polytope.maximise(&SimplexMethod, &graph, &scores, &mut ours).unwrap();
             let found = polytope.maximise(&Highs, &graph, &scores, &mut ours).unwrap();
             let scale = size * graph.size() as f64;
             assert!((found - expected).abs() <= 1e-10 * scale, "{found} against {expected}");
@@ -59,7 +59,7 @@ fn training_agrees() {
     }
     let problem = || {
         let (shape, data) = (data.shape().unwrap(), data.clone());
-        FactorGraph::new(shape, data, Hamming::default(), Inference::Lp).unwrap()
+        FactorGraph::new(shape, data, StateLoss::default(), Inference::Lp).unwrap()
     };
     let settings = Settings { lambda: Some(0.05), tolerance: 1e-4, ..Settings::default() };
     let ours = train(&problem(), &settings).unwrap().certificate;
@@ -76,7 +76,7 @@ fn programs_without_a_solution_are_reported() {
     let mut endless = LinearProgram::new(vec![1.0, 0.0]);
     endless.push_row([(0, 1.0), (1, -1.0)], 0.0);
     for lp in [contradiction, endless] {
-        for solver in [&Highs as &dyn SolveLp, &Simplex] {
+        for solver in [&Highs as &dyn SolveLp, &SimplexMethod] {
             assert!(solver.solve(&lp, &mut Vec::new()).is_err());
         }
     }

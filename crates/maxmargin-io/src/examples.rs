@@ -8,8 +8,8 @@ use crate::superpixels::Superpixels;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::Sequences;
 use maxmargin::model::factor_graph::Graphs;
-use maxmargin::model::graph::LabelledGraphs;
 use maxmargin::model::matching::Pairs;
+use maxmargin::model::potts::PottsGraphs;
 use maxmargin::model::tree::TreeExamples;
 
 /// Labelled examples in index form, of any kind that a [`Spec`](crate::Spec) can learn from.
@@ -37,7 +37,7 @@ pub enum Examples {
     /// Factor graphs.
     FactorGraphs(Graphs),
     /// Graphs whose nodes have labels.
-    Potts(LabelledGraphs),
+    Potts(PottsGraphs),
     /// The same, of images that were cut into superpixels.
     Superpixels(Superpixels),
     /// Trees of parts.
@@ -66,7 +66,7 @@ from! {
     Sequences(Sequences),
     Rows(LabelledRows),
     FactorGraphs(Graphs),
-    Potts(LabelledGraphs),
+    Potts(PottsGraphs),
     Superpixels(Superpixels),
     Trees(TreeExamples),
     Poses(SimulatedPoses),
@@ -155,7 +155,7 @@ impl Examples {
     }
 
     /// The graphs with labelled nodes, of images too, if the examples are such.
-    pub fn potts(&self) -> Option<&LabelledGraphs> {
+    pub fn potts(&self) -> Option<&PottsGraphs> {
         match self {
             Self::Potts(data) => Some(data),
             Self::Superpixels(data) => Some(&data.graphs),

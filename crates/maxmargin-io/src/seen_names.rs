@@ -216,10 +216,10 @@ impl PottsSpec {
     /// regions, which come first; then come those of boundaries. Nothing if features were made elsewhere.
     ///
     /// ```
-    /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+    /// use maxmargin::model::potts::{PottsInference, NodeLoss, PottsShape};
     /// use maxmargin_io::PottsSpec;
     ///
-    /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), GraphInference::Auto);
+    /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), PottsInference::Auto);
     /// let spec = PottsSpec { shape, loss, inference, widths: Some(vec![Some(0.1), None]) };
     /// let (labels, attributes) = spec.names().unwrap();
     /// assert_eq!(labels.name(1), "foreground");

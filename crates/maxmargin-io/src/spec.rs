@@ -15,7 +15,7 @@ use crate::model::ModelError;
 use maxmargin::inference::Inference;
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming};
-use maxmargin::model::factor_graph::{GraphShape, Hamming as GraphHamming};
+use maxmargin::model::factor_graph::{GraphShape, StateLoss};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use serde::{Deserialize, Serialize};
@@ -181,10 +181,10 @@ specs! {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin::model::factor_graph::{GraphShape, StateLoss};
     /// use maxmargin_io::FactorGraphSpec;
     ///
-    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
     /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
     /// assert_eq!(spec.shape.dim(), 0);
@@ -193,7 +193,7 @@ specs! {
         /// The shape of the weights.
         shape: GraphShape,
         /// The loss it was trained for.
-        loss: GraphHamming,
+        loss: StateLoss,
         /// How states are found.
         inference: Inference,
         /// How its weights are found.
@@ -282,11 +282,11 @@ impl Spec {
     /// neighbours attract each other, and trees that deform.
     ///
     /// ```
-    /// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+    /// use maxmargin::model::potts::{PottsInference, NodeLoss, PottsShape};
     /// use maxmargin_io::{PottsSpec, Spec};
     ///
     /// let bounds_weights = |shape| {
-    ///     let (loss, inference, widths) = (NodeLoss::default(), GraphInference::Auto, None);
+    ///     let (loss, inference, widths) = (NodeLoss::default(), PottsInference::Auto, None);
     ///     Spec::from(PottsSpec { shape, loss, inference, widths }).bounds_weights()
     /// };
     /// assert!(bounds_weights(PottsShape::new(2, 3, 1)));
@@ -307,10 +307,10 @@ impl Spec {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin::model::factor_graph::{GraphShape, StateLoss};
     /// use maxmargin_io::{FactorGraphSpec, Spec};
     ///
-    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
     /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
     /// *spec.inference_mut().unwrap() = Inference::MaxProduct;

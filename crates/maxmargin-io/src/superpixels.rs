@@ -5,7 +5,7 @@ use crate::fields::blanks;
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::{parse_index, parse_value};
-use maxmargin::model::graph::{LabelledGraphError, LabelledGraphs, contrasts};
+use maxmargin::model::potts::{PottsGraphError, PottsGraphs, contrasts};
 
 /// What is made of the numbers of a file of superpixels.
 ///
@@ -62,7 +62,7 @@ pub struct SuperpixelImage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superpixels {
     /// One graph per image.
-    pub graphs: LabelledGraphs,
+    pub graphs: PottsGraphs,
     /// The images, in the same order.
     pub images: Vec<SuperpixelImage>,
 }
@@ -107,7 +107,7 @@ pub fn read_superpixels(
     split: Option<&str>,
     features: &SuperpixelFeatures,
 ) -> Result<Superpixels, DataError> {
-    let data = Superpixels { graphs: LabelledGraphs::new(), images: Vec::new() };
+    let data = Superpixels { graphs: PottsGraphs::new(), images: Vec::new() };
     let mut reader = Reader { lines, features, features_per_node: None, data, splits: Vec::new() };
     while reader.next_line()? {
         reader.read_image(split)?;
@@ -230,7 +230,7 @@ impl Reader<'_> {
             self.read_edge(nodes, side, keep)?;
         }
         if keep {
-            let wrong = |error: LabelledGraphError| DataError::Syntax {
+            let wrong = |error: PottsGraphError| DataError::Syntax {
                 place,
                 expected: "an image with nodes".to_owned(),
                 found: error.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::arrays::AnyMatrix;
 use crate::error::{file_error, value_error};
-use maxmargin::model::graph::LabelledGraphs;
+use maxmargin::model::potts::PottsGraphs;
 use maxmargin_io::{
     DataError, Fingerprint, Fingerprinter, Source, SuperpixelFeatures, Superpixels,
     read_superpixels,
@@ -13,14 +13,14 @@ use pyo3::prelude::*;
 /// Graphs whose nodes have labels, in index form. Training uses them up.
 #[pyclass(module = "maxmargin._maxmargin", name = "NodeData")]
 pub(crate) struct PottsData {
-    pub(crate) data: LabelledGraphs,
+    pub(crate) data: PottsGraphs,
 }
 
 #[pymethods]
 impl PottsData {
     #[new]
     fn new() -> Self {
-        Self { data: LabelledGraphs::new() }
+        Self { data: PottsGraphs::new() }
     }
 
     fn __len__(&self) -> usize {

@@ -4,8 +4,8 @@ use crate::inference::Inference;
 use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
-use crate::model::graph::{self, LabelledGraphs, Potts, PottsShape};
 use crate::model::multilabel::{Multilabel, MultilabelShape};
+use crate::model::potts::{self, Potts, PottsGraphs, PottsShape};
 use crate::model::soft::SoftGraph;
 use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 
@@ -38,7 +38,7 @@ pub fn rings() -> FactorGraph {
         }
         data.end_graph(1.0).expect("a graph with variables");
     }
-    let (shape, loss) = (data.shape().expect("a shape"), factor_graph::Hamming::default());
+    let (shape, loss) = (data.shape().expect("a shape"), factor_graph::StateLoss::default());
     FactorGraph::new(shape, data, loss, Inference::RoofDuality).expect("valid graphs")
 }
 
@@ -57,27 +57,27 @@ pub fn labels() -> Multilabel {
 #[allow(clippy::missing_panics_doc)]
 pub fn soft_pictures(lambda: f64) -> SoftGraph {
     let rings = rings();
-    let loss = factor_graph::Hamming::default();
+    let loss = factor_graph::StateLoss::default();
     SoftGraph::of_graphs(rings.shape(), rings.data(), loss, lambda, 1.0).expect("valid graphs")
 }
 
 /// Three pictures of 3 × 2 pixels with two labels, dark and bright.
 #[allow(clippy::missing_panics_doc)]
 pub fn patches() -> Potts {
-    let mut data = LabelledGraphs::new();
+    let mut data = PottsGraphs::new();
     for bright in [[0, 1, 1, 0, 1, 0], [0, 0, 1, 0, 1, 1], [1, 1, 1, 0, 0, 0]] {
         for (at, label) in bright.into_iter().enumerate() {
             let noise = 0.6 * ((7 * at + 3) % 5) as f64 / 4.0;
             let attributes = [(0, f64::from(label) - noise), (1, 1.0)];
             data.push_node(attributes, label, 1.0).expect("a valid node");
         }
-        for (a, b) in graph::grid_edges(3, 2, false) {
+        for (a, b) in potts::grid_edges(3, 2, false) {
             data.push_edge(a, b, [(0, 1.0)]).expect("a valid edge");
         }
         data.end_graph(1.0).expect("a graph with nodes");
     }
-    let (shape, loss) = (PottsShape::new(2, 2, 1), graph::NodeLoss::HAMMING);
-    Potts::new(shape, data, loss, graph::GraphInference::Auto).expect("valid graphs")
+    let (shape, loss) = (PottsShape::new(2, 2, 1), potts::NodeLoss::HAMMING);
+    Potts::new(shape, data, loss, potts::PottsInference::Auto).expect("valid graphs")
 }
 
 /// Three examples of two parts on a grid of 4 × 3 places; the second has two kinds.

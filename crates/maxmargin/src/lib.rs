@@ -9,7 +9,7 @@
 //! # Ways in
 //!
 //! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
-//!   labels, [`model::graph`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
+//!   labels, [`model::potts`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.
 //! * A structure of your own: implement [`Problem`], seven short methods, and let
@@ -48,6 +48,11 @@
 //! [`Solution`]: weights, dual point, [`Certificate`], and a [`Status`] that says why the run ended.
 //! The same seed gives the same bits, on any number of threads.
 //!
+//! # Features
+//!
+//! All are on by default. `serde` writes and reads settings, certificates and events; `checkpoint` stops and
+//! resumes runs; `lp` solves linear programs for factor graphs with cycles.
+//!
 //! `docs/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
 //! `ARCHITECTURE.md` shows how the modules build on each other, and `CONTRIBUTING.md` how to add to them.
 
@@ -82,6 +87,7 @@ pub use problem::{
     Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
     Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SparseVec,
 };
+#[cfg(feature = "checkpoint")]
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;
 pub use run::{Interrupt, Solution};

@@ -4,12 +4,16 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::observe::Observer;
 use crate::problem::Blocks;
+#[cfg(feature = "checkpoint")]
+use crate::run::Resumed;
+#[cfg(feature = "checkpoint")]
 use crate::run::checkpoint::{Checkpoint, CheckpointEvery, Keeper};
 use crate::run::drive::Stage;
 use crate::run::early_stopping::Validator;
-use crate::run::{Beginning, Finished, Interrupt, Resumed, Run, RunHooks, Solution, run_method};
+use crate::run::{Beginning, Finished, Interrupt, Run, RunHooks, Solution, run_method};
 use crate::settings::Settings;
 use crate::solver;
+#[cfg(feature = "checkpoint")]
 use std::io;
 
 /// A run about to be started.
@@ -32,6 +36,7 @@ pub struct Trainer<'a> {
     hooks: RunHooks<'a>,
     start: Option<DualPoint>,
     follows_own_run: bool,
+    #[cfg(feature = "checkpoint")]
     checkpoint: Option<Checkpoint<'static>>,
 }
 
@@ -92,6 +97,7 @@ impl<'a> Trainer<'a> {
     /// let told = error.unwrap_err().to_string();
     /// assert_eq!(told, "the checkpoint could not be kept: the disk is full");
     /// ```
+    #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn checkpoint(
         mut self,
@@ -123,6 +129,7 @@ impl<'a> Trainer<'a> {
     /// assert_eq!(further.weights, train(&toy(), &long)?.weights);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn resume(mut self, checkpoint: Checkpoint<'static>) -> Self {
         self.checkpoint = Some(checkpoint);
@@ -205,16 +212,16 @@ impl<'a> Trainer<'a> {
             let why = "cannot start from a dual point; fw, bcfw and cutting planes can";
             return Err(TrainError::Unsuited { solver: kind, why });
         }
-        let (mut run, stage, saved) = match self.checkpoint {
-            None => (Run::start(problem, settings, self.hooks, beginning)?, Stage::START, None),
-            Some(checkpoint) => {
-                let Resumed { run, stage, method } =
-                    Run::resume(problem, settings, self.hooks, checkpoint)?;
-                (run, stage, Some(method))
-            }
-        };
-        let method = solver::method(&mut run, saved.as_deref())?;
-        run_method(run, method, stage)
+        #[cfg(feature = "checkpoint")]
+        if let Some(checkpoint) = self.checkpoint {
+            let Resumed { mut run, stage, method } =
+                Run::resume(problem, settings, self.hooks, checkpoint)?;
+            let method = solver::method(&mut run, Some(&method))?;
+            return run_method(run, method, stage);
+        }
+        let mut run = Run::start(problem, settings, self.hooks, beginning)?;
+        let method = solver::method(&mut run, None)?;
+        run_method(run, method, Stage::START)
     }
 }
 

@@ -3,11 +3,12 @@
 use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::session::{self, SessionIo};
-use super::train::{Test, on_ctrl_c, write_file};
+use super::train::{Test, write_file};
 use crate::args::{DemoArgs, Pictures};
+use crate::kind::tested::Look;
 use crate::kind::{Vocabulary, kind_of, label_name};
-use crate::report::{self, Trace};
-use crate::screen::Screen;
+use crate::report::{self, Sources, Trace};
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::Result;
 use maxmargin::Settings;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
@@ -57,13 +58,23 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     })?;
     let names = Vocabulary::of(&model);
     let test = kind_of(&model.meta.spec)?.read(&names, TEST, None, LabelRule::Count)?;
+    screen.busy("testing the model and drawing the report");
     let test = Test::new(&model, test)?;
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &trace, Some(&test), &Pictures::default(), DATA)?;
+    let sources = Sources {
+        about: DATA,
+        trace: Some(&trace),
+        curve: None,
+        test: Some((&test.data, TEST)),
+        look: Look { pictures: &Pictures::default(), seed: settings.seed },
+        line: &args.line,
+    };
+    let page = report::page(&model, &sources)?;
     write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
     write_figures(&folder.join("figures"), &page.figures())?;
 
+    screen.done();
     conclude(&model, Some(&test), args.talk)?;
     if let (false, Some(words)) =
         (args.talk.json || args.talk.quiet, test.data.examples.sequences())

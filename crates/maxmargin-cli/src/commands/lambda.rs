@@ -1,9 +1,9 @@
 //! Finding λ: given, by the scale of features and losses, or by the errors on data held out.
 
-use super::train::on_ctrl_c;
 use crate::args::{Lambda, SettingsArgs};
 use crate::kind::Labelled;
-use crate::screen::Screen;
+use crate::report::LambdaCurve;
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Result, bail};
 use maxmargin::{LambdaScale, Settings};
 use maxmargin_io::{LambdaError, LambdaSearch, LambdaSource, Measure, Training, TrainingPlan};
@@ -64,15 +64,17 @@ impl Finding<'_> {
         let interrupt = on_ctrl_c(screen)?;
         let measure = self.measure.unwrap_or_else(|| Measure::of(&data.spec, &data.origin.labels));
         let validation = self.validation.map(|own| &own.examples);
-        let what = match measure {
-            Measure::Error | Measure::Aer => measure.to_string(),
-            other => format!("1 - {other}"),
-        };
+        let what = error_name(measure);
+        screen.busy("choosing lambda");
+        let mut count = 0;
         let watch = |tried: &maxmargin::TriedLambda| {
+            count += 1;
+            screen.tell(format!("{count} tried, the last {:.2e}", tried.lambda));
             screen.say(format!("lambda {:>10.3e}   {what} {:.4}", tried.lambda, tried.error));
         };
         let found =
             data.choose_lambda(&plan.bounds, validation, measure, settings, &interrupt, watch);
+        screen.done();
         let examples = data.spec.nouns().examples;
         let (lambda, search) = match found {
             Err(LambdaError::TooFew) => {
@@ -83,6 +85,23 @@ impl Finding<'_> {
         let (tried, on) = (search.curve.len(), held_out_in_words(search.folds, examples));
         screen.say(format!("lambda auto: {lambda:.4e}, the best of {tried} by {measure} on {on}"));
         Ok((lambda, search))
+    }
+}
+
+/// What a search has tried, for the page, if there was one.
+pub(super) fn curve(source: Option<&LambdaSource>, chosen: Option<f64>) -> Option<LambdaCurve> {
+    let (Some(LambdaSource::Auto(search)), Some(chosen)) = (source, chosen) else { return None };
+    let measure = format!("{} on data held out", error_name(search.measure));
+    let points = search.curve.iter().map(|tried| (tried.lambda, tried.error)).collect();
+    Some(LambdaCurve { measure, points, chosen })
+}
+
+/// What a measure is as an error.
+fn error_name(measure: Measure) -> String {
+    match measure {
+        Measure::Error | Measure::Aer => measure.to_string(),
+        Measure::Subset => "share of wrong examples".to_owned(),
+        other => format!("1 - {other}"),
     }
 }
 

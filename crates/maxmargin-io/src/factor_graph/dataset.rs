@@ -48,7 +48,7 @@ impl FactorGraphNames {
 ///
 /// ```
 /// use maxmargin::inference::Inference;
-/// use maxmargin::model::factor_graph::{FactorGraph, Hamming};
+/// use maxmargin::model::factor_graph::{FactorGraph, StateLoss};
 /// use maxmargin_io::{FactorGraphReader, Lines, read_factor_graphs};
 ///
 /// let text = r#"{"variables": [{"states": 2, "truth": 1}],
@@ -58,7 +58,7 @@ impl FactorGraphNames {
 /// let data = read_factor_graphs(FactorGraphReader::new(lines))?;
 /// assert_eq!((data.graphs.len(), data.names.shape().dim()), (1, 4));
 /// let shape = data.names.shape();
-/// let problem = FactorGraph::new(shape, data.graphs, Hamming::default(), Inference::Auto)?;
+/// let problem = FactorGraph::new(shape, data.graphs, StateLoss::default(), Inference::Auto)?;
 /// # let _ = problem;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,7 +2,7 @@
 
 use crate::spec::{ChainSpec, KernelSpec};
 use maxmargin::kernel::Expander;
-use maxmargin::model::chain::{Decoder, Rules, Sequence};
+use maxmargin::model::chain::{ChainDecoder, Rules, Sequence};
 
 /// A trained chain at work, with or without a kernel.
 ///
@@ -26,7 +26,7 @@ use maxmargin::model::chain::{Decoder, Rules, Sequence};
 /// ```
 #[derive(Debug, Clone)]
 pub struct ChainPredictor<'a> {
-    decoder: Decoder<'a>,
+    decoder: ChainDecoder<'a>,
     expander: Option<Expander>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> ChainPredictor<'a> {
     /// # Panics
     /// If `w` is shorter than the specification says.
     pub fn new(spec: &ChainSpec, w: &'a [f64]) -> Self {
-        let decoder = Decoder::new(&spec.scoring_shape(), w);
+        let decoder = ChainDecoder::new(&spec.scoring_shape(), w);
         Self { decoder, expander: spec.kernel.as_ref().map(KernelSpec::expander) }
     }
 
@@ -50,7 +50,7 @@ impl<'a> ChainPredictor<'a> {
     }
 
     /// Takes up a sequence, about which the decoder can then be asked.
-    pub fn fill(&mut self, sequence: Sequence<'_>) -> &mut Decoder<'a> {
+    pub fn fill(&mut self, sequence: Sequence<'_>) -> &mut ChainDecoder<'a> {
         match &mut self.expander {
             None => self.decoder.fill(sequence),
             Some(own) => self.decoder.fill(own.expand_sequence(sequence).sequence(0)),

@@ -12,8 +12,8 @@ use crate::problem::ProblemError;
 use crate::spec::{FactorGraphSpec, MatchingSpec, MultilabelSpec, PottsSpec, TreeSpec};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::factor_graph::Graphs;
-use maxmargin::model::graph::LabelledGraphs;
 use maxmargin::model::matching::{Matcher, Pairs};
+use maxmargin::model::potts::PottsGraphs;
 use maxmargin::model::tree::{State, TreeExamples};
 
 impl MultilabelSpec {
@@ -71,11 +71,7 @@ impl PottsSpec {
     ///
     /// # Errors
     /// Graphs that do not fit.
-    pub fn predict(
-        &self,
-        w: &[f64],
-        graphs: &LabelledGraphs,
-    ) -> Result<Vec<Vec<u32>>, ProblemError> {
+    pub fn predict(&self, w: &[f64], graphs: &PottsGraphs) -> Result<Vec<Vec<u32>>, ProblemError> {
         Ok(self.problem(graphs.clone())?.predict(w))
     }
 }

@@ -15,10 +15,10 @@ use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::Binary;
 use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs};
-use maxmargin::model::graph::{LabelledGraphs, Potts, PottsError};
 use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::{Multilabel, MultilabelError};
+use maxmargin::model::potts::{Potts, PottsError, PottsGraphs};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
@@ -234,7 +234,7 @@ impl PottsSpec {
     ///
     /// # Errors
     /// Graphs that do not fit, or an inference that the shape does not allow.
-    pub fn problem(&self, graphs: LabelledGraphs) -> Result<Potts, PottsError> {
+    pub fn problem(&self, graphs: PottsGraphs) -> Result<Potts, PottsError> {
         Potts::new(self.shape, graphs, self.loss, self.inference)
     }
 }

@@ -8,10 +8,10 @@ use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Support};
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequences};
-use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
 use maxmargin::model::matching::{LinkLoss, MatchingShape};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
 use maxmargin::{Settings, train};
 
 fn rows(labels: [&[u32]; 4]) -> Examples {
@@ -71,7 +71,7 @@ fn superpixels() -> (Spec, Examples) {
     let text = "G cow train 2 4 2 1\nN 4 4 .5 1\nN 4 1 .25 0\nE 0 1 2 .1\n";
     let features = SuperpixelFeatures { widths: vec![0.1], bias: true };
     let data = read_superpixels(lines(text), None, &features).unwrap();
-    let (loss, inference) = (NodeLoss::default(), GraphInference::Auto);
+    let (loss, inference) = (NodeLoss::default(), PottsInference::Auto);
     let spec = PottsSpec { shape: PottsShape::new(2, 3, 1), loss, inference, widths: None };
     (spec.into(), data.into())
 }

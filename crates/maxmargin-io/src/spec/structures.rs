@@ -3,19 +3,19 @@
 use super::Spec;
 use crate::alignment::AlignmentFeatures;
 use crate::pose::{PoseKinds, PoseSimulation};
-use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
 use maxmargin::model::matching::{LinkLoss, MatchingShape};
+use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
 use maxmargin::model::tree::{TreeLoss, TreeShape};
 use serde::{Deserialize, Serialize};
 
-/// Labels of the nodes of graphs: see [`maxmargin::model::graph`].
+/// Labels of the nodes of graphs: see [`maxmargin::model::potts`].
 ///
 /// ```
-/// use maxmargin::model::graph::{GraphInference, NodeLoss, PottsShape};
+/// use maxmargin::model::potts::{PottsInference, NodeLoss, PottsShape};
 /// use maxmargin_io::{PottsSpec, Spec};
 ///
 /// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
-/// let inference = GraphInference::Auto;
+/// let inference = PottsInference::Auto;
 /// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
 /// let spec = Spec::from(PottsSpec { shape, loss, inference, widths });
 /// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
@@ -28,7 +28,7 @@ pub struct PottsSpec {
     /// The loss it was trained for.
     pub loss: NodeLoss,
     /// How labels are found.
-    pub inference: GraphInference,
+    pub inference: PottsInference,
     /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
     /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
     pub widths: Option<Vec<Option<f64>>>,

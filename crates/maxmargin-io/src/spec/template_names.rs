@@ -9,7 +9,7 @@ impl FactorGraphSpec {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::Hamming;
+    /// use maxmargin::model::factor_graph::StateLoss;
     /// use maxmargin_io::{FactorGraphSpec, FactorGraphReader, Lines, Origin, read_factor_graphs};
     ///
     /// let text = r#"{"variables": [{"states": 2, "truth": 1}], "factors": [{"template": "unary", "variables": [0], "attributes": {"x": 2}}]}"#;
@@ -17,7 +17,7 @@ impl FactorGraphSpec {
     /// let data = read_factor_graphs(FactorGraphReader::new(lines))?;
     /// let spec = FactorGraphSpec {
     ///     shape: data.names.shape(),
-    ///     loss: Hamming::default(),
+    ///     loss: StateLoss::default(),
     ///     inference: Inference::Auto,
     ///     training: Default::default(),
     ///     rescaling: Default::default(),

@@ -14,7 +14,7 @@
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
 use maxmargin::inference::MaxFlow;
-use maxmargin::model::graph::{GraphInference, LabelledGraphs, NodeLoss, Potts, PottsShape};
+use maxmargin::model::potts::{NodeLoss, Potts, PottsGraphs, PottsInference, PottsShape};
 use maxmargin::{Problem as _, Settings, Solution, train};
 use maxmargin_io::{Lines, SuperpixelFeatures, Superpixels, read_superpixels};
 use maxmargin_lab::race::Race;
@@ -58,9 +58,9 @@ fn horses() -> Result<Option<Horses>> {
     Ok(Some(Horses { train: read("train")?, test: read("test")? }))
 }
 
-fn problem(graphs: &LabelledGraphs, edge_attributes: usize) -> Result<Potts> {
+fn problem(graphs: &PottsGraphs, edge_attributes: usize) -> Result<Potts> {
     let shape = PottsShape::new(2, graphs.node_attribute_bound(), edge_attributes);
-    Ok(Potts::new(shape, graphs.clone(), NodeLoss::default(), GraphInference::Auto)?)
+    Ok(Potts::new(shape, graphs.clone(), NodeLoss::default(), PottsInference::Auto)?)
 }
 
 fn measure(

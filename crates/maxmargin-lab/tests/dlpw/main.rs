@@ -7,14 +7,14 @@ mod common;
 use common::cases;
 use common::factor_graphs::{GraphCase, any_graphs};
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::Hamming;
+use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin_lab::dlpw::{DlpwSettings, dlpw};
 use proptest::prelude::*;
 
 fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
-    let loss = Hamming { normalised: case.normalised };
+    let loss = StateLoss { normalised: case.normalised };
     SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
 }
 

@@ -21,7 +21,6 @@ pub(crate) use exact_pass::{BlockReading, exact_pass, from_readings, read_block}
 use crate::error::TrainError;
 use crate::problem::quality::Quality;
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
-use serde::{Deserialize, Serialize};
 
 /// How good a solution provably is: P(w) − P* ≤ gap, whatever the optimum P* may be.
 ///
@@ -37,8 +36,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(proof.gap, proof.primal - proof.dual);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Certificate {
     /// The regularization strength λ it is for.
     pub lambda: f64,
@@ -54,7 +54,7 @@ pub struct Certificate {
     pub gap: f64,
     /// What the other numbers prove: what the oracle promises, as far as it has kept its promise and
     /// the dual point supports it. It is written to files only where it is not exact.
-    #[serde(default, skip_serializing_if = "Quality::is_exact")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Quality::is_exact"))]
     pub quality: Quality,
 }
 

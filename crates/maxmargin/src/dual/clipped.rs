@@ -11,7 +11,7 @@ use crate::problem::bounds::Bounds;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 
 /// v = Aα, where w = clip(v), and the direction in which v is about to go.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Clipped<'p> {
     pub(crate) bounds: &'p Bounds,
     pub(crate) v: Vec<f64>,

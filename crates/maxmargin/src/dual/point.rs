@@ -3,7 +3,6 @@
 use super::rebuild::Squares;
 use crate::problem::Blocks;
 use crate::problem::sparse::SparseVec;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The dual variables of one block, in part space: μᵢ = Σ_y αᵢ(y) pᵢ(y) and Σ_y αᵢ(y) Lᵢ(y).
@@ -19,7 +18,8 @@ use std::ops::Range;
 /// assert_eq!((block.parts.len(), block.loss), (5, 0.0));
 /// assert!(block.parts.entries().iter().all(|&(_, mass)| mass == 1.0));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
     /// The expected parts μᵢ, normalised.
     pub parts: SparseVec,

@@ -9,7 +9,6 @@ use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec, Worker};
 use crate::util::prefetch::prefetch;
 use crate::util::rounding::ROUNDING;
-use serde::{Deserialize, Serialize};
 
 /// More partial sums of w than this do not help.
 const MOST_PARTIAL_SUMS: usize = 16;
@@ -31,8 +30,8 @@ const WORK_PER_PART: usize = 16;
 /// assert!(drift.weights < 1e-12 && drift.dual < 1e-12);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Drift {
     /// Largest absolute change of a weight.
     pub weights: f64,

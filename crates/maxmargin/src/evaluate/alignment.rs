@@ -1,7 +1,6 @@
 //! Measures of predicted links.
 
 use super::ratio;
-use serde::Serialize;
 
 /// How well links are predicted, where some are sure and others possible.
 ///
@@ -20,7 +19,8 @@ use serde::Serialize;
 /// assert_eq!((scores.precision(), scores.recall()), (2.0 / 3.0, 0.5));
 /// assert_eq!(scores.aer(), 1.0 - 3.0 / 5.0);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct AlignmentScores {
     /// Number of pairs.

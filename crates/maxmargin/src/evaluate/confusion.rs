@@ -1,7 +1,6 @@
 //! What is taken for what.
 
 use super::{Counts, Tally, ratio};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How often each class was taken for each.
@@ -85,9 +84,10 @@ impl Confusion {
 }
 
 /// As a list of `{truth, predicted, count}`: a map of maps would need names for its columns.
-impl Serialize for Confusion {
+#[cfg(feature = "serde")]
+impl serde::Serialize for Confusion {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
+        #[derive(serde::Serialize)]
         struct Entry<'a> {
             truth: &'a str,
             predicted: &'a str,

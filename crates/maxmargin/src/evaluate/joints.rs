@@ -1,7 +1,6 @@
 //! How well the joints of a pose are found.
 
 use super::ratio;
-use serde::Serialize;
 
 /// The share of detected joints (PDJ): a joint counts as found if it is no further from its true place
 /// than a fraction of the person's size, the diameter of the torso as a rule.
@@ -15,7 +14,8 @@ use serde::Serialize;
 /// found.add(1, 1.0, 20.0);
 /// assert_eq!((found.share(), found.share_of(1)), (2.0 / 3.0, 0.5));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct DetectedJoints {
     fraction: f64,

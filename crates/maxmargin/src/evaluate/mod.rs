@@ -13,7 +13,6 @@ pub use joints::DetectedJoints;
 pub use multilabel::LabelSetScores;
 pub use segmentation::Segmentation;
 
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Mistakes over sequences of labels.
@@ -25,7 +24,8 @@ use std::collections::BTreeMap;
 /// errors.add(&[1], &[1]);
 /// assert_eq!((errors.hamming(), errors.zero_one()), (0.25, 0.5));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SequenceErrors {
     /// Number of labels.
@@ -93,8 +93,8 @@ fn ratio(part: u64, whole: u64) -> f64 {
 /// let counts = Counts { hits: 3, predicted: 4, truth: 6 };
 /// assert_eq!((counts.precision(), counts.recall(), counts.f1()), (0.75, 0.5, 0.6));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counts {
     /// True and predicted.
     pub hits: u64,
@@ -130,7 +130,8 @@ impl Counts {
 /// assert_eq!(labels.of("b").recall(), 0.5);
 /// assert_eq!(labels.total().f1(), 2.0 / 3.0);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Tally {
     counts: BTreeMap<String, Counts>,
 }

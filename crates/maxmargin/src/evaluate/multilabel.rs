@@ -1,7 +1,6 @@
 //! Measures of predicted sets of labels.
 
 use super::{Counts, ratio};
-use serde::Serialize;
 
 /// How well sets of labels are predicted.
 ///
@@ -17,7 +16,8 @@ use serde::Serialize;
 /// assert_eq!(scores.micro().f1(), 6.0 / 7.0);
 /// assert_eq!(scores.macro_f1(), (1.0 + 1.0 + 2.0 / 3.0 + 0.0) / 4.0); // label 3 never came
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LabelSetScores {
     /// Number of examples.

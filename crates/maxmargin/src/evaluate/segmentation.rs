@@ -1,7 +1,6 @@
 //! How well regions are found.
 
 use super::ratio;
-use serde::Serialize;
 
 /// Pixels by true and predicted label.
 ///
@@ -18,7 +17,8 @@ use serde::Serialize;
 /// assert_eq!(found.iou(1), 15.0 / 30.0); // hits, of all that is or was taken for foreground
 /// assert_eq!(found.mean_iou(), (70.0 / 85.0 + 15.0 / 30.0) / 2.0);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Segmentation {
     labels: usize,

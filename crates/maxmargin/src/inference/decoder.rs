@@ -4,7 +4,7 @@ use super::enumerate::Enumerate;
 use super::labelling::Labelling;
 use super::local_polytope::LocalPolytope;
 use super::local_search::LocalSearch;
-use super::lp::{Simplex, SolveLp};
+use super::lp::{SimplexMethod, SolveLp};
 use super::max_product::MaxProduct;
 use super::max_sum::MaxSum;
 use super::roof_duality::{RoofDuality, both_on};
@@ -155,7 +155,7 @@ pub struct Decoder {
 
 impl Default for Decoder {
     fn default() -> Self {
-        Self::new(Arc::new(Simplex))
+        Self::new(Arc::new(SimplexMethod))
     }
 }
 

@@ -36,7 +36,7 @@ const SOLVER_ERROR: f64 = 1e-6;
 ///
 /// ```
 /// use maxmargin::inference::algorithms::LocalPolytope;
-/// use maxmargin::inference::Simplex;
+/// use maxmargin::inference::SimplexMethod;
 /// use maxmargin::inference::Labelling;
 /// use maxmargin::inference::Topology;
 ///
@@ -47,10 +47,10 @@ const SOLVER_ERROR: f64 = 1e-6;
 ///     scores[triangle.table(factor)].copy_from_slice(&[0.0, 1.0, 1.0, 0.0]);
 /// }
 /// let (mut polytope, mut corner) = (LocalPolytope::default(), Labelling::default());
-/// let value = polytope.maximise(&Simplex, &triangle, &scores, &mut corner)?;
+/// let value = polytope.maximise(&SimplexMethod, &triangle, &scores, &mut corner)?;
 /// assert_eq!(value, 3.0); // all three, with one half on each state
 /// assert!(corner.is_fractional());
-/// assert_eq!(polytope.bound(&Simplex, &triangle, &scores)?, 3.0);
+/// assert_eq!(polytope.bound(&SimplexMethod, &triangle, &scores)?, 3.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]

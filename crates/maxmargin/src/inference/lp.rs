@@ -1,6 +1,6 @@
 //! Linear programs, and who solves them.
 //!
-//! [`Simplex`] is written in Rust and always there. Others come in by [`SolveLp`]: the crate
+//! [`SimplexMethod`] is written in Rust and always there. Others come in by [`SolveLp`]: the crate
 //! `maxmargin-highs` has one that is faster on large graphs, and needs a C++ compiler.
 
 use std::fmt;
@@ -9,12 +9,12 @@ use thiserror::Error;
 /// A linear program in standard form: maximise ⟨c, x⟩ over x ≥ 0 with Ax = b.
 ///
 /// ```
-/// use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, SimplexMethod, SolveLp};
 ///
 /// let mut lp = LinearProgram::new(vec![1.0, 2.0, 0.0]);
 /// lp.push_row([(0, 1.0), (1, 1.0), (2, 1.0)], 1.0);
 /// let mut x = Vec::new();
-/// Simplex.solve(&lp, &mut x)?;
+/// SimplexMethod.solve(&lp, &mut x)?;
 /// assert_eq!(x, [0.0, 1.0, 0.0]);
 /// # Ok::<(), maxmargin::inference::LpError>(())
 /// ```
@@ -85,7 +85,7 @@ pub struct LpError {
 /// Something that solves linear programs. The same program must give the same answer.
 ///
 /// ```
-/// use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
 ///
 /// /// Counts what it passes on.
 /// #[derive(Debug, Default)]
@@ -94,10 +94,10 @@ pub struct LpError {
 /// impl SolveLp for Counting {
 ///     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
 ///         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-///         Simplex.solve(lp, x)
+///         SimplexMethod.solve(lp, x)
 ///     }
 ///     fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
-///         Simplex.solve_dual(lp, y)
+///         SimplexMethod.solve_dual(lp, y)
 ///     }
 /// }
 /// # let mut lp = LinearProgram::new(vec![1.0]);
@@ -124,22 +124,24 @@ pub trait SolveLp: Send + Sync + fmt::Debug {
 
 /// The simplex method of the crate `microlp`, in pure Rust.
 ///
-/// It knows nothing of duals, so these are found by solving the dual as a program of its own.
+/// It knows nothing of duals, so these are found by solving the dual as a program of its own. Without the
+/// feature `lp` it solves nothing, and says so; certificates that would rest on it are then unproven.
 ///
 /// ```
-/// use maxmargin::inference::{LinearProgram, Simplex, SolveLp};
+/// use maxmargin::inference::{LinearProgram, SimplexMethod, SolveLp};
 ///
 /// let mut lp = LinearProgram::new(vec![1.0, 2.0, 0.0]);
 /// lp.push_row([(0, 1.0), (1, 1.0), (2, 1.0)], 3.0);
 /// let mut y = Vec::new();
-/// Simplex.solve_dual(&lp, &mut y)?;
+/// SimplexMethod.solve_dual(&lp, &mut y)?;
 /// assert_eq!(y, [2.0]); // one more on the right is worth 2
 /// # Ok::<(), maxmargin::inference::LpError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Simplex;
+pub struct SimplexMethod;
 
-impl Simplex {
+#[cfg(feature = "lp")]
+impl SimplexMethod {
     fn run(problem: &microlp::Problem) -> Result<microlp::Solution, LpError> {
         let failed = |why: String| LpError { solver: "simplex", why };
         let mut options = microlp::SolveOptions::default();
@@ -149,7 +151,8 @@ impl Simplex {
     }
 }
 
-impl SolveLp for Simplex {
+#[cfg(feature = "lp")]
+impl SolveLp for SimplexMethod {
     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
         let mut problem = microlp::Problem::new(microlp::OptimizationDirection::Maximize);
         let add = |&c: &f64| problem.add_var(c, (0.0, f64::INFINITY));
@@ -182,5 +185,18 @@ impl SolveLp for Simplex {
         y.clear();
         y.extend(variables.iter().map(|&variable| solution.var_value(variable)));
         Ok(())
+    }
+}
+
+#[cfg(not(feature = "lp"))]
+impl SolveLp for SimplexMethod {
+    fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
+        let why =
+            "this build is without the feature `lp`; enable it, or bring a solver of your own";
+        Err(LpError { solver: "simplex", why: why.to_owned() })
+    }
+
+    fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
+        self.solve(lp, y)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`Assignment`] and [`DegreeBounded`] for
 //! [matchings](crate::model::matching), [`DistanceTransform`] for [trees of parts](crate::model::tree),
-//! [`MaxFlow`] for [labelled graphs](crate::model::graph). Factor graphs have a [`Topology`], and
+//! [`MaxFlow`] for [labelled graphs](crate::model::potts). Factor graphs have a [`Topology`], and
 //! [`Decoder`] labels them in all the ways that [`Inference`] names: max-sum and enumeration are exact,
 //! roof duality and linear programs (on [`SolveLp`]) solve relaxations, max-product is a heuristic.
 
@@ -34,7 +34,7 @@ pub use assignment::{
 pub use decoder::{Decoder, Inference, Unsuitable};
 pub use distance_transform::{Cost, DistanceTransform};
 pub use labelling::Labelling;
-pub use lp::{LinearProgram, LpError, Simplex, SolveLp};
+pub use lp::{LinearProgram, LpError, SimplexMethod, SolveLp};
 pub use max_flow::MaxFlow;
 pub use max_marginals::max_marginals;
 pub use n_best::{ScoredPath, n_best};

@@ -1,6 +1,5 @@
 //! What takes the place of an inner product.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A kernel on inputs.
@@ -14,8 +13,9 @@ use thiserror::Error;
 /// assert_eq!(cubic.value(2.0, 4.0, 1.0), 8.0);
 /// assert_eq!(Kernel::Rbf { gamma: 2.0 }.value(2.0, 4.0, 1.0), (-2.0f64).exp());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 pub enum Kernel {
     /// ⟨a, b⟩: the model as it is without a kernel.
     Linear,

@@ -3,7 +3,6 @@
 use super::function::{Kernel, KernelError};
 use super::inputs::{Inputs, add_expansion};
 use super::problem::{Kernelised, NodeInputs};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A trained model with a kernel: the inputs that have a part in its scores, their coefficients, and
@@ -24,8 +23,9 @@ use thiserror::Error;
 /// assert_eq!(predicted[2], [0, 0, 1, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(into = "Plain", try_from = "Plain")]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "Plain", try_from = "Plain"))]
 #[non_exhaustive]
 pub struct KernelModel {
     kernel: Kernel,
@@ -37,8 +37,9 @@ pub struct KernelModel {
 }
 
 /// A kernel model as it is in files.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 struct Plain {
     kernel: Kernel,
     labels: usize,

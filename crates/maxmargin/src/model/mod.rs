@@ -3,10 +3,10 @@
 pub mod binary;
 pub mod chain;
 pub mod factor_graph;
-pub mod graph;
 pub mod matching;
 pub mod multiclass;
 pub mod multilabel;
+pub mod potts;
 pub mod soft;
 pub mod tree;
 

@@ -1,7 +1,5 @@
 //! How well a cache did.
 
-use serde::{Deserialize, Serialize};
-
 /// How well a cache has done so far.
 ///
 /// ```
@@ -14,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(stats.hits + stats.misses, totals.visits);
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CacheStats {
     /// Visits that were served by a remembered corner.

@@ -1,7 +1,6 @@
 //! The trace as JSON lines.
 
 use super::{Choice, Control, End, Event, Observer, Record, Start};
-use serde::Serialize;
 use std::io::{self, Write};
 
 /// Writes every event as one line of JSON, with its kind in the field `event`.
@@ -26,14 +25,14 @@ pub struct JsonLines<W> {
     error: Option<io::Error>,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "event", rename_all = "kebab-case"))]
 enum Line<'a> {
     Start(&'a Start),
     Pass {
-        #[serde(flatten)]
+        #[cfg_attr(feature = "serde", serde(flatten))]
         record: &'a Record,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
         block_gaps: Option<&'a [f64]>,
     },
     Estimate {

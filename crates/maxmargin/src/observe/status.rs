@@ -3,7 +3,6 @@
 //! A limit that is reached is a status, not an error: the result always has its true gap, which costs one
 //! more pass after the limit.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a run ended. No status is an error: each comes with the current model and its true gap.
@@ -19,8 +18,9 @@ use std::fmt;
 /// assert_eq!((status, status.to_string().as_str()), (Status::MaxPasses, "max-passes"));
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Status {
     /// The duality gap is at most the tolerance.

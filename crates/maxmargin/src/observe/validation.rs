@@ -1,7 +1,5 @@
 //! How well a result did on held-out data.
 
-use serde::{Deserialize, Serialize};
-
 /// How well a result does on held-out data.
 ///
 /// ```
@@ -18,7 +16,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((found.error, found.pass, found.checks), (0.0, 4, 5));
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Validation {
     /// The validation error of the result: the least one of the run with

@@ -82,7 +82,8 @@ pub struct LambdaFold<'a> {
 /// let tried = maxmargin::TriedLambda { lambda: 0.5, error: 0.25 };
 /// assert_eq!(tried.lambda, 0.5);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TriedLambda {
     /// λ.
     pub lambda: f64,

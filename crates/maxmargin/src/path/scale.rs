@@ -17,7 +17,6 @@ use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::sparse::SparseVec;
 use crate::util::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// How far an example may move its own margin, in units of its loss.
 const REACH: f64 = 6.0;
@@ -31,7 +30,8 @@ const MOST_EXAMPLES: usize = 500;
 /// let scale = maxmargin::LambdaScale { lambda: 0.25, length: 2.0, spread: 1.0, examples: 2 };
 /// assert_eq!(scale.lambda, 0.25);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LambdaScale {
     /// λ.
     pub lambda: f64,

@@ -4,7 +4,6 @@ use crate::settings::Average;
 use crate::settings::Order;
 use crate::settings::{Settings, SettingsError};
 use crate::util::names::named_enum;
-use serde::{Deserialize, Serialize};
 
 /// The default share of ε to which breakpoints are solved: on a guaranteed path, and on a heuristic path,
 /// whose stale gaps are a little too small.
@@ -21,8 +20,9 @@ const KAPPA_HEURISTIC: f64 = 0.7;
 /// assert_eq!(PathSettings { heuristic: true, ..settings.clone() }.kappa(), 0.7);
 /// assert!(PathSettings { kappa: Some(1.5), ..settings }.check().is_err());
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct PathSettings {
     /// The duality gap that is guaranteed at every λ. Default: 0.1.
     pub epsilon: f64,
@@ -168,8 +168,9 @@ named_enum! {
 /// assert_eq!(lambdas.len(), 31);
 /// assert_eq!((lambdas[0], lambdas[30]), (32768.0, 1.0 / 32768.0));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct GridSettings {
     /// The duality gap to which each λ is solved. Default: 0.1.
     pub epsilon: f64,

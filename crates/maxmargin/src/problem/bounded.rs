@@ -39,7 +39,7 @@ impl<P: Problem> Bounded<P> {
     /// `problem` with `bounds` on its weights, in place of any that it may have.
     ///
     /// Bounds that the problem has already are lost. Where its decoding rests on them, as that of
-    /// [labelled graphs](crate::model::graph) does, it may find less than the maximum without them, and
+    /// [labelled graphs](crate::model::potts) does, it may find less than the maximum without them, and
     /// the [quality](Problem::quality) of the certificate says so; `with_bounds` of such models keeps both.
     pub fn new(problem: P, bounds: Bounds) -> Self {
         Self { inner: problem, bounds }

@@ -1,7 +1,6 @@
 //! Bounds on whole groups of weights, as users state them.
 
 use crate::problem::bounds::{Bounds, BoundsError};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -26,14 +25,15 @@ const ALL: &str = "all";
 /// assert!(error.starts_with("there is no group `transitions`; there are emission, transition"));
 /// # Ok::<(), maxmargin::BoundsError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct GroupBounds {
     /// Lower bounds.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
     pub lower: BTreeMap<String, f64>,
     /// Upper bounds.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "BTreeMap::is_empty"))]
     pub upper: BTreeMap<String, f64>,
 }
 

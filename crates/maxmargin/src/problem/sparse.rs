@@ -1,7 +1,5 @@
 //! Sparse vectors, sorted by coordinate: points and directions of one block.
 
-use serde::{Deserialize, Serialize};
-
 /// Where [`Parts::scatter`](crate::problem::Parts::scatter) puts its terms: a dense vector, a sparse
 /// accumulator, whatever the caller needs.
 ///
@@ -52,7 +50,8 @@ const GROUP_BITS: u32 = 32;
 /// assert_eq!(v.entries(), [(2, 3.0), (7, 1.5)]);
 /// assert_eq!(v.norm_sq(), 11.25);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SparseVec {
     entries: Vec<(u64, f64)>,
 }

@@ -4,11 +4,11 @@ use super::method::State;
 use super::step::Stepper;
 use super::{Domain, ProductError, ProductRecord, ProductSettings, ProductSolution, Smooth};
 use crate::observe::{Control, Status};
+use crate::run::bytes::{append, from_bytes};
 use crate::run::checkpoint::envelope::Envelope;
 use crate::run::drive::{Drive, PassEnd, Stage, drive};
 use crate::solver::Picker;
 use crate::util::rng::Rng;
-use serde::{Deserialize, Serialize};
 use std::io;
 
 /// The first bytes of a checkpoint, and the version of what follows.
@@ -62,6 +62,7 @@ impl<'a> Minimiser<'a> {
     }
 
     /// Hands a checkpoint to `sink` after each pass at which all gaps are computed.
+    #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn checkpoint(mut self, sink: Sink<'a>) -> Self {
         self.sink = Some(sink);
@@ -70,6 +71,7 @@ impl<'a> Minimiser<'a> {
 
     /// Goes on from a checkpoint of the same function, blocks and settings. The tolerance and the number of
     /// passes may be others.
+    #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn resume(mut self, checkpoint: &'a [u8]) -> Self {
         self.checkpoint = Some(checkpoint);
@@ -115,7 +117,7 @@ impl<'a> Minimiser<'a> {
 }
 
 /// Everything that makes the next step.
-#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Saved {
     settings: ProductSettings,
     x: Vec<f64>,
@@ -133,8 +135,8 @@ impl Saved {
     fn read(bytes: &[u8], fresh: &Self) -> Result<Self, ProductError> {
         let refused = |why: String| ProductError::Checkpoint { why };
         let content = ENVELOPE.open(bytes).map_err(|error| refused(error.to_string()))?;
-        let saved: Self = postcard::from_bytes(content)
-            .map_err(|_| refused("it is cut short or damaged".to_owned()))?;
+        let damaged = || refused("it is cut short or damaged".to_owned());
+        let saved: Self = from_bytes(content).ok_or_else(damaged)?;
         let ProductSettings { tolerance, max_passes, .. } = fresh.settings;
         if (ProductSettings { tolerance, max_passes, ..saved.settings.clone() }) != fresh.settings {
             return Err(refused("its settings are others".to_owned()));
@@ -232,8 +234,7 @@ impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
         };
         let mut bytes = Vec::new();
         ENVELOPE.begin(&mut bytes);
-        let bytes = postcard::to_extend(&saved, bytes).expect("plain data");
-        let kept = sink(&ENVELOPE.seal(bytes));
+        let kept = sink(&ENVELOPE.seal(append(&saved, bytes)));
         kept.map_err(|error| ProductError::Checkpoint { why: error.to_string() })
     }
 

@@ -3,7 +3,6 @@
 use super::ProductError;
 use crate::settings::Order;
 use crate::util::names::named_enum;
-use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// How far a block moves towards its corner.
@@ -41,7 +40,8 @@ named_enum! {
 /// let wrong = ProductSettings { max_passes: 0, ..ProductSettings::default() };
 /// assert_eq!(wrong.check().unwrap_err().to_string(), "max_passes is 0; it must be at least 1");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProductSettings {
     /// In which order blocks are visited. Default: `permutation`.
     pub order: Order,

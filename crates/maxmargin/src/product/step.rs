@@ -1,17 +1,17 @@
 //! How far a block moves.
 
 use super::{ProductError, ProductStep, Smooth};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A step rule at work.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stepper {
     rule: ProductStep,
     /// What f is thought to curve along each block, per squared length; 0 where nothing is known.
     curvatures: Vec<f64>,
     /// x with a step tried out.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     trial: Vec<f64>,
 }
 

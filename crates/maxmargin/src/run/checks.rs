@@ -8,11 +8,11 @@ use crate::certificate::{Certificate, exact_pass, from_readings};
 use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
 use crate::error::TrainError;
 use crate::problem::Quality;
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The point with the largest dual value so far, which is a lower bound of every primal value.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Bound {
     pub(super) dual: f64,
     pub(crate) blocks: Vec<Block>,

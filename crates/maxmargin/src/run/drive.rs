@@ -9,7 +9,6 @@
 //! `docs/decisions/0003-one-outer-loop.md`.
 
 use crate::observe::Status;
-use serde::{Deserialize, Serialize};
 
 /// What the loop asks of a run.
 pub(crate) trait Drive {
@@ -52,7 +51,8 @@ pub(crate) trait Drive {
 }
 
 /// Where in its loop a run stands. `C` is what a check finds.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Stage<C> {
     /// Within a pass, after `visits` visits. With 0 visits, the pass has not begun.
     Pass { visits: usize },

@@ -8,8 +8,6 @@
 use crate::certificate::Certificate;
 use crate::dual::{Block, DualPoint, DualState};
 use crate::observe::Validation;
-use crate::run::checkpoint::CertificateByPlace;
-use serde::{Deserialize, Serialize};
 
 /// Measures how wrong weights are on held-out data. Any closure `FnMut(&[f64]) -> f64` is one.
 ///
@@ -50,7 +48,8 @@ impl<F: FnMut(&[f64]) -> f64> Validator for F {
 }
 
 /// Keeps the validation errors, and the best model so far.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Judge {
     checks: u64,
     /// The number of checks in a row that were not better than the best.
@@ -60,11 +59,12 @@ pub(crate) struct Judge {
 }
 
 /// The best model so far, with its own proof.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Best {
     error: f64,
     pass: u64,
-    #[serde(with = "CertificateByPlace")]
+    #[cfg_attr(feature = "serde", serde(with = "crate::run::checkpoint::CertificateByPlace"))]
     pub(crate) certificate: Certificate,
     weights: Vec<f64>,
     pub(super) blocks: Vec<Block>,

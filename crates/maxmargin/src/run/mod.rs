@@ -2,21 +2,27 @@
 //!
 //! `drive` is the outer loop and `session` puts a run and its `Method` into it. The other files add one
 //! concern each to [`Run`]: `oracles` calls and counts, `checks` certifies, `report` tells observers and
-//! ends the run, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start from,
-//! `early_stopping` keeps the best model, `clock` measures time.
+//! ends the run, `keep`, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start
+//! from, `early_stopping` keeps the best model, `clock` measures time.
 
+#[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
+pub(crate) mod bytes;
+#[cfg_attr(not(feature = "checkpoint"), allow(dead_code, unreachable_pub))]
 pub(crate) mod checkpoint;
 mod checks;
 mod clock;
 pub(crate) mod drive;
 pub(crate) mod early_stopping;
+mod keep;
 mod oracles;
 mod report;
+#[cfg(feature = "checkpoint")]
 mod resume;
 pub(crate) mod session;
 mod solution;
 mod warm_start;
 
+#[cfg(feature = "checkpoint")]
 pub(crate) use resume::Resumed;
 pub(crate) use session::run_method;
 pub use solution::{Interrupt, Solution};
@@ -29,11 +35,10 @@ use crate::observe::{
 };
 use crate::problem::Blocks;
 use crate::settings::CheckedSettings;
-use checkpoint::{CertificateByPlace, Keeper};
+use checkpoint::Keeper;
 use checks::Bound;
 use clock::{CallTimer, Clock};
 use early_stopping::{Judge, Validator};
-use serde::{Deserialize, Serialize};
 use warm_start::take_over;
 
 /// A run in progress.
@@ -116,13 +121,14 @@ pub(crate) struct RunHooks<'o> {
 
 /// An exact reading of the gap, the drift that the rebuild before it has found, and the validation
 /// error of the weights.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Check {
-    #[serde(with = "CertificateByPlace")]
+    #[cfg_attr(feature = "serde", serde(with = "crate::run::checkpoint::CertificateByPlace"))]
     pub(crate) certificate: Certificate,
     pub(crate) drift: Option<Drift>,
     /// It is only watched, so checkpoints leave it out.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) second: Option<f64>,
     /// The dual value of an average.
     pub(crate) average_dual: Option<f64>,

@@ -1,5 +1,6 @@
 //! A run together with its method, as the outer loop sees them.
 
+use super::bytes::{Saved, from_bytes};
 use super::drive::{Drive, PassEnd, Stage, drive};
 use super::{Check, Finished, Run};
 use crate::dual::DualState;
@@ -31,15 +32,10 @@ pub(crate) trait Method<'p> {
 /// An exact check, and the state that was checked unless it is the run's own.
 pub(crate) type Checked<'p> = (Check, Option<DualState<'p>>);
 
-/// Writes the state of a method for its checkpoint.
-pub(crate) fn to_bytes(state: &impl serde::Serialize) -> Vec<u8> {
-    postcard::to_allocvec(state).expect("plain data")
-}
-
-/// Reads what [`to_bytes`] has written.
-pub(crate) fn from_bytes<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, TrainError> {
-    let why = |_| TrainError::Resume { why: "it is of another method".to_owned() };
-    postcard::from_bytes(bytes).map_err(why)
+/// The state of a method as [`to_bytes`](super::bytes::to_bytes) has written it.
+pub(crate) fn restored<T: Saved>(bytes: &[u8]) -> Result<T, TrainError> {
+    let why = || TrainError::Resume { why: "it is of another method".to_owned() };
+    from_bytes(bytes).ok_or_else(why)
 }
 
 /// Trains by `method`, from `stage` on.

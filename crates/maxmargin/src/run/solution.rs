@@ -95,9 +95,9 @@ impl Solution {
     ///
     /// ```
     /// # use maxmargin::doc::toy;
-    /// use maxmargin::{DualPoint, Solution, Status, audit};
+    /// use maxmargin::{DualPoint, Problem, Solution, Status, audit};
     ///
-    /// let (weights, truth) = (vec![0.0; 10], DualPoint::at_truth(&toy()));
+    /// let (weights, truth) = (vec![0.0; toy().dim()], DualPoint::at_truth(&toy()));
     /// let certificate = audit(&toy(), 0.1, &weights, &truth, 1e-9, 1)?.certificate;
     /// let solution = Solution::new(weights, truth, certificate, Status::Stopped);
     /// assert_eq!((solution.lambda, solution.totals.passes), (0.1, 0));

@@ -18,7 +18,6 @@ pub use method::{
 pub use record::SettingsRecord;
 pub use solver::Solver;
 
-use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use thiserror::Error;
 
@@ -38,8 +37,9 @@ use thiserror::Error;
 /// assert_eq!(wrong.check().unwrap_err().to_string(),
 ///            "lambda is -1; it must be a positive finite number");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SettingsRecord", into = "SettingsRecord")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "SettingsRecord", into = "SettingsRecord"))]
 pub struct Settings {
     /// Regularization strength λ > 0. Default: 1/n.
     pub lambda: Option<f64>,

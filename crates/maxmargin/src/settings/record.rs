@@ -8,7 +8,6 @@ use super::{
     Average, BlockStep, Caching, Direction, Method, Order, Reuse, Settings, SettingsError, Solver,
     Step,
 };
-use serde::{Deserialize, Serialize};
 
 /// [`Settings`] by name, as in settings files and model files: every choice of every solver has a field.
 /// Unknown names in a file are refused.
@@ -27,8 +26,9 @@ use serde::{Deserialize, Serialize};
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SettingsRecord {
     /// See [`Settings::lambda`].
     pub lambda: Option<f64>,

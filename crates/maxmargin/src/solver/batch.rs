@@ -8,12 +8,10 @@
 use crate::certificate::{BlockReading, Certificate, read_block};
 use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};
 use crate::error::TrainError;
-use crate::run::checkpoint::CertificateByPlace;
+use crate::run::bytes::{Saved, to_bytes};
 use crate::run::drive::PassEnd;
-use crate::run::session::{Checked, Method, from_bytes, to_bytes};
+use crate::run::session::{Checked, Method, restored};
 use crate::run::{Check, Run};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// The answer of the oracle of one block.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +22,7 @@ pub(super) struct Answer {
 }
 
 /// What a batch method does with the answers of all oracles.
-pub(super) trait Round<'p>: Serialize + DeserializeOwned {
+pub(super) trait Round<'p>: Saved + Clone {
     /// Rebuilds what a checkpoint leaves out.
     fn prepare(&mut self, run: &Run<'p, '_>);
 
@@ -43,20 +41,25 @@ pub(super) trait Round<'p>: Serialize + DeserializeOwned {
 
 /// A batch method. A pass acts on the answers of the pass before and then calls all oracles, so that a run
 /// can end at a w whose gap is known.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Batch<M> {
     method: M,
     /// The certificate of the last answers, until a round has used them.
     pending: Option<Proof>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     answers: Vec<Answer>,
     /// The check of the last answers, until someone has asked for it.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     found: Option<Check>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Proof(#[serde(with = "CertificateByPlace")] Certificate);
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Proof(
+    #[cfg_attr(feature = "serde", serde(with = "crate::run::checkpoint::CertificateByPlace"))]
+    Certificate,
+);
 
 impl<M> Batch<M> {
     pub(super) fn new<'p>(run: &Run<'p, '_>, mut method: M) -> Self
@@ -71,7 +74,7 @@ impl<M> Batch<M> {
     where
         M: Round<'p>,
     {
-        let mut batch: Self = from_bytes(saved)?;
+        let mut batch: Self = restored(saved)?;
         batch.method.prepare(run);
         Ok(batch)
     }
@@ -106,11 +109,11 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
                 run.totals = totals;
             }
             // A round that is cut short is undone, so that a resumed run does all of it.
-            let before = M::CAN_BE_CUT.then(|| (run.snapshot(), to_bytes(&self.method)));
+            let before = M::CAN_BE_CUT.then(|| (run.snapshot(), self.method.clone()));
             let done = self.method.round(run, &self.answers, &proof)?;
             if let (false, Some((snapshot, method))) = (done, before) {
                 run.roll_back(snapshot);
-                self.method = from_bytes(&method)?;
+                self.method = method;
                 self.method.prepare(run);
             } else {
                 self.pending = None;
@@ -148,10 +151,11 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
 }
 
 /// Batch Frank-Wolfe: all blocks move by the same γ along their own directions.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct FrankWolfe {
     /// The direction of w.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     direction: Vec<f64>,
 }
 

@@ -30,8 +30,9 @@ macro_rules! named_enum {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[serde(into = "&'static str", try_from = "String")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(into = "&'static str", try_from = "String"))]
         pub enum $name { $( $(#[$vmeta])* $variant, )+ }
 
         impl $name {

@@ -6,7 +6,6 @@
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 
 /// A seeded generator. The same seed gives the same numbers on every machine and in every version.
 ///
@@ -16,7 +15,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(a.below(100), b.below(100));
 /// assert!(a.unit_f64() < 1.0);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {

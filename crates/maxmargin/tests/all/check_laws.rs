@@ -18,7 +18,7 @@ use crate::soft::soft;
 use maxmargin::inference::Inference;
 use maxmargin::kernel::{Kernel, Kernelised};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
-use maxmargin::model::graph::GraphInference;
+use maxmargin::model::potts::PottsInference;
 use maxmargin::problem::{
     BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs,
 };
@@ -101,10 +101,10 @@ proptest! {
     fn labelled_graphs_keep_the_laws(
         binary in any_potts(2..=2), several in any_potts(3..=3), seed in any::<u64>()
     ) {
-        assert_lawful(&binary.build(GraphInference::MaxFlow), seed);
-        assert_lawful(&binary.build(GraphInference::RoofDuality), seed);
-        assert_lawful(&several.build(GraphInference::Expansion), seed);
-        assert_lawful(&several.build(GraphInference::Lp), seed);
+        assert_lawful(&binary.build(PottsInference::MaxFlow), seed);
+        assert_lawful(&binary.build(PottsInference::RoofDuality), seed);
+        assert_lawful(&several.build(PottsInference::Expansion), seed);
+        assert_lawful(&several.build(PottsInference::Lp), seed);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a decoder answers is what looking at every labelling answers.
 
 use crate::common::cases;
-use maxmargin::model::chain::{ChainShape, Decoder, Rules, Sequences};
+use maxmargin::model::chain::{ChainDecoder, ChainShape, Rules, Sequences};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ proptest! {
     #[test]
     fn a_decoder_finds_what_enumeration_finds(case in any_case()) {
         let (data, mut all) = (case.data(), case.allowed());
-        let mut decoder = Decoder::new(&case.shape, &case.w).with_rules(&case.rules);
+        let mut decoder = ChainDecoder::new(&case.shape, &case.w).with_rules(&case.rules);
         decoder.fill(data.sequence(0));
         case.fixed.iter().for_each(|&(t, label)| decoder.fix(t, label));
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -134,7 +134,7 @@ proptest! {
     fn without_rules_nothing_is_held_back(case in any_case()) {
         let (data, free) = (case.data(), Rules::new(case.shape.labels));
         let case = Case { rules: free, fixed: Vec::new(), ..case };
-        let mut decoder = Decoder::new(&case.shape, &case.w);
+        let mut decoder = ChainDecoder::new(&case.shape, &case.w);
         decoder.fill(data.sequence(0));
         let best = case.allowed().iter().map(|found| found.0).fold(f64::NEG_INFINITY, f64::max);
         prop_assert_eq!(decoder.best(), Some(best));

@@ -107,7 +107,7 @@ fn rings(count: usize, seed: u64, inference: Inference) -> FactorGraph {
         }
         data.end_graph(1.0).unwrap();
     }
-    let (shape, loss) = (data.shape().unwrap(), factor_graph::Hamming::default());
+    let (shape, loss) = (data.shape().unwrap(), factor_graph::StateLoss::default());
     FactorGraph::new(shape, data, loss, inference).unwrap()
 }
 

@@ -10,7 +10,7 @@ use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::Labelling;
 use maxmargin::model::factor_graph::{
-    FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, Hamming, Template,
+    FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, StateLoss, Template,
 };
 use maxmargin::{
     Block, Direction, PointCheck, Problem, Quality, Settings, SettingsRecord, SlackRescaled,
@@ -247,7 +247,7 @@ fn infeasible_points_are_noticed() {
     data.push_factor(0, &[0, 1], [(0, 1.0)]).unwrap();
     data.end_graph(1.0).unwrap();
     let shape = data.shape().unwrap();
-    let problem = FactorGraph::new(shape, data, Hamming::default(), Inference::Auto).unwrap();
+    let problem = FactorGraph::new(shape, data, StateLoss::default(), Inference::Auto).unwrap();
     let check = |entries: &[(u64, f64)], loss: f64| {
         problem.check_point(0, &entries.iter().copied().collect(), loss, 1e-9)
     };
@@ -281,7 +281,7 @@ fn data_that_do_not_fit_are_refused() {
         data.end_graph(1.0).unwrap();
         let template = Template { states: vec![2, 3], attributes: 2 };
         let shape = GraphShape { templates: vec![template] };
-        FactorGraph::new(shape, data, Hamming::default(), Inference::Auto)
+        FactorGraph::new(shape, data, StateLoss::default(), Inference::Auto)
     };
     assert!(graph(0, &[0, 1], &[(1, 1.0)]).is_ok());
     let error = graph(1, &[0, 1], &[]).unwrap_err();
@@ -327,7 +327,7 @@ fn graphs_that_do_not_allow_the_inference_are_refused() {
     }
     data.end_graph(1.0).unwrap();
     let build = |inference| {
-        FactorGraph::new(data.shape().unwrap(), data.clone(), Hamming::default(), inference)
+        FactorGraph::new(data.shape().unwrap(), data.clone(), StateLoss::default(), inference)
     };
     let message = |inference| build(inference).unwrap_err().to_string();
     assert_eq!(

@@ -4,7 +4,7 @@
 use crate::common::factor_graphs::{GraphCase, any_binary_graphs, any_graphs, frustrated_graphs};
 use crate::common::{assert_certified, assert_close, bcfw, cases};
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 use maxmargin::{
     Block, Bounds, Caching, Direction, Order, PathSettings, Problem, Quality, Rng, Settings,
     SettingsRecord, Solver, regularization_path, train,
@@ -115,7 +115,8 @@ fn a_triangle_trains_on_fractional_corners() {
     let settings = Settings { lambda: Some(0.01), tolerance: 1e-6, ..Settings::default() };
     let solve = |inference| {
         let shape = data.shape().unwrap();
-        let problem = FactorGraph::new(shape, data.clone(), Hamming::default(), inference).unwrap();
+        let problem =
+            FactorGraph::new(shape, data.clone(), StateLoss::default(), inference).unwrap();
         let solution = train(&problem, &settings).unwrap();
         assert!(solution.certificate.gap <= 1e-6, "{:?}", solution.certificate);
         assert_certified(&problem, &solution);
@@ -136,7 +137,7 @@ fn a_triangle_trains_on_fractional_corners() {
 /// A solver that gives up does not go unnoticed: the certificate promises less.
 #[test]
 fn a_failed_solver_leaves_the_certificate_unproven() {
-    use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
+    use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -148,11 +149,11 @@ fn a_failed_solver_leaves_the_certificate_unproven() {
         fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
             match self.0.fetch_add(1, Ordering::Relaxed) {
                 9 => Err(LpError { solver: "tired", why: "enough".into() }),
-                _ => Simplex.solve(lp, x),
+                _ => SimplexMethod.solve(lp, x),
             }
         }
         fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
-            Simplex.solve_dual(lp, y)
+            SimplexMethod.solve_dual(lp, y)
         }
     }
 
@@ -168,7 +169,7 @@ fn a_failed_solver_leaves_the_certificate_unproven() {
         data.end_graph(1.0).unwrap();
     }
     let shape = data.shape().unwrap();
-    let problem = FactorGraph::new(shape, data, Hamming::default(), Inference::Lp).unwrap();
+    let problem = FactorGraph::new(shape, data, StateLoss::default(), Inference::Lp).unwrap();
     let problem = problem.with_solver(Arc::new(Tired::default()));
     assert_eq!(problem.quality(), Quality::UpperBound);
     let settings = Settings { max_passes: 10, tolerance: 0.0, threads: 1, ..bcfw() };
@@ -204,7 +205,7 @@ fn attractive_pairs_make_the_relaxation_exact() {
     let settings = Settings { max_passes: 5000, ..settings };
     let solve = |inference| {
         let (shape, data) = (shape.clone(), data.clone());
-        let problem = FactorGraph::new(shape, data, Hamming::default(), inference).unwrap();
+        let problem = FactorGraph::new(shape, data, StateLoss::default(), inference).unwrap();
         let problem = problem.with_bounds(Some(bounds.clone()));
         let solution = train(&problem, &settings).unwrap();
         assert_certified(&problem, &solution);

@@ -7,7 +7,7 @@ use maxmargin::ProblemExt as _;
 use maxmargin::doc::toy;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 use maxmargin::model::multilabel::{Hamming as LabelHamming, Multilabel, MultilabelShape};
 use maxmargin::observe::{Control, Event};
 use maxmargin::problem::{Abilities, Parts, Target};
@@ -134,7 +134,7 @@ fn rings(seed: u64, inference: Inference) -> FactorGraph {
         }
         data.end_graph(1.0).unwrap();
     }
-    FactorGraph::new(data.shape().unwrap(), data, Hamming::default(), inference).unwrap()
+    FactorGraph::new(data.shape().unwrap(), data, StateLoss::default(), inference).unwrap()
 }
 
 fn tightly() -> Settings {

@@ -13,7 +13,7 @@ use maxmargin::inference::algorithms::MaxSum;
 use maxmargin::inference::algorithms::RoofDuality;
 use maxmargin::inference::algorithms::{LocalPolytope, check_consistency, dual_bound};
 use maxmargin::inference::{Decoder, Inference};
-use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
+use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
 use maxmargin::inference::{Topology, TopologyError};
 use maxmargin::{Quality, SparseVec};
 use proptest::prelude::*;
@@ -97,7 +97,7 @@ proptest! {
         let (graph, scores) = (structure.topology(), scores(&structure, kind, seed));
         let mut corner = Labelling::default();
         let found =
-            LocalPolytope::default().maximise(&Simplex, &graph, &scores, &mut corner).unwrap();
+            LocalPolytope::default().maximise(&SimplexMethod, &graph, &scores, &mut corner).unwrap();
         let scale = magnitude(&scores);
         assert_close(found, structure.best(&scores), 1e-11, scale);
         assert_close(found, value(&structure, &scores, &corner), 1e-14, scale);
@@ -110,12 +110,12 @@ proptest! {
     ) {
         let (graph, scores) = (structure.topology(), scores(&structure, kind, seed));
         let (mut polytope, mut corner) = (LocalPolytope::default(), Labelling::default());
-        let found = polytope.maximise(&Simplex, &graph, &scores, &mut corner).unwrap();
+        let found = polytope.maximise(&SimplexMethod, &graph, &scores, &mut corner).unwrap();
         let scale = magnitude(&scores);
         assert_close(found, value(&structure, &scores, &corner), 1e-14, scale);
         assert_close(found, structure.relaxed(&scores), 1e-7, scale);
         prop_assert!(found >= structure.best(&scores) - 1e-11 * scale);
-        let bound = polytope.bound(&Simplex, &graph, &scores).unwrap();
+        let bound = polytope.bound(&SimplexMethod, &graph, &scores).unwrap();
         prop_assert!(bound >= found - 1e-14 * scale, "{bound} is below {found}");
         assert_close(bound, found, 1e-8, scale);
     }
@@ -146,7 +146,7 @@ proptest! {
         prop_assert!(found >= structure.best(&scores) - 1e-12 * scale);
         let mut other = Labelling::default();
         let by_simplex =
-            LocalPolytope::default().maximise(&Simplex, &graph, &scores, &mut other).unwrap();
+            LocalPolytope::default().maximise(&SimplexMethod, &graph, &scores, &mut other).unwrap();
         assert_close(found, by_simplex, 1e-11, scale);
 
         // Persistency: some best labelling has all the states that are not fractional.

@@ -9,8 +9,8 @@ use crate::common::{
     qp,
 };
 use maxmargin::ProblemExt as _;
-use maxmargin::model::graph::{
-    GraphInference, LabelledGraphs, NodeLabels, NodeLoss, Potts, PottsError, PottsShape, contrasts,
+use maxmargin::model::potts::{
+    NodeLabels, NodeLoss, Potts, PottsError, PottsGraphs, PottsInference, PottsShape, contrasts,
     grid_edges,
 };
 use maxmargin::{
@@ -34,8 +34,8 @@ fn best(case: &PottsCase, i: usize, w: &[f64]) -> (f64, f64) {
     (most(&|y| case.augmented(i, y, w)), most(&|y| dot(w, &case.phi(i, y))))
 }
 
-fn ways(shape: &PottsShape) -> Vec<GraphInference> {
-    let all = GraphInference::NAMES.iter().map(|name| name.parse::<GraphInference>().unwrap());
+fn ways(shape: &PottsShape) -> Vec<PottsInference> {
+    let all = PottsInference::NAMES.iter().map(|name| name.parse::<PottsInference>().unwrap());
     all.filter(|way| way.resolve(shape).is_ok()).collect()
 }
 
@@ -46,7 +46,7 @@ proptest! {
     fn parts_stand_for_features(
         case in any_potts(1..=3), kind in KINDS, seed in any::<u64>(), mix in -1.0..1.0f64
     ) {
-        let problem = case.build(GraphInference::Auto);
+        let problem = case.build(PottsInference::Auto);
         let w = numbers(kind, problem.dim(), seed);
         let mut workspace = problem.workspace();
         for i in 0..case.graphs.len() {
@@ -128,7 +128,7 @@ proptest! {
     /// The optimum is the one of a general QP solver with the same bounds.
     #[test]
     fn training_comes_to_the_optimum(case in any_potts(1..=2), lambda in 0.2..2.0f64) {
-        let (problem, dense) = (case.build(GraphInference::Auto), case.enumerate());
+        let (problem, dense) = (case.build(PottsInference::Auto), case.enumerate());
         let optimum = match problem.bounds() {
             Some(bounds) => qp::solve_within(&dense, lambda, bounds),
             None => qp::solve(&dense, lambda),
@@ -149,15 +149,15 @@ proptest! {
     #[test]
     fn parts_and_features_train_alike(case in any_potts(2..=2), lambda in 0.1..1.0f64) {
         let settings = Settings { lambda: Some(lambda), max_passes: 50, tolerance: 0.0, ..bcfw() };
-        let ours = train(&case.build(GraphInference::Auto), &settings).unwrap();
+        let ours = train(&case.build(PottsInference::Auto), &settings).unwrap();
         // Without the bounds of the shape on either side.
-        let free = ViaPsi(case.build(GraphInference::Auto));
+        let free = ViaPsi(case.build(PottsInference::Auto));
         if case.shape.edge_attributes == 0 {
             let theirs = train(&free, &settings).unwrap();
             let (a, b) = (ours.certificate, theirs.certificate);
             prop_assert!(a.dual <= b.primal + 1e-9 && b.dual <= a.primal + 1e-9);
         }
-        assert_certified(&case.build(GraphInference::Auto), &ours);
+        assert_certified(&case.build(PottsInference::Auto), &ours);
     }
 
     /// With a heuristic the dual is still below the optimum, with a relaxation the primal is above the
@@ -186,7 +186,7 @@ proptest! {
         raw in proptest::collection::vec((0u64..30, -2.0..2.0f64), 1..8),
         loss in -1.0..1.0f64,
     ) {
-        let problem = case.build(GraphInference::Auto);
+        let problem = case.build(PottsInference::Auto);
         let settings = Settings { max_passes: 2, tolerance: 0.0, ..bcfw() };
         let mut solution = train(&problem, &settings).unwrap();
         solution.dual.blocks[0] = Block { parts: raw.into_iter().collect(), loss };
@@ -195,8 +195,8 @@ proptest! {
 }
 
 /// Noisy pictures of a disc.
-fn pictures(count: usize, labels: u32, noise: f64) -> LabelledGraphs {
-    let (mut rng, mut data) = (Rng::new(4), LabelledGraphs::new());
+fn pictures(count: usize, labels: u32, noise: f64) -> PottsGraphs {
+    let (mut rng, mut data) = (Rng::new(4), PottsGraphs::new());
     let (width, height) = (12, 10);
     for _ in 0..count {
         let (x, y) = (3.0 + 6.0 * rng.unit_f64(), 3.0 + 4.0 * rng.unit_f64());
@@ -222,7 +222,7 @@ fn pictures(count: usize, labels: u32, noise: f64) -> LabelledGraphs {
 fn runs_repeat_bit_for_bit() {
     let build = || {
         let shape = PottsShape::new(2, 3, 2);
-        Potts::new(shape, pictures(12, 2, 3.0), NodeLoss::default(), GraphInference::Auto).unwrap()
+        Potts::new(shape, pictures(12, 2, 3.0), NodeLoss::default(), PottsInference::Auto).unwrap()
     };
     for (order, direction, cache) in
         [("gap", "corrective", "off"), ("permutation", "pairwise", "on"), ("uniform", "fw", "off")]
@@ -255,7 +255,7 @@ fn neighbours_help() {
         let accuracy = |edge_attributes: usize| {
             let shape = PottsShape::new(labels as usize, 3, edge_attributes);
             let data = pictures(20, labels, noise);
-            let problem = Potts::new(shape, data, NodeLoss::HAMMING, GraphInference::Auto).unwrap();
+            let problem = Potts::new(shape, data, NodeLoss::HAMMING, PottsInference::Auto).unwrap();
             let settings = SettingsRecord {
                 lambda: Some(1e-4),
                 tolerance: 2e-2,
@@ -283,13 +283,13 @@ fn neighbours_help() {
 
 #[test]
 fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
-    let mut data = LabelledGraphs::new();
+    let mut data = PottsGraphs::new();
     data.push_node([(1, 1.0)], 1, 1.0).unwrap();
     data.push_node([(0, 1.0)], 0, 1.0).unwrap();
     data.push_edge(0, 1, [(0, -0.5)]).unwrap();
     data.end_graph(1.0).unwrap();
     let build = |shape, inference| Potts::new(shape, data.clone(), NodeLoss::HAMMING, inference);
-    let auto = GraphInference::Auto;
+    let auto = PottsInference::Auto;
     assert_eq!(build(PottsShape::new(0, 2, 1), auto).unwrap_err(), PottsError::NoLabels);
     let label = PottsError::Label { graph: 0, label: 1, labels: 1 };
     assert_eq!(build(PottsShape::new(1, 2, 1), auto).unwrap_err(), label);
@@ -301,14 +301,14 @@ fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
     let free = build(PottsShape::new(2, 2, 1).free(), auto).unwrap();
     assert_eq!(
         (free.inference(), free.quality()),
-        (GraphInference::MaxProduct, Quality::Heuristic)
+        (PottsInference::MaxProduct, Quality::Heuristic)
     );
     assert!(free.bounds().is_none());
     for (shape, why) in [
         (PottsShape::new(3, 2, 1), "two labels"),
         (PottsShape::new(2, 2, 1).free(), "not negative"),
     ] {
-        let error = build(shape, GraphInference::MaxFlow).unwrap_err().to_string();
+        let error = build(shape, PottsInference::MaxFlow).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 }
@@ -318,7 +318,7 @@ fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
 fn weights_that_repel_are_noticed() {
     let data = pictures(1, 2, 1.0);
     let shape = PottsShape::new(2, 3, 2);
-    let problem = Potts::new(shape, data, NodeLoss::HAMMING, GraphInference::Auto).unwrap();
+    let problem = Potts::new(shape, data, NodeLoss::HAMMING, PottsInference::Auto).unwrap();
     assert_eq!(problem.quality(), Quality::Exact);
     problem.predict(&[0.0, 1.0, 0.0, 0.0, 0.5, 0.0, 0.0, -1.0]);
     assert_eq!(problem.quality(), Quality::Heuristic);

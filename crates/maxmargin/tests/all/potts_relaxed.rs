@@ -6,10 +6,10 @@ use crate::common::potts::{CaseGraph, PottsCase, any_potts};
 use crate::common::{add_scaled, assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Labelling;
-use maxmargin::inference::Simplex;
+use maxmargin::inference::SimplexMethod;
 use maxmargin::inference::algorithms::LocalPolytope;
-use maxmargin::model::graph::{
-    GraphInference, NodeLabels, NodeLoss, Potts, PottsShape, grid_edges,
+use maxmargin::model::potts::{
+    NodeLabels, NodeLoss, Potts, PottsInference, PottsShape, grid_edges,
 };
 use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SettingsRecord, SparseVec, train};
 use proptest::prelude::*;
@@ -34,8 +34,8 @@ fn oracle(problem: &Potts, i: usize, w: &[f64]) -> (NodeLabels, f64) {
     (y, value)
 }
 
-fn relaxations(shape: &PottsShape) -> Vec<GraphInference> {
-    let all = [GraphInference::RoofDuality, GraphInference::Lp];
+fn relaxations(shape: &PottsShape) -> Vec<PottsInference> {
+    let all = [PottsInference::RoofDuality, PottsInference::Lp];
     all.into_iter().filter(|way| way.resolve(shape).is_ok()).collect()
 }
 
@@ -60,14 +60,14 @@ proptest! {
                 assert_close(found + truth, structure.relaxed(&scores), 1e-7, scale);
                 let mut other = Labelling::default();
                 let exact = LocalPolytope::default()
-                    .maximise(&Simplex, &structure.topology(), &scores, &mut other)
+                    .maximise(&SimplexMethod, &structure.topology(), &scores, &mut other)
                     .unwrap();
                 assert_close(found + truth, exact, 1e-11, scale);
                 prop_assert!(found + truth >= structure.best(&scores) - 1e-11 * scale);
                 if case.shape.labels == 2 && !free {
                     assert_close(found + truth, structure.best(&scores), 1e-12, scale);
                 }
-                if inference == GraphInference::RoofDuality {
+                if inference == PottsInference::RoofDuality {
                     let half = |&(_, mass): &(u64, f64)| mass == 0.5 || mass == 1.0;
                     prop_assert!(y.masses.entries().iter().all(half));
                 }
@@ -199,12 +199,12 @@ fn cuts_settle_nodes_as_the_linear_program_would() {
     for (labels, cost) in [(3, 0.02), (3, 0.1), (3, 0.2), (4, 0.2), (3, 0.3)] {
         for _ in 0..4 {
             let (case, w) = grid(labels, &mut rng, cost);
-            let (y, found) = oracle(&case.build(GraphInference::Lp), 0, &w);
+            let (y, found) = oracle(&case.build(PottsInference::Lp), 0, &w);
             let (structure, scores) = (case.structure(0), scores(&case, 0, &w, true));
             let truth = dot(&w, &case.phi(0, &case.truth(0)));
             let mut other = Labelling::default();
             let exact = LocalPolytope::default()
-                .maximise(&Simplex, &structure.topology(), &scores, &mut other)
+                .maximise(&SimplexMethod, &structure.topology(), &scores, &mut other)
                 .unwrap();
             assert_close(found + truth, exact, 1e-10, magnitude(&scores));
             if y.is_fractional() {
@@ -223,7 +223,7 @@ fn a_solver_that_fails_is_replaced_and_reported() {
     let (case, w) = grid(3, &mut Rng::new(2), 0.5);
     let case = PottsCase { shape: case.shape.free(), ..case };
     let w: Vec<f64> = w.iter().map(|w| w - 0.4).collect();
-    let problem = case.build(GraphInference::Lp).with_solver(Arc::new(NeverSolves));
+    let problem = case.build(PottsInference::Lp).with_solver(Arc::new(NeverSolves));
     assert_eq!(problem.quality(), Quality::UpperBound);
     let (y, found) = oracle(&problem, 0, &w);
     assert!(!y.is_fractional());

@@ -7,14 +7,14 @@ use crate::common::problems::ViaPsi;
 use crate::common::qp::Optimum;
 use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::Hamming;
+use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::soft::{SoftGraph, anneal, train_augmented};
 use maxmargin::{Direction, Order, Problem, Settings, SettingsRecord, Solver, train};
 use proptest::prelude::*;
 
 pub(crate) fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
-    let loss = Hamming { normalised: case.normalised };
+    let loss = StateLoss { normalised: case.normalised };
     SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
 }
 
@@ -230,7 +230,7 @@ fn multipliers_lead_all_the_way() {
 #[test]
 fn invalid_soft_settings_are_rejected() {
     let case = maxmargin::doc::rings();
-    let loss = Hamming::default();
+    let loss = StateLoss::default();
     for (lambda, rho) in [(0.0, 1.0), (f64::NAN, 1.0), (1.0, -1.0), (1.0, f64::INFINITY)] {
         assert!(SoftGraph::of_graphs(case.shape(), case.data(), loss, lambda, rho).is_err());
     }

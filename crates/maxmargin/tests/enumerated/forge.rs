@@ -3,7 +3,7 @@
 use crate::instance::Instance;
 use crate::recipe::Recipe;
 use maxmargin::inference::Inference;
-use maxmargin::model::graph::GraphInference;
+use maxmargin::model::potts::PottsInference;
 use maxmargin::{Block, DualPoint, Rng, SparseVec};
 
 /// Changes a dual point, in words that are returned. It may still be feasible.
@@ -64,7 +64,7 @@ pub(crate) fn forge(
         _ => {
             let relaxed = Recipe {
                 inference: Inference::Lp,
-                graph_inference: GraphInference::Lp,
+                graph_inference: PottsInference::Lp,
                 lp: crate::recipe::Lp::Simplex,
                 ..recipe.clone()
             };

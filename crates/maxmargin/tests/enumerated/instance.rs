@@ -8,9 +8,9 @@ use crate::data::{Data, SoftCase};
 use crate::recipe::{Lp, Recipe};
 use crate::truth::{Explicit, Polytope, Truth};
 use maxmargin::inference::Inference;
-use maxmargin::inference::{LinearProgram, LpError, Simplex, SolveLp};
+use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
-use maxmargin::model::factor_graph::Hamming;
+use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::soft::{SoftError, SoftGraph};
 use maxmargin::{Blocks, Bounded, Enumerable, Problem, Rng, SlackRescaled, SparseVec};
 use std::sync::Arc;
@@ -37,17 +37,17 @@ impl SometimesSolves {
 impl SolveLp for SometimesSolves {
     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError> {
         Self::check(lp)?;
-        Simplex.solve(lp, x)
+        SimplexMethod.solve(lp, x)
     }
     fn solve_dual(&self, lp: &LinearProgram, y: &mut Vec<f64>) -> Result<(), LpError> {
         Self::check(lp)?;
-        Simplex.solve_dual(lp, y)
+        SimplexMethod.solve_dual(lp, y)
     }
 }
 
 fn lp_solver(lp: Lp) -> Arc<dyn SolveLp> {
     match lp {
-        Lp::Simplex => Arc::new(Simplex),
+        Lp::Simplex => Arc::new(SimplexMethod),
         Lp::Never => Arc::new(NeverSolves),
         Lp::Sometimes => Arc::new(SometimesSolves),
     }
@@ -269,7 +269,7 @@ fn label_polytope(case: &LabelCase, i: usize) -> Polytope {
 
 fn soft(case: &SoftCase) -> Result<SoftGraph, SoftError> {
     let graphs = case.graphs.build(Inference::MaxProduct);
-    let loss = Hamming { normalised: case.graphs.normalised };
+    let loss = StateLoss { normalised: case.graphs.normalised };
     let (shape, data) = (graphs.shape(), graphs.data());
     let mut problem = SoftGraph::of_graphs(shape, data, loss, case.lambda, case.rho)?;
     if let Some(smoothing) = case.smoothing {

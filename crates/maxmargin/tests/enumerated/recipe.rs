@@ -3,7 +3,7 @@
 use crate::data::{Data, draw_data};
 use maxmargin::inference::Inference;
 use maxmargin::kernel::Kernel;
-use maxmargin::model::graph::{GraphInference, PottsShape};
+use maxmargin::model::potts::{PottsInference, PottsShape};
 use maxmargin::{Bounds, Rng};
 
 /// What solves linear programs.
@@ -21,7 +21,7 @@ pub(crate) enum Lp {
 pub(crate) struct Recipe {
     pub(crate) data: Data,
     pub(crate) inference: Inference,
-    pub(crate) graph_inference: GraphInference,
+    pub(crate) graph_inference: PottsInference,
     pub(crate) lp: Lp,
     pub(crate) kernel: Option<Kernel>,
     pub(crate) slack: bool,
@@ -88,7 +88,7 @@ impl Recipe {
         let data = draw_data(rng, lambda);
         let mut recipe = Self {
             inference: pick_name(rng, Inference::NAMES),
-            graph_inference: pick_name(rng, GraphInference::NAMES),
+            graph_inference: pick_name(rng, PottsInference::NAMES),
             lp: pick(rng, &[Lp::Simplex, Lp::Simplex, Lp::Simplex, Lp::Never, Lp::Sometimes]),
             kernel: None,
             slack: false,
@@ -154,7 +154,7 @@ impl Recipe {
         match rng.below(7) {
             0 | 1 => {
                 other.inference = pick_name(rng, Inference::NAMES);
-                other.graph_inference = pick_name(rng, GraphInference::NAMES);
+                other.graph_inference = pick_name(rng, PottsInference::NAMES);
                 other.lp = Lp::Simplex;
             }
             2 if other.data.is_enumerable() && other.kernel.is_none() && !other.via_psi => {

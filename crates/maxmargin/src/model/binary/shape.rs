@@ -1,7 +1,6 @@
 //! The weights of a binary model, and how they score a row.
 
 use crate::model::rows::Row;
-use serde::{Deserialize, Serialize};
 
 /// The shape of a binary model: the number of attributes, and the bias.
 ///
@@ -14,8 +13,9 @@ use serde::{Deserialize, Serialize};
 /// let row = Row { attributes: &[1], values: &[3.0] };
 /// assert_eq!((shape.dim(), shape.score(&[5.0, -1.0, 0.5], row)), (3, -2.5));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct BinaryShape {
     /// Number of attributes.
     pub attributes: usize,

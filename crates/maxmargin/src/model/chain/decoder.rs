@@ -11,7 +11,7 @@ use crate::inference::viterbi::viterbi;
 /// with rules that labellings must keep, and labels that are known already.
 ///
 /// ```
-/// use maxmargin::model::chain::{ChainShape, Decoder, Rules, Sequences};
+/// use maxmargin::model::chain::{ChainShape, ChainDecoder, Rules, Sequences};
 ///
 /// let shape = ChainShape::new(2, 1);
 /// let mut w = vec![0.0; shape.dim()];
@@ -22,7 +22,7 @@ use crate::inference::viterbi::viterbi;
 /// }
 /// data.end_sequence(1.0)?;
 ///
-/// let mut decoder = Decoder::new(&shape, &w);
+/// let mut decoder = ChainDecoder::new(&shape, &w);
 /// decoder.fill(data.sequence(0));
 /// assert_eq!(decoder.best(), Some(1.25));
 /// assert_eq!(decoder.labels(), [1, 0]);
@@ -31,7 +31,7 @@ use crate::inference::viterbi::viterbi;
 /// assert_eq!(decoder.margins(), [2.0, 0.5]); // the second label is less sure
 ///
 /// let rules = Rules::new(2).forbid(1, 0);
-/// let mut decoder = Decoder::new(&shape, &w).with_rules(&rules);
+/// let mut decoder = ChainDecoder::new(&shape, &w).with_rules(&rules);
 /// decoder.fill(data.sequence(0));
 /// assert_eq!(decoder.best().map(|_| decoder.labels().to_vec()), Some(vec![1, 1]));
 /// decoder.fix(0, 0); // known: the first label is 0
@@ -39,7 +39,7 @@ use crate::inference::viterbi::viterbi;
 /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Decoder<'a> {
+pub struct ChainDecoder<'a> {
     shape: ChainShape,
     w: &'a [f64],
     rules: Option<&'a Rules>,
@@ -51,7 +51,7 @@ pub struct Decoder<'a> {
     labels: Vec<u32>,
 }
 
-impl<'a> Decoder<'a> {
+impl<'a> ChainDecoder<'a> {
     /// A decoder for a chain with the weights `w`.
     ///
     /// # Panics

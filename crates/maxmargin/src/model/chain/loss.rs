@@ -1,7 +1,5 @@
 //! The loss of a chain.
 
-use serde::{Deserialize, Serialize};
-
 /// Hamming loss: the share (or the number) of wrong labels, mistakes weighted by the true label.
 ///
 /// ```text
@@ -15,8 +13,9 @@ use serde::{Deserialize, Serialize};
 /// let loss = Hamming { label_weights: vec![1.0, 5.0], ..Hamming::default() };
 /// assert_eq!(loss.cost(1, 10), 0.5); // label 1 missed at one of ten positions
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Hamming {
     /// Whether the loss is divided by the length of the sequence. Default: yes.
     pub normalised: bool,

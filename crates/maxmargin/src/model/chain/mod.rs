@@ -13,7 +13,7 @@
 //!
 //! [`Sequences`] hold the data, [`ChainShape`] says which features there are, [`Hamming`] is the
 //! loss; together they make a [`Chain`], the problem to train. [`ChainScores`] predicts, and a
-//! [`Decoder`] also finds n-best lists, margins, and labellings that keep [`Rules`].
+//! [`ChainDecoder`] also finds n-best lists, margins, and labellings that keep [`Rules`].
 
 mod decoder;
 mod enumerate;
@@ -27,7 +27,7 @@ mod rules;
 mod sequences;
 mod shape;
 
-pub use decoder::Decoder;
+pub use decoder::ChainDecoder;
 pub use loss::Hamming;
 pub(crate) use problem::ChainWorkspace;
 pub use problem::{Chain, ChainError};

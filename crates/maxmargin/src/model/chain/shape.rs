@@ -3,7 +3,6 @@
 use super::sequences::Sequence;
 use crate::inference::viterbi::viterbi;
 use crate::model::rows::add_scores;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The groups of features of a chain; each can be switched off.
@@ -16,8 +15,9 @@ use std::ops::Range;
 /// assert_eq!(shape.dim(), 10 * 3 + 3 * 3 + 3);
 /// assert!(shape.first().is_empty());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct FeatureGroups {
     /// One weight per attribute and label. Default: yes.
     pub emission: bool,
@@ -47,8 +47,9 @@ impl Default for FeatureGroups {
 /// use maxmargin::model::chain::ChainShape;
 /// assert_eq!(ChainShape::new(26, 128).dim(), 4082); // OCR: 128·26 + 26·26 + 3·26
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ChainShape {
     /// Number of labels K ≥ 1.
     pub labels: usize,

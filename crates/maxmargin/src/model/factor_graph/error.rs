@@ -8,13 +8,13 @@ use thiserror::Error;
 ///
 /// ```
 /// use maxmargin::inference::Inference;
-/// use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, Hamming};
+/// use maxmargin::model::factor_graph::{FactorGraph, GraphShape, Graphs, StateLoss};
 ///
 /// let mut data = Graphs::new();
 /// data.push_variable(2, 0)?;
 /// data.push_factor(3, &[0], [])?;
 /// data.end_graph(1.0)?;
-/// let (shape, loss) = (GraphShape::default(), Hamming::default());
+/// let (shape, loss) = (GraphShape::default(), StateLoss::default());
 /// let error = FactorGraph::new(shape, data, loss, Inference::Auto).unwrap_err();
 /// assert_eq!(error.to_string(), "factor 0 of graph 0 has the template 3, but there are only 0");
 /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())

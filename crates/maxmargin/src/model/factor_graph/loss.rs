@@ -1,8 +1,6 @@
 //! The loss of a factor graph.
 
-use serde::{Deserialize, Serialize};
-
-/// Hamming loss: the share (or the sum) of the costs of all variables in a wrong state.
+/// StateLoss loss: the share (or the sum) of the costs of all variables in a wrong state.
 ///
 /// ```text
 /// L(y) = Σ_v c_v · [y_v is wrong] / Σ_v c_v          without the division if not normalised
@@ -12,17 +10,18 @@ use serde::{Deserialize, Serialize};
 /// 0 has no loss at all.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::Hamming;
-/// assert!(Hamming::default().normalised);
+/// use maxmargin::model::factor_graph::StateLoss;
+/// assert!(StateLoss::default().normalised);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hamming {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct StateLoss {
     /// Whether the loss is divided by the sum of the costs, so that it is at most 1. Default: yes.
     pub normalised: bool,
 }
 
-impl Default for Hamming {
+impl Default for StateLoss {
     fn default() -> Self {
         Self { normalised: true }
     }

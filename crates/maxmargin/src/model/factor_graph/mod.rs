@@ -16,7 +16,7 @@
 //! that are too large to be enumerated, training goes over the LP relaxation, whose corners may be
 //! fractional.
 //!
-//! [`Graphs`] hold the data, [`GraphShape`] says which weights there are, [`Hamming`] is the loss;
+//! [`Graphs`] hold the data, [`GraphShape`] says which weights there are, [`StateLoss`] is the loss;
 //! together they make a [`FactorGraph`], the problem to train.
 
 mod compiled;
@@ -33,6 +33,6 @@ pub use crate::inference::labelling::Labelling;
 pub(crate) use compiled::check_fit;
 pub use error::FactorGraphError;
 pub use graphs::{Factor, Graph, GraphError, Graphs};
-pub use loss::Hamming;
+pub use loss::StateLoss;
 pub use problem::FactorGraph;
 pub use shape::{GraphShape, Template};

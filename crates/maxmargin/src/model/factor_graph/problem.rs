@@ -4,11 +4,11 @@ use super::compiled::Compiled;
 use super::error::FactorGraphError;
 use super::gram::{Grams, NormScratch};
 use super::graphs::Graphs;
-use super::loss::Hamming;
+use super::loss::StateLoss;
 use super::shape::GraphShape;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
-use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference};
@@ -21,11 +21,11 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Factor graphs to train on, under a Hamming loss.
+/// Factor graphs to train on, under a StateLoss loss.
 ///
 /// ```
 /// use maxmargin::inference::Inference;
-/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 /// use maxmargin::{Quality, Settings, train};
 ///
 /// // Rings of five variables with two states, whose neighbours mostly agree.
@@ -41,7 +41,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     }
 ///     data.end_graph(1.0)?;
 /// }
-/// let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Lp)?;
+/// let problem = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Lp)?;
 /// let solution = train(&problem, &Settings { lambda: Some(0.1), ..Settings::default() })?;
 /// assert_eq!(solution.certificate.quality, Quality::UpperBound); // it is a relaxation
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,7 +98,7 @@ impl FactorGraph {
     /// use maxmargin::Quality;
     /// use maxmargin::Problem as _;
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
     ///
     /// let mut data = Graphs::new();
     /// for state in [0, 1] {
@@ -106,7 +106,7 @@ impl FactorGraph {
     /// }
     /// data.push_factor(0, &[0, 1], [(0, 1.0)])?;
     /// data.end_graph(1.0)?;
-    /// let problem = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// let problem = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
     /// assert_eq!((problem.inference(0), problem.quality()), (Inference::MaxSum, Quality::Exact));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -117,7 +117,7 @@ impl FactorGraph {
     pub fn new(
         shape: GraphShape,
         data: Graphs,
-        loss: Hamming,
+        loss: StateLoss,
         inference: Inference,
     ) -> Result<Self, FactorGraphError> {
         let compile = |i| Compiled::new(&shape, &data, i, inference);
@@ -136,7 +136,7 @@ impl FactorGraph {
             grams: Grams::new(&shape, &data),
             are_forests: graphs.iter().all(|graph| graph.topology.is_forest()),
             bounds: None,
-            solver: Arc::new(Simplex),
+            solver: Arc::new(SimplexMethod),
             failed: AtomicBool::new(false),
             blocks,
             costs,
@@ -150,8 +150,8 @@ impl FactorGraph {
     ///
     /// ```
     /// # use maxmargin::doc::rings;
-    /// use maxmargin::inference::Simplex;
-    /// let problem = rings().with_solver(std::sync::Arc::new(Simplex)); // as it is anyway
+    /// use maxmargin::inference::SimplexMethod;
+    /// let problem = rings().with_solver(std::sync::Arc::new(SimplexMethod)); // as it is anyway
     /// # let _ = problem;
     /// ```
     #[must_use]
@@ -214,13 +214,13 @@ impl FactorGraph {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
     ///
     /// let mut data = Graphs::new();
     /// data.push_variable(3, 0)?;
     /// data.push_factor(0, &[0], [(0, 1.0)])?;
     /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
     /// assert_eq!(graphs.predict(&[0.5, 0.0, 2.0]), [[2]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -13,13 +13,13 @@ impl FactorGraph {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
     ///
     /// let mut data = Graphs::new();
     /// data.push_variable(3, 0)?;
     /// data.push_factor(0, &[0], [(0, 1.0)])?;
     /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
     /// let best = graphs.n_best(0, &[0.5, 0.0, 2.0], 2).expect("there are three");
     /// assert_eq!(best, [(2.0, vec![2]), (0.5, vec![0])]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,12 +42,12 @@ impl FactorGraph {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
     ///
     /// let mut data = Graphs::new();
     /// (0..30).try_for_each(|_| data.push_variable(2, 0).map(|_| ()))?;
     /// data.end_graph(1.0)?;
-    /// let graphs = FactorGraph::new(data.shape()?, data, Hamming::default(), Inference::Auto)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
     /// assert_eq!(graphs.too_large_to_rank(), Some(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

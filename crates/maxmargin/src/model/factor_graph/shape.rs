@@ -1,6 +1,5 @@
 //! Which weights there are, and where they lie.
 
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A kind of factor: all factors of one template share their weights.
@@ -10,8 +9,9 @@ use std::ops::Range;
 /// let edge = Template { states: vec![2, 3], attributes: 4 };
 /// assert_eq!((edge.joint_states(), edge.dim()), (6, 24));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Template {
     /// Numbers of states of its variables, in order.
     pub states: Vec<usize>,
@@ -47,8 +47,9 @@ impl Template {
 /// let repelling = w[shape.block(1)][1 * 9 + 2 * 3 + 2]; // attribute 1, both variables in state 2
 /// # let _ = repelling;
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct GraphShape {
     /// The templates.
     pub templates: Vec<Template>,

@@ -1,7 +1,6 @@
 //! What mistakes cost.
 
 use super::pairs::{Gold, Pair};
-use serde::{Deserialize, Serialize};
 
 /// The Hamming loss of a set of links: so much for each that is wrong, and for each sure one that is
 /// missing. Possible links cost nothing.
@@ -18,8 +17,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(loss.of(&data.pair(0), &[1, 2, 3]), (3.0 + 1.0) / 2.0); // there are two sure links
 /// # Ok::<(), maxmargin::model::matching::PairError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct LinkLoss {
     /// The cost of a wrong link, finite and at least 0.
     pub wrong: f64,

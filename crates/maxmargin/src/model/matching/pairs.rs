@@ -1,7 +1,6 @@
 //! Pairs of lists in index form, with candidate links: what matchings are trained on.
 
 use crate::model::rows::{NotFinite, Row, Rows};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -11,8 +10,9 @@ use thiserror::Error;
 /// use maxmargin::model::matching::Gold;
 /// assert_eq!(Gold::default(), Gold::Wrong);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Gold {
     /// It should not be there.
     #[default]

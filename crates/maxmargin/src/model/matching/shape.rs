@@ -1,7 +1,5 @@
 //! What a matching model looks like.
 
-use serde::{Deserialize, Serialize};
-
 /// The shape of a matching model: the number of attributes, each with one weight, and how many links
 /// a row and a column may have.
 ///
@@ -11,8 +9,9 @@ use serde::{Deserialize, Serialize};
 /// let shape = MatchingShape { most_per_row: 2, ..MatchingShape::new(10) };
 /// assert_eq!((shape.dim(), shape.most_per_column), (10, 1));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct MatchingShape {
     /// Number of attributes of links.
     pub attributes: usize,

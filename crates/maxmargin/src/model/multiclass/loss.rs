@@ -1,6 +1,5 @@
 //! What a wrong class costs.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The loss of a classification.
@@ -13,8 +12,9 @@ use thiserror::Error;
 /// assert_eq!(ClassLoss::Costs(costs).cost(1, 0), 5.0); // class 1 taken for class 0
 /// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ClassLoss {
     /// 1 for every mistake.
@@ -47,8 +47,9 @@ impl ClassLoss {
 /// assert_eq!((costs.classes(), costs.row(1)), (2, &[5.0, 0.0][..]));
 /// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>"))]
 pub struct CostMatrix {
     classes: usize,
     /// Row by row; a row is a true class.

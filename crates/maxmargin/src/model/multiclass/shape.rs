@@ -1,7 +1,6 @@
 //! Where the weights of a multiclass model lie, and how they score a row.
 
 use crate::model::rows::{Row, add_scores};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The shape of a multiclass model: numbers of classes and attributes, and the bias.
@@ -15,8 +14,9 @@ use std::ops::Range;
 /// let shape = MulticlassShape { bias: Some(1.0), ..MulticlassShape::new(3, 10) };
 /// assert_eq!((shape.dim(), shape.bias_weights()), (33, 30..33));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct MulticlassShape {
     /// Number of classes K ≥ 1.
     pub classes: usize,

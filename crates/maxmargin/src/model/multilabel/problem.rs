@@ -5,7 +5,7 @@ use super::labels::LabelSet;
 use super::search::{Plan, Search};
 use super::shape::MultilabelShape;
 use crate::inference::Inference;
-use crate::inference::lp::{Simplex, SolveLp};
+use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::rows::{add_scores, scatter_row};
@@ -98,7 +98,7 @@ impl Multilabel {
             costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
             norms: data.iter().map(square).collect(),
             bounds: None,
-            solver: Arc::new(Simplex),
+            solver: Arc::new(SimplexMethod),
             failed: AtomicBool::new(false),
             shape,
             data,

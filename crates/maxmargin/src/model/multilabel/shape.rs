@@ -2,7 +2,6 @@
 
 use crate::model::rows::add_scores;
 use crate::model::{LabelledRows, Row};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The shape of a multi-label model's weights: labels, attributes, and the pairs of labels that have
@@ -18,8 +17,9 @@ use std::ops::Range;
 /// assert_eq!(shape.dim(), 1533); // Yeast: 103·14 + 91
 /// assert_eq!((shape.single(), shape.pair_weights()), (0..1442, 1442..1533));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct MultilabelShape {
     /// Number of labels.
     pub labels: usize,

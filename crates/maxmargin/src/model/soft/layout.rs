@@ -156,7 +156,7 @@ impl Layout {
     pub(super) fn of_graphs(
         shape: &GraphShape,
         graphs: &Graphs,
-        loss: factor_graph::Hamming,
+        loss: factor_graph::StateLoss,
     ) -> Result<Self, SoftError> {
         let mut layout = Self::new(shape.dim());
         let starts: Vec<usize> = (0..shape.templates.len()).map(|t| shape.block(t).start).collect();

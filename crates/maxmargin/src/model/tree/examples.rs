@@ -1,7 +1,6 @@
 //! Maps and true states: what trees are trained on and what they predict.
 
 use super::shape::TreeShape;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The state of a node: its kind and its place.
@@ -10,7 +9,8 @@ use thiserror::Error;
 /// use maxmargin::model::tree::State;
 /// assert_eq!(State { kind: 1, x: 2, y: 1 }.place(5), 7); // row by row in a grid 5 wide
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct State {
     /// The kind.
     pub kind: u32,

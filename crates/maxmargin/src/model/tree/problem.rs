@@ -11,7 +11,6 @@ use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The loss of states: a weighted mean over nodes of
@@ -29,8 +28,9 @@ use thiserror::Error;
 /// assert_eq!(TreeLoss::LABELS.of(0.0, true, 5.0), 1.0);
 /// assert_eq!(TreeLoss::default().of(9.0, true, 6.0), 0.25);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct TreeLoss {
     /// What a wrong kind costs. Default: nothing.
     pub kind_cost: f64,

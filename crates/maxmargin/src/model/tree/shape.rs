@@ -1,7 +1,6 @@
 //! The tree, which weights there are, and where they lie.
 
 use crate::problem::bounds::{Bounds, BoundsError};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -13,8 +12,9 @@ use thiserror::Error;
 /// let node = TreeNode::root(3, 2).child_of(0).with_anchors(vec![(0.0, -4.0); 3]);
 /// assert_eq!((node.kinds, node.maps, node.parent, node.deforms), (3, 2, Some(0), true));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TreeNode {
     /// The node it hangs on, if any.
     pub parent: Option<usize>,
@@ -116,8 +116,9 @@ pub enum TreeShapeError {
 /// assert_eq!((shape.table(1), shape.deformation(1), shape.dim()), (18..24, 24..36, 36));
 /// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Stored", into = "Stored"))]
 pub struct TreeShape {
     nodes: Vec<TreeNode>,
     unit: f64,
@@ -128,8 +129,9 @@ pub struct TreeShape {
 }
 
 /// What is written down of a shape.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 struct Stored {
     nodes: Vec<TreeNode>,
     unit: f64,

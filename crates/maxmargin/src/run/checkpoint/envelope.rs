@@ -1,7 +1,7 @@
 //! Bytes with a version and a check sum.
 
 use super::CheckpointError;
-use xxhash_rust::xxh3::xxh3_64;
+use crate::run::bytes::check_sum;
 
 /// What surrounds the content: magic bytes and a version before it, its length and a check sum after it.
 pub(crate) struct Envelope {
@@ -24,7 +24,7 @@ impl Envelope {
     /// Adds what comes after the content.
     pub(crate) fn seal(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.extend(((bytes.len() - HEAD) as u64).to_le_bytes());
-        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        bytes.extend(check_sum(&bytes).to_le_bytes());
         bytes
     }
 
@@ -40,7 +40,7 @@ impl Envelope {
         let (content, length) = rest.split_last_chunk().ok_or(CheckpointError::Damaged)?;
         let whole = u64::from_le_bytes(*length) == content.len() as u64;
         let summed = &bytes[..bytes.len() - size_of::<u64>()];
-        if !whole || u64::from_le_bytes(*sum) != xxh3_64(summed) {
+        if !whole || u64::from_le_bytes(*sum) != check_sum(summed) {
             return Err(CheckpointError::Damaged);
         }
         Ok(content)

@@ -9,10 +9,17 @@
 //! note travels with them; the command line puts the trace so far into it, so that reports of resumed runs
 //! are whole. `run/drive.rs` says at which moments checkpoints are made.
 
+#[cfg(feature = "serde")]
+mod by_place;
 pub(crate) mod envelope;
 mod keeper;
+#[cfg(feature = "checkpoint")]
+mod same_settings;
 mod signature;
 
+#[cfg(feature = "serde")]
+pub(crate) use by_place::CertificateByPlace;
+#[cfg(feature = "checkpoint")]
 pub use keeper::CheckpointEvery;
 pub(crate) use keeper::Keeper;
 pub(crate) use signature::signature;
@@ -21,15 +28,12 @@ use super::Check;
 use super::checks::Bound;
 use super::drive::Stage;
 use super::early_stopping::Judge;
-use crate::certificate::Certificate;
-use crate::dual::{Block, Drift};
-use crate::error::TrainError;
-use crate::observe::{CacheStats, Choice, StepSizes, Totals};
+use crate::dual::Block;
+use crate::observe::{Choice, StepSizes, Totals};
 use crate::problem::Quality;
-use crate::settings::{Order, Settings, SettingsRecord};
+use crate::run::bytes::{append, from_bytes};
+use crate::settings::SettingsRecord;
 use envelope::{Envelope, HEAD, TAIL};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -65,9 +69,10 @@ const ENVELOPE: Envelope = Envelope { magic: *b"mmckpt\r\n", layout: LAYOUT };
 /// assert_eq!(resumed.weights, whole.weights); // bit by bit
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Checkpoint<'a> {
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) note: String,
     pub(crate) signature: u64,
     pub(crate) settings: Cow<'a, SettingsRecord>,
@@ -77,7 +82,7 @@ pub struct Checkpoint<'a> {
     pub(crate) blocks: Cow<'a, [Block]>,
     pub(crate) dual: f64,
     pub(crate) norm_sq: f64,
-    #[serde(with = "TotalsByPlace")]
+    #[cfg_attr(feature = "serde", serde(with = "by_place::TotalsByPlace"))]
     pub(crate) totals: Totals,
     pub(crate) steps: StepSizes,
     pub(crate) choice: Option<Cow<'a, Choice>>,
@@ -89,32 +94,6 @@ pub struct Checkpoint<'a> {
     pub(crate) estimate: Option<f64>,
     /// What the method has [saved](super::session::Method::save).
     pub(crate) method: Cow<'a, [u8]>,
-}
-
-/// [`Totals`] with every field in its place: bytes without names cannot skip one.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Totals")]
-struct TotalsByPlace {
-    passes: u64,
-    visits: u64,
-    oracle_calls: u64,
-    seconds: f64,
-    oracle_seconds: f64,
-    gap_seconds: f64,
-    oracle_failures: u64,
-    drift: Drift,
-    cache: Option<CacheStats>,
-}
-
-/// [`Certificate`] with every field in its place.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Certificate")]
-pub(crate) struct CertificateByPlace {
-    lambda: f64,
-    primal: f64,
-    dual: f64,
-    gap: f64,
-    quality: Quality,
 }
 
 impl Checkpoint<'_> {
@@ -145,7 +124,7 @@ impl Checkpoint<'_> {
         let mut bytes =
             Vec::with_capacity(HEAD + TAIL + numbers * size_of::<f64>() + self.method.len());
         ENVELOPE.begin(&mut bytes);
-        let bytes = postcard::to_extend(&(note, self), bytes).expect("plain data");
+        let bytes = append(&(note, self), bytes);
         ENVELOPE.seal(bytes)
     }
 
@@ -164,82 +143,9 @@ impl Checkpoint<'_> {
         let content = ENVELOPE.open(bytes)?;
         // Bytes with the right check sum were written by us, and can be read if the layout is the same.
         let (note, checkpoint): (String, Checkpoint<'static>) =
-            postcard::from_bytes(content).map_err(|_| CheckpointError::Damaged)?;
+            from_bytes(content).ok_or(CheckpointError::Damaged)?;
         Ok(Checkpoint { note, ..checkpoint })
     }
-
-    /// Refuses settings that would have led elsewhere. Training does the same.
-    ///
-    /// ```
-    /// # use maxmargin::doc::toy;
-    /// use maxmargin::{Checkpoint, CheckpointEvery, Settings, Trainer};
-    ///
-    /// let settings = Settings { max_passes: 3, tolerance: 0.0, ..Settings::default() };
-    /// let mut keep = |checkpoint: &Checkpoint<'_>| {
-    ///     let longer = Settings { max_passes: 9, ..settings.clone() };
-    ///     assert!(checkpoint.check_settings(&longer).is_ok());
-    ///     let other = Settings { seed: 7, ..settings.clone() };
-    ///     let error = checkpoint.check_settings(&other).unwrap_err();
-    ///     assert_eq!(error.to_string(), "the run was begun with seed 1 and cannot go on with 7");
-    ///     Ok(())
-    /// };
-    /// let trainer = Trainer::new(settings.clone());
-    /// trainer.checkpoint(CheckpointEvery::Passes(1), &mut keep).train(&toy())?;
-    /// # Ok::<(), maxmargin::TrainError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Settings that make no sense, or the first changed setting that is more than a limit.
-    pub fn check_settings(&self, now: &Settings) -> Result<(), TrainError> {
-        // What `auto` starts with depends on the problem, which is the same.
-        let simplices = self.settings.order == Order::Lazy;
-        self.check_resolved(&now.checked()?.resolved(simplices))
-    }
-
-    /// As [`check_settings`](Self::check_settings), after `auto` has filled in what it starts with.
-    pub(crate) fn check_resolved(&self, now: &SettingsRecord) -> Result<(), TrainError> {
-        // Limits may change, and whatever does not influence the result; of patience, only the number.
-        let bound = |settings: &SettingsRecord| {
-            let free = SettingsRecord::default();
-            SettingsRecord {
-                tolerance: free.tolerance,
-                relative_tolerance: free.relative_tolerance,
-                max_passes: free.max_passes,
-                max_oracle_calls: free.max_oracle_calls,
-                max_seconds: free.max_seconds,
-                patience: settings.patience.map(|_| 1),
-                threads: free.threads,
-                block_gaps: free.block_gaps,
-                ..settings.clone()
-            }
-        };
-        let Some(name) = first_difference(&bound(&self.settings), &bound(now)) else {
-            return Ok(());
-        };
-        let value =
-            |settings: &SettingsRecord| match serde_json::to_value(settings).ok()?.get(&name)? {
-                Value::Null => None,
-                Value::String(text) => Some(text.clone()),
-                other => Some(other.to_string()),
-            };
-        let (then, now) = (value(&self.settings), value(now));
-        Err(TrainError::ResumeSetting { name, then, now })
-    }
-}
-
-/// The name of the first setting in which two differ.
-fn first_difference(a: &SettingsRecord, b: &SettingsRecord) -> Option<String> {
-    if a == b {
-        return None;
-    }
-    let fields = |settings| match serde_json::to_value(settings) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
-    let (a, b) = (fields(a), fields(b));
-    let different = a.iter().find(|(name, value)| b.get(*name) != Some(*value));
-    // They differ even if JSON does not show it.
-    Some(different.map_or_else(|| "settings".to_owned(), |(name, _)| name.clone()))
 }
 
 /// What is wrong with the bytes of a checkpoint.
@@ -279,7 +185,9 @@ mod tests {
     use crate::model::LabelledRows;
     use crate::model::binary::{Binary, BinaryShape};
     use crate::problem::Blocks;
-    use crate::{BlockAverage, BlockCoordinate, BlockStep, Caching, Interrupt, Order, Trainer};
+    use crate::{
+        BlockAverage, BlockCoordinate, BlockStep, Caching, Interrupt, Order, Settings, Trainer,
+    };
     use xxhash_rust::xxh3::xxh3_64;
 
     /// If this fails, what a checkpoint holds has changed: make `LAYOUT` one more, so that older

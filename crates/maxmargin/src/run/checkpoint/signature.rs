@@ -3,9 +3,9 @@
 use crate::problem::Blocks;
 use crate::problem::SparseVec;
 use crate::problem::bounds::bounds_in_force;
+use crate::run::bytes;
 use crate::util::rng::Rng;
 use crate::util::rounding::ROUNDING;
-use xxhash_rust::xxh3::Xxh3;
 
 /// How many examples contribute outputs to the signature of a problem, and how many outputs at least.
 const SIGNED_EXAMPLES: usize = 16;
@@ -21,7 +21,7 @@ const SIGNED_WEIGHTS: usize = 256;
 /// Where a problem cannot check points of its dual, a resumed run has to take their losses on trust. There
 /// the signature knows the largest loss of every example, for one oracle call each.
 pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
-    struct Hash(Xxh3);
+    struct Hash(bytes::Hash);
     impl Hash {
         fn add(&mut self, feature: usize, value: f64) {
             self.0.update(&(feature as u64).to_le_bytes());
@@ -29,7 +29,7 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
         }
     }
     let (mut hash, mut truth, mut features) =
-        (Hash(Xxh3::new()), SparseVec::new(), SparseVec::new());
+        (Hash(bytes::Hash::new()), SparseVec::new(), SparseVec::new());
     for i in 0..problem.examples() {
         truth.clear();
         problem.truth_parts(i, &mut truth);

@@ -15,13 +15,13 @@ use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::Run;
 use crate::run::session::Checked;
 use crate::settings::Average;
-use serde::{Deserialize, Serialize};
 
 /// The regularization step is taken for all weights once visits have touched one weight in this many.
 const TOUCHED_SHARE: usize = 8;
 
 /// Subgradient steps that adapt to each weight.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct AdaGrad {
     w: Vec<f64>,
     /// √Gⱼ.
@@ -31,7 +31,7 @@ pub(in crate::solver) struct AdaGrad {
     /// Weights touched, and visits made, since the last regularization step.
     touched: usize,
     visits: u64,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     way: SparseAccumulator,
     means: Means,
     average: Moments,
@@ -144,7 +144,8 @@ impl<'p> Sweeper<'p> for AdaGrad {
 }
 
 /// The average of w over the moments right after a regularization step, which changes all of w anyway.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Moments {
     average: Average,
     count: u64,
@@ -152,7 +153,8 @@ struct Moments {
 }
 
 /// A sum of weights, and what to divide it by.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Sum {
     weight: f64,
     total: Vec<f64>,

@@ -3,10 +3,10 @@
 use crate::dual::Block;
 use crate::problem::Worker;
 use crate::problem::sparse::SparseVec;
-use serde::{Deserialize, Serialize};
 
 /// Corners with the number of planes that use them. The places of unused corners are reused.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct CornerStore {
     corners: Vec<Block>,
     users: Vec<u32>,

@@ -14,7 +14,6 @@ use crate::error::TrainError;
 use crate::problem::SparseVec;
 use crate::run::Run;
 use crate::run::session::Checked;
-use serde::{Deserialize, Serialize};
 
 /// A learning rate is halved at most this often in one visit.
 const MOST_TRIES: usize = 20;
@@ -82,17 +81,18 @@ fn start(
 }
 
 /// Exponentiated gradients on the dual.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct ExponentiatedGradient {
     thetas: Vec<Vec<f64>>,
     /// The learning rates ηᵢ.
     rates: Vec<f64>,
     /// Scratch memory: the potentials and the point of a step that is being tried, and the way there.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     trial: Vec<f64>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     next: Block,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     way: SparseVec,
 }
 

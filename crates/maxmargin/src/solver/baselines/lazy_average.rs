@@ -1,7 +1,6 @@
 //! Averages of the iterates wₜ = vₜ/t, at the cost of what each step adds.
 
 use crate::settings::Average;
-use serde::{Deserialize, Serialize};
 
 /// The average of the iterates wₜ = vₜ/t, t = 1 … k, of which each step adds gₜ to vₜ.
 ///
@@ -13,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 ///
 /// So each step adds one more multiple of gₜ elsewhere, and no work is O(d) until the average is wanted.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum LazyAverage {
     None,
     Weighted(Vec<f64>),
@@ -27,7 +27,8 @@ pub(super) enum LazyAverage {
 }
 
 /// The sum of all iterates after the first `after`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Tail {
     after: u64,
     /// The harmonic number of `after`.

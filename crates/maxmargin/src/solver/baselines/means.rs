@@ -4,14 +4,14 @@ use crate::dual::{Block, DualPoint, Shares};
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec};
 use crate::run::Run;
-use serde::{Deserialize, Serialize};
 
 /// Sums of corners, example by example.
 ///
 /// If every example has been visited k times, the subgradient method's w = 1/(λt) Σ n·cᵢ/C·ψ is Aα of
 /// these means: that makes its gap a true one. After any visits the means are a feasible point, and their
 /// value is a bound.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Means {
     sums: Vec<Block>,
     counts: Vec<u32>,

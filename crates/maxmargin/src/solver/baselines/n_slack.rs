@@ -12,7 +12,6 @@ use crate::settings::{Caching, Direction};
 use crate::solver::batch::{Answer, Round};
 use crate::solver::block_coordinate::active_set::{ActiveSets, Visited};
 use crate::solver::block_coordinate::corner_cache::Cache;
-use serde::{Deserialize, Serialize};
 
 /// The QP is solved to this share of the gap. Beyond that, new planes are worth more.
 pub(super) const ENOUGH_OF_GAP: f64 = 0.1;
@@ -27,13 +26,14 @@ const MOST_SWEEPS: usize = 1000;
 const LEAST_GAIN: f64 = 1e-14;
 
 /// Cutting planes, n-slack.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct NSlack {
     sets: ActiveSets,
     /// For how many rounds each plane of each example has been without mass.
     ages: Vec<Vec<u8>>,
     /// The examples that the next sweep goes over.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     active: Vec<usize>,
     /// What was left to gain in each example at its last visit.
     gaps: Vec<f64>,

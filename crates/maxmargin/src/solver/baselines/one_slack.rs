@@ -16,7 +16,6 @@ use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec};
 use crate::run::Run;
 use crate::solver::batch::{Answer, Round};
-use serde::{Deserialize, Serialize};
 
 /// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
 const WORTHWHILE_SHARE_OF_GAP: f64 = 0.25;
@@ -27,7 +26,8 @@ const MOST_REMEMBERED: usize = 10;
 /// Gains below this are rounding.
 const LEAST_GAIN: f64 = 1e-14;
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Plane {
     /// The place of each example's corner in its store.
     corners: Vec<u32>,
@@ -44,18 +44,19 @@ struct Pick {
 }
 
 /// Cutting planes, 1-slack.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct OneSlack<'p> {
     stores: Vec<CornerStore>,
     planes: Vec<Plane>,
     qp: SimplexQp,
     /// For weights with bounds, along which the QP is solved.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     clipped: Option<Clipped<'p>>,
     /// Scratch memory for the weights of a new plane.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     dense: Vec<f64>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     picks: Vec<Pick>,
     stats: CacheStats,
 }

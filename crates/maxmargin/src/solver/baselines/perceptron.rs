@@ -7,17 +7,17 @@ use crate::problem::bounds::bounds_in_force;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::Run;
 use crate::run::session::Checked;
-use serde::{Deserialize, Serialize};
 
 /// With g the steps, w = w₀ + Σ g. The mean over t visits is w + (w − w₀ − Σ s·g)/t, where s is the visit
 /// of a step, so averaging costs as much as a step.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Perceptron {
     w: Vec<f64>,
     /// w₀ + Σ s·g.
     late: Vec<f64>,
     /// Scratch memory for a step before it is clipped, if there are bounds.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     way: Option<SparseAccumulator>,
     t: u64,
 }

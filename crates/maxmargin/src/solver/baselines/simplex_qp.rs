@@ -2,18 +2,18 @@
 
 use crate::dual::{Clipped, Pace};
 use crate::problem::{Sink as _, SparseVec};
-use serde::{Deserialize, Serialize};
 
 /// Maximises Σ bₚβₚ − λ/2 Σ βₚβ_q⟨wₚ, w_q⟩ over β ≥ 0 with Σ βₚ = 1. Variables come and go, and every
 /// solution starts from the one before.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SimplexQp {
     lambda: f64,
     pub(super) masses: Vec<f64>,
     linear: Vec<f64>,
     /// ⟨wₚ, w_q⟩.
     products: Vec<Vec<f64>>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     values: Vec<f64>,
 }
 

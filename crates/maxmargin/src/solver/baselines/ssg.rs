@@ -17,27 +17,27 @@ use crate::problem::bounds::bounds_in_force;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::session::Checked;
 use crate::run::{Check, Run};
-use serde::{Deserialize, Serialize};
 
 /// The stochastic subgradient method.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Subgradient<'p> {
     v: Vec<f64>,
     /// Steps so far.
     t: u64,
     means: Means,
     average: LazyAverage,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     clipped: Option<Clipped<'p>>,
     /// w itself, for problems that cannot scale their losses.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     plain: Option<Vec<f64>>,
     /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
 }
 
 /// t·w for weights with bounds, updated together with v.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Clipped<'p> {
     bounds: &'p Bounds,
     tw: Vec<f64>,

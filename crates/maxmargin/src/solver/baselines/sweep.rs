@@ -3,16 +3,15 @@
 use crate::dual::{DualState, Scratch};
 use crate::error::TrainError;
 use crate::run::Run;
+use crate::run::bytes::{Saved, to_bytes};
 use crate::run::drive::PassEnd;
-use crate::run::session::{Checked, Method, from_bytes, to_bytes};
+use crate::run::session::{Checked, Method, restored};
 use crate::solver::block_coordinate::order::Picker;
 use crate::util::rng::Rng;
 use crate::util::rounding::ROUNDING;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// What a method does with one example after another.
-pub(in crate::solver) trait Sweeper<'p>: Serialize + DeserializeOwned {
+pub(in crate::solver) trait Sweeper<'p>: Saved {
     /// Rebuilds what a checkpoint leaves out.
     fn prepare(&mut self, run: &Run<'p, '_>);
 
@@ -31,7 +30,8 @@ pub(in crate::solver) trait Sweeper<'p>: Serialize + DeserializeOwned {
 }
 
 /// A method that visits examples in the order of the settings.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::solver) struct Sweep<M> {
     picker: Picker,
     rng: Rng,
@@ -53,7 +53,7 @@ impl<M> Sweep<M> {
     where
         M: Sweeper<'p>,
     {
-        let mut sweep: Self = from_bytes(saved)?;
+        let mut sweep: Self = restored(saved)?;
         sweep.method.prepare(run);
         Ok(sweep)
     }

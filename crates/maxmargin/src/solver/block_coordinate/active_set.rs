@@ -14,7 +14,6 @@ use crate::settings::Direction;
 use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
 use crate::solver::block_coordinate::corner_cache::{Cache, Size};
 use crate::util::rounding::ROUNDING;
-use serde::{Deserialize, Serialize};
 
 /// Work within a block goes on until the violation has fallen to this share of its first value; after
 /// that, the next block pays more. (On OCR, 0.02 takes as many visits and more time, 0.3 more visits and
@@ -26,7 +25,8 @@ const ENOUGH_OF_VIOLATION: f64 = 0.1;
 const MOST_MOVES: usize = 5;
 
 /// What all blocks remember.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ActiveSets {
     atoms: Vec<Atoms>,
     /// What each block's atoms took when they were tidied last.
@@ -35,16 +35,16 @@ pub(crate) struct ActiveSets {
     stale: Vec<bool>,
     pub(crate) cache: Cache,
     /// Scratch memory: the way a block has gone in a visit, and differences.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     way: SparseVec,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     difference: SparseVec,
     /// The parts of a truth, and a point relative to it.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     truth: SparseVec,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     relative: SparseVec,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     masses: Vec<f64>,
 }
 

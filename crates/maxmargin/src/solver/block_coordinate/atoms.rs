@@ -10,7 +10,6 @@ use crate::dual::Block;
 use crate::problem::Worker;
 use crate::problem::sparse::SparseVec;
 use crate::util::prefetch::prefetch;
-use serde::{Deserialize, Serialize};
 
 /// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
 ///
@@ -19,7 +18,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
 /// and again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Atoms {
     parts: Vec<SparseVec>,
     losses: Vec<f64>,
@@ -257,7 +257,8 @@ impl Atoms {
 }
 
 /// A symmetric table that grows. Unknown entries are NaN.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Distances {
     stride: usize,
     table: Vec<f64>,

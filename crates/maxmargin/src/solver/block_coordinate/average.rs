@@ -7,13 +7,13 @@
 
 use crate::dual::{Block, DualPoint};
 use crate::settings::Average;
-use serde::{Deserialize, Serialize};
 
 /// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
 ///
 /// A block adds to its sum, for all the visits in which it stood still, only when it moves again. An update
 /// costs the block's own non-zeros. All terms are non-negative, so nothing cancels.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Averager {
     sums: Vec<Block>,
     /// The first visit after which each block has its present value.

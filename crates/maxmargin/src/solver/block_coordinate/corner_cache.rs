@@ -7,14 +7,14 @@
 use crate::observe::CacheStats;
 use crate::settings::Caching;
 use crate::solver::block_coordinate::atoms::Atoms;
-use serde::{Deserialize, Serialize};
 
 /// The most idle corners that a block remembers: looking through more of them takes longer than it saves.
 /// (On OCR and CoNLL-2000, 100 save no calls, and take up to a fifth more time.)
 const MOST_PER_BLOCK: usize = 10;
 
 /// The rules of remembering.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Cache {
     rule: Caching,
     /// With the rule `auto`, whether oracles rest now, and the dual that the last pass of oracle calls
@@ -119,7 +119,8 @@ impl Cache {
 }
 
 /// What a block's memory takes.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Size {
     corners: u64,
     bytes: u64,

@@ -15,7 +15,6 @@ use crate::problem::Blocks;
 use crate::problem::Simplices;
 use crate::problem::sparse::SparseVec;
 use crate::solver::block_coordinate::average::Averager;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Rounds of conjugate gradients in the first step, and the fewest and the most in any step.
@@ -43,30 +42,31 @@ const LEAST_MASS: f64 = 1e-15;
 
 /// Makes steps, and keeps their scratch memory. Only the number of rounds and the last gap matter to the
 /// next step.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct JointCg {
     /// The most rounds of the next step: more while steps can be taken to the end, fewer while they lead
     /// far out of the face.
     rounds: usize,
     /// The gap of all blocks that was known after the last sweep.
     last_gap: f64,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     blocks: Vec<FaceBlock>,
     /// The corners of all these blocks, one after another: their parts and masses.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     parts: Vec<u64>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     masses: Vec<f64>,
     /// How fast the dual grows with each mass, along the face.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     slopes: Vec<f64>,
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     solver: ConjugateGradients,
     /// The change of w that goes with a change of masses.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     change: Vec<f64>,
     /// The change of one block.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     scratch: SparseVec,
 }
 

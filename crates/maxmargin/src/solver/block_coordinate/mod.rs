@@ -34,8 +34,9 @@ use crate::dual::{DualPoint, DualState, Move, Pace, Scratch};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::bounds::bounds_in_force;
+use crate::run::bytes::to_bytes;
 use crate::run::drive::PassEnd;
-use crate::run::session::{Checked, Method, from_bytes, to_bytes};
+use crate::run::session::{Checked, Method, restored};
 use crate::run::{Check, Run};
 use crate::settings::{Average, Caching, Direction, Order, Solver};
 use crate::util::rng::Rng;
@@ -45,7 +46,6 @@ use average::Averager;
 use corner_cache::Cache;
 use joint_cg::JointCg;
 use order::Picker;
-use serde::{Deserialize, Serialize};
 use staged::PlainStage;
 
 /// Known gaps that sum to this share of the tolerance are worth an exact pass. They are a little out of
@@ -56,7 +56,8 @@ const PROMISING_SHARE_OF_TOLERANCE: f64 = 0.8;
 const ALL_THE_WAY: f64 = 1.0 - 1e-9;
 
 /// The state of the block-coordinate method from visit to visit.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct BlockCoordinate {
     picker: Picker,
     rng: Rng,
@@ -65,7 +66,8 @@ pub(crate) struct BlockCoordinate {
 }
 
 /// What a visit does with its block.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Mode {
     /// Calls the oracle and steps towards its corner.
     Plain,
@@ -115,7 +117,7 @@ impl BlockCoordinate {
     }
 
     pub(crate) fn resume(saved: &[u8]) -> Result<Self, TrainError> {
-        from_bytes(saved)
+        restored(saved)
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::settings::Order;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
 use crate::util::rng::Rng;
-use serde::{Deserialize, Serialize};
 
 /// An [`Order`] at work.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Picker {
     /// `ahead` is drawn one visit early, so that `peek` can return it.
     Uniform {
@@ -141,7 +141,8 @@ impl Picker {
 }
 
 /// Lets blocks without a gap rest.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct LazyPicker {
     /// The last known gaps.
     gaps: Vec<f64>,
@@ -195,7 +196,8 @@ impl LazyPicker {
 }
 
 /// Follows the last known gaps.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct GapPicker {
     tree: SumTree,
     n: usize,

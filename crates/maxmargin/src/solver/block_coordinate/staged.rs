@@ -6,8 +6,6 @@
 //! all corners of the first stage was slower: blocks had more atoms and no use for them. The rule looks at
 //! gaps alone, so that runs repeat.
 
-use serde::{Deserialize, Serialize};
-
 /// Plain steps are cheaper than corrective ones, and as good while most corners are new. On OCR and
 /// CoNLL-2000, at all λ, plain steps down to this share of the first gap took the least time to get
 /// there, and cost no time afterwards; 0.03 is too late at large λ.
@@ -27,7 +25,8 @@ const NEAR_TOLERANCE_FACTOR: f64 = 4.0;
 const MOST_TIMES_AS_LONG: u64 = 2;
 
 /// The block gaps and starting points during the first stage.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PlainStage {
     /// The gap that each block had when it was visited last.
     gaps: Vec<f64>,

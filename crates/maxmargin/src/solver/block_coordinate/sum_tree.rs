@@ -3,17 +3,17 @@
 //! The leaves are stored as they are set, and every inner node is computed from its two children
 //! whenever one of them changes, so nothing drifts, and a leaf set to zero weighs exactly zero.
 
-use serde::{Deserialize, Serialize};
-
 /// What an inner node holds of its two children.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Fold {
     Sum,
     Max,
 }
 
 /// The tree; node 1 is the root, node k has the children 2k and 2k + 1.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SumTree {
     nodes: Vec<f64>,
     leaves: usize,

@@ -7,7 +7,7 @@ use super::qp::{self, Optimum};
 use super::{dot, minus, norm_sq};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, Hamming};
+use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, StateLoss};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ impl GraphCase {
             attributes: t.attributes,
         });
         let shape = maxmargin::model::factor_graph::GraphShape { templates: templates.collect() };
-        let loss = Hamming { normalised: self.normalised };
+        let loss = StateLoss { normalised: self.normalised };
         FactorGraph::new(shape, self.data(), loss, inference)
     }
 

@@ -4,8 +4,8 @@ use super::graphs::Structure;
 use super::problems::{Enumerated, EnumeratedBlock};
 use super::{dot, minus};
 use maxmargin::Rng;
-use maxmargin::model::graph::{
-    GraphInference, LabelledGraphs, NodeLoss, Potts, PottsError, PottsShape,
+use maxmargin::model::potts::{
+    NodeLoss, Potts, PottsError, PottsGraphs, PottsInference, PottsShape,
 };
 use proptest::prelude::*;
 
@@ -27,9 +27,9 @@ pub struct CaseGraph {
 }
 
 impl PottsCase {
-    pub fn data(&self) -> LabelledGraphs {
+    pub fn data(&self) -> PottsGraphs {
         let pairs = |values: &[f64]| (0..).zip(values.to_vec()).filter(|(_, v)| *v != 0.0);
-        let mut data = LabelledGraphs::new();
+        let mut data = PottsGraphs::new();
         for graph in &self.graphs {
             for (attributes, label, weight) in &graph.nodes {
                 data.push_node(pairs(attributes), *label, *weight).unwrap();
@@ -42,11 +42,11 @@ impl PottsCase {
         data
     }
 
-    pub fn build(&self, inference: GraphInference) -> Potts {
+    pub fn build(&self, inference: PottsInference) -> Potts {
         self.try_build(inference).unwrap()
     }
 
-    pub fn try_build(&self, inference: GraphInference) -> Result<Potts, PottsError> {
+    pub fn try_build(&self, inference: PottsInference) -> Result<Potts, PottsError> {
         Potts::new(self.shape, self.data(), self.loss, inference)
     }
 

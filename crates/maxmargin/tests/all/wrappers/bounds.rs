@@ -8,7 +8,7 @@ use crate::common::problems::any_polytope;
 use crate::common::rows::any_rows;
 use crate::common::{audit_of, bcfw, cases, qp};
 use maxmargin::inference::Inference;
-use maxmargin::model::graph::GraphInference;
+use maxmargin::model::potts::PottsInference;
 use maxmargin::{Bounded, Bounds, PathSettings, Problem, Settings, regularization_path, train};
 use proptest::prelude::*;
 
@@ -75,11 +75,11 @@ proptest! {
     /// those that keep them so, the certificate claims no more than it can.
     #[test]
     fn a_decoder_without_its_bounds_promises_less(case in any_potts(2..=2), lambda in 0.05..0.5f64) {
-        let problem = case.build(GraphInference::Auto);
+        let problem = case.build(PottsInference::Auto);
         let d = problem.dim();
         let attracted = Bounds::none(d).with(problem.shape().pairwise(), -1.0, -0.1).unwrap();
         for bounds in [Bounds::none(d), attracted] {
-            let problem = Bounded::new(case.build(GraphInference::Auto), bounds.clone());
+            let problem = Bounded::new(case.build(PottsInference::Auto), bounds.clone());
             let settings = Settings { lambda: Some(lambda), max_passes: 50, ..bcfw() };
             let solution = train(&problem, &settings).unwrap();
             let c = audit_of(&problem, &solution).certificate;

@@ -9,14 +9,14 @@ use crate::common::qp::{self, Optimum};
 use crate::common::{assert_bounded, assert_certified, assert_close, cases, minus};
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::Hamming;
+use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::{Bounded, Bounds, Problem, Solver, train};
 use proptest::prelude::*;
 
 fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
-    let loss = Hamming { normalised: case.normalised };
+    let loss = StateLoss { normalised: case.normalised };
     SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
 }
 

@@ -15,11 +15,11 @@ use thiserror::Error;
 /// What is wrong with a soft problem.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::{GraphShape, Graphs, Hamming};
+/// use maxmargin::model::factor_graph::{GraphShape, Graphs, StateLoss};
 /// use maxmargin::model::soft::SoftGraph;
 ///
 /// let shape = GraphShape::default();
-/// let error = SoftGraph::of_graphs(&shape, &Graphs::new(), Hamming::default(), 0.1, 0.0);
+/// let error = SoftGraph::of_graphs(&shape, &Graphs::new(), StateLoss::default(), 0.1, 0.0);
 /// assert_eq!(error.unwrap_err().to_string(), "rho is 0; a positive finite number is needed");
 /// ```
 #[derive(Debug, Error)]
@@ -67,7 +67,7 @@ pub enum SoftError {
 /// [`hard_objective`](Self::hard_objective) is an upper bound of the optimum over the LP relaxation.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, Hamming};
+/// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
 /// use maxmargin::model::soft::SoftGraph;
 /// use maxmargin::{Settings, inference::Inference, train};
 ///
@@ -85,11 +85,11 @@ pub enum SoftError {
 ///     data.end_graph(1.0)?;
 /// }
 /// let (shape, lambda, rho) = (data.shape()?, 0.01, 1.0);
-/// let soft = SoftGraph::of_graphs(&shape, &data, Hamming::default(), lambda, rho)?;
+/// let soft = SoftGraph::of_graphs(&shape, &data, StateLoss::default(), lambda, rho)?;
 /// let solution = train(&soft, &Settings { lambda: Some(lambda), ..Settings::default() })?;
 ///
 /// let w = soft.weights(&solution.weights); // without the messages
-/// let graphs = FactorGraph::new(shape, data, Hamming::default(), Inference::Auto)?;
+/// let graphs = FactorGraph::new(shape, data, StateLoss::default(), Inference::Auto)?;
 /// assert_eq!(graphs.predict(w)[0], [0, 0, 1, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,11 +109,11 @@ pub struct SoftGraph {
 /// Scratch memory of a [`SoftGraph`], for one thread.
 ///
 /// ```
-/// # use maxmargin::model::factor_graph::{GraphShape, Graphs, Hamming};
+/// # use maxmargin::model::factor_graph::{GraphShape, Graphs, StateLoss};
 /// # use maxmargin::model::soft::SoftGraph;
 /// use maxmargin::Problem;
 /// # let shape = GraphShape::default();
-/// # let soft = SoftGraph::of_graphs(&shape, &Graphs::new(), Hamming::default(), 0.1, 1.0)?;
+/// # let soft = SoftGraph::of_graphs(&shape, &Graphs::new(), StateLoss::default(), 0.1, 1.0)?;
 /// let workspace = soft.workspace();
 /// # drop(workspace);
 /// # Ok::<(), maxmargin::model::soft::SoftError>(())
@@ -163,7 +163,7 @@ impl SoftGraph {
     pub fn of_graphs(
         shape: &GraphShape,
         graphs: &Graphs,
-        loss: factor_graph::Hamming,
+        loss: factor_graph::StateLoss,
         lambda: f64,
         rho: f64,
     ) -> Result<Self, SoftError> {

@@ -1,0 +1,329 @@
+//! Labelled graphs in index form: what is trained on and what is predicted.
+
+use crate::model::rows::{NotFinite, Row, Rows};
+use crate::util::prefetch::prefetch;
+use std::ops::Range;
+use thiserror::Error;
+
+/// What is wrong with a node, an edge or a graph that was about to be added.
+///
+/// ```
+/// use maxmargin::model::potts::{PottsGraphError, PottsGraphs};
+///
+/// let mut data = PottsGraphs::new();
+/// data.push_node([(0, 1.0)], 1, 20.0)?;
+/// let error = data.push_edge(0, 3, []).unwrap_err();
+/// assert_eq!(error.to_string(), "node 3 does not exist; the graph has 1 so far");
+/// # Ok::<(), PottsGraphError>(())
+/// ```
+#[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PottsGraphError {
+    /// An attribute value that is NaN or infinite.
+    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
+    Value {
+        /// Index of the attribute.
+        attribute: u32,
+        /// The offending value.
+        value: f64,
+    },
+    /// A weight of a node that is negative, NaN or infinite.
+    #[error("the weight of the node is {0}; a finite number ≥ 0 is needed")]
+    NodeWeight(f64),
+    /// An edge to a node that was not added before it.
+    #[error("node {node} does not exist; the graph has {nodes} so far")]
+    Node {
+        /// The node.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// An edge from a node to itself.
+    #[error("an edge joins two nodes, not node {0} with itself")]
+    Loop(u32),
+    /// A graph that was ended before it got a node.
+    #[error("a graph needs at least one node")]
+    Empty,
+    /// An example weight that is not a positive finite number.
+    #[error("the example weight is {0}; a positive finite number is needed")]
+    Weight(f64),
+}
+
+impl From<NotFinite> for PottsGraphError {
+    fn from(NotFinite { attribute, value }: NotFinite) -> Self {
+        Self::Value { attribute, value }
+    }
+}
+
+/// Graphs whose nodes have attributes, a label and a weight (an area, say), and whose edges have
+/// attributes.
+///
+/// Nodes are numbered from 0 in each graph. Two nodes may be joined by several edges, whose scores add
+/// up.
+///
+/// ```
+/// use maxmargin::model::potts::PottsGraphs;
+///
+/// let mut data = PottsGraphs::new();
+/// data.push_node([(0, 0.5), (1, 1.0)], 0, 120.0)?; // attributes, label, weight
+/// data.push_node([(0, 0.9), (1, 1.0)], 1, 80.0)?;
+/// data.push_edge(0, 1, [(0, 14.0)])?;
+/// data.end_graph(1.0)?;
+/// assert_eq!((data.len(), data.graph(0).labels()), (1, &[0, 1][..]));
+/// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct PottsGraphs {
+    /// First node and first edge of each graph, and one past the last of both.
+    starts: Vec<(usize, usize)>,
+    node_rows: Rows,
+    labels: Vec<u32>,
+    node_weights: Vec<f64>,
+    edge_rows: Rows,
+    ends: Vec<(u32, u32)>,
+    weights: Vec<f64>,
+}
+
+impl Default for PottsGraphs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PottsGraphs {
+    /// No graphs at all.
+    pub fn new() -> Self {
+        Self {
+            starts: vec![(0, 0)],
+            node_rows: Rows::default(),
+            labels: Vec::new(),
+            node_weights: Vec::new(),
+            edge_rows: Rows::default(),
+            ends: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Adds a node with its attributes, true label and weight to the open graph; its number.
+    ///
+    /// # Errors
+    /// A value that is NaN or infinite, or a weight that is or is negative; the node is then not
+    /// added.
+    pub fn push_node(
+        &mut self,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+        label: u32,
+        weight: f64,
+    ) -> Result<u32, PottsGraphError> {
+        if !(weight >= 0.0 && weight.is_finite()) {
+            return Err(PottsGraphError::NodeWeight(weight));
+        }
+        self.node_rows.push(attributes)?;
+        self.labels.push(label);
+        self.node_weights.push(weight);
+        Ok(self.open_nodes() as u32 - 1)
+    }
+
+    /// Joins two nodes of the open graph by an edge.
+    ///
+    /// ```
+    /// use maxmargin::model::potts::{PottsGraphs, grid_edges};
+    ///
+    /// let mut data = PottsGraphs::new();
+    /// for pixel in [0.1, 0.2, 0.8, 0.9] {
+    ///     data.push_node([(0, pixel)], u32::from(pixel > 0.5), 1.0)?;
+    /// }
+    /// for (a, b) in grid_edges(2, 2, false) {
+    ///     data.push_edge(a, b, [(0, 1.0)])?;
+    /// }
+    /// data.end_graph(1.0)?;
+    /// assert_eq!(data.graph(0).edges().len(), 4);
+    /// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A node that does not exist yet, an edge from a node to itself, or a value that is NaN or
+    /// infinite; the edge is then not added.
+    pub fn push_edge(
+        &mut self,
+        a: u32,
+        b: u32,
+        attributes: impl IntoIterator<Item = (u32, f64)>,
+    ) -> Result<(), PottsGraphError> {
+        let nodes = self.open_nodes();
+        if a.max(b) as usize >= nodes {
+            return Err(PottsGraphError::Node { node: a.max(b), nodes });
+        }
+        if a == b {
+            return Err(PottsGraphError::Loop(a));
+        }
+        self.edge_rows.push(attributes)?;
+        self.ends.push((a, b));
+        Ok(())
+    }
+
+    /// Closes the open graph and gives it an example weight.
+    ///
+    /// # Errors
+    /// No node since the last call, or a weight that is not positive and finite; the graph then stays
+    /// open.
+    pub fn end_graph(&mut self, weight: f64) -> Result<(), PottsGraphError> {
+        if self.open_nodes() == 0 {
+            return Err(PottsGraphError::Empty);
+        }
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(PottsGraphError::Weight(weight));
+        }
+        self.weights.push(weight);
+        self.starts.push((self.labels.len(), self.ends.len()));
+        Ok(())
+    }
+
+    /// Number of nodes pushed since the last graph was closed.
+    pub fn open_nodes(&self) -> usize {
+        self.labels.len() - self.starts[self.starts.len() - 1].0
+    }
+
+    /// Number of closed graphs.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there is no closed graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The closed graph with index `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below [`len`](Self::len).
+    #[inline]
+    pub fn graph(&self, i: usize) -> PottsGraph<'_> {
+        PottsGraph { data: self, start: self.starts[i], end: self.starts[i + 1] }
+    }
+
+    /// All closed graphs in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = PottsGraph<'_>> {
+        (0..self.len()).map(|i| self.graph(i))
+    }
+
+    /// Example weight of graph `i`, which must be below [`len`](Self::len).
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+
+    /// The graphs whose index is to be kept, in the same order.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// let all = patches().data().clone();
+    /// let some = all.select(|i| i != 0);
+    /// assert_eq!((some.len(), some.graph(0)), (all.len() - 1, all.graph(1)));
+    /// ```
+    #[must_use]
+    pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut selected = Self::new();
+        for (i, graph) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
+            // What is in here was checked when it came in.
+            for v in 0..graph.nodes() {
+                let (row, label) = (graph.node(v), graph.labels()[v]);
+                let _ = selected.push_node(row.pairs(), label, graph.node_weight(v));
+            }
+            for (e, &(a, b)) in graph.edges().iter().enumerate() {
+                let _ = selected.push_edge(a, b, graph.edge(e).pairs());
+            }
+            let _ = selected.end_graph(self.weight(i));
+        }
+        selected
+    }
+
+    /// One past the largest label, 0 without nodes.
+    pub fn label_bound(&self) -> usize {
+        self.labels.iter().max().map_or(0, |&y| y as usize + 1)
+    }
+
+    /// One past the largest attribute of a node, 0 without attributes.
+    pub fn node_attribute_bound(&self) -> usize {
+        self.node_rows.attribute_bound()
+    }
+
+    /// One past the largest attribute of an edge, 0 without attributes.
+    pub fn edge_attribute_bound(&self) -> usize {
+        self.edge_rows.attribute_bound()
+    }
+}
+
+/// A view of one graph of [`PottsGraphs`].
+///
+/// ```
+/// # use maxmargin::doc::patches;
+/// let problem = patches();
+/// let graph = problem.data().graph(0);
+/// assert_eq!((graph.nodes(), graph.edges()[0], graph.node_weight(1)), (6, (0, 1), 1.0));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct PottsGraph<'a> {
+    data: &'a PottsGraphs,
+    start: (usize, usize),
+    end: (usize, usize),
+}
+
+impl PartialEq for PottsGraph<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let nodes = |graph: &Self| graph.nodes();
+        let edges = |graph: &Self| graph.edges().len();
+        self.labels() == other.labels()
+            && self.edges() == other.edges()
+            && (0..nodes(self)).all(|v| {
+                self.node(v).pairs().eq(other.node(v).pairs())
+                    && self.node_weight(v) == other.node_weight(v)
+            })
+            && (0..edges(self)).all(|e| self.edge(e).pairs().eq(other.edge(e).pairs()))
+    }
+}
+
+impl<'a> PottsGraph<'a> {
+    /// Number of nodes, at least 1.
+    pub fn nodes(&self) -> usize {
+        self.end.0 - self.start.0
+    }
+
+    /// The labels of all nodes.
+    pub fn labels(&self) -> &'a [u32] {
+        &self.data.labels[self.node_range()]
+    }
+
+    /// The attributes of node `v`.
+    #[inline]
+    pub fn node(&self, v: usize) -> Row<'a> {
+        self.data.node_rows.row(self.start.0 + v)
+    }
+
+    /// The weight of node `v`.
+    pub fn node_weight(&self, v: usize) -> f64 {
+        self.data.node_weights[self.start.0 + v]
+    }
+
+    /// The two ends of every edge.
+    pub fn edges(&self) -> &'a [(u32, u32)] {
+        &self.data.ends[self.start.1..self.end.1]
+    }
+
+    /// The attributes of edge `e`.
+    #[inline]
+    pub fn edge(&self, e: usize) -> Row<'a> {
+        self.data.edge_rows.row(self.start.1 + e)
+    }
+
+    fn node_range(&self) -> Range<usize> {
+        self.start.0..self.end.0
+    }
+
+    /// Asks for the memory of this graph to be brought near.
+    pub(super) fn prefetch(&self) {
+        prefetch(self.labels());
+        prefetch(self.edges());
+        self.data.node_rows.prefetch_row(self.start.0);
+    }
+}

@@ -1,0 +1,464 @@
+//! Labelled graphs as a structured problem.
+
+use super::error::{PottsError, check};
+use super::feasible::{self, is_forest};
+use super::graphs::{PottsGraph, PottsGraphs};
+use super::inference::PottsInference;
+use super::labels::NodeLabels;
+use super::loss::NodeLoss;
+use super::search::{Means, Network, Search, Task, topology};
+use super::shape::PottsShape;
+use crate::inference::lp::{SimplexMethod, SolveLp};
+use crate::inference::topology::Topology;
+use crate::model::rows::{add_scores, scatter_row};
+use crate::problem::bounds::{Bounds, BoundsError};
+use crate::problem::parts::scatter_into;
+use crate::problem::quality::{PointCheck, Quality};
+use crate::problem::sparse::{Sink, SparseVec};
+use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Labelled graphs to train on, or to predict.
+///
+/// ```
+/// use maxmargin::model::potts::{
+///     PottsInference, PottsGraphs, NodeLoss, Potts, PottsShape, grid_edges,
+/// };
+/// use maxmargin::{Settings, train};
+///
+/// // Two pictures of 3 × 2 pixels, each half dark and half bright, with one pixel gone wrong.
+/// let mut data = PottsGraphs::new();
+/// for pixels in [[0.0, 1.0, 1.0, 0.1, 0.9, 0.4], [0.2, 1.0, 0.9, 0.6, 0.9, 1.0]] {
+///     for (at, pixel) in pixels.into_iter().enumerate() {
+///         data.push_node([(0, pixel - 0.5), (1, 1.0)], u32::from(at % 3 > 0), 1.0)?;
+///     }
+///     for (a, b) in grid_edges(3, 2, false) {
+///         data.push_edge(a, b, [(0, 1.0)])?;
+///     }
+///     data.end_graph(1.0)?;
+/// }
+/// let shape = PottsShape::new(2, 2, 1);
+/// let problem = Potts::new(shape, data, NodeLoss::HAMMING, PottsInference::Auto)?;
+/// let solution = train(&problem, &Settings { lambda: Some(0.01), ..Settings::default() })?;
+/// assert!(solution.weights[shape.pairwise()][0] >= 0.0);
+/// assert!(solution.certificate.quality.is_exact());
+/// assert_eq!(problem.predict(&solution.weights).len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Potts {
+    shape: PottsShape,
+    data: PottsGraphs,
+    inference: PottsInference,
+    bounds: Option<Bounds>,
+    /// The cost of a wrong label at each node of each graph.
+    costs: Vec<Vec<f64>>,
+    /// Where heuristics and rounding need it, the structure of each graph.
+    structures: Vec<Topology>,
+    solver: Arc<dyn SolveLp>,
+    networks: Vec<Mutex<Network>>,
+    is_warm: bool,
+    /// Whether an answer was not what the inference promises.
+    failed: AtomicBool,
+}
+
+/// Scratch memory of a [`Potts`], for one thread.
+///
+/// ```
+/// # use maxmargin::doc::patches;
+/// use maxmargin::{Problem, ProblemExt};
+/// use maxmargin::model::potts::NodeLabels;
+///
+/// let problem = patches();
+/// let w = vec![0.0; problem.dim()];
+/// let (mut workspace, mut y) = (problem.workspace(), NodeLabels::default());
+/// problem.prepare(0, &w, &mut workspace);
+/// problem.oracle(0, &w, &mut workspace, &mut y);
+/// assert!(problem.loss(0, &y) > 0.99); // at w = 0 nothing speaks against the largest loss
+/// ```
+#[derive(Debug, Default)]
+pub struct PottsWorkspace {
+    /// Scores of nodes, one row of K each, and costs of edges.
+    scores: Vec<f64>,
+    edge_costs: Vec<f64>,
+    augmented: Vec<f64>,
+    search: Search,
+    way: SparseAccumulator,
+}
+
+impl Potts {
+    /// Puts data, shape and loss together, and settles how graphs are decoded.
+    ///
+    /// # Errors
+    /// Labels or attributes that do not fit, edge attributes below 0 where neighbours may only
+    /// attract each other, or an inference that the shape does not allow.
+    pub fn new(
+        shape: PottsShape,
+        data: PottsGraphs,
+        loss: NodeLoss,
+        inference: PottsInference,
+    ) -> Result<Self, PottsError> {
+        let unsuitable = |why| PottsError::Inference { inference, why };
+        let inference = inference.resolve(&shape).map_err(unsuitable)?;
+        check(&shape, &data)?;
+        let by_cuts = matches!(inference, PottsInference::MaxFlow | PottsInference::Expansion);
+        let structure =
+            |graph: PottsGraph<'_>| topology(graph.nodes(), shape.labels, graph.edges());
+        let graphs = data.iter().filter(|_| !by_cuts && shape.edge_attributes > 0);
+        Ok(Self {
+            bounds: shape.bounds(None).unwrap_or_default(),
+            costs: data.iter().map(|graph| loss.costs(graph)).collect(),
+            structures: graphs.filter_map(structure).collect(),
+            networks: data.iter().map(|_| Mutex::default()).collect(),
+            solver: Arc::new(SimplexMethod),
+            is_warm: true,
+            failed: AtomicBool::new(false),
+            shape,
+            data,
+            inference,
+        })
+    }
+
+    /// The same problem with more bounds on its weights, besides those of the shape.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::{Bounds, Problem};
+    ///
+    /// let problem = patches();
+    /// let no_more = Bounds::none(problem.dim()).with(0..1, -1.0, 1.0)?;
+    /// let problem = problem.with_bounds(Some(no_more))?;
+    /// assert_eq!(problem.bounds().unwrap().lower()[problem.shape().pairwise()], [0.0]);
+    /// # Ok::<(), maxmargin::BoundsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Bounds of another number than there are weights, or that leave no pairwise weight ≥ 0.
+    pub fn with_bounds(self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
+        Ok(Self { bounds: self.shape.bounds(bounds)?, ..self })
+    }
+
+    /// Whether minimum cuts start from the flow of the last call for the same graph, as they do by
+    /// default. Answers are the same bit for bit; it is a matter of time.
+    #[must_use]
+    pub fn with_warm_start(self, is_warm: bool) -> Self {
+        Self { is_warm, ..self }
+    }
+
+    /// Has the linear programs of [`Lp`](PottsInference::Lp) solved by `solver` from now on.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::inference::SimplexMethod;
+    /// let problem = patches().with_solver(std::sync::Arc::new(SimplexMethod)); // as it is anyway
+    /// # let _ = problem;
+    /// ```
+    #[must_use]
+    pub fn with_solver(self, solver: Arc<dyn SolveLp>) -> Self {
+        Self { solver, ..self }
+    }
+
+    /// The shape of the weights.
+    pub fn shape(&self) -> &PottsShape {
+        &self.shape
+    }
+
+    /// The data.
+    pub fn data(&self) -> &PottsGraphs {
+        &self.data
+    }
+
+    /// How graphs are decoded: never [`Auto`](PottsInference::Auto).
+    pub fn inference(&self) -> PottsInference {
+        self.inference
+    }
+
+    /// Predicts the labels of all graphs.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let problem = patches();
+    /// let predicted = problem.predict(&train(&problem, &Settings::default())?.weights);
+    /// assert_eq!(predicted[0].len(), problem.data().graph(0).nodes());
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn predict(&self, w: &[f64]) -> Vec<Vec<u32>> {
+        let (mut workspace, mut y) = (self.workspace(), NodeLabels::default());
+        let mut predict = |i| {
+            self.prepare(i, w, &mut workspace);
+            self.decode(i, w, &mut workspace, &mut y);
+            y.labels.clone()
+        };
+        (0..self.examples()).map(&mut predict).collect()
+    }
+
+    /// Writes the best labelling or corner found to `y`, for scores of labels that are given by
+    /// `scores`; a corner's labels are rounded as well as can be if `is_rounded`.
+    fn search(
+        &self,
+        i: usize,
+        (scores, edge_costs): (&[f64], &[f64]),
+        search: &mut Search,
+        is_rounded: bool,
+        y: &mut NodeLabels,
+    ) {
+        let edges = if edge_costs.is_empty() { &[] } else { self.data.graph(i).edges() };
+        let task = Task { labels: self.shape.labels, scores, edges, costs: edge_costs };
+        // A thread that panicked may have left a network unfinished: it is built anew.
+        let mut network = self.networks[i].lock().unwrap_or_else(|poisoned| {
+            let mut network = PoisonError::into_inner(poisoned);
+            *network = Network::default();
+            network
+        });
+        let means = Means {
+            way: self.inference,
+            structure: self.structures.get(i),
+            is_warm: self.is_warm,
+            solver: &*self.solver,
+        };
+        if !search.run(means, task, &mut network, y) {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        if is_rounded && y.is_fractional() {
+            search.round(means, task, &mut network, y);
+        }
+    }
+
+    /// What the features of a graph are multiplied by.
+    fn share(&self, graph: PottsGraph<'_>) -> f64 {
+        if self.shape.mean { 1.0 / graph.nodes() as f64 } else { 1.0 }
+    }
+
+    /// The parts of a labelling: 1 for each node whose label is not the true one, and for each edge
+    /// by how much it disagrees more than the truth. Of a fractional corner, the same with masses.
+    fn push_parts(&self, graph: PottsGraph<'_>, y: &NodeLabels, parts: &mut SparseVec) {
+        let (k, truth) = (self.shape.labels as u64, graph.labels());
+        let first = graph.nodes() as u64 * k;
+        let mut masses = y.masses.entries().iter().peekable();
+        if y.is_fractional() {
+            while let Some(&(id, mass)) = masses.next_if(|(id, _)| *id < first) {
+                if u64::from(truth[(id / k) as usize]) != id % k {
+                    parts.push(id, mass);
+                }
+            }
+        } else {
+            for (v, (&label, &own)) in y.labels.iter().zip(truth).enumerate() {
+                if label != own {
+                    parts.push(v as u64 * k + u64::from(label), 1.0);
+                }
+            }
+        }
+        if self.shape.edge_attributes == 0 {
+            return;
+        }
+        for (e, &(a, b)) in graph.edges().iter().enumerate() {
+            let id = first + e as u64;
+            let disagree = |y: &[u32]| f64::from(y[a as usize] != y[b as usize]);
+            let now = if y.is_fractional() {
+                masses.next_if(|(at, _)| *at == id).map_or(0.0, |(_, mass)| *mass)
+            } else {
+                disagree(&y.labels)
+            };
+            let change = now - disagree(truth);
+            if change != 0.0 {
+                parts.push(id, change);
+            }
+        }
+    }
+}
+
+impl Problem for Potts {
+    type Output = NodeLabels;
+    type Workspace = PottsWorkspace;
+
+    fn examples(&self) -> usize {
+        self.data.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn workspace(&self) -> PottsWorkspace {
+        PottsWorkspace { way: SparseAccumulator::new(self.dim()), ..PottsWorkspace::default() }
+    }
+
+    fn oracle(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
+        let PottsWorkspace { scores, edge_costs, augmented, search, .. } = workspace;
+        augmented.clear();
+        augmented.extend_from_slice(scores);
+        // A wrong label costs the same whichever it is: the cost is taken off the right one.
+        let rows = augmented.chunks_exact_mut(self.shape.labels);
+        for ((row, &label), cost) in rows.zip(self.data.graph(i).labels()).zip(&self.costs[i]) {
+            row[label as usize] -= cost;
+        }
+        self.search(i, (augmented, edge_costs), search, false, y);
+    }
+
+    /// The best labelling found, or the best corner of the relaxation: its
+    /// [`labels`](NodeLabels::labels) are a labelling in any case, rounded and improved by cuts or by
+    /// local search.
+    fn decode(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
+        let PottsWorkspace { scores, edge_costs, search, .. } = workspace;
+        self.search(i, (scores, edge_costs), search, true, y);
+    }
+
+    fn loss(&self, i: usize, y: &NodeLabels) -> f64 {
+        let (k, truth) = (self.shape.labels, self.data.graph(i).labels());
+        if y.is_fractional() {
+            let masses = y.masses.entries().iter().map(|&(id, mass)| (id as usize, mass));
+            let labels = masses.take_while(|(id, _)| *id < truth.len() * k);
+            let wrong = labels.filter(|(id, _)| truth[id / k] as usize != id % k);
+            return wrong.map(|(id, mass)| self.costs[i][id / k] * mass).sum();
+        }
+        let wrong = truth.iter().zip(&y.labels).zip(&self.costs[i]).filter(|((a, b), _)| a != b);
+        wrong.map(|(_, cost)| cost).sum()
+    }
+
+    fn psi(&self, i: usize, y: &NodeLabels, psi: &mut SparseVec) {
+        let mut parts = SparseVec::new();
+        self.parts(i, y, &mut parts);
+        self.scatter_into(i, -1.0, &parts, psi);
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.data.weight(i)
+    }
+
+    fn quality(&self) -> Quality {
+        let failures = u64::from(self.failed.load(Ordering::Relaxed));
+        self.inference.quality(&self.shape).after_failures(failures)
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
+    }
+
+    #[inline]
+    fn abilities(&self) -> Abilities<'_, PottsWorkspace, NodeLabels> {
+        Abilities {
+            parts: Some(self),
+            truths: Some(self),
+            points: Some(self),
+            is_trusted: true,
+            ..Abilities::none()
+        }
+    }
+}
+
+impl Potts {
+    fn scatter_into<S: Sink + ?Sized>(
+        &self,
+        i: usize,
+        scale: f64,
+        parts: &SparseVec,
+        sink: &mut S,
+    ) {
+        let (k, graph) = (self.shape.labels, self.data.graph(i));
+        let (truth, nodes) = (graph.labels(), graph.nodes() * k);
+        let (pairwise, scale) = (self.shape.pairwise().start as u64, scale * self.share(graph));
+        for &(id, value) in parts.entries() {
+            match (id as usize).checked_sub(nodes) {
+                None => {
+                    let v = id as usize / k;
+                    let masses = [(id % k as u64, value), (u64::from(truth[v]), -value)];
+                    scatter_row(k, graph.node(v), scale, &masses, |label| label as usize, sink);
+                }
+                Some(edge) => {
+                    let mass = [(pairwise, -value)];
+                    scatter_row(1, graph.edge(edge), scale, &mass, |first| first as usize, sink);
+                }
+            }
+        }
+    }
+}
+
+impl Parts for Potts {
+    fn prepare(&self, i: usize, w: &[f64], workspace: &mut PottsWorkspace) {
+        let (graph, k) = (self.data.graph(i), self.shape.labels);
+        let (unary, pairwise) = (&w[self.shape.unary()], &w[self.shape.pairwise()]);
+        let share = self.share(graph);
+        workspace.scores.clear();
+        workspace.scores.resize(graph.nodes() * k, 0.0);
+        for (v, row) in workspace.scores.chunks_exact_mut(k).enumerate() {
+            add_scores(unary, graph.node(v), row);
+            row.iter_mut().for_each(|score| *score *= share);
+        }
+        workspace.edge_costs.clear();
+        if !pairwise.is_empty() {
+            let costs = (0..graph.edges().len()).map(|e| share * graph.edge(e).dot(pairwise));
+            workspace.edge_costs.extend(costs);
+        }
+    }
+
+    fn prefetch(&self, i: usize) {
+        self.data.graph(i).prefetch();
+    }
+
+    fn parts(&self, i: usize, y: &NodeLabels, parts: &mut SparseVec) {
+        self.push_parts(self.data.graph(i), y, parts);
+    }
+
+    fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
+
+    fn score(&self, i: usize, _: &[f64], ws: &PottsWorkspace, parts: &SparseVec) -> f64 {
+        let (k, graph) = (self.shape.labels, self.data.graph(i));
+        let (truth, nodes) = (graph.labels(), graph.nodes() * k);
+        let term = |&(id, value): &(u64, f64)| match (id as usize).checked_sub(nodes) {
+            None => {
+                let (at, v) = (id as usize, id as usize / k);
+                value * (ws.scores[at] - ws.scores[v * k + truth[v] as usize])
+            }
+            Some(edge) => -value * ws.edge_costs[edge],
+        };
+        parts.entries().iter().map(term).sum()
+    }
+
+    fn norm_sq(&self, i: usize, workspace: &mut PottsWorkspace, parts: &SparseVec) -> f64 {
+        workspace.way.clear();
+        self.scatter_into(i, 1.0, parts, &mut workspace.way);
+        workspace.way.norm_sq()
+    }
+
+    fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {
+        scatter_into!(target, sink => self.scatter_into(i, scale, parts, sink));
+    }
+}
+
+impl Truths for Potts {
+    fn truth(&self, i: usize) -> NodeLabels {
+        self.data.graph(i).labels().to_vec().into()
+    }
+}
+
+impl CheckPoints for Potts {
+    /// Checks that the masses of labels are those of a distribution at every node, that the mass with
+    /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs.
+    ///
+    /// Such masses are a point of the relaxation. On a forest they are a convex combination of
+    /// labellings too. With two labels and neighbours that only attract each other, they are as good as
+    /// one: the relaxation then has the same maximum as the labellings, whatever weights the bounds
+    /// allow, so that the dual value of the point is a lower bound of the optimum all the same.
+    fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
+        let graph = self.data.graph(i);
+        feasible::check(&self.shape, graph, &self.costs[i], parts, loss, slack)?;
+        let is_tight = self.shape.attractive && self.shape.labels <= 2;
+        Ok(match is_tight || self.shape.edge_attributes == 0 || is_forest(graph) {
+            true => PointCheck::Feasible,
+            false => PointCheck::Relaxed,
+        })
+    }
+}
