@@ -45,7 +45,7 @@ fn json_has_the_promised_keys() {
         "test",
         "validation",
     ];
-    let run = desk.run("train ocr-small --max-passes 3 --json").ok();
+    let run = desk.run("train ocr-small --max-passes 3 --json --lambda 1/n").ok();
     let result = run.json();
     assert_eq!(keys(&result), promised);
     assert_eq!((&result["test"], &result["validation"]), (&Value::Null, &Value::Null));
