@@ -47,6 +47,7 @@ impl Finding<'_> {
             Lambda::Value(lambda) => (lambda, LambdaSource::Given),
             Lambda::PerExample => (1.0 / n.max(1) as f64, LambdaSource::PerExample),
             Lambda::Scale => {
+                self.screen.busy("finding lambda");
                 let scale = self.data.scale_lambda(&self.plan.bounds, self.settings.seed)?;
                 self.screen.say(scale_in_words(&scale, self.data));
                 (scale.lambda, LambdaSource::Scale(scale))

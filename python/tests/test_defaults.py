@@ -1,0 +1,121 @@
+"""What estimators do that nobody has told anything: λ, tolerance, loss, pairs of labels, and scales."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from maxmargin import ChainSVM, MulticlassSVM, MultilabelSVM, StructuredSVM
+
+X = [[["the"], ["cat"], ["purrs"]], [["the"], ["dog"], ["barks"]], [["cat"], ["barks"]]]
+Y = [["DT", "NN", "VB"], ["DT", "NN", "VB"], ["NN", "VB"]]
+
+
+def wild(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two classes, which a column in hundredths tells apart, beside one in thousands."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 3
+    told = np.eye(3)[y] * 0.02 + 0.002 * rng.standard_normal((60, 3))
+    return np.column_stack([3000 * rng.random(60), told]), y
+
+
+def test_lambda_follows_the_scale() -> None:
+    model = ChainSVM().fit(X, Y)
+    source = model.lam_source_
+    assert source["rule"] == "scale"
+    assert source["lambda"] == model.certificate_.lam
+    assert model.certificate_.gap <= 0.01 * model.certificate_.primal
+    assert model.status_ == "converged"
+    assert model.verify(X, Y) == []
+    assert ChainSVM(lam=None).fit(X, Y).certificate_.lam == model.certificate_.lam
+
+
+def test_features_in_other_units_predict_the_same() -> None:
+    rows, y = np.random.default_rng(1).standard_normal((40, 3)), np.arange(40) % 2
+    rows[:, 0] += y
+    lams = [
+        MulticlassSVM(fit_intercept=False).fit(unit * rows, y).certificate_.lam for unit in (1, 100)
+    ]
+    assert lams[1] == pytest.approx(1e4 * lams[0])
+
+
+def test_the_papers_are_one_parameter_away() -> None:
+    model = ChainSVM(lam="1/n", loss="normalised", tol=0.01).fit(X, Y)
+    assert model.certificate_.lam == pytest.approx(1 / 3)
+    assert model.lam_source_ == {"rule": "1/n"}
+    assert ChainSVM(C=2.0).fit(X, Y).certificate_.lam == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize("tol", ["1", "100%", "-1%", "some%", float("nan"), -1])
+def test_tolerances_that_make_no_sense_are_refused(tol: object) -> None:
+    with pytest.raises(ValueError, match="tol is "):
+        ChainSVM(tol=tol).fit(X, Y)
+
+
+def test_unknown_rules_are_refused() -> None:
+    with pytest.raises(ValueError, match="lam is 'best'; it must be a positive number, 'scale'"):
+        ChainSVM(lam="best").fit(X, Y)
+    with pytest.raises(ValueError, match="two ways to say the same"):
+        ChainSVM(lam="auto", C=1.0).fit(X, Y)
+
+
+def test_a_search_is_never_worse_than_where_it_began() -> None:
+    rows, y = wild()
+    model = MulticlassSVM(lam="auto").fit(rows, y)
+    source = model.lam_source_
+    assert (source["rule"], source["measure"], source["folds"]) == ("auto", "error", 3)
+    errors = dict(zip(model.lam_curve_["lam"], model.lam_curve_["error"], strict=True))
+    assert errors[model.certificate_.lam] <= errors[source["scale"]["lambda"]]
+
+
+def test_wild_scales_are_standardised_and_weights_stay_in_their_units(tmp_path) -> None:
+    rows, y = wild()
+    model = MulticlassSVM().fit(rows, y)
+    assert model.score(rows, y) == 1.0
+    assert np.abs(model.coef_[:, 1:]).max() > 1000 * np.abs(model.coef_[:, 0]).max()
+    scores = rows @ model.coef_.T + model.intercept_
+    assert (model.classes_[scores.argmax(1)] == y).all()
+    assert model.verify(rows, y) == []
+    model.save(tmp_path / "model")
+    again = MulticlassSVM.load(tmp_path / "model")
+    assert (again.predict(rows) == y.astype(str)).all()
+    assert MulticlassSVM(standardise=False).fit(rows, y).score(rows, y) < 0.9
+    held = MulticlassSVM(standardise=True, validation=0.2).fit(rows, y)
+    assert held.validation_error_ < 0.2
+    with pytest.raises(ValueError, match="standardise is 'often'"):
+        MulticlassSVM(standardise="often").fit(rows, y)
+
+
+def test_many_labels_have_fewer_pairs() -> None:
+    for labels, pairs in ((15, 105), (16, 15), (101, 0)):
+        rows = np.eye(labels)
+        sets = [{k, (k + 1) % labels} for k in range(labels)]
+        with pytest.warns():
+            model = MultilabelSVM(max_passes=1).fit(rows, sets)
+        assert len(model.pairs_) == pairs
+
+
+class Sign:
+    """One number is positive or not."""
+
+    def __init__(self, unit: float) -> None:
+        self.unit = unit
+
+    def features(self, x: float, y: int) -> np.ndarray:
+        return np.array([self.unit * x * y])
+
+    def loss(self, truth: int, y: int) -> float:
+        return float(truth != y)
+
+    def decode(self, x: float, truth: int | None, w: np.ndarray, augmented: bool) -> int:
+        def score(y: int) -> float:
+            return float(w @ self.features(x, y)) + (self.loss(truth, y) if augmented else 0.0)
+
+        return max((1, -1), key=score)
+
+
+def test_own_structures_have_a_scale_too() -> None:
+    xs, ys = [1.0, -2.0, 3.0], [1, -1, 1]
+    lams = [StructuredSVM(Sign(unit)).fit(xs, ys).certificate_.lam for unit in (1.0, 10.0)]
+    assert lams[1] == pytest.approx(100 * lams[0])
+    # Features change by 2x: (4 + 16 + 36)/3 per unit of loss, divided by six times three examples.
+    assert lams[0] == pytest.approx(56 / 3 / 18)
