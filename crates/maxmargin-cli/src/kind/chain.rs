@@ -2,14 +2,17 @@
 
 mod draw;
 mod predict;
+mod tested;
 
 use super::kernel::{kernel, weighted_name, with_kernel};
 use super::options::{check, hamming};
+use super::tested::{Look, Tested};
+use super::texts::Listening;
 use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
     of_kind, refuse_format,
 };
-use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
+use crate::args::{Group, ModelArgs, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{Tally, is_bio};
@@ -19,13 +22,13 @@ use maxmargin_io::{
     Examples, Format, LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training,
     Unknown, read_training, read_with,
 };
-use maxmargin_report::Report;
+use maxmargin_report::Section;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
-const KNOWN: [&str; 9] = [
+pub(super) const KNOWN: [&str; 9] = [
     "--template",
     "--label-column",
     "--min-count",
@@ -170,10 +173,11 @@ impl Kind for ChainSpec {
         format: Option<Format>,
         rule: LabelRule,
     ) -> Result<Labelled> {
-        let reader = names.open_sequences(data, format)?;
+        let mut reader = Listening::new(names.open_sequences(data, format)?);
         let EvalData { sequences, unknown, fingerprint, .. } =
-            read_with(reader, names.labels, names.attributes, rule)?;
-        Ok(Labelled { examples: sequences.into(), unknown, fingerprint })
+            read_with(&mut reader, names.labels, names.attributes, rule)?;
+        let texts = reader.texts;
+        Ok(Labelled { examples: sequences.into(), unknown, fingerprint, texts })
     }
 
     fn write_predictions(
@@ -249,15 +253,16 @@ impl Kind for ChainSpec {
         format!("Chain over {} labels{}", self.shape.labels, with_kernel(self.kernel.as_ref()))
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        report: Report,
-    ) -> Result<Report> {
-        let test = test.map(|test| of_kind(test.sequences())).transpose()?;
-        Ok(draw::draw(model, self, test, report))
+    fn draw(&self, model: &Model) -> Vec<Section> {
+        draw::draw(model, self)
+    }
+
+    fn draws_weights(&self, model: &Model) -> bool {
+        draw::has_templates(model, self)
+    }
+
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        tested::tested(model, self, test, look)
     }
 }
 
