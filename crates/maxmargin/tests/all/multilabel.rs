@@ -361,7 +361,7 @@ fn data_and_losses_that_do_not_fit_the_shape_are_rejected() {
     let mut twice = complete(2, 2);
     twice.pairs.push((1, 0));
     let error = build(twice, &[], Inference::Auto).to_string();
-    assert_eq!(error, "the pair (1, 0) comes twice");
+    assert_eq!(error, "the pair (1, 0) occurs twice");
     let error = build(complete(2, 2), &[1.0], Inference::Auto).to_string();
     assert_eq!(error, "1 label weights were given for 2 labels");
     assert!(build(complete(2, 2), &[1.0, -1.0], Inference::Auto).to_string().contains("label 1"));

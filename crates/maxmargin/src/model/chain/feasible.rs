@@ -1,13 +1,13 @@
-//! Are these the marginals of a distribution over labellings?
+//! Checks that masses are the marginals of a distribution over labellings.
 
 use super::parts::{Part, decode};
 use super::problem::Chain;
 use crate::problem::sparse::SparseVec;
 use std::collections::BTreeMap;
 
-/// Checks that node and edge marginals are non-negative, sum to one at every position and agree with
-/// each other, and that the loss is theirs. For a chain this is enough for them to be the marginals
-/// of a distribution over labellings.
+/// Checks that node and edge marginals are nonnegative, sum to one at every position and agree with each
+/// other, and that the loss belongs to them. For a chain these conditions suffice: the masses are then
+/// the marginals of a distribution over labellings.
 pub(super) fn check(
     chain: &Chain,
     i: usize,
@@ -20,7 +20,7 @@ pub(super) fn check(
     let edges = chain.shape().groups.transition;
     let mut node_sums = vec![0.0; length];
     let mut edge_sums = vec![0.0; length];
-    // What is left of each node's mass after taking off the edges that leave it, and that enter it.
+    // The mass of each node minus the masses of the edges that leave it, and minus those that enter it.
     let mut leaving: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut entering: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for &(id, mass) in parts.entries() {

@@ -1,7 +1,7 @@
 //! Expectations over the states of a tree, by sums over all pairs of places of a node and its parent.
 //!
-//! Scores are linear in w, so potentials are weights: p(y) ∝ exp(⟨θ, φ(y)⟩ + θ_L·L(y)), with θ_L the last
-//! of them, and a step that adds η·H adds η·w and η.
+//! Scores are linear in w, so potentials are weights: p(y) ∝ exp(⟨θ, φ(y)⟩ + θ_L·L(y)), where θ_L is the
+//! last potential. A step that adds η·H adds η·w to θ and η to θ_L.
 
 use super::examples::State;
 use super::parts::Part;
@@ -10,7 +10,7 @@ use crate::problem::Problem as _;
 use crate::problem::expectations::{Expectations, softmax};
 use crate::problem::sparse::SparseVec;
 
-/// Tables of one example, laid out as the scores of `search`: by node, kind and place.
+/// Tables of one example, with the layout of the scores of `search`: by node, kind and place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     /// The logarithm of the sum over all places of a node, by kind and place of the parent.
@@ -19,11 +19,11 @@ pub(super) struct Sums {
     above: Vec<Vec<f64>>,
     /// Probabilities of states.
     masses: Vec<f64>,
-    /// What is summed up at once.
+    /// The terms of one sum.
     terms: Vec<f64>,
 }
 
-/// ln Σ exp; −∞ of nothing.
+/// ln Σ exp of the terms, or −∞ if there are none.
 fn log_sum(terms: &[f64]) -> f64 {
     let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_infinite() {
@@ -49,7 +49,7 @@ impl Tree {
         [x * x, y * y, x, y]
     }
 
-    /// What the way from the parent adds to the potential of a state.
+    /// The amount that the distance from the parent adds to the potential of a state.
     fn pull(
         &self,
         theta: &[f64],
@@ -65,8 +65,8 @@ impl Tree {
         -costs.iter().zip(way).map(|(cost, way)| cost * way).sum::<f64>()
     }
 
-    /// From the leaves upwards: adds to the potentials of each state the logarithm of the sum over all
-    /// states below it.
+    /// Goes from the leaves to the roots: adds to the potential of each state the logarithm of the sum
+    /// over all states below it.
     fn sum_up(&self, theta: &[f64], workspace: &mut TreeWorkspace) {
         let TreeWorkspace { search, sums, .. } = workspace;
         let (shape, places, width) = (self.shape(), search.places, search.width);
@@ -102,8 +102,9 @@ impl Tree {
         }
     }
 
-    /// From the roots downwards, by conditional probabilities, so that all agree: the probabilities of
-    /// states, and those of states together with the state of the parent.
+    /// Goes from the roots to the leaves: computes the probabilities of states, and those of states
+    /// together with the state of the parent. It uses conditional probabilities, so that all of these
+    /// agree.
     fn share_out(
         &self,
         i: usize,
