@@ -44,7 +44,7 @@ pub enum Event<'a> {
     Pass {
         /// The state after it, with the duality gap when that was due.
         record: &'a Record,
-        /// With the gap, the gap of every block, if the settings ask for it.
+        /// The gap of every block, if the gap is known and the settings ask for it.
         block_gaps: Option<&'a [f64]>,
     },
     /// An exact pass is due, and the settings ask for the gaps of blocks: this is the gap that an order
@@ -56,9 +56,9 @@ pub enum Event<'a> {
     /// The solver `auto` has decided, after the first pass.
     Choice(&'a Choice),
     /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on. A
-    /// [look](crate::problem::Abilities::is_trusted) at a few examples has found that.
+    /// [check](crate::problem::Abilities::is_trusted) of a few examples has found this.
     Warning {
-        /// Which law is broken and how, in words.
+        /// A description of the broken law.
         message: &'a str,
     },
     /// The run is over.
@@ -162,7 +162,7 @@ pub struct Choice {
     pub direction: Direction,
     /// Whether corners are kept and used again.
     pub cache: Caching,
-    /// Why, in words.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
@@ -191,9 +191,9 @@ pub struct End {
     pub status: Status,
     /// The certificate of the result.
     pub certificate: Certificate,
-    /// What it took.
+    /// The work and time of the run.
     pub totals: Totals,
-    /// How the result has done on the data held out, if there were any.
+    /// The result on held-out data, if there were any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }

@@ -51,7 +51,7 @@ impl<W: Write> JsonLines<W> {
         Self { out, error: None }
     }
 
-    /// Flushes, and gives the writer back or the first error that occurred.
+    /// Flushes the writer, and returns it or the first error that occurred.
     ///
     /// ```
     /// # use maxmargin::doc::toy;

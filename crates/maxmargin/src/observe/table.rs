@@ -38,7 +38,7 @@ impl<W: Write> Table<W> {
         Self { out, error: None, validates: false }
     }
 
-    /// Flushes, and gives the writer back or the first error that occurred.
+    /// Flushes the writer, and returns it or the first error that occurred.
     ///
     /// # Errors
     /// The first error of the writer.

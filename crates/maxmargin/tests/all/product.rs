@@ -419,7 +419,7 @@ fn invalid_problems_and_settings_are_rejected() {
         (BoxBlock::new([0.0, 2.0], [1.0, 1.0]).into(), "coordinate 1 lies between 2 and 1"),
         (BoxBlock::new([0.0, f64::NAN], [1.0, 1.0]).into(), "coordinate 1 lies between NaN and 1"),
         (Simplex::new(3).into(), "f is a function of 2 coordinates, and the blocks have 3"),
-        (Domain::own(Uphill), "the corner of block 0 is not the least"),
+        (Domain::own(Uphill), "the corner of block 0 is not a minimum"),
     ] {
         let error = refusal(block).to_string();
         assert!(error.contains(why), "{error}");
