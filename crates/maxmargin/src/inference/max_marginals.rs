@@ -17,7 +17,7 @@
 /// ```
 ///
 /// # Panics
-/// As [`viterbi`](super::viterbi::viterbi).
+/// The same as for [`viterbi`](super::viterbi::viterbi).
 pub fn max_marginals(scores: &[f64], transitions: &[f64], labels: usize, marginals: &mut Vec<f64>) {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
     marginals.clear();

@@ -69,7 +69,7 @@ impl PartialOrd for Waiting {
 /// ```
 ///
 /// # Panics
-/// As [`viterbi`](super::viterbi::viterbi).
+/// The same as for [`viterbi`](super::viterbi::viterbi).
 pub fn n_best(scores: &[f64], transitions: &[f64], labels: usize, n: usize) -> Vec<ScoredPath> {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
     let has_transitions = !transitions.is_empty();

@@ -279,7 +279,7 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
     type Workspace = KernelWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace, // its own, with that of the problem inside
+        workspace, // contains that of the problem inside
         bounds,    // `new` refuses them
         abilities, // see there
     ]);

@@ -1,11 +1,11 @@
-//! Events: what happens in a run.
+//! The events of a run.
 
 use super::{Record, Status, Totals, Validation};
 use crate::certificate::Certificate;
 use crate::problem::Quality;
 use crate::settings::{Caching, Direction, Order, SettingsRecord};
 
-/// What happens in a run.
+/// An event of a run.
 ///
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
 /// `Choice` comes before the first `Pass`. Each `Warning` follows the `Start`. The last `Pass` carries
@@ -65,7 +65,7 @@ pub enum Event<'a> {
     End(&'a End),
 }
 
-/// What is known when a run begins.
+/// The facts of a run at its start.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -91,8 +91,8 @@ pub struct Start {
     pub d: usize,
     /// The regularization strength λ in force.
     pub lambda: f64,
-    /// What the oracle promises, and so what kind of bound the gaps of this run are. It is written to
-    /// files only if it is not exact.
+    /// What the oracle promises, and therefore what kind of bound the gaps of this run are. It is written
+    /// to files only if it is not exact.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Quality::is_exact"))]
     pub quality: Quality,
     /// All settings by name, with what `auto` starts with filled in.
@@ -141,7 +141,7 @@ pub struct WarmStart {
     pub reason: Option<String>,
 }
 
-/// What the solver `auto` has chosen, and why.
+/// The choice of the solver `auto`, and its reason.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -166,7 +166,7 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// What is known when a run is over: the [`Solution`](crate::Solution) without its vectors.
+/// The result of a run: the [`Solution`](crate::Solution) without its vectors.
 ///
 /// ```
 /// # use maxmargin::doc::toy;

@@ -60,7 +60,7 @@ impl<W: Write> JsonLines<W> {
     ///
     /// let mut small = [0; 64];
     /// let mut lines = JsonLines::new(&mut small[..]);
-    /// Trainer::new(Settings::default()).observe(&mut lines).train(&toy())?; // all the same
+    /// Trainer::new(Settings::default()).observe(&mut lines).train(&toy())?; // no error yet
     /// assert!(lines.finish().is_err());
     /// # Ok::<(), maxmargin::TrainError>(())
     /// ```

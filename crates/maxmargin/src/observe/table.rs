@@ -135,8 +135,7 @@ fn line(row: &Record, validates: bool) -> String {
     )
 }
 
-/// A number with four significant digits, in plain or scientific notation, whichever is shorter to
-/// read.
+/// Formats a number with four significant digits, in plain or scientific notation.
 fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -113,7 +113,7 @@ pub fn regularization_path_with(
     Ok(recorder.finish())
 }
 
-/// Where a path continues from a breakpoint.
+/// The next λ of a path after a breakpoint.
 enum Step {
     /// λ is multiplied by this ρ < 1.
     By(f64),

@@ -1,4 +1,4 @@
-//! What a problem can do beyond the methods that every problem has.
+//! Optional abilities of problems, in addition to the methods that every problem has.
 
 use super::Problem;
 use super::expectations::Expectations;

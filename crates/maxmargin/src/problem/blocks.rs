@@ -1,6 +1,6 @@
 //! The view of a problem that the engine is compiled against, once for all problems.
 //!
-//! A [`Problem`] has types of its own for outputs and scratch memory. The engine needs neither: it sees
+//! Every [`Problem`] has its own types for outputs and scratch memory. The engine needs neither: it sees
 //! corners as sparse part vectors with a loss. [`Blocks`] hides the output and the scratch memory of a
 //! thread behind a [`Worker`], and scatters into one of a few [`Target`]s. A virtual call costs a
 //! nanosecond or two, and a visit to a block makes about seven of them.

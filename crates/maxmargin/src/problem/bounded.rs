@@ -57,8 +57,8 @@ impl<P: Problem> Problem for Bounded<P> {
     type Workspace = P::Workspace;
 
     crate::forward_problem!(self.inner, workspace, except [
-        bounds,    // its own
-        abilities, // all but two
+        bounds,    // those of the wrapper
+        abilities, // two of them change
     ]);
 
     fn bounds(&self) -> Option<&Bounds> {

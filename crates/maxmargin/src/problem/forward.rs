@@ -26,7 +26,7 @@
 ///     type Workspace = P::Workspace;
 ///
 ///     forward_problem!(self.0, workspace, except [
-///         weight, // of its own
+///         weight, // replaced
 ///     ]);
 ///
 ///     fn weight(&self, i: usize) -> f64 {

@@ -37,7 +37,7 @@ use super::sparse_accumulator::SparseAccumulator;
 /// chain.truth_parts(i, &mut truth);
 /// parts.add_scaled(-1.0, &truth);
 ///
-/// // What the engine asks of parts agrees with what features would say.
+/// // What the engine computes from parts agrees with the features.
 /// let w: Vec<f64> = (0..chain.dim()).map(|feature| feature as f64).collect();
 /// let mut workspace = chain.workspace();
 /// chain.prepare(i, &w, &mut workspace);
@@ -48,8 +48,8 @@ use super::sparse_accumulator::SparseAccumulator;
 /// assert!(psi.entries().iter().all(|&(feature, value)| dense[feature as usize] == value));
 /// ```
 pub trait Parts: Problem {
-    /// Fills `workspace` with whatever the other methods need for example `i` at `w`, such as score
-    /// tables.
+    /// Fills `workspace` with everything that the other methods need for example `i` at `w`, such as
+    /// score tables.
     ///
     /// The engine calls it before [`oracle`](Problem::oracle), [`decode`](Problem::decode) and
     /// [`score`](Self::score), with the same `i` and `w`.

@@ -45,7 +45,7 @@ named_enum! {
         /// The oracle returns a maximum over a relaxation (an LP), so its hinge is an upper bound: the
         /// gap bounds the distance to the optimum of the relaxed problem.
         UpperBound = "upper-bound",
-        /// The oracle returns whatever it finds: the gap is a lower bound of the true one.
+        /// The oracle returns some good output: the gap is a lower bound of the true one.
         Heuristic = "heuristic",
         /// The dual point is not known to be a point of the problem: the gap proves nothing.
         Unproven = "unproven",

@@ -182,10 +182,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     type Workspace = SlackWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace, // its own, with that of the problem inside
-        oracle,    // tries out all outputs
-        psi,       // times the loss
-        quality,   // trying out all outputs is exact, whatever the decoder is
+        workspace, // contains that of the problem inside
+        oracle,    // tries all outputs
+        psi,       // multiplied by the loss
+        quality,   // trying all outputs is exact, with any decoder
         abilities, // see there
     ]);
 
@@ -329,8 +329,9 @@ impl<P: Enumerable> CheckPoints for SlackRescaled<P> {
     }
 }
 
-/// Checks a point μ = Σ α(y)·L(y)·(e(y) − e(yᵢ)) where every output has a part of its own: its masses
-/// β(y) = α(y)·L(y) must be nonnegative, sum to the loss, and come from an α that sums to at most 1.
+/// Checks a point μ = Σ α(y)·L(y)·(e(y) − e(yᵢ)) of a problem in which every output has its own part: its
+/// masses β(y) = α(y)·L(y) must be nonnegative, sum to the loss, and come from an α that sums to at most
+/// 1.
 fn check_masses(
     parts: &SparseVec,
     truth: &SparseVec,

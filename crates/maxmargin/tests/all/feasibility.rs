@@ -80,7 +80,7 @@ fn edges_that_disagree_with_their_nodes_are_noticed() {
     let mixed = entries.map(|(at, (a, b))| if at % 2 == 0 { *a } else { *b }).collect();
     let why = complaint(&chain, mixed, chain.loss(0, &vec![0, 1, 1]));
     assert!(why.contains("differ"), "{why}");
-    // No edges at all.
+    // Without edges.
     let nodes = a.entries().iter().copied().step_by(2).collect();
     let why = complaint(&chain, nodes, chain.loss(0, &vec![0, 1, 1]));
     assert!(why.contains("edges"), "{why}");

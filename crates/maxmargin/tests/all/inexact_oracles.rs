@@ -178,7 +178,7 @@ impl Problem for Worse {
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.0.oracle(i, w, workspace, y);
         if *y == 0 {
-            *y = 2; // in place of the truth, something between it and the first mistake
+            *y = 2; // instead of the truth, an output between it and the first mistake
         }
     }
     fn quality(&self) -> Quality {

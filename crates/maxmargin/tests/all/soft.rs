@@ -185,7 +185,7 @@ proptest! {
     fn multipliers_lead_to_the_relaxation(case in any_graphs(), lambda in 0.3..2.0f64) {
         let optimum = case.relaxed_optimum(lambda);
         let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 3000, 1e-5).unwrap();
-        // Where rounds have run out, what is left of the constraints is left of the objective.
+        // If the rounds have run out, the remaining violation limits the accuracy of the objective.
         let close = 1e-3 + 100.0 * found.violation;
         hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
         assert_certified(&found.problem, &found.solution);
@@ -207,7 +207,7 @@ proptest! {
         let problem =
             SoftGraph::of_labels(&case.shape, data.data(), &case.loss, lambda, 0.05).unwrap();
         let found = train_augmented(problem, &quickly(lambda), 3000, 1e-5).unwrap();
-        // Where rounds have run out, what is left of the constraints is left of the objective.
+        // If the rounds have run out, the remaining violation limits the accuracy of the objective.
         let close = 1e-3 + 100.0 * found.violation;
         hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
     }

@@ -26,7 +26,7 @@ use thiserror::Error;
 ///
 /// let (scores, mut links) = ([2.0, -1.0, 3.0, -2.0], Vec::new());
 /// let mut solver = Assignment::new();
-/// // Two rows, two columns. All must be matched, or whatever is best left alone is left alone.
+/// // Two rows, two columns. First all must be matched, then any may stay unmatched.
 /// assert_eq!(solver.solve(&scores, 2, 2, Nulls::Forbidden, &mut links), Ok(2.0));
 /// assert_eq!(links, [Some(1), Some(0)]);
 /// assert_eq!(solver.solve(&scores, 2, 2, Nulls::Free, &mut links), Ok(3.0));

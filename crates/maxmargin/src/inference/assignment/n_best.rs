@@ -40,10 +40,10 @@ pub struct ScoredAssignment {
 /// ```
 ///
 /// # Errors
-/// As [`Assignment::solve`].
+/// The same as for [`Assignment::solve`].
 ///
 /// # Panics
-/// As [`Assignment::solve`].
+/// The same as for [`Assignment::solve`].
 pub fn n_best_assignments(
     scores: &[f64],
     rows: usize,

@@ -151,7 +151,7 @@ impl MaxFlow {
     /// ```
     ///
     /// # Panics
-    /// As [`tie`](Self::tie).
+    /// The same as for [`tie`](Self::tie).
     pub fn set_tie(&mut self, node: usize, from_source: f64, to_sink: f64) {
         check(from_source);
         check(to_sink);

@@ -57,7 +57,7 @@ impl BinaryShape {
     /// ```
     ///
     /// # Panics
-    /// As [`score`](Self::score).
+    /// The same as for [`score`](Self::score).
     pub fn predict(&self, w: &[f64], row: Row<'_>) -> bool {
         self.score(w, row) > 0.0
     }

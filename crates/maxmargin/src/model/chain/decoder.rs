@@ -84,7 +84,7 @@ impl<'a> ChainDecoder<'a> {
     /// were fixed.
     ///
     /// # Panics
-    /// As [`ChainShape::score_nodes`].
+    /// The same as for [`ChainShape::score_nodes`].
     pub fn fill(&mut self, sequence: Sequence<'_>) {
         self.shape.score_nodes(self.w, sequence, &mut self.nodes);
         let Some(rules) = self.rules else { return };

@@ -76,7 +76,7 @@ impl Default for Sequences {
     }
 }
 
-/// Where a sequence begins.
+/// The first token and the first attribute entry of a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Start {
     token: usize,

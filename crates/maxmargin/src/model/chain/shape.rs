@@ -231,7 +231,7 @@ impl ChainScores {
     /// [`ChainShape::score_nodes`] does.
     ///
     /// # Panics
-    /// As [`ChainShape::score_nodes`].
+    /// The same as for [`ChainShape::score_nodes`].
     pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
         shape.score_nodes(w, sequence, &mut self.nodes);
     }

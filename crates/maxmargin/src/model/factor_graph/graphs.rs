@@ -115,7 +115,7 @@ pub struct Graphs {
     weights: Vec<f64>,
 }
 
-/// Where a graph begins.
+/// The first variable and the first factor of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Start {
     variable: usize,

@@ -95,7 +95,7 @@ impl MulticlassShape {
     /// ```
     ///
     /// # Panics
-    /// As [`score`](Self::score).
+    /// The same as for [`score`](Self::score).
     pub fn predict(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) -> u32 {
         self.score(w, row, scores);
         first_largest(scores.iter().copied())

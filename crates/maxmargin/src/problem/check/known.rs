@@ -12,7 +12,7 @@ pub(super) const ROUNDING: f64 = 1e-6;
 /// A term this small relative to the largest one may be the residue of two terms that cancel.
 const RESIDUE: f64 = 1e-12;
 
-/// Where an output comes from, in words.
+/// A phrase that says where an output comes from.
 pub(super) type Source = &'static str;
 
 pub(super) const TRUTH: Source = "the truth";

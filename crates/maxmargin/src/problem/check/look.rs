@@ -39,7 +39,7 @@ pub(super) struct Answer {
     pub(super) output: usize,
 }
 
-/// What is known of an example.
+/// The known outputs and answers of an example.
 struct Block {
     i: usize,
     known: Vec<Known>,

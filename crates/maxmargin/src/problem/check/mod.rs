@@ -37,9 +37,9 @@ named_enum! {
         Coordinates = "coordinates",
         /// Part vectors are [normalised](crate::SparseVec::normalise).
         Normalised = "normalised",
-        /// Lᵢ(yᵢ) = 0, where the problem hands out the [truth](crate::problem::Truths).
+        /// Lᵢ(yᵢ) = 0, if the problem hands out the [truth](crate::problem::Truths).
         TruthLoss = "truth-loss",
-        /// ψᵢ(yᵢ) = 0, where the problem hands out the truth.
+        /// ψᵢ(yᵢ) = 0, if the problem hands out the truth.
         TruthFeatures = "truth-features",
         /// Lᵢ(y) ≥ 0, unless losses may be [negative](crate::problem::Abilities::has_signed_losses).
         Loss = "loss",
@@ -57,7 +57,7 @@ named_enum! {
         /// is known: the truth, the answers at other weights, decoded outputs, and outputs from the
         /// caller.
         Oracle = "oracle",
-        /// The same with factor·Lᵢ in place of Lᵢ, where the problem supports
+        /// The same with factor·Lᵢ instead of Lᵢ, if the problem supports
         /// [`oracle_with_loss`](crate::problem::ScaledLosses).
         OracleWithLoss = "oracle-with-loss",
         /// −⟨w, ψᵢ(ŷ)⟩ ≥ −⟨w, ψᵢ(y)⟩ for the answer ŷ of [`decode`](Problem::decode) and every output y
@@ -80,7 +80,7 @@ named_enum! {
 /// use maxmargin::problem::{CheckOptions, Law, check};
 /// use maxmargin::{Problem, SparseVec};
 ///
-/// /// Numbers 0 or 1, and an oracle that returns the truth whatever the weights.
+/// /// Numbers 0 or 1, and an oracle that always returns the truth.
 /// struct Lazy(Vec<usize>);
 ///
 /// impl Problem for Lazy {
@@ -118,7 +118,7 @@ pub struct BrokenLaw {
     pub example: usize,
     /// The number of examples that break it, among those that were checked.
     pub examples: usize,
-    /// What is wrong with that example, in words and numbers.
+    /// A description of what is wrong with that example.
     pub message: String,
 }
 
