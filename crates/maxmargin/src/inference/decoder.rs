@@ -196,6 +196,7 @@ impl Decoder {
         y: &mut Labelling,
     ) -> Quality {
         y.marginals.clear();
+        // A labelling that contains a score that is not finite reveals it.
         if let Some(bad) = scores[..graph.size()].iter().position(|score| !score.is_finite()) {
             y.best_of_each(graph, scores);
             graph.touch(bad, &mut y.states);

@@ -155,6 +155,7 @@ impl Line {
             }
             self.hull.push((q as u32, own, start));
         }
+        // Read off the highest parabola at each place.
         let mut at = 0;
         for p in 0..scores.len() {
             let place = p as f64 + anchor;

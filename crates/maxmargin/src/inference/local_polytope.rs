@@ -246,11 +246,13 @@ impl Repair {
             let start = graph.message(factor, slot).start - first;
             graph.for_each_state(factor, slot, |at, y| self.sums[start + y] += tables[at - offset]);
         }
+        // Scale the table down.
         let wanted = scope.iter().flat_map(|&v| &nodes[graph.node(v as usize)]);
         let ratios = wanted.clone().zip(&self.sums).filter(|(_, sum)| **sum > 0.0);
         let share = ratios.map(|(wanted, sum)| wanted / sum).fold(1.0, f64::min);
         let range = graph.table(factor);
         tables[range.start - offset..range.end - offset].iter_mut().for_each(|m| *m *= share);
+        // Add the missing mass.
         self.missing.clear();
         self.missing.extend(wanted.zip(&self.sums).map(|(w, sum)| (w - share * sum).max(0.0)));
 
@@ -338,6 +340,7 @@ pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Re
     if !masses.is_finite() {
         return Err("a mass is not finite".to_owned());
     }
+    // Collect the masses. None is negative.
     let mut dense = vec![0.0; graph.size()];
     for &(at, mass) in masses.entries() {
         let Some(entry) = usize::try_from(at).ok().and_then(|at| dense.get_mut(at)) else {

@@ -110,6 +110,7 @@ impl MaxProduct {
         let (table, scope) = (graph.table(factor), graph.scope(factor));
         let first = graph.message(factor, 0).start;
         let own = first..graph.message(factor, scope.len() - 1).end;
+        // Messages from the variables: their beliefs without this factor's own messages.
         self.incoming.clear();
         for (slot, &v) in scope.iter().enumerate() {
             let beliefs = &self.beliefs[graph.node(v as usize)];
@@ -136,6 +137,7 @@ impl MaxProduct {
         }
         let mut change = 0.0f64;
         for (slot, &v) in scope.iter().enumerate() {
+            // Subtract the incoming message, normalise to a largest entry of 0, and damp.
             let range = graph.message(factor, slot);
             let local = range.start - first..range.end - first;
             let (best, incoming) = (&mut self.outgoing[local.clone()], &self.incoming[local]);

@@ -43,9 +43,11 @@ impl MaxSum {
         self.beliefs.extend_from_slice(&scores[..graph.node_size()]);
         self.best.clear();
         self.best.resize(graph.messages_size(), (f64::NEG_INFINITY, 0));
+        // From the leaves to the roots: collect the best scores.
         for link in forest.iter().rev() {
             self.send(graph, scores, link.factor as usize, link.slot as usize);
         }
+        // From the roots to the leaves: look up the states that reached them.
         labelling.clear();
         labelling.resize(graph.variables(), u32::MAX);
         let mut total = 0.0;
@@ -81,6 +83,7 @@ impl MaxSum {
         let table = &scores[graph.table(factor)];
         let best = &mut self.best[message];
         let parent_stride = graph.stride(factor, parent);
+        // Factors over two variables are the most common ones, so they have their own loop.
         if let [first, second] = *scope {
             let other = if parent == 0 { second } else { first } as usize;
             let beliefs = &self.beliefs[graph.node(other)];

@@ -60,6 +60,7 @@ impl Subsets {
         // The lower half is the larger one, so that rows are long.
         let lower = n.div_ceil(2);
         let (upper, width) = (n - lower, 1usize << lower);
+        // Scores of the subsets of each half, and terms between the halves.
         fill_subsets(&mut self.low, &linear[..lower], |i, j| self.matrix[i * n + j]);
         let shifted = |i: usize, j: usize| self.matrix[(lower + i) * n + lower + j];
         fill_subsets(&mut self.high, &linear[lower..], shifted);
@@ -70,6 +71,7 @@ impl Subsets {
         self.rows.clear();
         self.rows.resize(upper * width, 0.0);
 
+        // Try all subsets of the upper half, each with all subsets of the lower half.
         let mut best = (largest(&self.low), 0);
         for set in 1..1usize << upper {
             let lowest = set.trailing_zeros() as usize;

@@ -202,6 +202,7 @@ impl Topology {
             if std::mem::replace(&mut reached[root], true) {
                 continue;
             }
+            // Breadth-first search from each root.
             queue.clear();
             queue.push(root);
             let mut head = 0;

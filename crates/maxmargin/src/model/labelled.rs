@@ -103,6 +103,7 @@ impl LabelledRows {
         if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(RowError::RepeatedLabel(pair[0]));
         }
+        // Sort the attributes and add up repeated ones.
         let mut row: Vec<(u32, f64)> = attributes.into_iter().collect();
         if !row.is_sorted_by(|a, b| a.0 < b.0) {
             row.sort_by_key(|&(attribute, _)| attribute);
@@ -116,6 +117,7 @@ impl LabelledRows {
         }
         let refuse = |NotFinite { attribute, value }| RowError::Value { attribute, value };
         self.rows.push(row).map_err(refuse)?;
+        // Weights are stored from the first one on that is not 1.
         if weight != 1.0 && self.weights.is_empty() {
             self.weights.resize(self.len(), 1.0);
         }

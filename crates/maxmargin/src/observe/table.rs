@@ -66,6 +66,7 @@ impl<W: Write> Table<W> {
                 if let Some(passes) = start.resumed {
                     writeln!(out, "resumed after {passes} passes")?;
                 }
+                // A line about the warm start, and one about refused blocks.
                 if let Some(WarmStart { taken, refused, reason }) = &start.warm_start {
                     writeln!(out, "warm start: {taken} blocks are taken over")?;
                     if let Some(reason) = reason {
@@ -73,6 +74,7 @@ impl<W: Write> Table<W> {
                         writeln!(out, "{refused} {blocks} at the truth instead: {reason}")?;
                     }
                 }
+                // The head of the table.
                 self.validates = start.validates;
                 let column = if self.validates { "error" } else { "step" };
                 writeln!(out, "{}", "─".repeat(WIDTH))?;

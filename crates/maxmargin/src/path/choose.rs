@@ -103,6 +103,7 @@ pub fn choose_lambda(
     let (mut lambda, mut point) = (start.lambda, start.dual);
     let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
     let (mut primal, mut without) = (1.0, None);
+    // Train at smaller and smaller λ, each time from the last dual point.
     while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
         lambda *= FACTOR;
         let (at, tolerance) = (Some(lambda), ACCURACY * primal);
@@ -119,6 +120,7 @@ pub fn choose_lambda(
         }
         tried.push(TriedLambda { lambda, error });
         (point, primal) = (solution.dual, solution.certificate.primal);
+        // Count the λ without improvement, once something is learned.
         let learning = primal < LEARNING * *without.get_or_insert(primal);
         if error < best {
             (best, since) = (error, 0);

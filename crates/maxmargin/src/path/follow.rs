@@ -74,12 +74,14 @@ pub fn regularization_path_with(
 
     let (mut here, mut extra) = (first(problem, settings)?, 0.0);
     loop {
+        // Record the solution at this λ.
         let length = length_sq(problem, &here.solution.weights);
         let control = recorder.add(&here, length, extra);
         let ended = !matches!(here.solution.status, Status::Converged | Status::Estimated);
         if ended || control == Control::Stop || interrupt.is_raised() {
             break;
         }
+        // Find the smallest λ down to which it is ε-good.
         let begin = Instant::now();
         let step = match &mut workers {
             None => Step::exact(settings.epsilon, recorder.last()),
@@ -98,6 +100,7 @@ pub fn regularization_path_with(
                 if smaller < settings.lambda_min {
                     break;
                 }
+                // Train there, with the same weights at first.
                 let beginning = Beginning {
                     point: Some(here.solution.dual.rescaled(problem, ratio)),
                     block_gaps: settings.heuristic.then_some(here.known.block_gaps),

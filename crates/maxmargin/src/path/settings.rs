@@ -111,6 +111,7 @@ impl PathSettings {
         if !self.heuristic {
             return Ok(());
         }
+        // A heuristic path needs block gaps that an order keeps.
         let refuse = |second: String, why| {
             Err(SettingsError::Combination { first: "a heuristic path".to_owned(), second, why })
         };

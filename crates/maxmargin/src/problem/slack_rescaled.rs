@@ -340,6 +340,7 @@ fn check_masses(
     loss_of: impl Fn(u64) -> f64,
 ) -> Result<(), String> {
     let own = truth.entries().first().map(|&(part, _)| part);
+    // Add up the masses of wrong outputs, and their shares α = β/L.
     let (mut sum, mut weights, mut balance) = (0.0, 0.0, 0.0);
     for &(part, mass) in parts.entries() {
         if Some(part) == own {
@@ -355,6 +356,7 @@ fn check_masses(
             weights += mass / cost;
         }
     }
+    // Check the sums.
     let tolerance = slack * (1.0 + sum.abs());
     if weights > 1.0 + slack {
         return Err(format!("the masses of its outputs sum to {weights}, which is more than 1"));

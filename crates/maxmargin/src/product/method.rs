@@ -146,6 +146,7 @@ impl<'a, F: Smooth> State<'a, F> {
     pub(super) fn new(f: &'a mut F, blocks: &'a mut [Domain]) -> Result<Self, ProductError> {
         let mut ranges = Vec::new();
         let (mut dim, mut largest) = (0, 0);
+        // Check the blocks and lay out their coordinates.
         for (block, domain) in blocks.iter().enumerate() {
             let size = domain.dim();
             if size == 0 {
@@ -162,6 +163,7 @@ impl<'a, F: Smooth> State<'a, F> {
         if let Some(expected) = f.dim().filter(|expected| *expected != dim) {
             return Err(ProductError::Size { expected, found: dim });
         }
+        // Start in the middle of every block.
         let mut x = vec![0.0; dim];
         for (domain, range) in blocks.iter().zip(&ranges) {
             domain.start(&mut x[range.clone()]);

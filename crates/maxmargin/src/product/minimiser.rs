@@ -93,6 +93,7 @@ impl<'a> Minimiser<'a> {
         settings.check()?;
         let mut state = State::new(f, blocks)?;
         let (n, d) = (state.ranges.len(), state.x.len());
+        // Start from scratch, or from a checkpoint.
         let fresh = Saved {
             settings: settings.clone(),
             x: state.x.clone(),

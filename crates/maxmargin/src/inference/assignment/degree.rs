@@ -177,11 +177,13 @@ impl DegreeBounded {
         before.resize(nodes, SOURCE);
         done.clear();
         done.resize(nodes, false);
+        // Start from all rows with room.
         for row in (0..rows).filter(|&row| degrees[row] < most[0]) {
             distances[row] = (-potentials[row]).max(0.0);
         }
         let (mut end, mut nearest_end) = (None, f64::INFINITY);
         loop {
+            // Take the nearest node that is not done.
             let open = (0..nodes).filter(|&node| !done[node]);
             let shorter = |a: usize, b: usize| if distances[b] < distances[a] { b } else { a };
             let Some(node) = open.reduce(shorter) else {
@@ -193,6 +195,7 @@ impl DegreeBounded {
             }
             done[node] = true;
             if node < rows {
+                // From a row, links that are not used yet lead to columns.
                 for c in 0..columns {
                     let at = node * columns + c;
                     if links[at] != Link::Open || done[rows + c] {
@@ -212,6 +215,7 @@ impl DegreeBounded {
                         (end, nearest_end) = (Some(node), to_sink);
                     }
                 }
+                // From a column, used links lead back to rows.
                 let is_used = |row: usize| links[row * columns + c] == Link::Used;
                 for row in (0..rows).filter(|&row| is_used(row) && !done[row]) {
                     let score = scores[row * columns + c];

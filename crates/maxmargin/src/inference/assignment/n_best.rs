@@ -159,6 +159,7 @@ impl Murty<'_> {
         let place = |row: usize, link: Option<u32>| {
             row * width + link.map_or(columns + row, |c| c as usize)
         };
+        // Fix the links of the first rows, and forbid the excluded ones.
         for (row, &link) in like.iter().enumerate().take(fixed) {
             let kept = scores[place(row, link)];
             scores[row * width..][..width].fill(never);

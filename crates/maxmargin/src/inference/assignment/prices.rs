@@ -134,6 +134,7 @@ impl Market {
                     }
                     break;
                 }
+                // Raise the price by the lead over the second best choice.
                 let (second, second_at) =
                     if null >= second { (null, at) } else { (second, second_at) };
                 let raise = profit - second;
@@ -148,6 +149,7 @@ impl Market {
                 if raise < f64::INFINITY {
                     self.prices[at] += raise;
                 }
+                // Take the column, and let its old row bid next.
                 self.column_of[bidder] = at as u32;
                 self.row_of[at] = bidder as u32;
                 if old == FREE {

@@ -41,6 +41,7 @@ pub(super) fn check(
             part => return Err(format!("it has a part that does not exist: {part:?}")),
         }
     }
+    // Masses sum to 1 at every position, and nodes agree with their edges.
     let off = |sum: f64| (sum - 1.0).abs() > slack;
     if let Some(t) = node_sums.iter().position(|&sum| off(sum)) {
         return Err(format!("the masses of position {t} sum to {}, not to 1", node_sums[t]));
@@ -55,6 +56,7 @@ pub(super) fn check(
             return Err(format!("label {y} at position {t} and its edges differ by {rest:e}"));
         }
     }
+    // The loss is the expected loss of the masses.
     let own: f64 = parts.entries().iter().map(|&(id, mass)| chain.part_loss(i, id) * mass).sum();
     if (own - loss).abs() > slack * (1.0 + own.abs()) {
         return Err(format!("its loss is stated as {loss}, but is {own}"));

@@ -231,6 +231,7 @@ impl NormScratch {
             let entry = |at: u32| (at != 0).then(|| nodes[at as usize - 1]);
             std::iter::successors(entry(from), move |node| entry(node.before))
         };
+        // Add up the features of all nodes with this label.
         let (mut bias, mut total) = (0.0, 0.0);
         for node in linked() {
             let t = node.t as usize;

@@ -99,6 +99,7 @@ impl Grams {
         let NormScratch { latest, entries, .. } = scratch;
         latest.resize(self.states[self.states.len() - 1], 0);
         entries.clear();
+        // List the factors with their states, and link those of the same template and state.
         graph.for_each_table(parts, |table, own| {
             for &factor in table.factors {
                 let first = self.states[data.factor(factor).template as usize];
@@ -109,6 +110,7 @@ impl Grams {
                 }
             }
         });
+        // Add the lengths, from inner products or from features.
         let mut total = 0.0;
         for at in 0..scratch.entries.len() {
             let entry = scratch.entries[at];

@@ -26,6 +26,7 @@ pub(super) fn check(
     let name = |k: usize| format!("link {}-{}", pair.link(k).0, pair.link(k).1);
     let (mut rows, mut columns) =
         (vec![(0.0, 0.0); pair.rows() as usize], vec![(0.0, 0.0); pair.columns() as usize]);
+    // Every link has a mass between 0 and 1.
     for (k, &mass) in masses.iter().enumerate() {
         let (row, column) = pair.link(k);
         let truth = f64::from(u8::from(pair.gold(k) == Gold::Sure));
@@ -38,6 +39,7 @@ pub(super) fn check(
             end.1 += truth;
         }
     }
+    // Rows and columns keep their limits.
     for (side, most, ends) in
         [("row", shape.most_per_row, rows), ("column", shape.most_per_column, columns)]
     {

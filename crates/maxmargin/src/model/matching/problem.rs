@@ -142,6 +142,7 @@ impl Matching {
                 return Err(MatchingError::Attribute { pair: at, attribute, attributes });
             }
         }
+        // Collect the true links, and note whether they exceed the limits.
         let truths = data.iter().map(|pair| {
             let links: Vec<u32> = pair.of_kind(Gold::Sure).map(|k| k as u32).collect();
             let (mut rows, mut columns) =

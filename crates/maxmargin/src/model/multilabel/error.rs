@@ -95,6 +95,7 @@ pub(crate) fn check(
     if labels == 0 {
         return Err(MultilabelError::NoLabels);
     }
+    // Pairs.
     let mut seen = std::collections::BTreeSet::new();
     for &(first, second) in &shape.pairs {
         if first == second || first.max(second) as usize >= labels {
@@ -104,12 +105,14 @@ pub(crate) fn check(
             return Err(MultilabelError::PairTwice { first, second });
         }
     }
+    // Label weights.
     if !loss.label_weights.is_empty() && loss.label_weights.len() != labels {
         return Err(MultilabelError::LabelWeightCount { found: loss.label_weights.len(), labels });
     }
     if let Some(label) = loss.label_weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
         return Err(MultilabelError::LabelWeight { label, weight: loss.label_weights[label] });
     }
+    // Rows.
     for (row, (x, on)) in data.iter().enumerate() {
         if let Some(&label) = on.iter().find(|&&label| label as usize >= labels) {
             return Err(MultilabelError::Label { row, label, labels });

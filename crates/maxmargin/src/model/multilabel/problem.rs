@@ -383,6 +383,7 @@ impl CheckPoints for Multilabel {
             return Err("a mass is not finite".to_owned());
         }
         let labels = self.shape.labels;
+        // Collect the masses of labels and pairs.
         let mut masses = vec![0.0; labels + self.shape.pairs.len()];
         for &(id, mass) in parts.entries() {
             let Some(entry) = usize::try_from(id).ok().and_then(|id| masses.get_mut(id)) else {
@@ -390,6 +391,7 @@ impl CheckPoints for Multilabel {
             };
             *entry += mass;
         }
+        // Check that they are consistent.
         let (on, both) = masses.split_at(labels);
         if let Some(k) = on.iter().position(|mass| *mass < -slack || *mass > 1.0 + slack) {
             return Err(format!("the mass of label {k} is {}, not between 0 and 1", on[k]));

@@ -39,12 +39,14 @@ pub(super) fn check(
             return Err(format!("it has a part that does not exist: {id}"));
         }
     }
+    // The true label of a node has the rest of its mass.
     for (v, (row, &label)) in masses.chunks_exact_mut(k).zip(truth).enumerate() {
         row[label as usize] = 1.0 - row.iter().sum::<f64>();
         if let Some(label) = row.iter().position(|mass| *mass < -slack) {
             return Err(format!("label {label} of node {v} has the mass {}", row[label]));
         }
     }
+    // The disagreement of every edge is possible for its two nodes.
     for (&(a, b), &mass) in edges.iter().zip(&disagreements) {
         let row = |v: u32| &masses[v as usize * k..][..k];
         let (least, most) = disagreement(row(a), row(b));

@@ -102,6 +102,7 @@ impl Relaxation {
         let k = task.labels;
         let (mut idle, mut open) = (0, task.nodes());
         for label in (0..k).cycle() {
+            // The cut minimises −F: open nodes are tied with −D_v.
             self.ties.clear();
             let rows = self.scores.chunks_exact(k).zip(&self.is_open);
             self.ties.extend(rows.map(|(row, is_open)| {

@@ -85,8 +85,10 @@ impl Network {
         if !total.is_finite() {
             return false;
         }
+        // Round all numbers to multiples of a quantum, so that the flow is exact.
         let quantum = Quantum::of(total);
         let before = self.quantum.replace(quantum);
+        // Build the network in the first call; afterwards only its capacities change.
         if before.is_none() {
             self.flow.reset(ties.len());
             for &(a, b) in edges {
@@ -100,6 +102,7 @@ impl Network {
         for (e, &(there, back)) in capacities.iter().enumerate() {
             self.flow.set_edge(e, quantum.round(there), quantum.round(back));
         }
+        // The old flow must be in the same quanta.
         if before != Some(quantum) || !is_warm {
             self.flow.forget_flow();
         }
@@ -270,6 +273,7 @@ impl Search {
                     *own = label;
                 }
             }
+            // Accept the expansion only if it raises the value.
             let found = task.value(&self.candidate);
             if found > value {
                 value = found;

@@ -154,6 +154,7 @@ impl TreeExamples {
         scale: f64,
         weight: f64,
     ) -> Result<(), TreeExampleError> {
+        // Check the maps and the true states.
         let nodes = self.shape.nodes().len();
         let per_place = self.map_starts[nodes];
         let expected = width * height * per_place;
@@ -177,6 +178,7 @@ impl TreeExamples {
         if !node_weights.is_empty() && node_weights.len() != nodes {
             return Err(count("node weights", node_weights.len()));
         }
+        // Turn node weights into shares of the loss.
         let positive = |what, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(value),
             false => Err(TreeExampleError::Number { what, value }),

@@ -78,6 +78,7 @@ impl Tree {
             let Some(parent) = own.parent else { continue };
             let first = search.first_kind(node);
             for kind in 0..own.kinds {
+                // For each place of the parent, sum over the places of this kind.
                 let row = search.row(node, kind);
                 let below = &mut sums.below[first + kind];
                 below.clear();
@@ -90,6 +91,7 @@ impl Tree {
                     below.push(log_sum(&sums.terms));
                 }
             }
+            // Sum over the kinds, and add the result to the parent.
             let (table, above) = (&theta[shape.table(node)], shape.nodes()[parent].kinds);
             for kind in 0..above {
                 for (p, score) in search.row(parent, kind).iter_mut().enumerate() {
@@ -126,6 +128,7 @@ impl Tree {
             let own = &shape.nodes()[node];
             let (first, start) = (search.first_kind(node), search.start(node));
             let Some(parent) = own.parent else {
+                // A root has the probabilities of its own potentials.
                 let states = start..start + own.kinds * places;
                 masses[states.clone()].copy_from_slice(&search.scores[states.clone()]);
                 softmax(&mut masses[states.clone()]);
@@ -140,6 +143,7 @@ impl Tree {
                 row.clear();
                 row.resize(above * places, 0.0);
             });
+            // Distribute the mass of each state of the parent among the kinds of this node.
             for state in 0..above * places {
                 let (kind, p) = (state / places, state % places);
                 let mass = masses[places_of + state];
@@ -154,6 +158,7 @@ impl Tree {
                 }
             }
             for kind in 0..own.kinds {
+                // Then distribute the mass of each kind among its places.
                 let row = start + kind * places..start + (kind + 1) * places;
                 for p in 0..places {
                     let scores = search.scores[row.clone()].iter().enumerate();

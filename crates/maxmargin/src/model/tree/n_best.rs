@@ -88,6 +88,7 @@ impl Tree {
             add(&mut waiting, &[], Vec::new());
         }
         while let Some(Candidate { found, free, forbidden, .. }) = waiting.pop() {
+            // Split the other outputs of this set into one subset per node.
             let is_last = results.len() + 1 == n;
             for node in free..found.states.len() {
                 if is_last {

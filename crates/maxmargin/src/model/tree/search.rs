@@ -60,11 +60,13 @@ impl Search {
 
     /// Writes the best states to `y`, and returns their score. The scores are overwritten.
     pub(super) fn run(&mut self, shape: &TreeShape, w: &[f64], y: &mut Vec<State>) -> f64 {
+        // From the leaves up, add the best scores below each node to its parent.
         for &node in shape.order().iter().rev() {
             if let Some(parent) = shape.nodes()[node].parent {
                 self.send(shape, w, node, parent);
             }
         }
+        // From the roots down, look up the best state of each node given that of its parent.
         y.clear();
         y.resize(shape.nodes().len(), State::default());
         let mut total = 0.0;

@@ -186,6 +186,7 @@ impl<'p, P: Problem> Look<'p, P> {
         for block in &mut blocks {
             self.ask(block, Question::Oracle, 0, &origin);
         }
+        // Random weights of the right size, now that some outputs are known.
         let [there, back] = Place::pair(bounds, self.scale(&blocks), &unit);
         let mut places = vec![origin, there, back];
         for block in &mut blocks {
@@ -306,6 +307,7 @@ impl<'p, P: Problem> Look<'p, P> {
             if answers().next().is_none() {
                 continue;
             }
+            // Compare the answers at these weights with all known outputs.
             let values = self.values(i, place, known);
             let decoded = answers().find(|answer| answer.question == Question::Decode);
             for answer in answers() {
@@ -314,6 +316,7 @@ impl<'p, P: Problem> Look<'p, P> {
                     self.check_answer(i, place, answer, &values);
                 }
                 if answer.question == Question::Oracle {
+                    // Collect the evidence for a probable cause.
                     let tally = &mut self.tally;
                     tally.answers += 1;
                     tally.truths += usize::from(known[answer.output].is_truth());
