@@ -53,9 +53,12 @@ default="auto"
     label_weights : dict, optional
         What a mistake costs by true label; 1 for those that are not named.
     template : str, optional
-        Makes attributes of tokens that are columns of text, such as ``("cat", "NN")``: ``"chunking"``
-        makes CRFsuite's attributes for chunking of words and parts of speech, anything else is the
-        lines of a template in CRF++'s syntax. Faster than dictionaries made in Python.
+        Makes attributes of tokens that are columns of text, such as ``("cat", "NN")``: ``"words"``
+        looks at the words near by, their prefixes, suffixes and shapes, ``"words+pos"`` at parts of
+        speech and other columns besides, ``"chunking"`` makes CRFsuite's attributes for chunking of
+        words and parts of speech; anything else is the lines of a template in CRF++'s syntax. Faster
+        than dictionaries made in Python. A :class:`SequenceFile` of columns has a template of its own
+        if none is given here.
     without : sequence of str, default=()
         Groups of features to leave out: emission, transition, bias, first, last.
     kernel : {None, "linear", "poly", "rbf"}, default=None
@@ -219,6 +222,7 @@ default="auto"
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
         self._check_template()
+        self._read_template = None
         lengths = extra.get("lengths")
         if isinstance(X, SequenceFile):
             return self._prepare_file(X, y, sample_weight)
@@ -339,8 +343,11 @@ default="auto"
         self.without = tuple(group for group in GROUPS if not shape["groups"][group])
         self.loss = "normalised" if loss["normalised"] else "hamming"
         restore_kernel(self, meta["spec"])
+        self.__dict__.pop("_read_template", None)
         if meta.get("template"):
-            self.template = "\n".join(meta["template"]["lines"])
+            built_in = meta["template"].get("built_in")
+            lines = meta["template"]["lines"]
+            self.template = built_in["name"] if built_in else "\n".join(lines)
         self._restore_attributes(model, meta)
 
     def _set_weights(self) -> None:

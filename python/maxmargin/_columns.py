@@ -18,8 +18,8 @@ from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds
 from .io import SequenceFile, without_collection
 
-#: The template that is built in.
-CHUNKING = "chunking"
+#: The templates that are built in, and how many columns they need besides the label.
+BUILT_IN = {"words": 1, "words+pos": 2, "chunking": 2}
 
 
 def is_columns(template: Any, X: Any) -> bool:
@@ -89,42 +89,58 @@ class FromColumns:
     bounds: Any
     _model: native.Model
     _labels: Labels
+    _read_template: str | None
 
     def _check_template(self) -> None:
         if self.template is not None and not isinstance(self.template, str):
             raise ValueError(
-                f"template is {self.template!r}; it must be 'chunking', or a text of lines in CRF++'s "
-                "syntax"
+                f"template is {self.template!r}; it must be {', '.join(map(repr, BUILT_IN))}, or a "
+                "text of lines in CRF++'s syntax"
             )
 
     def _width(self, X: list[Any]) -> int:
         """How many columns tokens have, where the template can do with so many."""
         found = columns_of(X)
-        if self.template == CHUNKING and found != 2:
+        if self.template == "chunking" and found != 2:
             raise ValueError(
                 f"template='chunking' needs two columns, word and part of speech; tokens have {found}"
+            )
+        if found < BUILT_IN.get(self.template, 0):
+            raise ValueError(
+                f"template={self.template!r} needs {BUILT_IN[self.template]} columns; tokens have "
+                f"{found}"
             )
         return found
 
     def _has_transitions(self) -> bool:
         """Whether the template asks for weights of pairs of labels, if it is one that would say so."""
-        if self.template is None or self.template == CHUNKING:
+        if self.template is None or self.template in BUILT_IN:
             return True
         return any(line.startswith("B") for line in self.template.splitlines())
 
+    def _kept_template(self) -> str | None:
+        """The built-in template that the data of this fit were read with, or the fitted model has kept."""
+        if "_read_template" in self.__dict__:
+            return self._read_template
+        kept = json.loads(self._model.meta()).get("template")
+        return json.dumps(kept) if kept and kept.get("built_in") else None
+
     def _input(
-        self, source: Any, format: str | None, text: str | None = None, columns: int | None = None
+        self,
+        source: Any,
+        format: str | None,
+        text: str | None = None,
+        columns: int | None = None,
+        kept: str | None = None,
     ) -> dict[str, Any]:
-        """What the native half reads; ``columns`` is how many training data have, with the label."""
-        template = None
-        if self.template is not None and self.template != CHUNKING:
-            template = (self.template, columns)
-        if self.template is not None and format is None:
-            format = "conll"
+        """What the native half reads; ``columns`` is how many training data have, with the label, and
+        ``kept`` is the template of a fitted model."""
         return {
             "source": os.fspath(source),
             "format": format,
-            "template": template,
+            "template": None if self.template is None else (self.template, columns),
+            "kept": kept,
+            "refuse_columns": False,
             "text": text,
             "weights": None,
         }
@@ -159,6 +175,7 @@ class FromColumns:
     def _prepare_input(self, given: dict[str, Any], labels: Labels | None = None) -> Prepared:
         """Reads data to train on; ``labels`` are those that their names stand for, if not texts."""
         data, names, attributes, format = native.SequenceData.read_training(given)
+        self._read_template = data.template()
         classes = loaded_classes(names.list())
         if labels is not None:
             place = {name: at for at, name in enumerate(labels.names())}
@@ -176,12 +193,21 @@ class FromColumns:
 
     def _read_file(self, file: SequenceFile, labelled: bool) -> native.SequenceData:
         """Reads a file for the fitted names."""
-        columns = None
-        if not labelled:
+        columns, kept, format = None, self._kept_template(), file.format
+        # There is no model yet while it is being fitted.
+        model = self.__dict__.get("_model")
+        meta: dict[str, Any] = {} if model is None else json.loads(model.meta())
+        if not labelled and kept is None:
             # Whether there are labels in it can only be told by how many columns there were in training.
-            kept = json.loads(self._model.meta()).get("template")
-            columns = kept["columns"] if kept else None
-        return self._read(self._input(file.path, file.format, columns=columns), labelled)
+            columns = meta["template"]["columns"] if meta.get("template") else None
+        if format not in (None, "conll", "conllu"):
+            kept = None
+        given = self._input(file.path, format, columns=columns, kept=kept)
+        if kept is None and given["template"] is None and format is None:
+            # Models that have kept no template know one of columns, or attributes that columns lack.
+            given["format"] = "conll" if meta.get("format") == "conll" else None
+            given["refuse_columns"] = given["format"] is None
+        return self._read(given, labelled)
 
     def _read(self, given: dict[str, Any], labelled: bool) -> native.SequenceData:
         """Reads data for the fitted names."""
@@ -197,6 +223,7 @@ class FromColumns:
             known = self._labels.names()
             pairs = [zip(self._labels.encode(own, strict=False), own, strict=True) for own in y]
             names = [[known[k] if k < len(known) else str(own) for k, own in row] for row in pairs]
-        given = self._input("X", None, column_text(X, names), self._width(X) + 1)
+        columns, kept = self._width(X) + 1, self._kept_template()
+        given = self._input("X", None, column_text(X, names), columns, kept)
         given["weights"] = None if weights is None else weights.tolist()
         return self._read(given, names is not None)

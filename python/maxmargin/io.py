@@ -32,7 +32,11 @@ __all__ = [
 
 
 def read_sequences(
-    source: PathLike, format: str | None = None
+    source: PathLike,
+    format: str | None = None,
+    *,
+    template: str | None = None,
+    label_column: str | int | None = None,
 ) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
     """Reads sequences from a file, gzipped or not, or a data set that ships inside.
 
@@ -40,9 +44,17 @@ def read_sequences(
     ----------
     source : path-like
         A file, or ``"ocr-small"`` or ``"ocr-large"``, each also with ``":test"``.
-    format : {"crfsuite", "svm-hmm", "conll", "ocr"}, optional
-        The format; found out by itself if not given. ``"conll"`` makes CRFsuite's attributes for
-        chunking from columns of words, part-of-speech tags and chunk tags.
+    format : {"crfsuite", "svm-hmm", "conll", "conllu", "ocr"}, optional
+        The format; found out by itself if not given. ``"conll"`` are words in columns with the label
+        last, such as ``word label`` or the four columns of CoNLL-2003, ``"conllu"`` is CoNLL-U. Given
+        as ``"conll"``, two or three columns are words, parts of speech and chunks, of which the last
+        may be missing.
+    template : {"words", "words+pos", "chunking"}, optional
+        How attributes are made from columns, of which one is the label; by default, what goes with
+        the columns.
+    label_column : str or int, optional
+        The column that is the label: its number from 1, or its name in CoNLL-U or in a header; by
+        default the last, and UPOS in CoNLL-U.
 
     Returns
     -------
@@ -57,7 +69,8 @@ def read_sequences(
     (626, 'ommanding')
     """
     with without_collection():
-        X, y, _ = native.read_sequences(os.fspath(source), format)
+        label = None if label_column is None else str(label_column)
+        X, y, _ = native.read_sequences(os.fspath(source), format, template, label)
     return X, y
 
 
@@ -101,8 +114,9 @@ class SequenceFile:
 def read_columns(
     source: PathLike, *, labelled: bool = True
 ) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
-    """Reads sequences of tokens with columns between blanks, as in CoNLL's files, for
-    ``ChainSVM(template=…)``.
+    """Reads sequences of tokens with columns between tabs or blanks, as in CoNLL's files, for
+    ``ChainSVM(template=…)``. Headers, comments and ``-DOCSTART-`` are left out. Of CoNLL-U, words are
+    the columns and UPOS is the label.
 
     Parameters
     ----------
@@ -124,36 +138,8 @@ def read_columns(
     >>> maxmargin.read_columns(file)
     ([[('the', 'DT'), ('cat', 'NN')], [('purrs', 'VBZ')]], [['B-NP', 'I-NP'], ['B-VP']])
     """
-    X: list[list[tuple[str, ...]]] = [[]]
-    y: list[list[str]] = [[]]
-    width = None
-    with _open(source) as file, without_collection():
-        try:
-            lines = file.read().split("\n")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{os.fspath(source)}: expected UTF-8 text ({error})") from None
-        for number, line in enumerate(lines, 1):
-            cells = line.split()
-            if not cells:
-                if X[-1]:
-                    X.append([])
-                    y.append([])
-                continue
-            width = width or len(cells)
-            if len(cells) != width or width < 1 + labelled:
-                raise ValueError(
-                    f"{os.fspath(source)}:{number}: expected {max(width, 1 + labelled)} columns, "
-                    f"found {len(cells)}"
-                )
-            if labelled:
-                y[-1].append(cells.pop())
-            X[-1].append(tuple(cells))
-    if not X[-1]:
-        X.pop()
-        y.pop()
-    if not X:
-        raise ValueError(f"{os.fspath(source)}: no sequences")
-    return X, y
+    with without_collection():
+        return native.read_columns(os.fspath(source), labelled)
 
 
 def read_rows(

@@ -49,8 +49,8 @@ def test_files_of_columns_are_read(sentences, file, tmp_path):
     X, y = maxmargin.read_columns(file, labelled=False)
     assert X[0][0] == (*sentences[0][0][0], sentences[1][0][0]) and y[0] == []
     for text, message in (
-        ("a b\nc\n", "bad.txt:2: expected 2 columns, found 1"),
-        ("a\n", "bad.txt:1: expected 2 columns, found 1"),
+        ("a b\nc\n", "bad.txt:2:2: expected 2 columns between blanks, as in .*, found 1"),
+        ("a\n", "bad.txt:1:1: expected two columns or more, .* found 1 column"),
         ("\n \n", "no sequences"),
         ("", "no sequences"),
     ):
@@ -60,6 +60,84 @@ def test_files_of_columns_are_read(sentences, file, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"a \xff\n")
     with pytest.raises(ValueError, match="expected UTF-8"):
         maxmargin.read_columns(tmp_path / "bad.txt")
+
+
+CONLLU = """# text = Du vin
+1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDe\tde\tADP\tP\t_\t3\tcase\t_\t_
+2\tle\tle\tDET\tD\t_\t3\tdet\t_\t_
+3\tvin\tvin\tNOUN\tN\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "X", "y"),
+    [
+        ("word\ttag\nthe\tDT\ncat\tNN\n", [[("the",), ("cat",)]], [["DT", "NN"]]),
+        (
+            "-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\r\nwins VBZ B-VP O\r\n",
+            [[("EU", "NNP", "B-NP"), ("wins", "VBZ", "B-VP")]],
+            [["B-ORG", "O"]],
+        ),
+        (CONLLU, [[("De",), ("le",), ("vin",)]], [["ADP", "DET", "NOUN"]]),
+    ],
+)
+def test_every_kind_of_columns_is_read(text, X, y, tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_bytes(text.encode())
+    assert maxmargin.read_columns(path) == (X, y)
+    named, labels = maxmargin.read_sequences(path)
+    assert labels == y
+    assert all(f"w[0]={own[0]}" in token for token, own in zip(named[0], X[0], strict=True))
+    template = "words" if len(X[0][0]) == 1 else "words+pos"
+    assert maxmargin.read_sequences(path, template=template) == (named, labels)
+    # Files, columns and attributes are the same to a model, and a fitted one keeps the template.
+    model = ChainSVM(**METHOD).fit(SequenceFile(path))
+    theirs = ChainSVM(template=template, **METHOD).fit(X, y)
+    assert model.attribute_names_ == theirs.attribute_names_
+    assert (model.coef_ == theirs.coef_).all()
+    loaded = pickle.loads(pickle.dumps(model))
+    for one in (model, theirs, loaded):
+        assert predictions(one, SequenceFile(path)) == y and one.score(SequenceFile(path)) == 1.0
+    model.save(tmp_path / "kept")
+    kept = maxmargin.load(tmp_path / "kept")
+    assert kept.template == template and predictions(kept, X) == y
+    raw = tmp_path / "raw.txt"
+    raw.write_text("\n".join(" ".join(token) for token in X[0]) + "\n")
+    assert predictions(kept, SequenceFile(raw)) == y
+
+
+def test_labels_may_be_in_another_column(tmp_path):
+    path = tmp_path / "train.conllu"
+    path.write_text(CONLLU)
+    assert maxmargin.read_sequences(path, label_column="xpos")[1] == [["P", "D", "N"]]
+    assert maxmargin.read_sequences(path, label_column=8)[1] == [["case", "det", "root"]]
+    for options, message in (
+        ({"label_column": "upso"}, "did you mean UPOS"),
+        ({"template": "wrods"}, "did you mean `words`"),
+        ({"template": "words", "format": "crfsuite"}, "formats with columns"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            maxmargin.read_sequences(path, **options)
+
+
+def test_validation_files_are_read_as_the_training_data(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("the DT\ncat NN\n\na DT\ndog NN\n")
+    model = ChainSVM(**METHOD).fit(SequenceFile(path), validation=SequenceFile(path))
+    assert model.score(SequenceFile(path)) == 1.0
+    # Fitted anew on attributes, it forgets the columns.
+    model.fit([[{"a": 1.0}, {"b": 1.0}]], [["DT", "NN"]])
+    with pytest.raises(ValueError, match="trained on attributes of their own"):
+        model.predict(SequenceFile(path))
+
+
+def test_columns_say_nothing_to_models_of_attributes(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("the DT\ncat NN\n")
+    model = ChainSVM(**METHOD).fit([[{"a": 1.0}, {"b": 1.0}]], [["DT", "NN"]])
+    with pytest.raises(ValueError, match="trained on attributes of their own"):
+        model.predict(SequenceFile(path))
 
 
 def predictions(model, X):
@@ -167,7 +245,10 @@ def test_searches_validation_and_empty_sequences(sentences):
         ("chunking", [[("a", "X"), ("b", "Y")]], [["A x", "B"]], ValueError, "no blanks"),
         ("U0:%x[0]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:4"),
         ("U0:%x[0,7]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "looks at column 7"),
-        ("words", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:1"),
+        ("words\n", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:1"),
+        ("word", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "did you mean `words`"),
+        ("U0:%X[0,0]", [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "the template:1:4"),
+        ("words+pos", [["a", "b"]], [["A", "B"]], ValueError, "needs 2 columns"),
         (3, [[("a", "X"), ("b", "Y")]], [["A", "B"]], ValueError, "template is 3"),
     ],
 )

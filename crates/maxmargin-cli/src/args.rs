@@ -5,6 +5,7 @@ mod kernel;
 mod model;
 mod pictures;
 mod predict;
+mod report;
 mod soft;
 
 pub(crate) use compare::Budget;
@@ -14,6 +15,7 @@ pub use model::ModelArgs;
 pub(crate) use model::{Group, Loss, ModelName, Pairs};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
+pub(crate) use report::ReportArgs;
 pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -33,6 +35,22 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Keeps the command line for pages to show.
+    pub(crate) fn with_line(mut self, line: Vec<String>) -> Self {
+        match &mut self.command {
+            Command::Train(args) => args.line = line,
+            Command::Demo(args) => args.line = line,
+            Command::Path(args) => args.line = line,
+            Command::Compare(args) => args.line = line,
+            Command::Evaluate(args) => args.line = line,
+            Command::Report(args) => args.line = line,
+            _ => {}
+        }
+        self
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Trains a handwriting recogniser on built-in data, and shows what it learned
@@ -49,12 +67,18 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Compares a model's predictions with the labels in the data
     Evaluate(EvaluateArgs),
+    /// Shows finished runs side by side on one page
+    Report(ReportArgs),
     /// Recomputes a model's certificate from its training data
     Verify(VerifyArgs),
     /// Prints what a model file holds
     Dump(DumpArgs),
     /// Lists the built-in data sets
     Data(DataArgs),
+    /// Prints a script that completes commands in a shell
+    Completions(CompletionsArgs),
+    /// Writes manual pages
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -64,6 +88,9 @@ pub(crate) struct DemoArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -118,6 +145,9 @@ pub(crate) struct TrainArgs {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -171,6 +201,9 @@ pub(crate) struct PathArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -320,6 +353,20 @@ pub(crate) struct DataArgs {
     /// Print exactly one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder for the pages, one for each verb
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) out: PathBuf,
 }
 
 /// A parser that offers `names` in help and errors and gives the value with that name.

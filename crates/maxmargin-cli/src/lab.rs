@@ -7,9 +7,9 @@ pub use crate::commands::compare::method::{ALL, Method};
 pub use crate::commands::compare::page::{convergence, figures, sections};
 pub use crate::commands::compare::runner::{Row, Run};
 pub use crate::commands::compare::{Comparison, compare_what_applies};
-pub use crate::commands::{make_folder, on_ctrl_c, print, print_json, write_figures, write_file};
+pub use crate::commands::{make_folder, print, print_json, write_figures, write_file};
 pub use crate::output::check as check_files;
-pub use crate::screen::Screen;
+pub use crate::screen::{Screen, on_ctrl_c};
 
 use crate::commands::errors_in_words;
 use crate::kind::{self, Vocabulary, kind_of};

@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod help;
 mod kind;
 #[doc(hidden)]
 pub mod lab;
@@ -14,13 +15,18 @@ mod report;
 mod screen;
 mod tally;
 
-use clap::Parser as _;
-use std::io::Write as _;
+use clap::{FromArgMatches as _, Parser as _};
+use screen::Screen;
 use std::process::ExitCode;
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
-    exit_code(commands::run(args::Cli::parse().command))
+    let line =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let (mut command, arguments) = help::asked_for(std::env::args_os());
+    let matches = command.try_get_matches_from_mut(arguments).unwrap_or_else(|e| e.exit());
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    exit_code(commands::run(cli.with_line(line).command))
 }
 
 /// Does what other arguments ask for.
@@ -36,12 +42,12 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
 /// The exit code of a program, once an error has been told.
 #[doc(hidden)]
 pub fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
+    screen::clear();
     match result {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is there to be told that standard error is closed.
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            Screen::new(false).warn(format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -1,12 +1,17 @@
 //! The report of a run.
 
 mod blocks;
+pub(crate) mod command;
+mod lambda;
 
-use crate::args::Pictures;
-use crate::commands::{Test, certificate_in_words, support_in_words, validation_in_words};
-use crate::kind::kernel;
-use crate::kind::kind_of;
+pub(crate) use lambda::LambdaCurve;
+
+use crate::commands::{certificate_in_words, support_in_words, validation_in_words};
+use crate::kind::draw::{WEIGHTS, heaviest};
+use crate::kind::tested::Look;
+use crate::kind::{Labelled, kernel, kind_of};
 use anyhow::Result;
+use command::file_name;
 use maxmargin::observe::{Control, Event, Observer, Record, Totals};
 use maxmargin::{Certificate, Quality, Status};
 use maxmargin_io::Model;
@@ -67,17 +72,31 @@ impl Trace {
     }
 }
 
-/// The page of a run on `data`.
-pub(crate) fn page(
-    model: &Model,
-    trace: &Trace,
-    test: Option<&Test>,
-    pictures: &Pictures,
-    data: &str,
-) -> Result<Report> {
+/// What a page is made of, beside the model. Names of data may have folders, which the page leaves out.
+pub(crate) struct Sources<'a> {
+    /// What the page is about: training data, or a model file.
+    pub(crate) about: &'a str,
+    /// How the training went, if the page is about that.
+    pub(crate) trace: Option<&'a Trace>,
+    /// The search for λ, if there was one.
+    pub(crate) curve: Option<&'a LambdaCurve>,
+    /// Test data, and what they are called.
+    pub(crate) test: Option<(&'a Labelled, &'a str)>,
+    pub(crate) look: Look<'a>,
+    /// The command line, beginning with the program.
+    pub(crate) line: &'a [String],
+}
+
+/// The page of a model: how it does on test data, how it was trained, and what it has learned.
+pub(crate) fn page(model: &Model, sources: &Sources<'_>) -> Result<Report> {
     let meta = &model.meta;
     let kind = kind_of(&meta.spec)?;
-    let mut report = Report::new(format!("maxmargin on {data}"))
+    let about = file_name(sources.about);
+    let title = match (sources.trace, sources.test) {
+        (None, Some((_, test))) => format!("{about} on {}", file_name(test)),
+        _ => format!("maxmargin on {about}"),
+    };
+    let mut report = Report::new(title)
         .subtitle(format!(
             "{}, {} features; solver {}, λ = {}",
             kind.describe(),
@@ -85,18 +104,48 @@ pub(crate) fn page(
             method(model),
             format_number(meta.certificate.lambda)
         ))
-        .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint))
-        .with(certificate(model))
-        .with(facts(model, test))
-        .with(convergence(model, trace))
-        .with(time(model));
-    if let Some(cache) = cache(trace) {
-        report.push(cache);
+        .labels(kind.coloured(model))
+        .footer(format!("maxmargin {}; training data {}", meta.version, meta.fingerprint));
+    let tested = match sources.test {
+        Some((data, name)) => Some((kind.tested(model, data, &sources.look)?, name)),
+        None => None,
+    };
+    let mut of_test = Vec::new();
+    if let Some((tested, name)) = tested {
+        let facts =
+            Facts::new("On the test data").note(format!("Measured on {}.", file_name(name)));
+        report.push(tested.tiles.into_iter().fold(facts, Facts::fact));
+        of_test = tested.sections;
     }
-    if let Some(picture) = trace.blocks.as_ref().and_then(blocks::Spread::draw) {
-        report.push(picture);
+    report.push(certificate(model));
+    report.push(facts(model));
+    of_test.into_iter().for_each(|section| report.push(section));
+    if let Some(curve) = sources.curve.and_then(LambdaCurve::draw) {
+        report.push(curve);
     }
-    kind.draw(model, test.map(|test| &test.data.examples), pictures, report)
+    if let Some(trace) = sources.trace {
+        report.push(convergence(model, trace));
+        report.push(time(model));
+        if let Some(cache) = cache(trace) {
+            report.push(cache);
+        }
+        if let Some(picture) = trace.blocks.as_ref().and_then(blocks::Spread::draw) {
+            report.push(picture);
+        }
+    }
+    if !kind.draws_weights(model)
+        && let Some(weights) = heaviest(kind.largest_weights(model, WEIGHTS))
+    {
+        report.push(weights);
+    }
+    kind.draw(model).into_iter().for_each(|section| report.push(section));
+    if let Some(settings) = command::settings(&meta.settings) {
+        report.push(settings);
+    }
+    if let Some(command) = command::section(sources.line, &command::date()) {
+        report.push(command);
+    }
+    Ok(report)
 }
 
 /// Number of features, messages of soft training left out.
@@ -134,11 +183,11 @@ fn of_what(c: &Certificate) -> &'static str {
     }
 }
 
-fn facts(model: &Model, test: Option<&Test>) -> Facts {
+fn facts(model: &Model) -> Facts {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
     let reached = matches!(meta.status, Status::Converged | Status::Patience);
     let tone = if reached { Tone::Good } else { Tone::Warning };
-    let mut facts = Facts::new("Result")
+    let mut facts = Facts::new("Training")
         .fact(Fact::new("Status", meta.status.name()).hint(meta.status.explain()).tone(tone))
         .fact(Fact::new("Duality gap", format_number(c.gap)).hint(of_what(c)).tone(tone))
         .fact(Fact::new("Certificate", c.quality.name()).hint(model.solved_problem()))
@@ -149,7 +198,8 @@ fn facts(model: &Model, test: Option<&Test>) -> Facts {
         .fact(("Features", format_number(features(model) as f64).as_str()))
         .fact(("Passes", format_number(t.passes as f64).as_str()))
         .fact(("Oracle calls", format_number(t.oracle_calls as f64).as_str()))
-        .fact(("Time", format_seconds(t.seconds).as_str()));
+        .fact(("Time", format_seconds(t.seconds).as_str()))
+        .fact(("Seed", meta.settings.seed.to_string().as_str()));
     if let Some(soft) = meta.spec.soft() {
         let violation = format_number(soft.violation.0);
         facts = facts
@@ -162,12 +212,6 @@ fn facts(model: &Model, test: Option<&Test>) -> Facts {
         let pass = format!("after pass {}", validation.pass);
         let error = Fact::new("Validation error", percent(validation.error));
         facts = facts.fact(error.hint(pass.as_str()));
-    }
-    if let Some(test) = test {
-        for wrong in [test.errors.parts, test.errors.examples] {
-            let name = format!("Wrong {} in the test", wrong.what);
-            facts = facts.fact((name.as_str(), percent(wrong.share()).as_str()));
-        }
     }
     facts
 }

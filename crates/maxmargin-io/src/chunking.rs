@@ -4,51 +4,14 @@
 //! words and parts of speech in a window of two tokens to each side, some pairs and triples of
 //! neighbours, and marks for the first and the last token.
 
-use std::ops::Range;
-
+use crate::columns::{Attributes, Layout, Sentence, chunking_attributes};
 use crate::error::DataError;
 use crate::fields::blanks;
 use crate::format::Format;
-use crate::lines::Lines;
+use crate::kept_lines::{KeptLines, LineKind};
+use crate::lines::{Lines, column};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
-
-/// The columns that attributes are made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Word,
-    Pos,
-}
-use Column::{Pos, Word};
-
-/// What an attribute is made from: columns, each at a distance from the token.
-type Template = &'static [(Column, isize)];
-
-/// One attribute per line; those that reach beyond the sentence are left out.
-const TEMPLATES: [Template; 19] = [
-    &[(Word, -2)],
-    &[(Word, -1)],
-    &[(Word, 0)],
-    &[(Word, 1)],
-    &[(Word, 2)],
-    &[(Word, -1), (Word, 0)],
-    &[(Word, 0), (Word, 1)],
-    &[(Pos, -2)],
-    &[(Pos, -1)],
-    &[(Pos, 0)],
-    &[(Pos, 1)],
-    &[(Pos, 2)],
-    &[(Pos, -2), (Pos, -1)],
-    &[(Pos, -1), (Pos, 0)],
-    &[(Pos, 0), (Pos, 1)],
-    &[(Pos, 1), (Pos, 2)],
-    &[(Pos, -2), (Pos, -1), (Pos, 0)],
-    &[(Pos, -1), (Pos, 0), (Pos, 1)],
-    &[(Pos, 0), (Pos, 1), (Pos, 2)],
-];
-
-const FIRST: &str = "__BOS__";
-const LAST: &str = "__EOS__";
 
 /// Reads columns `word POS chunk` and gives every token its chunking attributes.
 ///
@@ -75,52 +38,17 @@ const LAST: &str = "__EOS__";
 /// );
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
+///
+/// Every line is a token here, whatever it looks like, as it was before there were other templates:
+/// models of that time are used with this reader. New ones are trained with a
+/// [`ColumnsReader`](crate::ColumnsReader) and the template
+/// [`chunking`](crate::BuiltInTemplate::Chunking), which makes the same attributes.
 #[derive(Debug)]
 pub struct ConllReader {
     lines: Lines,
-    /// What stands before the value in an attribute's name, such as `w[-1]|w[0]=`, for every
-    /// template.
-    prefixes: Vec<String>,
-    rows: Rows,
-}
-
-/// The columns of the sentence at hand.
-#[derive(Debug, Default)]
-struct Rows {
-    text: String,
-    tokens: Vec<Row>,
-}
-
-/// Where the columns of a token are in the text, and where it came from.
-#[derive(Debug)]
-struct Row {
-    word: Range<usize>,
-    pos: Range<usize>,
-    tag: Option<Range<usize>>,
-    line: u64,
-    tag_column: u64,
-}
-
-impl Rows {
-    fn push(&mut self, text: &str) -> Range<usize> {
-        let start = self.text.len();
-        self.text.push_str(text);
-        start..self.text.len()
-    }
-
-    fn value(&self, column: Column, t: usize) -> &str {
-        let row = &self.tokens[t];
-        let range = match column {
-            Word => &row.word,
-            Pos => &row.pos,
-        };
-        &self.text[range.clone()]
-    }
-
-    /// The token at a distance from `t`, if the sentence has it.
-    fn neighbour(&self, t: usize, offset: isize) -> Option<usize> {
-        t.checked_add_signed(offset).filter(|&at| at < self.tokens.len())
-    }
+    attributes: Attributes,
+    sentence: Sentence,
+    kept: Option<KeptLines>,
 }
 
 impl ConllReader {
@@ -132,11 +60,8 @@ impl ConllReader {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn new(lines: Lines) -> Self {
-        Self {
-            lines,
-            prefixes: TEMPLATES.iter().copied().map(prefix).collect(),
-            rows: Rows::default(),
-        }
+        let (attributes, sentence) = (chunking_attributes(), Sentence::default());
+        Self { lines, attributes, sentence, kept: None }
     }
 
     /// Adds the current line to the sentence at hand.
@@ -152,59 +77,21 @@ impl ConllReader {
         if let Some((at, more)) = fields.next() {
             return Err(self.lines.unexpected(at, "three columns at most", more));
         }
-        let row = Row {
-            word: self.rows.push(word),
-            pos: self.rows.push(pos),
-            tag: tag.map(|(_, tag)| self.rows.push(tag)),
-            line: self.lines.number(),
-            tag_column: self.lines.place(tag.map_or(line.len(), |(at, _)| at)).column,
-        };
-        self.rows.tokens.push(row);
+        let column = column(line, tag.map_or(line.len(), |(at, _)| at));
+        self.sentence.push_token(self.lines.number(), column);
+        self.sentence.push_cell(word);
+        self.sentence.push_cell(pos);
+        if let Some((_, tag)) = tag {
+            self.sentence.set_label(tag);
+        }
         Ok(())
     }
 
-    /// Turns the sentence at hand into tokens with attributes.
-    fn generate(&self, into: &mut RawSequence) {
-        let rows = &self.rows;
-        for (t, row) in rows.tokens.iter().enumerate() {
-            into.push_token(row.tag.clone().map(|range| &rows.text[range]));
-            into.set_place(row.line, row.tag_column);
-            for (template, prefix) in TEMPLATES.iter().zip(&self.prefixes) {
-                if template.iter().any(|&(_, offset)| rows.neighbour(t, offset).is_none()) {
-                    continue;
-                }
-                into.push_attribute_with(1.0, |name| {
-                    name.push_str(prefix);
-                    let tokens =
-                        template.iter().filter_map(|&(c, o)| Some((c, rows.neighbour(t, o)?)));
-                    for (i, (column, at)) in tokens.enumerate() {
-                        if i > 0 {
-                            name.push('|');
-                        }
-                        name.push_str(rows.value(column, at));
-                    }
-                });
-            }
-            if t == 0 {
-                into.push_attribute(FIRST, 1.0);
-            }
-            if t + 1 == rows.tokens.len() {
-                into.push_attribute(LAST, 1.0);
-            }
+    fn keep(&mut self, what: LineKind) {
+        if let Some(kept) = &mut self.kept {
+            kept.push(self.lines.line(), what);
         }
     }
-}
-
-/// The name of a template with the sign of equality.
-fn prefix(template: Template) -> String {
-    let parts: Vec<String> = template
-        .iter()
-        .map(|&(column, offset)| match column {
-            Word => format!("w[{offset}]"),
-            Pos => format!("pos[{offset}]"),
-        })
-        .collect();
-    parts.join("|") + "="
 }
 
 impl ReadSequences for ConllReader {
@@ -220,18 +107,33 @@ impl ReadSequences for ConllReader {
         self.lines.number()
     }
 
+    fn keep_lines(&mut self) -> bool {
+        self.kept.get_or_insert_default();
+        true
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        self.kept.as_ref()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         into.clear();
-        self.rows.text.clear();
-        self.rows.tokens.clear();
+        self.sentence.clear();
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
         while self.lines.advance()? {
             if blanks(self.lines.line()).next().is_some() {
                 self.row()?;
-            } else if !self.rows.tokens.is_empty() {
-                break;
+                self.keep(LineKind::Token(Layout::Blanks));
+            } else {
+                self.keep(LineKind::Other);
+                if !self.sentence.is_empty() {
+                    break;
+                }
             }
         }
-        self.generate(into);
+        self.attributes.write_all(&self.sentence, into);
         Ok(!into.is_empty())
     }
 }

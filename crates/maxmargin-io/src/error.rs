@@ -7,6 +7,7 @@ use maxmargin::model::RowError;
 use maxmargin::model::chain::SequenceError;
 use thiserror::Error;
 
+use crate::columns::BuiltInTemplate;
 use crate::format::Format;
 
 /// A spot in an input: `file:line:column`.
@@ -228,12 +229,24 @@ pub enum DataError {
     },
     /// The layout of the input is not evident.
     #[error(
-        "{file}: its format is not evident from its first lines; give one with --format ({names})",
-        names = Format::list()
+        "{file}: its format is not evident from its first lines{why}; give one with --format ({names}), \
+         or say with --template how attributes are made from columns ({templates}; or a file)",
+        names = Format::list(),
+        templates = BuiltInTemplate::list()
     )]
     UnclearFormat {
         /// The input.
         file: String,
+        /// What stands in the way, if there is something to be said.
+        why: &'static str,
+    },
+    /// Columns that cannot be read as asked.
+    #[error("{file}: {why}")]
+    Columns {
+        /// The input, or what was asked for.
+        file: String,
+        /// What is wrong.
+        why: String,
     },
     /// A built-in data set was asked for in another format than its own.
     #[error(
@@ -248,12 +261,14 @@ pub enum DataError {
         asked: Format,
     },
     /// Neither a file nor a built-in data set.
-    #[error("{name}: no such file, and not a built-in data set either (these are {known})")]
+    #[error("{name}: no such file, and not a built-in data set either (these are {known}){meant}")]
     NotFound {
         /// What was asked for.
         name: String,
         /// The built-in names.
         known: String,
+        /// The name that was meant, perhaps.
+        meant: String,
     },
 }
 

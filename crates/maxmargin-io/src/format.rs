@@ -21,7 +21,7 @@ use crate::ocr;
 /// assert_eq!(Format::SvmHmm.to_string(), "svm-hmm");
 /// assert_eq!(
 ///     "xml".parse::<Format>().unwrap_err().to_string(),
-///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, libsvm, multilabel, \
+///     "unknown format `xml`; known are ocr, crfsuite, svm-hmm, conll, conllu, libsvm, multilabel, \
 ///      factor-graph, superpixels, alignment, pose",
 /// );
 /// # Ok::<(), maxmargin_io::UnknownFormat>(())
@@ -36,9 +36,11 @@ pub enum Format {
     Crfsuite,
     /// SVM-HMM's tags with numbered features: see [`SvmHmmReader`](crate::SvmHmmReader).
     SvmHmm,
-    /// Columns `word POS chunk`, turned into chunking attributes: see
-    /// [`ConllReader`](crate::chunking::ConllReader).
+    /// Words in columns, with the label last, of which a template makes attributes: see
+    /// [`ColumnsReader`](crate::ColumnsReader) and [`TemplateReader`](crate::TemplateReader).
     Conll,
+    /// The ten columns of CoNLL-U: see [`ColumnsReader`](crate::ColumnsReader).
+    Conllu,
     /// LIBSVM's rows with a label and numbered features: see [`LibsvmReader`](crate::LibsvmReader).
     Libsvm,
     /// The same with a list of labels in each row.
@@ -57,13 +59,14 @@ impl Format {
     /// All formats.
     ///
     /// ```
-    /// assert_eq!(maxmargin_io::Format::ALL.len(), 10);
+    /// assert_eq!(maxmargin_io::Format::ALL.len(), 11);
     /// ```
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Ocr,
         Self::Crfsuite,
         Self::SvmHmm,
         Self::Conll,
+        Self::Conllu,
         Self::Libsvm,
         Self::Multilabel,
         Self::FactorGraph,
@@ -83,6 +86,7 @@ impl Format {
             Self::Crfsuite => "crfsuite",
             Self::SvmHmm => "svm-hmm",
             Self::Conll => "conll",
+            Self::Conllu => "conllu",
             Self::Libsvm => "libsvm",
             Self::Multilabel => "multilabel",
             Self::FactorGraph => "factor-graph",
@@ -109,7 +113,17 @@ impl Format {
     /// assert!(Format::Ocr.is_sequences() && !Format::FactorGraph.is_sequences());
     /// ```
     pub const fn is_sequences(self) -> bool {
-        matches!(self, Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll)
+        matches!(self, Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll | Self::Conllu)
+    }
+
+    /// Whether files of this format hold words in columns, of which templates make attributes.
+    ///
+    /// ```
+    /// use maxmargin_io::Format;
+    /// assert!(Format::Conllu.is_columns() && !Format::Crfsuite.is_columns());
+    /// ```
+    pub const fn is_columns(self) -> bool {
+        matches!(self, Self::Conll | Self::Conllu)
     }
 
     /// What files of this format hold.
@@ -120,7 +134,7 @@ impl Format {
     /// ```
     pub const fn content(self) -> &'static str {
         match self {
-            Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll => "sequences",
+            Self::Ocr | Self::Crfsuite | Self::SvmHmm | Self::Conll | Self::Conllu => "sequences",
             Self::Libsvm | Self::Multilabel => "single rows",
             Self::FactorGraph => "factor graphs",
             Self::Superpixels => "superpixels",

@@ -1,5 +1,6 @@
 //! Which format an input has, where its first lines leave no doubt.
 
+use crate::columns::{Columns, is_conllu, look_at_columns};
 use crate::error::DataError;
 use crate::fields::{blanks, tabs};
 use crate::format::Format;
@@ -21,12 +22,14 @@ const LOOK: usize = 10;
 /// * `crfsuite`: a line `@weight:…`; or columns between tabs of which the first is no number and a
 ///   later one reads `…=…` or `…:number`. Other columns between tabs might as well be `word TAB
 ///   tag`, with the label last.
-/// * `libsvm`: a number and then features `number:number` in increasing order, all between spaces.
-/// * `multilabel`: the same with several numbers between commas, or with none, in one of the lines.
+/// * `libsvm`: a label and then features `number:number` in increasing order, all between spaces.
+/// * `multilabel`: the same with several labels between commas, or with none, in one of the lines.
 /// * `factor-graph`: a line begins with `{"`.
 /// * `superpixels`: a line `G name split` with four numbers. `alignment`: three or four columns between
 ///   tabs, the last of which has nothing but links. `pose`: a name and columns `x,y,flag`.
-/// * `conll`: never.
+/// * `conllu`: ten columns, of which the first is the number of a token and the seventh that of another.
+/// * `conll`: two columns or more in all lines, or nearly all, of which the last looks more like labels
+///   than the first: it has names like `B-NP` or `NN`, or fewer different ones. A header helps.
 ///
 /// # Errors
 /// [`DataError::UnclearFormat`], whose message asks for `--format` and lists the names;
@@ -38,7 +41,10 @@ const LOOK: usize = 10;
 /// let mut lines = Lines::from_reader("a.txt", "B-NP\tw[0]=The\n".as_bytes())?;
 /// assert_eq!(guess_format(&mut lines)?, Format::Crfsuite);
 ///
-/// let mut lines = Lines::from_reader("b.txt", "The DT B-NP\n".as_bytes())?;
+/// let mut lines = Lines::from_reader("b.txt", "The DT\ncat NN\n".as_bytes())?;
+/// assert_eq!(guess_format(&mut lines)?, Format::Conll);
+///
+/// let mut lines = Lines::from_reader("b.txt", "DT\tThe\n".as_bytes())?;
 /// let error = guess_format(&mut lines).unwrap_err().to_string();
 /// assert!(error.starts_with("b.txt: its format is not evident from its first lines"));
 /// # Ok::<(), maxmargin_io::DataError>(())
@@ -66,7 +72,14 @@ pub fn guess_format(lines: &mut Lines) -> Result<Format, DataError> {
     if seen == 0 {
         return Err(DataError::Empty { file, lines: lines.number() + offset as u64 - 1 });
     }
-    Err(DataError::UnclearFormat { file })
+    let why = match look_at_columns(lines)? {
+        Columns::Labelled => return Ok(Format::Conll),
+        Columns::Conllu => return Ok(Format::Conllu),
+        Columns::Single => " (they have a single column, and so no labels)",
+        Columns::Reversed => " (their last column does not look more like labels than their first)",
+        Columns::Other => "",
+    };
+    Err(DataError::UnclearFormat { file, why })
 }
 
 /// What a single line proves.
@@ -81,6 +94,8 @@ fn evidence(line: &str) -> Option<Format> {
         Some(Format::Alignment)
     } else if looks_like_pose(line) {
         Some(Format::Pose)
+    } else if is_conllu(line) {
+        Some(Format::Conllu)
     } else if looks_like_svm_hmm(line) {
         Some(Format::SvmHmm)
     } else if looks_like_crfsuite(line) {
@@ -138,13 +153,13 @@ fn looks_like_svm_hmm(line: &str) -> bool {
     tag.is_some() && qid.is_some()
 }
 
-/// The number of labels of a row of numbers: numbers between commas, or none, and then features in
-/// increasing order, at least one. With tabs between them, it could be almost anything.
+/// The number of labels of a row: labels between commas, or none, and then features in increasing
+/// order, at least one. With tabs between them, it could be almost anything.
 fn labels_of_row(line: &str) -> Option<usize> {
     let (data, _) = split_comment(line);
     let mut fields = blanks(data).map(|(_, field)| field).peekable();
     let labels = fields.next_if(|first| !first.contains(':')).map(|labels| {
-        let all = labels.split(',').all(|label| parse_value(label).is_ok());
+        let all = labels.split(',').all(|label| !label.is_empty());
         all.then(|| labels.split(',').count())
     });
     let mut before = 0;
@@ -214,25 +229,47 @@ mod tests {
     }
 
     #[test]
-    fn unclear_cases_are_left_to_the_user() {
+    fn rows_may_have_names_as_labels() {
+        assert_eq!(guess("cat 1:0.5 3:1\n"), Ok(Format::Libsvm));
+        assert_eq!(guess("cat,dog 1:0.5\ncat 2:1\n"), Ok(Format::Multilabel));
+        assert_eq!(guess("1,a 1:0.5\n"), Ok(Format::Multilabel));
+    }
+
+    #[test]
+    fn words_in_columns() {
         for text in [
             "Confidence NN B-NP\nin IN B-PP\n",
             "Confidence\tNN\tB-NP\nin\tIN\tB-PP\n",
             "=\t=\tO\n",
             "time\t10\\:30\tO\n",
-            "1\tThe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_\n",
+            "# a comment\nword label\nthe DT\n",
+        ] {
+            assert_eq!(guess(text), Ok(Format::Conll), "{text:?}");
+        }
+        let text = "1\tThe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_\n";
+        assert_eq!(guess(text), Ok(Format::Conllu));
+        assert_eq!(guess(&format!("# sent_id = 1\n# text = The\n{text}")), Ok(Format::Conllu));
+        assert_eq!(guess(&("# c\n".repeat(30) + text)), Ok(Format::Conllu));
+        assert_eq!(guess("1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n"), Ok(Format::Conllu));
+    }
+
+    #[test]
+    fn unclear_cases_are_left_to_the_user() {
+        for text in [
             "+1 2:0.5 1:1\n",
             "+1 0:0.5\n",
             "+1 1:x\n",
-            "cat 1:0.5\n",
+            "cat 1:x\n",
+            ",a 1:0.5\n",
             "1\t1:0.5\n",
-            "1,a 1:0.5\n",
             "3 4\n",
             "O\tbias\n",
             "\tw=x\n",
+            "the\ncat\n",
         ] {
             let error = guess(text).unwrap_err();
             assert!(error.contains("--format"), "{text:?}: {error}");
+            assert!(error.contains("words for `word label`"), "{text:?}: {error}");
         }
     }
 

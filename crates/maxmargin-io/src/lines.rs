@@ -12,6 +12,9 @@ use crate::error::{DataError, Place, quote};
 /// Buffer for reading, large enough that system calls do not count.
 const BUFFER: usize = 1 << 16;
 
+/// What standard input is called.
+const STDIN: &str = "<stdin>";
+
 /// The lines of an input, one at a time; never more than a few of them are in memory.
 ///
 /// * gzip data is recognised by its first two bytes, whatever the file is called, and may have
@@ -85,7 +88,12 @@ impl Lines {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn stdin() -> Result<Self, DataError> {
-        Self::from_reader("<stdin>", io::stdin())
+        Self::from_reader(STDIN, io::stdin())
+    }
+
+    /// Whether someone may be typing them.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.file == STDIN
     }
 
     /// The lines of anything readable, called `name` in messages.
@@ -241,6 +249,17 @@ impl Lines {
     ) -> DataError {
         let found = if found.is_empty() { "nothing".into() } else { quote(found) };
         DataError::Syntax { place: self.place(byte), expected: expected.into(), found }
+    }
+
+    /// An error about a line ahead.
+    pub(crate) fn unexpected_at(
+        &self,
+        number: u64,
+        expected: impl Into<String>,
+        found: &str,
+    ) -> DataError {
+        let place = Place::new(&*self.file, number, 1);
+        DataError::Syntax { place, expected: expected.into(), found: found.into() }
     }
 
     /// Reads the line with the given number into the memory of `spare`.

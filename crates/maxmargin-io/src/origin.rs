@@ -53,7 +53,7 @@ impl From<&RowData> for Origin {
             attributes: data.attributes.clone(),
             format: data.format,
             fingerprint: data.fingerprint,
-            template: None,
+            template: data.template.clone(),
         }
     }
 }

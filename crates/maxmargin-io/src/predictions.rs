@@ -35,7 +35,7 @@ pub fn write_predictions<'a>(
         to.write_all(b"\n")?;
     }
     match format {
-        Format::Ocr | Format::Crfsuite | Format::Conll => to.write_all(b"\n"),
+        Format::Ocr | Format::Crfsuite | Format::Conll | Format::Conllu => to.write_all(b"\n"),
         _ => Ok(()),
     }
 }

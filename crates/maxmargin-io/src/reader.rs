@@ -1,10 +1,11 @@
 //! What every format's reader does.
 
-use crate::chunking::ConllReader;
+use crate::columns::BuiltInTemplate;
 use crate::crfsuite::CrfsuiteReader;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::guess::guess_format;
+use crate::kept_lines::KeptLines;
 use crate::libsvm::LibsvmReader;
 use crate::lines::Lines;
 use crate::ocr::OcrReader;
@@ -43,6 +44,18 @@ pub trait ReadSequences {
         None
     }
 
+    /// Begins to keep the lines of each sequence, to be repeated; `false` if they are not columns, so
+    /// that nothing goes beside them.
+    fn keep_lines(&mut self) -> bool {
+        false
+    }
+
+    /// The lines gone through in the last [`read`](Self::read), if they are kept; after the last
+    /// sequence, what was left.
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        None
+    }
+
     /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
@@ -69,6 +82,14 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).template()
     }
 
+    fn keep_lines(&mut self) -> bool {
+        (**self).keep_lines()
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        (**self).kept_lines()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         (**self).read(into)
     }
@@ -89,6 +110,14 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn template(&self) -> Option<&Template> {
         (**self).template()
+    }
+
+    fn keep_lines(&mut self) -> bool {
+        (**self).keep_lines()
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        (**self).kept_lines()
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
@@ -118,11 +147,11 @@ pub fn open_reader(
     mut lines: Lines,
     format: Option<Format>,
 ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-    let format = match format {
-        Some(format) => format,
-        None => guess_format(&mut lines)?,
+    let (format, given) = match format {
+        Some(given) => (given, true),
+        None => (guess_format(&mut lines)?, false),
     };
-    boxed(lines, format, "sequences", format.is_sequences())
+    boxed(lines, format, given, "sequences", format.is_sequences())
 }
 
 /// A reader of rows for `lines` in the given format, or in the one that [`guess_format`] finds. Of
@@ -142,20 +171,43 @@ pub fn open_row_reader(
     mut lines: Lines,
     format: Option<Format>,
 ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-    let format = match format {
-        Some(format) => format,
-        None => guess_format(&mut lines).map_err(|error| match error {
-            DataError::Empty { file, lines } => DataError::NoRows { file, lines },
-            other => other,
-        })?,
+    let (format, given) = match format {
+        Some(given) => (given, true),
+        None => {
+            let guess = guess_format(&mut lines).map_err(|error| match error {
+                DataError::Empty { file, lines } => DataError::NoRows { file, lines },
+                other => other,
+            });
+            (guess?, false)
+        }
     };
     // Sequences can be taken apart.
-    boxed(lines, format, "single rows", format.is_rows() || format.is_sequences())
+    boxed(lines, format, given, "single rows", format.is_rows() || format.is_sequences())
+}
+
+/// A reader of columns: with the template that goes with them; but two or three that are given as
+/// `conll` are those of chunking, as ever, with or without labels.
+fn columns(
+    mut lines: Lines,
+    format: Format,
+    given: bool,
+) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+    let wanted = given.then_some(format);
+    let template = match Template::choose(&mut lines, None, wanted, None) {
+        Ok(template) if given && format == Format::Conll && template.columns() == Some(2) => {
+            Template::built_in(BuiltInTemplate::Chunking, 3)
+        }
+        // The reader finds nothing either, and says so in its own time.
+        Err(DataError::Empty { .. }) => Template::built_in(BuiltInTemplate::Words, 2),
+        chosen => chosen,
+    };
+    Ok(template?.open(lines))
 }
 
 fn boxed(
     lines: Lines,
     format: Format,
+    given: bool,
     expected: &'static str,
     fits: bool,
 ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
@@ -167,7 +219,7 @@ fn boxed(
         Format::Ocr => Box::new(OcrReader::new(lines)),
         Format::Crfsuite => Box::new(CrfsuiteReader::new(lines)),
         Format::SvmHmm => Box::new(SvmHmmReader::new(lines)),
-        Format::Conll => Box::new(ConllReader::new(lines)),
+        Format::Conll | Format::Conllu => return columns(lines, format, given),
         Format::Libsvm | Format::Multilabel => Box::new(LibsvmReader::new(lines, format)),
         Format::FactorGraph | Format::Superpixels | Format::Alignment | Format::Pose => {
             return Err(unfit(lines.file()));

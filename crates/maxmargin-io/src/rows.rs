@@ -14,6 +14,7 @@ use crate::number::{parse_value, write_value};
 use crate::numbered::canonical;
 use crate::reader::ReadSequences;
 use crate::sequence::{RawSequence, RawToken};
+use crate::template::Template;
 
 /// Rows in index form together with the names of their labels and attributes.
 ///
@@ -39,6 +40,8 @@ pub struct RowData {
     pub fingerprint: Fingerprint,
     /// The format they were read from.
     pub format: Format,
+    /// The template that made the attributes, if it was not the format's own.
+    pub template: Option<Template>,
 }
 
 /// Reads all rows for training. Of data in sequences, every token is a row.
@@ -101,6 +104,7 @@ pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
         attributes,
         fingerprint: fingerprinter.finish(),
         format,
+        template: reader.template().cloned(),
     };
     let label_order = if fixed_labels.is_empty() { numeric_order(&data.labels) } else { None };
     let attribute_order =

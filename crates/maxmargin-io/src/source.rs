@@ -4,13 +4,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::builtin::{Builtin, Part, builtin, builtins};
+use crate::chunking::ConllReader;
+use crate::columns::BuiltInTemplate;
 use crate::error::DataError;
 use crate::factor_graph::FactorGraphReader;
 use crate::format::Format;
 use crate::guess::guess_format;
 use crate::lines::Lines;
 use crate::reader::{ReadSequences, open_reader, open_row_reader};
-use crate::template::{Template, TemplateReader};
+use crate::suggest::suggest;
+use crate::template::Template;
 
 /// Where data come from: a file, standard input, or the program itself.
 ///
@@ -54,7 +57,7 @@ impl Source {
     /// assert_eq!(
     ///     Source::resolve("ocr-smal").unwrap_err().to_string(),
     ///     "ocr-smal: no such file, and not a built-in data set either \
-    ///      (these are ocr-small, ocr-large, each with :train or :test)",
+    ///      (these are ocr-small, ocr-large, each with :train or :test); did you mean ocr-small?",
     /// );
     /// ```
     pub fn resolve(text: &str) -> Result<Self, DataError> {
@@ -75,7 +78,13 @@ impl Source {
         }
         let names: Vec<&str> = builtins().iter().map(|builtin| builtin.name).collect();
         let known = format!("{}, each with :train or :test", names.join(", "));
-        Err(DataError::NotFound { name: text.into(), known })
+        let (name, part) = text.split_once(':').unwrap_or((text, ""));
+        let meant = match suggest(name, names) {
+            None => String::new(),
+            Some(meant) if part == "test" => format!("; did you mean {meant}:test?"),
+            Some(meant) => format!("; did you mean {meant}?"),
+        };
+        Err(DataError::NotFound { name: text.into(), known, meant })
     }
 
     /// `name`, `name:train` or `name:test`.
@@ -260,16 +269,64 @@ impl Source {
         &self,
         template: Template,
     ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-        let lines = match self {
-            Self::Stdin => Lines::stdin()?,
-            Self::File(path) => Lines::open(path)?,
+        Ok(template.open(self.column_lines()?))
+    }
+
+    /// Opens labelled columns to train on, with the built-in template and the label that are asked for,
+    /// or that go with them: see [`Template::choose`]. `format` is one of columns, if it is given.
+    ///
+    /// # Errors
+    /// It cannot be opened, or it is a built-in data set, which has attributes of its own; the columns do
+    /// not go with what is asked for.
+    ///
+    /// ```
+    /// use maxmargin_io::{Source, read_training};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("train.txt");
+    /// std::fs::write(&path, "the DT\ncat NN\n")?;
+    /// let source = Source::File(path);
+    /// let data = read_training(source.open_labelled_columns(None, None, None)?)?;
+    /// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["DT", "NN"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_labelled_columns(
+        &self,
+        format: Option<Format>,
+        template: Option<BuiltInTemplate>,
+        label: Option<&str>,
+    ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        let mut lines = self.column_lines()?;
+        let template = Template::choose(&mut lines, template, format, label)?;
+        Ok(template.open(lines))
+    }
+
+    /// Opens the columns of a model that has kept no template: the words, parts of speech and chunks of
+    /// [`ConllReader`].
+    ///
+    /// # Errors
+    /// It cannot be opened, or it is a built-in data set, which has attributes of its own.
+    ///
+    /// ```
+    /// let source = maxmargin_io::Source::resolve("ocr-small")?;
+    /// assert!(source.open_chunking().is_err());
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open_chunking(&self) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        Ok(Box::new(ConllReader::new(self.column_lines()?)))
+    }
+
+    fn column_lines(&self) -> Result<Lines, DataError> {
+        match self {
+            Self::Stdin => Lines::stdin(),
+            Self::File(path) => Lines::open(path),
             Self::Builtin(builtin, part) => {
-                let format = builtin.part(*part).format();
-                let (name, asked) = (self.to_string(), Format::Conll);
-                return Err(DataError::BuiltinFormat { name, format, asked });
+                let (file, format) = (self.to_string(), builtin.part(*part).format());
+                let own = "which has attributes of its own and no columns; leave out --template";
+                let why = format!("this built-in data set has the format {format}, {own}");
+                Err(DataError::Columns { file, why })
             }
-        };
-        Ok(Box::new(TemplateReader::new(lines, template)))
+        }
     }
 }
 
@@ -291,6 +348,8 @@ mod tests {
 
     #[test]
     fn unknown_parts_and_names_list_what_there_is() {
+        let error = Source::resolve("ocr-lage:test").unwrap_err().to_string();
+        assert!(error.ends_with("; did you mean ocr-large:test?"), "{error}");
         for text in ["ocr-small:dev", "ocr", "ocr-small:", "", "data.txt"] {
             let error = Source::resolve(text).unwrap_err().to_string();
             assert!(error.starts_with(&format!("{text}: no such file")), "{error}");

@@ -181,10 +181,10 @@ specs! {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin::model::factor_graph::{GraphShape, StateLoss};
     /// use maxmargin_io::FactorGraphSpec;
     ///
-    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
     /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
     /// assert_eq!(spec.shape.dim(), 0);
@@ -307,10 +307,10 @@ impl Spec {
     ///
     /// ```
     /// use maxmargin::inference::Inference;
-    /// use maxmargin::model::factor_graph::{GraphShape, Hamming};
+    /// use maxmargin::model::factor_graph::{GraphShape, StateLoss};
     /// use maxmargin_io::{FactorGraphSpec, Spec};
     ///
-    /// let (shape, loss) = (GraphShape::default(), Hamming::default());
+    /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
     /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
     /// *spec.inference_mut().unwrap() = Inference::MaxProduct;

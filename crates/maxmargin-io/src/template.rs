@@ -15,11 +15,19 @@
 //! sentence it is `_B-1`, `_B-2`, … before and `_B+1`, `_B+2`, … behind. The attribute's name is the
 //! whole expanded line, such as `U03:the/cat`. `B` on its own asks for transitions between labels;
 //! bigram templates that look at columns are not supported, and refused.
+//!
+//! Templates that are [built in](crate::BuiltInTemplate) make attributes that this syntax cannot
+//! express.
 
 mod reader;
 
+use crate::columns::{
+    BuiltInTemplate, ColumnRules, ColumnsReader, Layout, StoredRules, choose, rules,
+};
 use crate::error::DataError;
+use crate::format::Format;
 use crate::lines::Lines;
+use crate::reader::ReadSequences;
 use serde::{Deserialize, Serialize};
 
 pub use reader::TemplateReader;
@@ -49,6 +57,8 @@ pub struct Template {
     transitions: bool,
     /// Number of columns of the training data, the label included.
     columns: Option<usize>,
+    /// What makes the attributes in place of `unigrams`, if the template is built in.
+    rules: Option<ColumnRules>,
 }
 
 /// A template as it is stored with a model.
@@ -57,11 +67,15 @@ pub struct Template {
 struct Stored {
     lines: Vec<String>,
     columns: Option<usize>,
+    /// Of a built-in template, whose lines are not in CRF++'s syntax.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    built_in: Option<StoredRules>,
 }
 
 impl From<Template> for Stored {
     fn from(template: Template) -> Self {
-        Self { lines: template.source, columns: template.columns }
+        let built_in = template.rules.as_ref().map(ColumnRules::stored);
+        Self { lines: template.source, columns: template.columns, built_in }
     }
 }
 
@@ -69,9 +83,17 @@ impl TryFrom<Stored> for Template {
     type Error = DataError;
 
     fn try_from(stored: Stored) -> Result<Self, DataError> {
-        let text = stored.lines.join("\n");
-        let lines = Lines::from_reader("the template of the model", std::io::Cursor::new(text))?;
-        Ok(Self { columns: stored.columns, ..Self::read(lines)? })
+        const FILE: &str = "the template of the model";
+        let Stored { lines, columns, built_in } = stored;
+        if let Some(built_in) = built_in {
+            let all = columns.unwrap_or(0);
+            let rules = ColumnRules::restore(built_in, &lines, all)
+                .map_err(|why| DataError::Columns { file: FILE.to_owned(), why })?;
+            return Ok(Self::of_rules(rules, lines, all));
+        }
+        let lines = Lines::from_reader(FILE, std::io::Cursor::new(lines.join("\n")))?;
+        // Slips are for people who write templates; a model was trained with what it has.
+        Ok(Self { columns, ..Self::parse(lines, false)? })
     }
 }
 
@@ -87,14 +109,29 @@ impl Template {
     ///
     /// # Errors
     /// Whatever cannot be read or understood, with its place.
-    pub fn read(mut lines: Lines) -> Result<Self, DataError> {
-        let mut template =
-            Self { source: Vec::new(), unigrams: Vec::new(), transitions: false, columns: None };
+    pub fn read(lines: Lines) -> Result<Self, DataError> {
+        Self::parse(lines, true)
+    }
+
+    fn parse(mut lines: Lines, refuse_slips: bool) -> Result<Self, DataError> {
+        let mut template = Self {
+            source: Vec::new(),
+            unigrams: Vec::new(),
+            transitions: false,
+            columns: None,
+            rules: None,
+        };
         while lines.advance()? {
             let line = lines.line().trim_end();
             match line.chars().next() {
                 None | Some('#') => continue,
-                Some('U') => template.unigrams.push(pieces(&lines, line)?),
+                Some('U') => {
+                    let pieces = pieces(&lines, line)?;
+                    if refuse_slips {
+                        check_slips(&lines, line, &pieces)?;
+                    }
+                    template.unigrams.push(pieces);
+                }
                 Some('B') if line.contains("%x") => {
                     let expected =
                         "`B` without columns, for transitions (others are not supported)";
@@ -133,10 +170,122 @@ impl Template {
         self.columns
     }
 
-    /// The same template for data of so many columns, the label included.
+    /// The same template for data of so many columns, the label included. Those that are built in know
+    /// that already.
     #[must_use]
     pub fn for_columns(self, columns: usize) -> Self {
-        Self { columns: Some(columns), ..self }
+        match self.rules {
+            Some(_) => self,
+            None => Self { columns: Some(columns), ..self },
+        }
+    }
+
+    /// A built-in template for data of so many columns, of which the label is the last.
+    ///
+    /// # Errors
+    /// The template is for other columns.
+    ///
+    /// ```
+    /// use maxmargin_io::{BuiltInTemplate, Template};
+    ///
+    /// let template = Template::built_in(BuiltInTemplate::WordsPos, 3)?;
+    /// assert_eq!(template.name(), Some(BuiltInTemplate::WordsPos));
+    /// let error = Template::built_in(BuiltInTemplate::Chunking, 2).unwrap_err().to_string();
+    /// assert_eq!(error, "--template chunking: it is for the columns `word pos chunk`, not for 2 columns");
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn built_in(name: BuiltInTemplate, columns: usize) -> Result<Self, DataError> {
+        let features = columns.saturating_sub(1);
+        if !name.takes(features) {
+            let file = format!("--template {name}");
+            let why =
+                format!("it is for the columns `{}`, not for {columns} columns", name.columns());
+            return Err(DataError::Columns { file, why });
+        }
+        let rules = rules(name, Layout::Blanks, features, features, Vec::new());
+        Ok(Self::of_rules(rules, name.lines(features), columns))
+    }
+
+    /// The built-in template that goes with the labelled columns of `lines`, which remain to be read:
+    /// the one that is asked for, or the one for so many columns. `format` is one of columns, if given.
+    /// The label is the last column, or UPOS in CoNLL-U, or the one that `label` asks for, by its number
+    /// from 1 or by its name in CoNLL-U or in the header.
+    ///
+    /// # Errors
+    /// The template is for other columns, there is but one column, or there is no such label.
+    ///
+    /// ```
+    /// use maxmargin_io::{BuiltInTemplate, Lines, Template};
+    ///
+    /// let mut lines = Lines::from_reader("f", "the DT\ncat NN\n".as_bytes())?;
+    /// let template = Template::choose(&mut lines, None, None, None)?;
+    /// assert_eq!(template.name(), Some(BuiltInTemplate::Words));
+    /// assert_eq!(
+    ///     template.describe().unwrap(),
+    ///     "columns `word label` between blanks; attributes by --template words",
+    /// );
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn choose(
+        lines: &mut Lines,
+        name: Option<BuiltInTemplate>,
+        format: Option<Format>,
+        label: Option<&str>,
+    ) -> Result<Self, DataError> {
+        let (rules, columns) = choose(lines, name, format, label)?;
+        let source = rules.lines();
+        Ok(Self::of_rules(rules, source, columns))
+    }
+
+    pub(crate) fn of_rules(rules: ColumnRules, source: Vec<String>, columns: usize) -> Self {
+        let (rules, columns) = (Some(rules), Some(columns));
+        Self { source, unigrams: Vec::new(), transitions: true, columns, rules }
+    }
+
+    /// Which built-in template it is, if it is one.
+    pub fn name(&self) -> Option<BuiltInTemplate> {
+        self.rules.as_ref().map(ColumnRules::name)
+    }
+
+    /// What a built-in template reads and makes, in a line.
+    pub fn describe(&self) -> Option<String> {
+        self.rules.as_ref().map(ColumnRules::describe)
+    }
+
+    /// A reader of columns that applies the template.
+    ///
+    /// ```
+    /// use maxmargin_io::{BuiltInTemplate, Lines, RawSequence, ReadSequences, Template};
+    ///
+    /// let template = Template::built_in(BuiltInTemplate::Words, 2)?;
+    /// let mut reader = template.open(Lines::from_reader("new", "cats\npurr\n".as_bytes())?);
+    /// let mut sentence = RawSequence::new();
+    /// assert!(reader.read(&mut sentence)?);
+    /// assert_eq!((sentence.len(), sentence.token(0).label()), (2, None));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    pub fn open(self, lines: Lines) -> Box<dyn ReadSequences + Send> {
+        match self.rules.clone() {
+            Some(rules) => Box::new(ColumnsReader::new(lines, self, rules, false)),
+            None => Box::new(TemplateReader::new(lines, self)),
+        }
+    }
+
+    /// As [`open`](Self::open), where every line is a token between blanks, whatever it looks like.
+    pub fn open_bare(self, lines: Lines) -> Box<dyn ReadSequences + Send> {
+        match self.rules.clone() {
+            Some(rules) => Box::new(ColumnsReader::new(lines, self, rules, true)),
+            None => Box::new(TemplateReader::new(lines, self)),
+        }
+    }
+
+    /// The first line that looks at a column.
+    fn line_of_column(&self, wanted: usize) -> &str {
+        let is_wanted =
+            |piece: &Piece| matches!(piece, Piece::Column { column, .. } if *column == wanted);
+        let place = self.unigrams.iter().position(|pieces| pieces.iter().any(is_wanted));
+        let mut lines = self.source.iter().filter(|line| line.starts_with('U'));
+        place.and_then(|place| lines.nth(place)).map_or("", String::as_str)
     }
 
     /// The largest column that it looks at.
@@ -148,6 +297,39 @@ impl Template {
         });
         columns.max().unwrap_or(0)
     }
+}
+
+/// Refuses text between columns that was meant to be one: `%` without `x[`, or `x[row,column]`
+/// without `%`.
+fn check_slips(lines: &Lines, line: &str, pieces: &[Piece]) -> Result<(), DataError> {
+    let mut at = 0;
+    for piece in pieces {
+        let Piece::Text(text) = piece else {
+            at += line[at..].find(']').map_or(0, |end| end + 1);
+            continue;
+        };
+        let found = text.find('%').or_else(|| {
+            let mut starts = text.match_indices(['x', 'X']).map(|(start, _)| start);
+            starts.find(|&start| is_column(&text[start + 1..]))
+        });
+        if let Some(found) = found {
+            let rest = &text[found..];
+            let end = rest.find(']').map_or(rest.len(), |end| end + 1);
+            let expected = "%x[row,column], as in %x[-1,0] (a name has no `%`)";
+            return Err(lines.unexpected(at + found, expected, &rest[..end]));
+        }
+        at += text.len();
+    }
+    Ok(())
+}
+
+/// Whether a text begins with two numbers in brackets.
+fn is_column(text: &str) -> bool {
+    let inside = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let numbers = inside.and_then(|(inside, _)| inside.split_once(','));
+    numbers.is_some_and(|(row, column)| {
+        row.trim().parse::<isize>().is_ok() && column.trim().parse::<usize>().is_ok()
+    })
 }
 
 /// Cuts a line at its columns.

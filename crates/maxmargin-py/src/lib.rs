@@ -53,7 +53,7 @@ mod native {
     #[pymodule_export]
     use crate::potts::{PottsData, read_images};
     #[pymodule_export]
-    use crate::read::{chunk_counts, read_rows, read_sequences};
+    use crate::read::{chunk_counts, read_columns, read_rows, read_sequences};
     #[pymodule_export]
     use crate::rows::RowData;
     #[pymodule_export]

@@ -2,10 +2,13 @@
 
 use crate::error::{file_error, value_error};
 use maxmargin::evaluate::Tally;
-use maxmargin_io::{Format, Names, RawSequence, ReadSequences as _, Source, UnknownFormat};
+use maxmargin_io::{
+    BuiltInTemplate, ColumnsReader, Format, Lines, Names, RawSequence, ReadSequences as _, Source,
+    UnknownFormat,
+};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyString};
+use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
 
 fn format(name: Option<&str>) -> Result<Option<Format>, UnknownFormat> {
     name.map(str::parse).transpose()
@@ -46,15 +49,26 @@ type Sequences<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Vec<f64>);
 
 /// Reads sequences: tokens as dictionaries of attributes, labels as text.
 #[pyfunction]
-#[pyo3(signature = (source, format_name=None))]
+#[pyo3(signature = (source, format_name=None, template=None, label_column=None))]
 pub(crate) fn read_sequences<'py>(
     py: Python<'py>,
     source: &str,
     format_name: Option<&str>,
+    template: Option<&str>,
+    label_column: Option<&str>,
 ) -> PyResult<Sequences<'py>> {
     let format = format(format_name).map_err(value_error)?;
+    let template: Option<BuiltInTemplate> =
+        template.map(str::parse).transpose().map_err(value_error)?;
     let source = Source::resolve(source).map_err(file_error)?;
-    let mut reader = source.open(format).map_err(file_error)?;
+    let opened = match (template, label_column) {
+        (None, None) => source.open(format),
+        _ if format.is_some_and(|format| !format.is_columns()) => {
+            return Err(value_error("template and label_column are for formats with columns"));
+        }
+        _ => source.open_labelled_columns(format, template, label_column),
+    };
+    let mut reader = opened.map_err(file_error)?;
     let (all, all_labels) = (PyList::empty(py), PyList::empty(py));
     let (mut weights, mut raw) = (Vec::new(), RawSequence::new());
     let mut texts = Objects { py, names: Names::new(), texts: Vec::new() };
@@ -84,6 +98,45 @@ pub(crate) fn read_sequences<'py>(
         weights.push(raw.weight());
     }
     Ok((all, all_labels, weights))
+}
+
+/// Tokens as tuples of columns, and labels.
+type Columns<'py> = (Bound<'py, PyList>, Bound<'py, PyList>);
+
+/// Reads columns as they stand.
+#[pyfunction]
+pub(crate) fn read_columns<'py>(
+    py: Python<'py>,
+    source: &str,
+    labelled: bool,
+) -> PyResult<Columns<'py>> {
+    let lines = match Source::resolve(source).map_err(file_error)? {
+        Source::File(path) => Lines::open(path),
+        other => other.open_lines("columns"),
+    };
+    let lines = lines.map_err(file_error)?;
+    let mut reader = ColumnsReader::of_cells(lines, labelled).map_err(file_error)?;
+    let (all, all_labels) = (PyList::empty(py), PyList::empty(py));
+    let mut texts = Objects { py, names: Names::new(), texts: Vec::new() };
+    let (mut raw, mut cells) = (RawSequence::new(), Vec::new());
+    while reader.read(&mut raw).map_err(file_error)? {
+        let (tokens, labels) = (PyList::empty(py), PyList::empty(py));
+        for (t, token) in raw.tokens().enumerate() {
+            cells.clear();
+            cells.extend(reader.cells(t).map(|cell| texts.number(cell)));
+            tokens.append(PyTuple::new(py, cells.iter().map(|&cell| texts.of(cell)))?)?;
+            if labelled {
+                let label = token.label().map(|label| texts.number(label));
+                labels.append(label.map(|number| texts.of(number)))?;
+            }
+        }
+        all.append(tokens)?;
+        all_labels.append(labels)?;
+    }
+    if all.is_empty() {
+        return Err(value_error(format!("{source}: no sequences")));
+    }
+    Ok((all, all_labels))
 }
 
 /// A sparse matrix (row starts, columns, values), the names of its columns, and the labels of its rows.

@@ -139,6 +139,12 @@ impl SequenceData {
         Ok(Self { data: data.sequences, read, unknown: data.unknown.attributes, ..Self::new() })
     }
 
+    /// The built-in template that has made the attributes, as models keep it.
+    fn template(&self) -> PyResult<Option<String>> {
+        let own = self.template.as_ref().filter(|template| template.name().is_some());
+        own.map(serde_json::to_string).transpose().map_err(value_error)
+    }
+
     /// The labels of all sequences.
     fn labels<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<u32>>> {
         self.data.iter().map(|sequence| PyArray1::from_slice(py, sequence.labels())).collect()

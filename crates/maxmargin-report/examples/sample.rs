@@ -9,8 +9,9 @@
 use std::process::ExitCode;
 
 use maxmargin_report::{
-    Bar, Bars, Bitmap, Code, Fact, Facts, Heatmap, Letter, Plot, Prose, Report, Series, Shade,
-    SvgOptions, Table, Theme, Tile, Tiles, Tone, Word, Words, XAxis, YAxis, format_number,
+    Answer, Bar, Bars, Bitmap, Body, Browser, Code, Confusions, Drawing, Example, Fact, Facts,
+    Heatmap, Letter, Links, Network, Plot, Prose, Report, Series, Shade, SvgOptions, Table,
+    TaggedExample, Theme, Tile, Tiles, Tone, Weights, Word, Words, XAxis, YAxis, format_number,
     format_seconds, plot_svg,
 };
 
@@ -232,6 +233,13 @@ fn report() -> (Report, Plot) {
         )
         .with(tiles)
         .with(words(&mut noise))
+        .with(Confusions::new("What is taken for what", KINDS, vec![52.0, 3.0, 1.0, 4.0, 61.0, 0.0, 2.0, 0.0, 9.0]))
+        .with(browser())
+        .with(
+            Weights::new("The heaviest weights")
+                .group("noun", [("follows “the”", 1.9), ("ends in -ly", -1.2)])
+                .group("verb", [("ends in -s", 1.1), ("follows “the”", -0.7)]),
+        )
         .with(
             convergence("A plot without points").series(Series::new("nothing").column("pass", [1.0, 2.0])),
         )
@@ -239,8 +247,31 @@ fn report() -> (Report, Plot) {
             "Repeat this run",
             "maxmargin train --method bcfw --lambda 0.0016 --seed 1 --tolerance 1e-3 --report report.html words.jsonl",
         ))
+        .labels(KINDS)
         .footer("maxmargin 0.1.0 · made-up data");
     (report, plot)
+}
+
+const KINDS: [&str; 3] = ["noun", "verb", "other"];
+
+/// One example of each kind that readers can page through.
+fn browser() -> Browser {
+    let tokens = [("The", "other", "other"), ("cat", "noun", "noun"), ("purrs", "verb", "noun")];
+    let bodies = [
+        Body::Tokens(TaggedExample::new(tokens)),
+        Body::Answer(
+            Answer::new(["verb"], ["noun"]).clues_are("for noun").clue("ends in -s", "+1.1"),
+        ),
+        Body::Links(Links::new(["the", "cat"], ["le", "chat"]).link(0, 0, 2).link(1, 1, 0)),
+        Body::Network(Network::new([("noun", "noun"), ("verb", "noun")]).edge(0, 1)),
+        Body::Drawing(Drawing::new("stick", 20.0, 30.0).line((10.0, 2.0), (10.0, 28.0), 0)),
+    ];
+    let mut browser = Browser::new("Examples").per_page(5).with_legend();
+    for (at, body) in bodies.into_iter().enumerate() {
+        let example = Example::new(format!("Example {}", at + 1), body).place(at, at < 3);
+        browser = browser.example(example.note("made up").errors(1.0).cell("verb", "noun"));
+    }
+    browser
 }
 
 fn main() -> ExitCode {

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::scale::{Domain, Scale, Tick};
 use crate::{
-    Bar, Bars, Bitmap, Heatmap, Letter, Plot, Report, Series, Shade, Table, Tagged, TaggedExample,
-    Tile, Tiles, Word, Words, XAxis, YAxis,
+    Answer, Bar, Bars, Bitmap, Body, Browser, Confusions, Example, Heatmap, Letter, Links, Plot,
+    Report, Series, Shade, Table, Tagged, TaggedExample, Tile, Tiles, Weights, Word, Words, XAxis,
+    YAxis,
 };
 
 fn browser() -> Option<PathBuf> {
@@ -90,6 +91,11 @@ fn sample() -> Report {
         .with((0..7).fold(Plot::xy("Seven", "x", "y"), |plot, run| {
             plot.series(Series::xy(format!("{run}"), [(1.0, 1.0), (2.0, f64::from(run))]))
         }))
+        .with(
+            Plot::xy("Off the scale", "x", "y")
+                .series(Series::xy("near", [(1.0, 0.1), (2.0, 0.2)]))
+                .series(Series::xy("far", [(1.0, 1e6), (2.0, 2e6)]).switched_off()),
+        )
         .with(Heatmap::new(
             "Matrix",
             names(),
@@ -127,6 +133,49 @@ fn sample() -> Report {
                 })))
                 .example(TaggedExample::new([("<b>", "O", "B-<i>")])),
         )
+        .with(examined())
+        .with(Confusions::new(
+            "Confusions",
+            ["cat", "dog", "</script>"],
+            vec![6.0, 2.0, 0.0, 1.0, 9.0, 0.0, 1.0, 0.0, 1.0],
+        ))
+        .with(
+            Table::new("By label")
+                .label_column("Label")
+                .share_column("F1")
+                .number_column("Size")
+                .row(["cat", "80.00", "9"])
+                .row(["</script>", "–", "1,000"])
+                .row(["dog", "90.00", "−1.5×10⁻⁷"]),
+        )
+        .with(
+            Weights::new("Weights")
+                .group("cat", [("whiskers".repeat(9), 2.0), ("barks".into(), -1.0)]),
+        )
+        .labels(["cat", "dog", "</script>"])
+}
+
+/// Eight sentences to page through, two to a page, the worst first.
+fn examined() -> Browser {
+    let letter = || Letter::new(Bitmap::new(2, 3, vec![1.0, 0.0, 1.0, 0.0, 1.0, 0.0]), "v", "v");
+    let mut browser = Browser::new("Examples").per_page(2).with_legend();
+    for at in 0..8 {
+        let (truth, read) = match at {
+            0 => ("cat", "dog"),
+            1 => ("</script>", "cat"),
+            _ => ("dog", "dog"),
+        };
+        let body = match at {
+            7 => Body::Word(Word::new([letter(), letter()])),
+            6 => Body::Links(Links::new(["averyveryverylongword"; 5], ["so"; 9]).link(0, 8, 0)),
+            5 => Body::Answer(Answer::new(["dog"], ["dog"]).clue("nose".repeat(20), "wet")),
+            _ => Body::Tokens(TaggedExample::new([(format!("word{at} <i>"), truth, read)])),
+        };
+        let wrong = f64::from(truth != read);
+        let example = Example::new(format!("S{at}"), body).errors(wrong).place(7 - at, at % 2 == 0);
+        browser = browser.example(example.cell(truth, read));
+    }
+    browser
 }
 
 /// Runs in the page after its own script; tells the frame around it what failed.
@@ -143,13 +192,19 @@ check("tokens are text", tokens.length === 31 && tokens[30].textContent === "<b>
 const edge = (token) => getComputedStyle(token).borderBottomColor;
 check("chunks have one colour, others another", edge(tokens[0]) === edge(tokens[1]) && edge(tokens[0]) !== edge(tokens[2]));
 check("what is wrong is marked", getComputedStyle(tokens[30], "::after").content.includes("✗"));
-check("three plots are live", document.querySelectorAll(".plot.live").length === 3);
+check("four plots are live", document.querySelectorAll(".plot.live").length === 4);
 const seven = document.querySelectorAll(".plot.live")[2];
 const named = (text) => [...seven.querySelectorAll("button")].find((button) => button.textContent === text);
 named("Hide all").click();
 check("all hidden", /Every line is switched off/.test(seven.textContent) && seven.querySelector("[aria-pressed=false]"));
 named("Show all").click();
 check("all shown", seven.querySelectorAll(".canvas .line").length === 7);
+const scaled = document.querySelectorAll(".plot.live")[3], far = [...scaled.querySelectorAll(".legend button")][1];
+const ticked = () => scaled.querySelectorAll(".canvas .tick[text-anchor=end]").length;
+check("a line is off at first", scaled.querySelectorAll(".canvas .line").length === 1 && far.getAttribute("aria-pressed") === "false" && ticked() >= 3);
+far.click();
+check("and on when asked for", scaled.querySelectorAll(".canvas .line").length === 2 && ticked() >= 3);
+far.click();
 check("labels are text", !one("h2 b") && one("h2").textContent === "Many </scr" + "ipt><b>runs</b>");
 const lines = () => document.querySelectorAll(".plot")[0].querySelectorAll(".canvas .line").length;
 check("three lines", lines() === 3);
@@ -214,13 +269,61 @@ check("titles are within the picture", [...links.querySelectorAll("svg text")].e
   const own = text.getBoundingClientRect();
   return own.right <= frame.right + 1 && own.bottom <= frame.bottom + 1;
 }));
+const examples = one(".browser"), shown = () => [...examples.querySelectorAll("ol > li .head b")].map((name) => name.textContent).join(" ");
+const told = () => examples.querySelector(".told").textContent;
+const click = (text) => [...examples.querySelectorAll("button")].find((button) => button.textContent.includes(text)).click();
+check("the worst come first: " + shown(), shown() === "S0 S1" && told() === "1 to 2 of 8");
+check("labels of examples are text", examples.querySelector("ol").textContent.includes("</scr" + "ipt>") && !examples.querySelector("li i i"));
+click("Next"); click("Next"); click("Next");
+check("pages are turned: " + shown(), shown() === "S6 S7" && told() === "7 to 8 of 8");
+check("letters are drawn when they are shown", examples.querySelectorAll("svg.px path").length === 2 && examples.querySelector("svg.px path").getAttribute("d") === "M0 0h1M2 0h1M1 1h1");
+const ask = (text) => { const box = examples.querySelector("input"); box.value = text; box.dispatchEvent(new Event("input")); };
+ask("WORD3");
+check("examples are found by their words: " + shown(), shown() === "S3");
+ask("no such word");
+check("nothing is found: " + told(), shown() === "" && told().startsWith("no such"));
+ask("");
+const inOrder = (order) => { const box = examples.querySelector("select"); box.value = order; box.dispatchEvent(new Event("change")); };
+inOrder("all");
+check("in the order of the file: " + shown(), shown() === "S7 S6");
+inOrder("drawn");
+check("those that were drawn: " + told(), shown() === "S6 S4" && told() === "1 to 2 of 4");
+inOrder("wrong");
+check("mistakes alone: " + shown(), shown() === "S1 S0");
+const matrix = one(".confusions svg"), key = (name) => matrix.dispatchEvent(new KeyboardEvent("keydown", { key: name }));
+key("ArrowRight"); key("ArrowRight"); key("Enter");
+check("a cell shows its examples: " + shown(), shown() === "S0" && /cat taken for dog/.test(examples.querySelector(".picked").textContent));
+check("a cell is read: " + one(".confusions .cell").textContent, /^cat taken for dog 2 of 8 times \(25 %\)$/.test(one(".confusions .cell").textContent));
+key("ArrowRight"); key("Enter");
+check("an empty cell shows nothing new", shown() === "S0");
+click("✕");
+check("all are shown again: " + told(), told() === "1 to 2 of 8");
+const cornerOf = matrix.getBoundingClientRect(), [left, top, size] = matrix.dataset.grid.split(" ").map((x) => x * cornerOf.width / matrix.viewBox.baseVal.width);
+matrix.dispatchEvent(new MouseEvent("click", { clientX: cornerOf.left + left + 0.5 * size, clientY: cornerOf.top + top + 2.5 * size, bubbles: true }));
+check("a click shows examples: " + shown(), shown() === "S1");
+const numbers = () => [...matrix.querySelectorAll(".n")].map((number) => number.textContent).join(" ");
+check("shares of rows: " + numbers(), numbers() === "75 25 10 90 50 50");
+[...document.querySelectorAll(".confusions .switch")][1].click();
+check("counts: " + numbers(), numbers() === "6 2 1 9 1 1");
+const table = one("table.sortable"), first = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent).join(" ");
+const sort = (column) => table.tHead.querySelectorAll("button")[column].click();
+sort(2);
+check("the largest first: " + first(), first() === "</scr" + "ipt> cat dog" && table.querySelector("[aria-sort=descending]"));
+sort(2);
+check("the least first: " + first(), first() === "dog cat </scr" + "ipt>");
+sort(1); sort(1);
+check("what has no number comes last: " + first(), first() === "cat dog </scr" + "ipt>");
+sort(0);
+check("names from A to Z: " + first(), first().endsWith("cat dog"));
+[...table.querySelectorAll("tbody button")].find((button) => button.textContent === "dog").click();
+check("a label shows its mistakes: " + shown(), shown() === "S0");
 const saved = [];
 save = (name, kind, content) => saved.push([name, content]);
 document.querySelectorAll(".plot .save button").forEach((button) => button.disabled || button.click());
-check("a picture and a table for each plot with points", saved.length === 5);
+check("a picture and a table for each plot with points", saved.length === 7);
 const drawn = new Promise((done) => setTimeout(() => {
-  const pixels = saved.slice(5).filter(([name, blob]) => name.endsWith(".png") && blob.size > 5000);
-  check("pictures in pixels: " + saved.length, pixels.length === 2);
+  const pixels = saved.slice(7).filter(([name, blob]) => name.endsWith(".png") && blob.size > 5000);
+  check("pictures in pixels: " + saved.length, pixels.length === 3);
   done();
 }, 2000));
 check("name of the file: " + saved[0][0], saved[0][0] === "many-script-b-runs-b.svg");

@@ -1,18 +1,31 @@
 //! The page.
 
+mod browser;
+mod confusions;
 mod drawings;
+mod links;
+mod network;
 mod pictures;
 mod plots;
+mod tables;
 mod tagged;
+mod weights;
 
 use std::fmt::Write as _;
 
 use crate::escape::text;
-use crate::sections::{Code, Facts, Prose, Section, Table, Tone};
+use crate::sections::{Code, Facts, Prose, Section, Tone};
 use crate::{Report, palette};
 
 pub(crate) const STYLE: &str = include_str!("assets/report.css");
-pub(crate) const SCRIPT: &str = include_str!("assets/report.js");
+pub(crate) const SCRIPT: &str = concat!(
+    include_str!("assets/report.js"),
+    include_str!("assets/plots.js"),
+    include_str!("assets/matrices.js"),
+    include_str!("assets/tables.js"),
+    include_str!("assets/browser.js"),
+    include_str!("assets/confusions.js"),
+);
 
 /// From this many sections on, the page has a list of contents.
 const CONTENTS_FROM: usize = 4;
@@ -49,6 +62,7 @@ pub(crate) fn page(report: &Report) -> String {
     if report.sections.is_empty() {
         out.push_str("<p class=\"note\">This report is empty.</p>\n");
     }
+    let colours = &report.labels;
     for (index, section) in report.sections.iter().enumerate() {
         let heading = text(section.heading());
         if heading.is_empty() {
@@ -63,13 +77,16 @@ pub(crate) fn page(report: &Report) -> String {
             Section::Prose(section) => prose(&mut out, section),
             Section::Facts(section) => facts(&mut out, section),
             Section::Plot(section) => plots::plot(&mut out, section),
-            Section::Table(section) => table(&mut out, section, &heading),
+            Section::Table(section) => tables::table(&mut out, section, &heading, colours),
             Section::Bars(section) => pictures::bars(&mut out, section),
             Section::Heatmap(section) => pictures::heatmap(&mut out, section),
             Section::Tiles(section) => pictures::tiles(&mut out, section),
             Section::Words(section) => pictures::words(&mut out, section),
-            Section::Tagged(section) => tagged::tagged(&mut out, section),
+            Section::Tagged(section) => tagged::tagged(&mut out, section, colours),
             Section::Drawings(section) => drawings::drawings(&mut out, section),
+            Section::Confusions(section) => confusions::confusions(&mut out, section, colours),
+            Section::Browser(section) => browser::browser(&mut out, section, colours),
+            Section::Weights(section) => weights::weights(&mut out, section, colours),
             Section::Code(section) => code(&mut out, section),
         }
         out.push_str("</section>\n");
@@ -155,37 +172,6 @@ fn code(out: &mut String, section: &Code) {
         }
     }
     out.push_str("</code></pre>\n");
-}
-
-fn table(out: &mut String, section: &Table, heading: &str) {
-    note(out, &section.note);
-    if section.columns.is_empty() || section.rows.is_empty() {
-        nothing(out, "rows");
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Table: {heading}\"><table>"
-    );
-    out.push_str("<thead><tr>");
-    for column in &section.columns {
-        let class = if column.numeric { " class=\"num\"" } else { "" };
-        let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", text(&column.label));
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for row in &section.rows {
-        out.push_str("<tr>");
-        for (index, column) in section.columns.iter().enumerate() {
-            let cell = text(row.get(index).map_or("", String::as_str));
-            let _ = match (index, column.numeric) {
-                (0, false) => write!(out, "<th scope=\"row\">{cell}</th>"),
-                (_, false) => write!(out, "<td>{cell}</td>"),
-                (_, true) => write!(out, "<td class=\"num\">{cell}</td>"),
-            };
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div>\n");
 }
 
 #[cfg(test)]

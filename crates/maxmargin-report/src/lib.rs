@@ -23,7 +23,7 @@
 //!
 //! [`plot_svg`] draws a plot as a still picture, and [`Report::figures`] gives all of a report.
 //!
-//! The page draws its own SVG, static first and interactive on top, with less than 40 kB of style and script of
+//! The page draws its own SVG, static first and interactive on top, with less than 60 kB of style and script of
 //! our own. A plotting library embedded in the page was the first plan; without one a page works without
 //! scripts, prints, and needs no third-party code in the repository. Figures as files are SVG, drawn from the
 //! same layout (`picture.rs`).
@@ -31,6 +31,7 @@
 mod escape;
 mod figures;
 mod html;
+mod labels;
 mod number;
 mod palette;
 mod picture;
@@ -45,13 +46,15 @@ mod thin;
 mod browser_test;
 
 pub use figures::{Figure, slug};
+pub use labels::LabelColours;
 pub use number::{format_number, format_seconds};
 pub use palette::Theme;
 pub use plot::{Column, Curve, Guide, Plot, Series, XAxis, YAxis};
 pub use scale::Scale;
 pub use sections::{
-    Bar, Bars, Bitmap, Code, Colour, Drawing, Drawings, Fact, Facts, Heatmap, Letter, Mark, Prose,
-    Section, Shade, Table, TableColumn, Tagged, TaggedExample, Tile, Tiles, Tone, Word, Words,
+    Answer, Bar, Bars, Bitmap, Body, Browser, Code, Colour, Confusions, Drawing, Drawings, Example,
+    Fact, Facts, Heatmap, Letter, Links, Mark, Network, Prose, Section, Shade, Table, TableColumn,
+    Tagged, TaggedExample, Tile, Tiles, Tone, Weights, Word, Words,
 };
 pub use svg::{SvgOptions, plot_svg};
 
@@ -72,6 +75,8 @@ pub struct Report {
     pub subtitle: String,
     /// The sections, from the top of the page to its end.
     pub sections: Vec<Section>,
+    /// Which colour each label has, on all of the page.
+    pub labels: LabelColours,
     /// Small print at the end of the page, such as the program's version; may be empty.
     pub footer: String,
 }
@@ -94,6 +99,18 @@ impl Report {
     #[must_use]
     pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
         self.subtitle = subtitle.into();
+        self
+    }
+
+    /// Gives each of these labels a colour, which it has on all of the page.
+    ///
+    /// ```
+    /// let report = maxmargin_report::Report::new("A").labels(["cat", "dog"]);
+    /// assert_eq!(report.labels.number("dog"), Some(1));
+    /// ```
+    #[must_use]
+    pub fn labels<L: AsRef<str>>(mut self, labels: impl IntoIterator<Item = L>) -> Self {
+        self.labels = LabelColours::new(labels);
         self
     }
 

@@ -1,5 +1,5 @@
 //! Where everything goes in a line plot, as shapes that `svg.rs` writes down.
-//! `assets/report.js` draws the same way.
+//! `assets/plots.js` draws the same way.
 
 use std::fmt::Write as _;
 

@@ -1,16 +1,22 @@
 //! The sections of a report other than plots.
 
+mod browser;
+mod confusions;
 mod drawings;
 mod numbers;
 mod pictures;
 mod tagged;
 mod text;
+mod weights;
 
+pub use browser::{Answer, Body, Browser, Example, Links, Network};
+pub use confusions::Confusions;
 pub use drawings::{Colour, Drawing, Drawings, Mark};
 pub use numbers::{Bar, Bars, Heatmap, Table, TableColumn};
 pub use pictures::{Bitmap, Letter, Shade, Tile, Tiles, Word, Words};
 pub use tagged::{Tagged, TaggedExample};
 pub use text::{Code, Fact, Facts, Prose, Tone};
+pub use weights::Weights;
 
 pub(crate) use numbers::countable;
 
@@ -50,6 +56,12 @@ pub enum Section {
     Tagged(Tagged),
     /// Drawings with captions.
     Drawings(Drawings),
+    /// What is taken for what.
+    Confusions(Confusions),
+    /// Examples to page through.
+    Browser(Browser),
+    /// The heaviest weights of each label.
+    Weights(Weights),
     /// Text in a fixed-width font, such as the command to repeat the run.
     Code(Code),
 }
@@ -74,6 +86,9 @@ impl Section {
             Self::Words(section) => &section.heading,
             Self::Tagged(section) => &section.heading,
             Self::Drawings(section) => &section.heading,
+            Self::Confusions(section) => &section.heading,
+            Self::Browser(section) => &section.heading,
+            Self::Weights(section) => &section.heading,
             Self::Code(section) => &section.heading,
         }
     }
@@ -88,4 +103,7 @@ macro_rules! into_section {
         })*
     };
 }
-into_section!(Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Tagged, Drawings, Code);
+into_section!(
+    Prose, Facts, Plot, Table, Bars, Heatmap, Tiles, Words, Tagged, Drawings, Confusions, Browser,
+    Weights, Code
+);

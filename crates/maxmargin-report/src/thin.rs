@@ -38,7 +38,7 @@ pub(crate) fn plot(plot: &Plot) -> Plot {
                     high: pick(&column.high),
                 })
                 .collect();
-            Series { name: series.name.clone(), columns }
+            Series { name: series.name.clone(), columns, off: series.off }
         })
         .collect();
     Plot {

@@ -1,8 +1,10 @@
 //! What every page has, whatever is in the report.
 
 use maxmargin_report::{
-    Bar, Bars, Bitmap, Code, Fact, Facts, Heatmap, Letter, Plot, Prose, Report, Section, Series,
-    Shade, SvgOptions, Table, Theme, Tile, Tiles, Tone, Word, Words, XAxis, YAxis, plot_svg,
+    Answer, Bar, Bars, Bitmap, Body, Browser, Code, Confusions, Drawing, Drawings, Example, Fact,
+    Facts, Heatmap, Letter, Links, Network, Plot, Prose, Report, Section, Series, Shade,
+    SvgOptions, Table, Tagged, TaggedExample, Theme, Tile, Tiles, Tone, Weights, Word, Words,
+    XAxis, YAxis, plot_svg,
 };
 
 const NASTY: &str = "</script></style><img src=x onerror=alert(1)>\"'&amp; <!-- \u{0}\u{202e} ]]>";
@@ -106,7 +108,44 @@ fn everything(text: &str) -> Report {
                 .note(text)
                 .word(Word::new([Letter::new(bitmap(), text, "x")]).caption(text)),
         )
+        .with(Tagged::new(text).note(text).example(TaggedExample::new([(text, text, "x")])))
+        .with(
+            Drawings::new(text)
+                .note(text)
+                .colour(text, 1)
+                .drawing(Drawing::new(text, 2.0, 1.0).dashed((0.0, 0.0), (1.0, 1.0), 2)),
+        )
+        .with(Confusions::new(text, [text, "x"], vec![3.0, 1.0, 0.0, 2.0]).note(text))
+        .with(
+            bodies(text)
+                .into_iter()
+                .fold(Browser::new(text).note(text).colour(text, 3), |all, body| {
+                    all.example(Example::new(text, body).note(text).cell(text, "x"))
+                }),
+        )
+        .with(Weights::new(text).note(text).group(text, [(text, 1.0), ("x", -2.0)]))
+        .with(
+            Table::new(text)
+                .label_column(text)
+                .share_column(text)
+                .row([text, text])
+                .row([text, "50"])
+                .row(["x", "–"]),
+        )
         .with(Code::new(text, text).note(text))
+        .labels([text, "x"])
+}
+
+/// Everything that an example can be.
+fn bodies(text: &str) -> [Body; 6] {
+    [
+        Body::Tokens(TaggedExample::new([(text, text, "x"), ("x", "x", "x")])),
+        Body::Word(Word::new([Letter::new(bitmap(), text, "x")])),
+        Body::Answer(Answer::new([text], ["x"]).clues_are(text).clue(text, text)),
+        Body::Links(Links::new([text], [text, "x"]).link(0, 1, 2)),
+        Body::Network(Network::new([(text, "x"), ("x", text)]).edge(0, 1)),
+        Body::Drawing(Drawing::new(text, 2.0, 1.0).dot((1.0, 1.0), 0)),
+    ]
 }
 
 #[test]
@@ -119,7 +158,7 @@ fn nasty_texts_stay_texts() {
         assert!(!tag.contains("onerror=alert") || tag.contains("&lt;img"), "{tag}");
     }
     let scripts = tags.iter().filter(|tag| tag.starts_with("script")).count();
-    assert_eq!(scripts, 4, "one for the plot, one for each matrix, one for the page");
+    assert_eq!(scripts, 6, "one for the plot, each matrix and the examples, one for the page");
     // The same tags as with harmless texts: no text has become markup.
     let names = |tags: &[String]| -> Vec<String> {
         tags.iter().map(|tag| tag.split(' ').next().unwrap_or("").to_string()).collect()
@@ -134,7 +173,7 @@ fn everything_is_there_and_nothing_is_fetched() {
     let tags = tags(&page);
     assert!(tags.iter().any(|tag| tag == "html lang=\"en\""));
     assert_eq!(tags.iter().filter(|tag| tag.starts_with("h1")).count(), 1);
-    assert_eq!(tags.iter().filter(|tag| tag.starts_with("h2")).count(), 10);
+    assert_eq!(tags.iter().filter(|tag| tag.starts_with("h2")).count(), 16);
     for tag in &tags {
         for name in ["src=\"", "href=\""] {
             for address in tag.split(name).skip(1) {
@@ -181,7 +220,7 @@ fn the_page_itself_is_small() {
 
 #[test]
 fn empty_sections_say_so() {
-    let sections: [Section; 9] = [
+    let sections: [Section; 14] = [
         Prose::new("").into(),
         Facts::new("").into(),
         Plot::new("").into(),
@@ -191,6 +230,11 @@ fn empty_sections_say_so() {
         Tiles::new("", Shade::Ink).into(),
         Words::new("").into(),
         Code::new("", "").into(),
+        Tagged::new("").into(),
+        Drawings::new("").into(),
+        Confusions::new("", ["a"], vec![0.0]).into(),
+        Browser::new("").into(),
+        Weights::new("").group("a", [("x", f64::NAN)]).into(),
     ];
     let mut report = Report::new("");
     for section in sections {
@@ -206,6 +250,10 @@ fn empty_sections_say_so() {
         "no cells",
         "no pictures",
         "no words",
+        "no examples",
+        "no drawings",
+        "no predictions",
+        "no weights",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -47,6 +47,9 @@ pub struct CompareArgs {
     pub(crate) model: ModelArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }
 
 /// What a run may take.

@@ -16,10 +16,15 @@ pub struct ModelArgs {
     /// number of labels]
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) model: Option<ModelName>,
-    /// How attributes are made from columns: `chunking` (for word, POS, chunk), or a template file in
-    /// CRF++'s syntax
-    #[arg(long, value_name = "FILE|chunking")]
+    /// How attributes are made from columns: `words` (for word, label), `words+pos` (for word, POS, …,
+    /// label), `chunking` (for word, POS, chunk), or a template file in CRF++'s syntax [default: what
+    /// goes with the columns]
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) template: Option<String>,
+    /// The column that is the label, by its number from 1 or by its name in CoNLL-U or in a header
+    /// [default: the last; UPOS in CoNLL-U]
+    #[arg(long, value_name = "N|NAME")]
+    pub(crate) label_column: Option<String>,
     /// Leave out attributes that occur less often in the training data [default: 1]; of matchings,
     /// pairs of words that are linked less often have no weight of their own [default: 3]
     #[arg(long, value_name = "N")]

@@ -1,6 +1,6 @@
 //! Options of the verbs that predict.
 
-use super::{format_parser, named};
+use super::{Pictures, format_parser, named, whole_number};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
 use maxmargin_io::Format;
@@ -25,6 +25,9 @@ pub(crate) struct PredictArgs {
     /// Keep the labels that are in the data, but for `?`, and predict the rest
     #[arg(long)]
     pub(crate) keep_labels: bool,
+    /// Repeat the columns of the data, and write each label beside them; into its place in CoNLL-U
+    #[arg(long)]
+    pub(crate) columns: bool,
     /// How multi-label models and factor graphs are decoded [default: as the model was told in training]
     #[arg(long, value_parser = named::<Inference>(Inference::NAMES), value_name = "NAME")]
     pub(crate) inference: Option<Inference>,
@@ -64,7 +67,18 @@ pub(crate) struct EvaluateArgs {
     /// How multi-label models and factor graphs are decoded [default: as the model was told in training]
     #[arg(long, value_parser = named::<Inference>(Inference::NAMES), value_name = "NAME")]
     pub(crate) inference: Option<Inference>,
+    /// Write a self-contained report: measures, what is taken for what, and examples to page through
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Seed that draws the examples of the report [default: that of the training]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N", requires = "report")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
     /// Print exactly one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
+    /// The command line as it was given.
+    #[arg(skip)]
+    pub(crate) line: Vec<String>,
 }

@@ -4,6 +4,7 @@ use super::soft;
 use super::train::Test;
 use crate::args::TalkArgs;
 use crate::kind::kernel::{SupportSize, support_size};
+use crate::screen::wrapped;
 use anyhow::Result;
 use maxmargin::{Quality, Validation};
 use maxmargin_io::{ErrorCounts, Model, Unknown};
@@ -50,7 +51,7 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         text.push_str(&errors_in_words(&test.errors));
         text.push_str(&unknowns(&test.data.unknown));
     }
-    super::print(&text)
+    super::print(&wrapped(&text))
 }
 
 /// How many errors are made on test data, for people.
@@ -85,24 +86,24 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
     let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
     match c.quality {
         Quality::Exact => format!(
-            "The objective is {:.6}. No weights {within} can bring it below {:.6},\n\
+            "The objective is {:.6}. No weights {within} can bring it below {:.6}, \
              so these are within {gap}.\n",
             c.primal, c.dual,
         ),
         Quality::UpperBound => format!(
-            "Decoding was relaxed: the objective is at most {:.6}, which is that of the relaxed\n\
-             problem. No weights {within} can bring the relaxed one below {:.6}, so these are within\n\
+            "Decoding was relaxed: the objective is at most {:.6}, which is that of the relaxed \
+             problem. No weights {within} can bring the relaxed one below {:.6}, so these are within \
              {gap} of the relaxed problem.\n",
             c.primal, c.dual,
         ),
         Quality::Heuristic => format!(
-            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can\n\
-             bring it below {:.6}. What was found is within {gap},\n\
+            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can \
+             bring it below {:.6}. What was found is within {gap}, \
              but the true distance may be larger.\n",
             c.primal, c.dual,
         ),
         Quality::Unproven => format!(
-            "The objective was computed as {:.6} and its bound as {:.6}, but an oracle has failed:\n\
+            "The objective was computed as {:.6} and its bound as {:.6}, but an oracle has failed: \
              neither is proven, and the distance to the optimum is unknown.\n",
             c.primal, c.dual,
         ),

@@ -4,11 +4,12 @@ use super::conclusion::conclude;
 use super::figures::{make_folder, write_figures};
 use super::lambda;
 use super::session::{self, SessionIo};
-use super::train::{Test, on_ctrl_c, write_file};
+use super::train::{Test, write_file};
 use crate::args::{DemoArgs, Pictures};
+use crate::kind::tested::Look;
 use crate::kind::{Vocabulary, kind_of, label_name};
-use crate::report::{self, Trace};
-use crate::screen::Screen;
+use crate::report::{self, Sources, Trace};
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::Result;
 use maxmargin::model::chain::{ChainShape, Hamming, Sequence, Sequences};
 use maxmargin::{Auto, BlockAverage, Settings};
@@ -56,8 +57,9 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     screen.say("Choosing lambda, the strength of regularization: that with the fewest errors on");
     screen.say("a tenth of the words held out. Then the training, on all of them.");
     on_ctrl_c(&screen)?;
-    let lambda = Some(lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?);
-    let settings = Settings { lambda, ..settings() };
+    screen.busy("choosing lambda");
+    let curve = lambda::choose(&plan, &data, None, &settings(), &Screen::new(true))?;
+    let settings = Settings { lambda: Some(curve.chosen), ..settings() };
     let mut trace = Trace::default().with_blocks(true);
     let model = atomic_write(folder.join("trace.jsonl"), |to| {
         let io = SessionIo { lines: Some(to), ..SessionIo::default() };
@@ -65,13 +67,23 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     })?;
     let names = Vocabulary::of(&model);
     let test = kind_of(&model.meta.spec)?.read(&names, TEST, None, LabelRule::Count)?;
+    screen.busy("testing the model and drawing the report");
     let test = Test::new(&model, test)?;
 
     model.save(folder.join("model.safetensors"))?;
-    let page = report::page(&model, &trace, Some(&test), &Pictures::default(), DATA)?;
+    let sources = Sources {
+        about: DATA,
+        trace: Some(&trace),
+        curve: Some(&curve),
+        test: Some((&test.data, TEST)),
+        look: Look { pictures: &Pictures::default(), seed: settings.seed },
+        line: &args.line,
+    };
+    let page = report::page(&model, &sources)?;
     write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
     write_figures(&folder.join("figures"), &page.figures())?;
 
+    screen.done();
     conclude(&model, Some(&test), args.talk)?;
     if let (false, Some(words)) =
         (args.talk.json || args.talk.quiet, test.data.examples.sequences())

@@ -1,6 +1,7 @@
 //! What each verb does.
 
 pub(crate) mod compare;
+mod completions;
 mod conclusion;
 mod data;
 mod demo;
@@ -8,9 +9,11 @@ mod dump;
 mod evaluate;
 mod figures;
 mod lambda;
+mod man;
 mod path;
 mod pick;
 mod predict;
+mod report;
 mod resume;
 mod session;
 mod soft;
@@ -19,12 +22,12 @@ pub(crate) use conclusion::{
     certificate_in_words, errors_in_words, support_in_words, validation_in_words,
 };
 pub use figures::{make_folder, write_figures};
-pub(crate) use train::Test;
-pub use train::{on_ctrl_c, write_file};
+pub use train::write_file;
 mod validation;
 mod verify;
 
 use crate::args::Command;
+use crate::screen::print_above;
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write as _;
@@ -39,9 +42,12 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Data(args) => data::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 
@@ -54,8 +60,10 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 
 /// Prints text to standard output.
 pub fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    print_above(|| {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    })?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::path::Outcome;
 use crate::args::PickArgs;
 use crate::kind::{Vocabulary, kind_of};
 use crate::output;
-use crate::screen::Screen;
+use crate::screen::{Screen, wrapped};
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::{Path as LambdaPath, PathKind};
 use maxmargin_io::{LabelRule, Model, PathFile};
@@ -23,7 +23,8 @@ pub(super) fn run(args: &PickArgs) -> Result<ExitCode> {
     let lambda = match (args.lambda, &args.validation) {
         (Some(lambda), _) => lambda,
         (None, Some(data)) => {
-            let outcome = validated(&file, data, args)?;
+            let outcome = validated(&file, data, args, &screen)?;
+            screen.done();
             screen.say((outcome.table() + &outcome.in_words()).trim_end());
             outcome.best().certificate.lambda
         }
@@ -52,12 +53,17 @@ pub(super) fn run(args: &PickArgs) -> Result<ExitCode> {
 }
 
 /// The path with the error of each breakpoint on `data`.
-fn validated(file: &PathFile, data: &str, args: &PickArgs) -> Result<Outcome> {
+fn validated(file: &PathFile, data: &str, args: &PickArgs, screen: &Screen) -> Result<Outcome> {
+    screen.reading(data);
     let names = Vocabulary::of_path(file);
     let spec = &file.meta.spec;
     let data = kind_of(spec)?.read(&names, data, args.format, LabelRule::Count)?;
+    screen.count("breakpoints tried", file.path.breakpoints.len() as u64);
     let mut errors = Vec::new();
-    file.path.walk(|_, w| errors.push(spec.errors(w, &data.examples)));
+    file.path.walk(|_, w| {
+        errors.push(spec.errors(w, &data.examples));
+        screen.counted(true);
+    });
     let errors: Result<Vec<_>, _> = errors.into_iter().collect();
     let shares = errors?.iter().map(|errors| errors.parts.share()).collect();
     Ok(Outcome::new(file.path.clone(), Some(shares)))
@@ -102,10 +108,10 @@ fn conclude(path: &LambdaPath, model: &Model, args: &PickArgs) -> Result<()> {
     };
     let above = path.breakpoints.first().is_some_and(|b| c.lambda > b.certificate.lambda);
     let bound = if above { "Here the objective and the distance are upper bounds.\n" } else { "" };
-    super::print(&format!(
+    super::print(&wrapped(&format!(
         "{from}, at lambda {}.\n{}{bound}This is the bound of the path at this lambda. The model has no dual \
-         point, so that `verify` cannot\ncheck it again.\n",
+         point, so that `verify` cannot check it again.\n",
         c.lambda,
         bounds_in_words(model)
-    ))
+    )))
 }

@@ -7,22 +7,50 @@ use crate::output;
 use crate::screen::Screen;
 use anyhow::Result;
 use maxmargin_io::{Model, Unknown, atomic_write};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     output::check([&args.model, Path::new(&args.data)], args.output.as_deref())?;
     let model = kind::load_for(&args.model, args.inference)?;
+    let screen = Screen::new(args.quiet);
+    // Labels that go to the terminal show by themselves that there is progress.
+    let shows = args.output.is_some() || !io::stdout().is_terminal();
+    if shows && !(args.data == "-" && io::stdin().is_terminal()) {
+        let what = format!("labelling {}", args.data);
+        screen.busy_with(what, || format!("{} lines written", LINES.load(Ordering::Relaxed)));
+    }
     let unknown = match &args.output {
-        Some(path) => atomic_write(path, |to| label(&model, args, to)),
-        None => label(&model, args, &mut BufWriter::new(io::stdout().lock())),
+        Some(path) => atomic_write(path, |to| label(&model, args, &mut Counted(to))),
+        None => label(&model, args, &mut Counted(BufWriter::new(io::stdout().lock()))),
     }?;
+    screen.done();
     let text = unknowns(&unknown);
     if !text.is_empty() {
-        Screen::new(args.quiet).say(text.trim_end());
+        screen.say(text.trim_end());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lines that were written so far.
+static LINES: AtomicU64 = AtomicU64::new(0);
+
+/// Counts lines for the live line.
+struct Counted<W>(W);
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        let lines = bytes[..written].iter().filter(|byte| **byte == b'\n').count();
+        LINES.fetch_add(lines as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn label(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> Result<Unknown> {

@@ -2,14 +2,13 @@
 
 use super::resume::Saver;
 use super::soft;
-use super::train::on_ctrl_c;
 use crate::report::Trace;
-use crate::screen::Screen;
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Context as _, Result};
 use maxmargin::observe::{Control, Event, JsonLines, Observer, Table, Thinned};
 use maxmargin::{Checkpoint, Settings, Solution, Trainer};
 use maxmargin_io::{Examples, Model, ProblemRole, Round, Spec, Training, TrainingPlan};
-use std::io::Write;
+use std::io::{LineWriter, Write};
 
 /// The table shows a row when the passes have grown by this factor; the trace has them all.
 const TABLE_GROWTH: f64 = 1.25;
@@ -55,6 +54,7 @@ pub(super) fn train(
     trace: &mut Trace,
     mut io: SessionIo<'_>,
 ) -> Result<Model> {
+    screen.busy("preparing the training");
     data.train(plan, settings, |round| {
         if let Some(own) = round.spec.soft() {
             soft::announce(&plan.rounds, round.number, own, screen);
@@ -72,15 +72,17 @@ fn train_round(
 ) -> Result<Solution> {
     let SessionIo { lines, error, saver, checkpoint } = io;
     let mut error = error.map(|error| move |w: &[f64]| error(w, round.role));
-    let mut table = Thinned::new(TABLE_GROWTH, Table::new(screen.clone()));
+    // Fragments of a line would each go above the live line.
+    let lines_of_table = LineWriter::new(screen.clone());
+    let mut table = Thinned::new(TABLE_GROWTH, Table::new(lines_of_table));
     let mut bar = screen.clone();
     let mut lines = lines.map(|to| AsAsked { observer: JsonLines::new(to), settings });
     let block_gaps = settings.block_gaps || trace.wants_blocks();
     let mut trainer = Trainer::new(Settings { block_gaps, ..settings.clone() })
         .interrupt(on_ctrl_c(screen)?)
         .observe(trace)
-        .observe(&mut table)
-        .observe(&mut bar);
+        .observe(&mut bar)
+        .observe(&mut table);
     if let Some(lines) = &mut lines {
         trainer = trainer.observe(lines);
     }

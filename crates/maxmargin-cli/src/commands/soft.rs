@@ -41,9 +41,9 @@ pub(super) fn check(args: &TrainArgs) -> Result<()> {
 pub(super) fn in_words(c: &Certificate, own: &SoftSpec) -> String {
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     format!(
-        "The soft objective (rho {}) is {:.6}. No weights and messages can bring it below {:.6},\n\
+        "The soft objective (rho {}) is {:.6}. No weights and messages can bring it below {:.6}, \
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n\
-         The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree\n\
+         The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree \
          by {:.3e} at most ({:.3e} in the mean of squares).\n",
         own.rho, c.primal, c.dual, c.gap, own.hard_objective, own.violation.0, own.violation.1
     )

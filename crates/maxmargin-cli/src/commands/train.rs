@@ -6,30 +6,32 @@ use super::resume::{Note, Resumed, Saver};
 use super::session::{ErrorOf, SessionIo, error_of};
 use super::{lambda, session, soft, validation};
 use crate::args::{Lambda, SettingsArgs, TrainArgs};
+use crate::kind::tested::Look;
 use crate::kind::{self, Labelled, Vocabulary, kind_of};
 use crate::output;
-use crate::report::{self, Trace};
+use crate::report::{self, Sources, Trace};
 use crate::screen::Screen;
 use anyhow::{Context as _, Result, anyhow, bail};
 use maxmargin::{
-    Caching, Direction, DualPoint, Interrupt, Settings, SettingsError, SettingsRecord, Solver,
-    Status, TrainError,
+    Caching, Direction, DualPoint, Settings, SettingsError, SettingsRecord, Solver, Status,
+    TrainError,
 };
 use maxmargin_io::{
-    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Spec, Training,
+    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Template, Training,
     TrainingPlan, atomic_write,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
     soft::check(args)?;
     let resumed = Resumed::read(args, &mut settings)?;
     let checkpoint = check_files(args)?;
+    let screen = Screen::new(args.talk.quiet);
+    screen.reading(&args.data);
     let data = kind::read_training(&args.data, args.format, &args.model)?;
-    run_on(args, data, settings, resumed, checkpoint)
+    run_on(args, data, settings, resumed, checkpoint, &screen)
 }
 
 fn run_on(
@@ -38,13 +40,11 @@ fn run_on(
     mut settings: Settings,
     resumed: Option<Resumed>,
     checkpoint: Option<&Path>,
+    screen: &Screen,
 ) -> Result<ExitCode> {
-    let screen = Screen::new(args.talk.quiet);
-    if args.pictures.images.is_some() && !matches!(data.spec, Spec::Potts(_)) {
-        bail!("--images has no meaning here: only the superpixels of --model graph have images");
-    }
-    if let Some(folder) = args.pictures.images.as_deref().filter(|folder| !folder.is_dir()) {
-        bail!("--images {}: there is no such folder", folder.display());
+    args.pictures.check(&data.spec)?;
+    if let Some(columns) = data.origin.template.as_ref().and_then(Template::describe) {
+        screen.say(columns);
     }
     let bounds = kind::bounds(&args.model, &data.spec)?;
     let mut note = Note::new(&data);
@@ -67,15 +67,17 @@ fn run_on(
     note.held_out = held_out;
     note.validation = validation.as_ref().map(|data| data.fingerprint);
     note.lambda_auto = args.settings.lambda == Some(Lambda::Auto);
+    let mut curve = None;
     if let Some(resumed) = &resumed {
         resumed.check(&note, settings.patience.is_some(), nouns.examples)?;
     } else if note.lambda_auto {
-        let choice = lambda::choose(&plan, &data, validation.as_ref(), &settings, &screen)?;
-        settings.lambda = Some(choice);
+        let found = lambda::choose(&plan, &data, validation.as_ref(), &settings, screen)?;
+        settings.lambda = Some(found.chosen);
+        curve = Some(found);
     }
     data.fix_lambda(&mut settings);
     let (from, earlier) = resumed.map_or_else(Default::default, Resumed::into_parts);
-    let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, &screen));
+    let mut saver = checkpoint.map(|path| Saver::new(path, args, note, &earlier, screen));
     let mut trace =
         Trace::of(&earlier).with_blocks(args.report.is_some() || args.figures.is_some());
     let spec = data.spec.clone();
@@ -90,25 +92,38 @@ fn run_on(
         checkpoint: from,
     };
     let mut model = match &args.trace {
-        None => session::train(data, &plan, &settings, &screen, &mut trace, io)?,
+        None => session::train(data, &plan, &settings, screen, &mut trace, io)?,
         Some(path) => atomic_write(path, |to| {
             to.write_all(earlier.as_bytes())?;
             let io = SessionIo { lines: Some(to), ..io };
-            session::train(data, &plan, &settings, &screen, &mut trace, io)
+            session::train(data, &plan, &settings, screen, &mut trace, io)
                 .with_context(|| format!("while writing {}", path.display()))
         })?,
     };
     model.meta.held_out = held_out;
+    if test.is_some() {
+        screen.busy("testing the model");
+    }
     let test = test.map(|data| Test::new(&model, data)).transpose()?;
     if args.no_dual {
         model.dual = None;
     }
     if let Some(path) = &args.output {
+        screen.busy(format!("writing {}", path.display()));
         model.save(path)?;
     }
     if args.report.is_some() || args.figures.is_some() {
-        let (test, pictures) = (test.as_ref(), &args.pictures);
-        let page = report::page(&model, &trace, test, pictures, &args.data)?;
+        screen.busy("drawing the report");
+        let named = test.as_ref().zip(args.test.as_deref());
+        let sources = Sources {
+            about: &args.data,
+            trace: Some(&trace),
+            curve: curve.as_ref(),
+            test: named.map(|(test, name)| (&test.data, name)),
+            look: Look { pictures: &args.pictures, seed: settings.seed },
+            line: &args.line,
+        };
+        let page = report::page(&model, &sources)?;
         if let Some(path) = &args.report {
             write_file(path, page.to_html().as_bytes())?;
         }
@@ -116,6 +131,7 @@ fn run_on(
             write_figures(folder, &page.figures())?;
         }
     }
+    screen.done();
     conclude(&model, test.as_ref(), args.talk)?;
     match &args.output {
         Some(path) => screen.say(format!("model written to {}", path.display())),
@@ -186,9 +202,9 @@ fn read_start(path: &Path, data: &Origin, held_out: Option<HeldOut>) -> Result<(
 }
 
 /// Test data, and how the model does on them.
-pub(crate) struct Test {
-    pub(crate) data: Labelled,
-    pub(crate) errors: ErrorCounts,
+pub(super) struct Test {
+    pub(super) data: Labelled,
+    pub(super) errors: ErrorCounts,
 }
 
 impl Test {
@@ -317,24 +333,4 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<()> {
         to.write_all(content).map_err(|reason| SaveError { path: path.into(), reason })
     })?;
     Ok(())
-}
-
-/// The first ctrl-C ends the training with a certified model, the second ends the program.
-pub fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
-    // There is one ctrl-C for the whole program, whoever asks for it.
-    static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
-    if let Some(interrupt) = INTERRUPT.get() {
-        return Ok(interrupt.clone());
-    }
-    let interrupt = INTERRUPT.get_or_init(Interrupt::new).clone();
-    let (handle, screen) = (interrupt.clone(), screen.clone());
-    ctrlc::set_handler(move || {
-        if handle.is_raised() {
-            std::process::exit(130);
-        }
-        handle.raise();
-        screen.say("interrupted: computing the certificate (again to quit at once)");
-    })
-    .context("cannot listen for ctrl-C")?;
-    Ok(interrupt)
 }

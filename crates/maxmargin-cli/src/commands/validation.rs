@@ -42,5 +42,5 @@ pub(super) fn split(data: &Training, seed: u64, option: &str) -> Result<(Example
     }
     let (rest, examples) = data.examples.split(HeldOut { seed, one_in: ONE_IN });
     let fingerprint = data.origin.fingerprint;
-    Ok((rest, Labelled { examples, unknown: Unknown::default(), fingerprint }))
+    Ok((rest, Labelled::new(examples, Unknown::default(), fingerprint)))
 }

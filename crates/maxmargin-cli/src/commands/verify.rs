@@ -2,6 +2,7 @@
 
 use crate::args::VerifyArgs;
 use crate::kind::{self, Vocabulary, kind_of};
+use crate::screen::{Screen, wrapped};
 use anyhow::{Result, bail};
 use maxmargin::{Audit, Average, PointCheck, Quality, Settings};
 use maxmargin_io::{LabelRule, Model, Verdict};
@@ -10,11 +11,14 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
+    let screen = Screen::new(false);
+    screen.busy(format!("reading {}", args.model.display()));
     let model = kind::load(&args.model)?;
     let Verdict { audit, findings } = match &model.dual {
-        Some(_) => verdict(&model, args)?,
+        Some(_) => verdict(&model, args, &screen)?,
         None => without_dual_point(&model, args)?,
     };
+    screen.done();
     match args.json {
         true => print_json(&model, audit.as_ref(), &findings)?,
         false => super::print(&to_text(&model, audit.as_ref(), &findings))?,
@@ -28,9 +32,11 @@ pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode> {
 }
 
 /// The model held against the data.
-fn verdict(model: &Model, args: &VerifyArgs) -> Result<Verdict> {
+fn verdict(model: &Model, args: &VerifyArgs, screen: &Screen) -> Result<Verdict> {
+    screen.reading(&args.data);
     let (names, spec) = (Vocabulary::of(model), &model.meta.spec);
     let data = kind_of(spec)?.read(&names, &args.data, args.format, LabelRule::Strict)?;
+    screen.busy("recomputing the certificate");
     let noun = spec.nouns().examples;
     Ok(model.verify(data.examples, data.fingerprint, noun, args.threads)?)
 }
@@ -118,24 +124,6 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
         text.push_str(&wrapped(&format!("Note that {}.", found.explain())));
     }
     text
-}
-
-/// Lines of at most 79 characters.
-fn wrapped(text: &str) -> String {
-    let (mut lines, mut width) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > 79 {
-            lines.push('\n');
-            width = 0;
-        } else if width > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines + "\n"
 }
 
 /// The method, and the average if it returns one.

@@ -2,18 +2,20 @@
 
 use super::options::{bias, check, find};
 use super::rows::{self, check_one_label};
+use super::tested::{Look, Tested};
 use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary};
-use crate::args::{ModelArgs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Result, bail};
 use maxmargin::model::binary::BinaryShape;
 use maxmargin_io::{
     BinarySpec, Examples, Format, LabelRule, Model, Origin, RowData, Training, Unknown,
 };
-use maxmargin_report::Report;
 use std::io::Write;
 
+pub(super) const KNOWN: [&str; 5] = ["--positive", "--bias", "--rescaling", "--lower", "--upper"];
+
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
-    check(args, "binary", &["--positive", "--bias", "--rescaling", "--lower", "--upper"])?;
+    check(args, "binary", &KNOWN)?;
     if data.labels.len() != 2 {
         bail!(
             "{name}: a binary model needs two labels, and there are {}\n\
@@ -67,13 +69,11 @@ impl Kind for BinarySpec {
         "Binary model".to_owned()
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        report: Report,
-    ) -> Result<Report> {
-        rows::draw(model, test, report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let prefers = |a: usize, label: u32, _: u32| {
+            let weight = model.weights[a];
+            if label == self.positive { weight } else { -weight }
+        };
+        rows::tested(model, test, look, Some(&prefers))
     }
 }

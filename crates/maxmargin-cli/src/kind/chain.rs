@@ -2,33 +2,35 @@
 
 mod draw;
 mod predict;
+mod tested;
 
 use super::kernel::{kernel, weighted_name, with_kernel};
 use super::options::{check, hamming};
+use super::tested::{Look, Tested};
+use super::texts::Listening;
 use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest,
     of_kind, refuse_format,
 };
-use crate::args::{Group, ModelArgs, Pictures, PredictArgs};
+use crate::args::{Group, ModelArgs, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::evaluate::{Tally, is_bio};
 use maxmargin::model::chain::{ChainShape, FeatureGroups};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData, Examples, Format,
-    LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training, Unknown,
-    read_training, read_with,
+    BuiltInTemplate, ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData,
+    Examples, Format, LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training,
+    Unknown, read_training, read_with,
 };
-use maxmargin_report::Report;
+use maxmargin_report::Section;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
-/// The template for chunking that is built in.
-const CHUNKING: &str = "chunking";
-
-const KNOWN: [&str; 8] = [
+pub(super) const KNOWN: [&str; 9] = [
     "--template",
+    "--label-column",
     "--min-count",
     "--without",
     "--loss",
@@ -45,17 +47,8 @@ pub(super) fn training(
 ) -> Result<Training> {
     check(args, "chain", &KNOWN)?;
     refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
-    let is_columns = format.is_none_or(|format| format == Format::Conll);
-    let reader = match args.template.as_deref() {
-        None => source.open(format),
-        Some(_) if !is_columns => bail!(
-            "--template makes attributes from columns, which --format {} does not have",
-            format.map_or("", Format::name)
-        ),
-        Some(CHUNKING) => source.open(Some(Format::Conll)),
-        Some(file) => source.open_columns(Template::read(Lines::open(file)?)?),
-    };
-    let data = read_training(reader?)?.with_min_count(args.min_count.unwrap_or(1));
+    let reader = open_training(source, format, args)?;
+    let data = read_training(reader)?.with_min_count(args.min_count.unwrap_or(1));
     if data.labels.len() < 2 {
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
@@ -66,6 +59,48 @@ pub(super) fn training(
     let spec = ChainSpec { shape, loss, kernel };
     let origin = Origin::from(&data);
     Ok(Training { origin, examples: data.sequences.into(), spec: spec.into() })
+}
+
+/// Opens data to train on, with the template that is asked for or that goes with them.
+fn open_training(
+    source: &Source,
+    format: Option<Format>,
+    args: &ModelArgs,
+) -> Result<Box<dyn ReadSequences + Send>> {
+    let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
+    if let Some(format) = format.filter(|format| !format.is_columns()) {
+        for (given, option) in [
+            (template.is_some(), "--template makes attributes from columns"),
+            (label.is_some(), "--label-column is about columns"),
+        ] {
+            if given {
+                bail!("{option}, which --format {format} does not have");
+            }
+        }
+    }
+    let built_in = template.map(str::parse::<BuiltInTemplate>).transpose();
+    Ok(match (template, built_in) {
+        (None, _) if label.is_none() && format.is_none() => source.open(format)?,
+        (_, Ok(built_in)) => match format {
+            Some(format) if !format.is_columns() => source.open(Some(format))?,
+            format => source.open_labelled_columns(format, built_in, label)?,
+        },
+        (file, Err(unknown)) => {
+            let file = file.unwrap_or_default();
+            if !file.contains(std::path::is_separator) && !Path::new(file).exists() {
+                bail!("--template {file}: there is no such file\nhint: {unknown}");
+            }
+            if format == Some(Format::Conllu) || label.is_some() {
+                bail!(
+                    "--template {file} takes columns between blanks, with the label last\n\
+                     hint: CoNLL-U and --label-column go with the templates that are built in \
+                     ({})",
+                    BuiltInTemplate::list()
+                );
+            }
+            source.open_columns(Template::read(Lines::open(file)?)?)?
+        }
+    })
 }
 
 /// The shape of a chain over the names of a data set.
@@ -95,19 +130,38 @@ impl Vocabulary<'_> {
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>> {
         let source = Source::resolve(data)?;
-        let is_columns = format.is_none_or(|format| format == Format::Conll);
-        if let Some(template) = self.template.filter(|_| is_columns) {
-            return Ok(source.open_columns(template.clone())?);
+        if let Some(opened) = self.open_columns(&source, format) {
+            return Ok(opened?);
         }
         let implied = || source.open(Some(self.format));
         let opened = match (format, &source) {
             (None, Source::Stdin) => implied(),
             _ => match source.open(format) {
                 Err(DataError::UnclearFormat { .. }) => implied(),
+                // The model knows attributes, of which columns have none.
+                Ok(reader) if format.is_none() && reader.format().is_columns() => implied(),
                 opened => opened,
             },
         };
         Ok(opened?)
+    }
+
+    /// Opens columns for a model that was trained on columns, unless the user says that they are none.
+    pub(super) fn open_columns(
+        &self,
+        source: &Source,
+        format: Option<Format>,
+    ) -> Option<Result<Box<dyn ReadSequences + Send>, DataError>> {
+        if !self.format.is_columns() || format.is_some_and(|format| !format.is_columns()) {
+            return None;
+        }
+        if let Some(template) = self.template {
+            return Some(source.open_columns(template.clone()));
+        }
+        // A model from the time when there was one template: it takes other formats, if evident.
+        let is_other = format.is_none()
+            && matches!(source.format(), Ok(Some(evident)) if !evident.is_columns());
+        (!is_other).then(|| source.open_chunking())
     }
 }
 
@@ -119,10 +173,11 @@ impl Kind for ChainSpec {
         format: Option<Format>,
         rule: LabelRule,
     ) -> Result<Labelled> {
-        let reader = names.open_sequences(data, format)?;
+        let mut reader = Listening::new(names.open_sequences(data, format)?);
         let EvalData { sequences, unknown, fingerprint, .. } =
-            read_with(reader, names.labels, names.attributes, rule)?;
-        Ok(Labelled { examples: sequences.into(), unknown, fingerprint })
+            read_with(&mut reader, names.labels, names.attributes, rule)?;
+        let texts = reader.texts;
+        Ok(Labelled { examples: sequences.into(), unknown, fingerprint, texts })
     }
 
     fn write_predictions(
@@ -198,15 +253,16 @@ impl Kind for ChainSpec {
         format!("Chain over {} labels{}", self.shape.labels, with_kernel(self.kernel.as_ref()))
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        report: Report,
-    ) -> Result<Report> {
-        let test = test.map(|test| of_kind(test.sequences())).transpose()?;
-        Ok(draw::draw(model, self, test, report))
+    fn draw(&self, model: &Model) -> Vec<Section> {
+        draw::draw(model, self)
+    }
+
+    fn draws_weights(&self, model: &Model) -> bool {
+        draw::has_templates(model, self)
+    }
+
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        tested::tested(model, self, test, look)
     }
 }
 

@@ -1,42 +1,52 @@
 //! Pictures that several kinds of models have.
 
-use maxmargin::evaluate::Confusion;
-use maxmargin_io::Model;
-use maxmargin_report::Heatmap;
+use super::LargestWeights;
+use maxmargin_report::Weights;
 
 /// A heat-map of more labels would be unreadable.
 pub(super) const MOST_HEATMAP_LABELS: usize = 64;
 
-/// What is taken for what in the test.
-pub(super) fn confusions(model: &Model, confusion: &Confusion) -> Heatmap {
-    let labels = || model.labels.iter().map(str::to_owned);
-    let counts: Vec<f64> = model
-        .labels
-        .iter()
-        .flat_map(|truth| model.labels.iter().map(move |predicted| (truth, predicted)))
-        // Right answers would outshine the errors.
-        .map(|(truth, predicted)| match truth == predicted {
-            true => 0.0,
-            false => confusion.count(truth, predicted) as f64,
-        })
-        .collect();
-    Heatmap::new("Confusions in the test", labels(), labels(), counts)
-        .axes("label", "predicted")
-        .note("How often one label is taken for another; right answers are left out.")
-}
+/// Weights of each label in a report.
+pub(crate) const WEIGHTS: usize = 8;
 
-/// Which examples are shown: the first ones, and of the others those with the largest errors, at least
-/// above 0; of equals the first.
-pub(super) fn first_and_worst(
-    errors: &[f64],
-    first: usize,
-    worst: usize,
-) -> (Vec<usize>, Vec<usize>) {
-    let first = first.min(errors.len());
-    let mut others: Vec<usize> = (first..errors.len()).filter(|&i| errors[i] > 0.0).collect();
-    others.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
-    others.truncate(worst);
-    ((0..first).collect(), others)
+/// Labels whose weights are in a report.
+const MOST_GROUPS: usize = 30;
+
+/// The heaviest weights of each label as bars; none if there are no weights.
+pub(crate) fn heaviest(weights: LargestWeights) -> Option<Weights> {
+    let LargestWeights { heading, mut labels, pairs } = weights;
+    labels.retain(|(_, weights)| !weights.is_empty());
+    let all = labels.len();
+    if all > MOST_GROUPS {
+        // Those with the heaviest weights, in their old order.
+        let size = |at: usize| labels[at].1.iter().map(|(_, w)| w.abs()).fold(0.0, f64::max);
+        let mut order: Vec<usize> = (0..all).collect();
+        order.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
+        order.truncate(MOST_GROUPS);
+        order.sort_unstable();
+        labels = order.into_iter().map(|at| labels[at].clone()).collect();
+    }
+    if labels.is_empty() {
+        return None;
+    }
+    let mut section = Weights::new("The heaviest weights");
+    section = section.note(match (heading, all > MOST_GROUPS) {
+        ("weights", _) => "Blue speaks for a link, orange against it.".to_owned(),
+        (heading, false) => format!("Of each {heading}, drawn to its own scale: blue speaks for it, orange against it."),
+        (heading, true) => format!(
+            "Of each {heading}, drawn to its own scale: blue speaks for it, orange against it. Of {all} the {MOST_GROUPS} with the \
+             heaviest weights."
+        ),
+    });
+    for (label, weights) in labels {
+        section = section.group(label, weights);
+    }
+    if let Some(pairs) = pairs.filter(|pairs| !pairs.weights.is_empty()) {
+        let named = pairs.weights.into_iter().take(WEIGHTS);
+        let named = named.map(|(a, b, weight)| (format!("{a} {} {b}", pairs.between), weight));
+        section = section.group(format!("({})", pairs.name), named);
+    }
+    Some(section)
 }
 
 #[cfg(test)]
@@ -44,10 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_come_after_the_first() {
-        let errors = [0.9, 0.0, 0.2, 0.5, 0.0, 0.5];
-        assert_eq!(first_and_worst(&errors, 2, 2), (vec![0, 1], vec![3, 5]));
-        assert_eq!(first_and_worst(&errors, 2, 9), (vec![0, 1], vec![3, 5, 2]));
-        assert_eq!(first_and_worst(&errors[..1], 2, 9), (vec![0], vec![]));
+    fn the_heaviest_labels_are_kept_in_their_order() {
+        let group = |at: usize| (format!("l{at}"), vec![("x".to_owned(), at as f64)]);
+        let labels: Vec<_> = (0..40).map(group).collect();
+        let section = heaviest(LargestWeights { heading: "label", labels, pairs: None }).unwrap();
+        assert_eq!(section.groups.len(), MOST_GROUPS);
+        assert_eq!((section.groups[0].0.as_str(), section.groups[29].0.as_str()), ("l10", "l39"));
+        assert!(section.note.contains("Of 40 the 30"));
+        let none = LargestWeights { heading: "label", labels: vec![], pairs: None };
+        assert!(heaviest(none).is_none());
     }
 }

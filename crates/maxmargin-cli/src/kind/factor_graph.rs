@@ -1,27 +1,28 @@
 //! Factor graphs: states of variables.
 
-use super::draw::first_and_worst;
+mod tested;
+
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::soft;
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, largest, of_kind, refuse_format,
 };
-use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
+use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Problem as _;
-use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
+use maxmargin::model::factor_graph::{FactorGraph, StateLoss};
 use maxmargin_io::{
     ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
     LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, read_factor_graphs,
     read_factor_graphs_with,
 };
-use maxmargin_report::{Report, Table};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 6] =
+pub(super) const KNOWN: [&str; 6] =
     ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling"];
 
 pub(super) fn training(
@@ -81,7 +82,7 @@ impl Kind for FactorGraphSpec {
             labels: 0,
             tokens: variables,
         };
-        Ok(Labelled { examples: graphs.into(), unknown, fingerprint })
+        Ok(Labelled::new(graphs.into(), unknown, fingerprint))
     }
 
     fn write_predictions(
@@ -138,67 +139,17 @@ impl Kind for FactorGraphSpec {
         format!("Factor graphs of {} templates", self.shape.templates.len())
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
-        if let Some(test) = test {
-            let test = of_kind(test.factor_graphs())?;
-            let predicted = self.predict(&model.weights, test)?;
-            let tables = tables(test, &predicted).into_iter();
-            tables.for_each(|table| report.push(table));
-        }
-        Ok(report)
+    /// States have colours, and templates have none.
+    fn coloured(&self, _: &Model) -> Vec<String> {
+        let counts = self.shape.templates.iter().flat_map(|template| &template.states);
+        (0..counts.copied().max().unwrap_or(0)).map(|state| state.to_string()).collect()
     }
-}
 
-/// Graphs in a report: the first ones, and as many of those with most wrong variables.
-const SHOWN: usize = 8;
-
-/// States of a graph in a report; what is beyond is left out.
-const MOST_STATES: usize = 40;
-
-/// True and predicted states.
-fn tables(test: &Graphs, predicted: &[Vec<u32>]) -> Vec<Table> {
-    let wrong = |i: usize| {
-        let pairs = test.graph(i).truth().iter().zip(&predicted[i]);
-        pairs.filter(|(truth, found)| truth != found).count()
-    };
-    let errors: Vec<f64> = (0..test.len()).map(|i| wrong(i) as f64).collect();
-    let (first, worst) = first_and_worst(&errors, SHOWN, SHOWN);
-    let states = |states: &[u32], truth: &[u32]| {
-        let name = |(state, truth): (&u32, &u32)| match state == truth {
-            true => state.to_string(),
-            false => format!("[{state}]"),
-        };
-        let mut names: Vec<String> = states.iter().zip(truth).take(MOST_STATES).map(name).collect();
-        if states.len() > MOST_STATES {
-            names.push("…".to_owned());
-        }
-        names.join(" ")
-    };
-    let table = |heading: &str, shown: &[usize]| {
-        let table = Table::new(heading)
-            .note("States of the variables, in the order of the file; wrong ones are in brackets.")
-            .number_column("Graph")
-            .text_column("Wrong")
-            .text_column("True")
-            .text_column("Predicted");
-        shown.iter().fold(table, |table, &i| {
-            let truth = test.graph(i).truth();
-            let wrong = format!("{} of {}", errors[i], truth.len());
-            let cells = [(i + 1).to_string(), wrong, states(truth, truth)];
-            table.row(cells.into_iter().chain([states(&predicted[i], truth)]))
-        })
-    };
-    let mut tables = vec![table("Graphs of the test", &first)];
-    if !worst.is_empty() {
-        tables.push(table("Graphs with most wrong variables", &worst));
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let graphs = of_kind(test.examples.factor_graphs())?;
+        let predicted = self.predict(&model.weights, graphs)?;
+        Ok(tested::tested(graphs, &predicted, &self.coloured(model), look))
     }
-    tables
 }
 
 /// Writes the best labellings of every graph, or the best one and how far the next is behind.

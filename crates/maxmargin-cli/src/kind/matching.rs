@@ -1,21 +1,22 @@
 //! Matchings: words of two sentences linked to each other.
 
-use super::draw::first_and_worst;
+mod tested;
+
 use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, of_kind,
     refuse_format,
 };
-use crate::args::{ModelArgs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Result, bail};
-use maxmargin::model::matching::{Gold, LinkLoss, Matcher, MatchingShape};
+use maxmargin::model::matching::{LinkLoss, Matcher, MatchingShape};
 use maxmargin_io::{
     AlignmentFeatures, Alignments, DataError, Examples, Format, LabelRule, MatchingSpec, Model,
     Names, Origin, RawAlignment, Source, Training, Unknown, WordCounts, alignment_fingerprint,
     alignment_scores, read_alignments,
 };
-use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -23,16 +24,16 @@ use std::io::Write;
 /// How often two words must be linked to get a weight of their own, unless told otherwise.
 const LEXICON: u64 = 3;
 
-const KNOWN: [&str; 6] =
-    ["--links", "--missing-cost", "--min-count", "--lower", "--upper", "--loss"];
+pub(super) const KNOWN: [&str; 5] =
+    ["--links", "--missing-cost", "--min-count", "--lower", "--upper"];
 
 pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
-    check(args, "matching", &KNOWN)?;
     if args.loss.is_some() {
         bail!(
             "--loss has no meaning with --model matching\nhint: --missing-cost weighs the mistakes"
         );
     }
+    check(args, "matching", &KNOWN)?;
     let pairs = read(data, format)?;
     need_links(data, &pairs)?;
     let least = u32::try_from(args.min_count.unwrap_or(LEXICON)).unwrap_or(u32::MAX);
@@ -102,7 +103,7 @@ impl Kind for MatchingSpec {
         }
         let fingerprint = alignment_fingerprint(&pairs);
         let examples = Alignments::new(pairs, features)?.into();
-        Ok(Labelled { examples, unknown: Unknown::default(), fingerprint })
+        Ok(Labelled::new(examples, Unknown::default(), fingerprint))
     }
 
     fn write_predictions(
@@ -164,75 +165,9 @@ impl Kind for MatchingSpec {
         format!("Matchings of at most {} link(s) per word", self.shape.most_per_row)
     }
 
-    /// Alignment grids: right links, wrong ones, and those that are missing.
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
-        let Some(test) = test else { return Ok(report) };
-        let test = sentences_of(test)?;
-        let predicted = self.predict(&model.weights, &test.links);
-        let sizes = 4..=24;
-        let fits = |pair: &RawAlignment| {
-            sizes.contains(&pair.source.len()) && sizes.contains(&pair.target.len())
-        };
-        let shown: Vec<usize> = (0..test.pairs.len()).filter(|i| fits(&test.pairs[*i])).collect();
-        let errors: Vec<f64> =
-            shown.iter().map(|&i| mistakes(&test.pairs[i], &predicted[i]) as f64).collect();
-        let (first, worst) = first_and_worst(&errors, GRIDS, GRIDS);
-        for at in first {
-            let i = shown[at];
-            let title = format!("Test pair {}", i + 1);
-            report.push(grid(title, &test.pairs[i], &predicted[i]));
-        }
-        for at in worst {
-            let i = shown[at];
-            let title = format!("Test pair {}, mistakes: {}", i + 1, errors[at]);
-            report.push(grid(title, &test.pairs[i], &predicted[i]));
-        }
-        Ok(report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let sentences = sentences_of(&test.examples)?;
+        let predicted = self.predict(&model.weights, &sentences.links);
+        Ok(tested::tested(sentences, &predicted, look))
     }
 }
-
-/// Sure links that are missing, and links that are wrong.
-fn mistakes(pair: &RawAlignment, links: &[(u32, u32)]) -> usize {
-    let sure = pair.of_kind(Gold::Sure);
-    let missing = sure.iter().filter(|link| !links.contains(link)).count();
-    missing + links.iter().filter(|&&(i, j)| pair.gold(i, j) == Gold::Wrong).count()
-}
-
-/// The links of a pair of sentences, true and predicted.
-fn grid(title: String, pair: &RawAlignment, links: &[(u32, u32)]) -> Heatmap {
-    let mut cells = Vec::new();
-    for i in 0..pair.source.len() as u32 {
-        for j in 0..pair.target.len() as u32 {
-            cells.push(match (links.contains(&(i, j)), pair.gold(i, j)) {
-                (true, Gold::Wrong) => WRONG,
-                (true, _) => RIGHT,
-                (false, Gold::Sure) => MISSED,
-                (false, Gold::Possible) => POSSIBLE,
-                (false, Gold::Wrong) => NOTHING,
-            });
-        }
-    }
-    Heatmap::new(title, pair.source.clone(), pair.target.clone(), cells)
-        .axes("source", "target")
-        .meaning(RIGHT, "a right link")
-        .meaning(WRONG, "a wrong link")
-        .meaning(MISSED, "a sure link that was missed")
-        .meaning(POSSIBLE, "a possible link that was left out")
-        .meaning(NOTHING, "no link")
-}
-
-/// Alignment grids in a report: the first ones, and as many of those with most mistakes.
-const GRIDS: usize = 4;
-
-/// What is in the cell of an alignment grid, as a shade of its colour.
-const RIGHT: f64 = 1.0;
-const WRONG: f64 = -1.0;
-const MISSED: f64 = -0.5;
-const POSSIBLE: f64 = 0.25;
-const NOTHING: f64 = 0.0;

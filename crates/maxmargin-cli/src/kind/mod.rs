@@ -3,7 +3,7 @@
 
 mod binary;
 mod chain;
-mod draw;
+pub(crate) mod draw;
 mod factor_graph;
 pub(crate) mod kernel;
 mod loading;
@@ -14,20 +14,24 @@ mod options;
 mod potts;
 mod rows;
 mod soft;
+pub(crate) mod tested;
+mod texts;
 mod tree;
 
 pub(crate) use loading::{load, load_for};
 
-use crate::args::{ModelArgs, ModelName, Pictures, PredictArgs};
+use crate::args::{ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::GroupBounds;
 use maxmargin_io::{
     Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec,
     Template, Training, Unknown,
 };
-use maxmargin_report::Report;
+use maxmargin_report::Section;
 use serde_json::Value;
 use std::io::Write;
+use tested::{Look, Tested};
+use texts::Texts;
 
 /// A kind of model: its specification, as commands see it.
 pub(crate) trait Kind {
@@ -57,14 +61,23 @@ pub(crate) trait Kind {
     /// What it is, in a few words.
     fn describe(&self) -> String;
 
-    /// Adds pictures of the model, and of what it does on test data, to a report.
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        pictures: &Pictures,
-        report: Report,
-    ) -> Result<Report>;
+    /// The labels that have colours in a report.
+    fn coloured(&self, model: &Model) -> Vec<String> {
+        tested::label_names(model)
+    }
+
+    /// Pictures of the model, beyond its heaviest weights.
+    fn draw(&self, _model: &Model) -> Vec<Section> {
+        Vec::new()
+    }
+
+    /// Whether pictures of the model show its weights better than bars.
+    fn draws_weights(&self, _model: &Model) -> bool {
+        false
+    }
+
+    /// What a report tells of test data.
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested>;
 }
 
 /// The kind of a model.
@@ -93,6 +106,15 @@ pub(crate) struct Labelled {
     pub(crate) examples: Examples,
     pub(crate) unknown: Unknown,
     pub(crate) fingerprint: Fingerprint,
+    /// Tokens as they stand in the data, of sequences of words.
+    pub(crate) texts: Texts,
+}
+
+impl Labelled {
+    /// Data whose examples have no words.
+    pub(crate) fn new(examples: Examples, unknown: Unknown, fingerprint: Fingerprint) -> Self {
+        Self { examples, unknown, fingerprint, texts: Texts::default() }
+    }
 }
 
 /// How well a model does, for people and for machines.
@@ -123,6 +145,13 @@ pub(crate) struct PairWeights {
 /// Keeps the `top` largest in size; of equals, the first.
 pub(crate) fn largest<T>(mut items: Vec<(T, f64)>, top: usize) -> Vec<(T, f64)> {
     items.retain(|(_, weight)| *weight != 0.0);
+    if top > 0 && items.len() > 2 * top {
+        // Sorting millions of weights for the sake of a few takes seconds.
+        let mut sizes: Vec<f64> = items.iter().map(|(_, weight)| weight.abs()).collect();
+        let (_, least, _) = sizes.select_nth_unstable_by(top - 1, |a, b| b.total_cmp(a));
+        let least = *least;
+        items.retain(|(_, weight)| weight.abs().total_cmp(&least).is_ge());
+    }
     items.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     items.truncate(top);
     items
@@ -152,6 +181,21 @@ impl<'a> Vocabulary<'a> {
     pub(crate) fn of_path(file: &'a PathFile) -> Self {
         let (format, template) = (file.meta.format, file.meta.template.as_ref());
         Self { labels: &file.labels, attributes: &file.attributes, format, template }
+    }
+}
+
+/// The options that a kind of model knows, of those that not all of them know. `--kernel` and `--training` stand for
+/// their options as well.
+pub(crate) fn options_of(name: ModelName) -> &'static [&'static str] {
+    match name {
+        ModelName::Chain => &chain::KNOWN,
+        ModelName::Binary => &binary::KNOWN,
+        ModelName::Multiclass => &multiclass::KNOWN,
+        ModelName::Multilabel => &multilabel::KNOWN,
+        ModelName::FactorGraph => &factor_graph::KNOWN,
+        ModelName::Potts => &potts::KNOWN,
+        ModelName::Tree => &tree::KNOWN,
+        ModelName::Matching => &matching::KNOWN,
     }
 }
 
@@ -239,4 +283,26 @@ pub(crate) fn features_from_elsewhere() -> anyhow::Error {
 /// The names of labels, with a stand-in for those that the model does not know.
 pub(crate) fn label_name(names: &Names, label: u32) -> &str {
     if (label as usize) < names.len() { names.name(label) } else { "(unknown)" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    #[test]
+    fn the_largest_are_those_that_sorting_finds() {
+        let mut rng = maxmargin::Rng::new(5);
+        for count in [0, 1, 7, 40, 300] {
+            // Many equal ones, of which the first count.
+            let weight = |at: usize, rng: &mut maxmargin::Rng| (at, rng.below(9) as f64 - 4.0);
+            let items: Vec<(usize, f64)> = (0..count).map(|at| weight(at, &mut rng)).collect();
+            let mut sorted: Vec<(usize, f64)> =
+                items.iter().copied().filter(|(_, weight)| *weight != 0.0).collect();
+            sorted.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            for top in [0, 1, 5, 500] {
+                let expected = &sorted[..top.min(sorted.len())];
+                assert_eq!(largest(items.clone(), top), expected, "{top} of {count}");
+            }
+        }
+    }
 }

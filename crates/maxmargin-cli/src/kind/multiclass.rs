@@ -3,18 +3,19 @@
 use super::kernel::{kernel, with_kernel};
 use super::options::{bias, check, find};
 use super::rows::{self, check_one_label};
+use super::tested::{Look, Tested};
 use super::{Kind, Labelled, LargestWeights, Measures, Vocabulary};
-use crate::args::{ModelArgs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::multiclass::{ClassLoss, CostMatrix, MulticlassShape};
 use maxmargin_io::{
     Examples, Format, LabelRule, Model, MulticlassSpec, Names, Origin, RowData, Training, Unknown,
 };
-use maxmargin_report::Report;
 use std::io::Write;
 use std::path::Path;
 
-const KNOWN: [&str; 6] = ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
+pub(super) const KNOWN: [&str; 6] =
+    ["--costs", "--bias", "--rescaling", "--kernel", "--lower", "--upper"];
 
 pub(super) fn training(data: RowData, name: &str, args: &ModelArgs) -> Result<Training> {
     check(args, "multiclass", &KNOWN)?;
@@ -98,13 +99,11 @@ impl Kind for MulticlassSpec {
         format!("Multiclass model of {} labels{kernel}", self.shape.classes)
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        report: Report,
-    ) -> Result<Report> {
-        rows::draw(model, test, report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let prefers = |a: usize, label: u32, other: u32| {
+            let weight = |label: u32| model.weights[self.shape.feature(a, label as usize)];
+            weight(label) - weight(other)
+        };
+        rows::tested(model, test, look, self.kernel.is_none().then_some(&prefers))
     }
 }

@@ -1,12 +1,16 @@
 //! Multi-label models: sets of labels.
 
+mod tested;
+
+use super::draw::MOST_HEATMAP_LABELS;
 use super::kernel::{kernel, with_kernel};
 use super::options::{check, hamming};
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest, of_kind,
 };
 use super::{rows, soft};
-use crate::args::{ModelArgs, Pairs, Pictures, PredictArgs, TrainingName};
+use crate::args::{ModelArgs, Pairs, PredictArgs, TrainingName};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::Problem as _;
@@ -17,12 +21,12 @@ use maxmargin_io::{
     CONSTANT, Examples, Format, KernelSpec, LabelRule, Model, MultilabelSpec, Origin, Rescaling,
     RowData, Training, Unknown, with_constant,
 };
-use maxmargin_report::{Heatmap, Report};
+use maxmargin_report::{Heatmap, Section};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 11] = [
+pub(super) const KNOWN: [&str; 11] = [
     "--pairs",
     "--bias",
     "--inference",
@@ -211,16 +215,10 @@ impl Kind for MultilabelSpec {
         format!("Sets of {labels} labels, {pairs} pairs of them{kernel}")
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        _: Option<&Examples>,
-        _: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
+    fn draw(&self, model: &Model) -> Vec<Section> {
         let (shape, k) = (&self.scoring_shape(), self.shape.labels);
         if shape.pairs.is_empty() || k > MOST_HEATMAP_LABELS {
-            return Ok(report);
+            return Vec::new();
         }
         let mut weights = vec![0.0; k * k];
         for (&(a, b), &weight) in shape.pairs.iter().zip(&model.weights[shape.pair_weights()]) {
@@ -228,14 +226,13 @@ impl Kind for MultilabelSpec {
             weights[b as usize * k + a as usize] = weight;
         }
         let labels = || model.labels.iter().map(str::to_owned);
-        report.push(
-            Heatmap::new("Weights of pairs", labels(), labels(), weights)
-                .axes("label", "label")
-                .note("Positive: the two labels like to come together."),
-        );
-        Ok(report)
+        let map = Heatmap::new("Weights of pairs", labels(), labels(), weights)
+            .axes("label", "label")
+            .note("Positive: the two labels like to come together.");
+        vec![map.into()]
+    }
+
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        tested::tested(model, self, test, look)
     }
 }
-
-/// A heat-map of more labels would be unreadable.
-const MOST_HEATMAP_LABELS: usize = 64;

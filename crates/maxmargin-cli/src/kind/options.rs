@@ -9,6 +9,7 @@ use maxmargin_io::{Names, Rescaling};
 pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()> {
     for (given, option) in [
         (args.template.is_some(), "--template"),
+        (args.label_column.is_some(), "--label-column"),
         (args.min_count.is_some(), "--min-count"),
         (!args.without.is_empty(), "--without"),
         (args.loss.is_some(), "--loss"),

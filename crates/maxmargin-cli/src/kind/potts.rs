@@ -4,11 +4,12 @@ mod draw;
 
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
     of_kind, refuse_format,
 };
-use crate::args::{Loss, ModelArgs, Pictures, PredictArgs};
+use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
 use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
@@ -16,12 +17,11 @@ use maxmargin_io::{
     ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures,
     Superpixels, Training, Unknown, read_superpixels,
 };
-use maxmargin_report::{Heatmap, Report};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-const KNOWN: [&str; 6] =
+pub(super) const KNOWN: [&str; 6] =
     ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
 
 fn features(widths: &[Option<f64>]) -> SuperpixelFeatures {
@@ -88,7 +88,7 @@ impl Kind for PottsSpec {
         let examples = read(data, format, widths)?;
         self.problem(examples.graphs.clone()).with_context(|| data.to_owned())?;
         let fingerprint = examples.fingerprint();
-        Ok(Labelled { examples: examples.into(), unknown: Unknown::default(), fingerprint })
+        Ok(Labelled::new(examples.into(), Unknown::default(), fingerprint))
     }
 
     fn write_predictions(
@@ -167,32 +167,9 @@ impl Kind for PottsSpec {
         format!("Labelled graphs by {how}")
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        pictures: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
-        let Some(test) = test else { return Ok(report) };
-        let test = images_of(test)?;
-        let mut counts = vec![0.0; 4];
-        let predicted = self.predict(&model.weights, &test.graphs)?;
-        for (image, labels) in test.images.iter().zip(&predicted) {
-            for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
-                counts[label as usize] += (size - foreground) as f64;
-                counts[2 + label as usize] += foreground as f64;
-            }
-        }
-        let labels = || model.labels.iter().map(str::to_owned);
-        report.push(
-            Heatmap::new("Pixels of the test", labels(), labels(), counts)
-                .axes("label", "predicted"),
-        );
-        match draw::images(test, &predicted, pictures) {
-            Some(sections) => sections.into_iter().for_each(|section| report.push(section)),
-            None => report.push(draw::nowhere(pictures)),
-        }
-        Ok(report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let images = images_of(&test.examples)?;
+        let predicted = self.predict(&model.weights, &images.graphs)?;
+        Ok(draw::tested(model, images, &predicted, look))
     }
 }

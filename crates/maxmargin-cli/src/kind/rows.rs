@@ -1,6 +1,9 @@
 //! Labelled rows, which several kinds of models learn from.
 
-use super::draw::{MOST_HEATMAP_LABELS, confusions};
+mod tested;
+
+pub(super) use tested::tested;
+
 use super::kernel::{weighted_attributes, weighted_name};
 use super::{Labelled, Measures, Vocabulary, label_name, largest, of_kind};
 use crate::args::PredictArgs;
@@ -12,7 +15,6 @@ use maxmargin_io::{
     DataError, EvalRows, Examples, Format, LabelRule, Model, RawSequence, ReadSequences, RowData,
     RowMapping, RowScorer, Source, Unknown, read_rows, read_rows_with,
 };
-use maxmargin_report::Report;
 use serde_json::json;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -44,6 +46,9 @@ impl Vocabulary<'_> {
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>> {
         let source = Source::resolve(data)?;
+        if let Some(opened) = self.open_columns(&source, format) {
+            return Ok(opened?);
+        }
         // Labels of rows are told apart by the format only: `1,2` is one label or two.
         let implied = || source.open_rows(Some(self.format));
         let opened = match (format, &source) {
@@ -51,6 +56,7 @@ impl Vocabulary<'_> {
             (None, Source::Stdin) => implied(),
             _ => match source.open_rows(format) {
                 Err(DataError::UnclearFormat { .. }) => implied(),
+                Ok(reader) if format.is_none() && reader.format().is_columns() => implied(),
                 opened => opened,
             },
         };
@@ -72,7 +78,7 @@ impl Vocabulary<'_> {
 impl From<EvalRows> for Labelled {
     fn from(data: EvalRows) -> Self {
         let EvalRows { rows, unknown, fingerprint, .. } = data;
-        Self { examples: rows.into(), unknown, fingerprint }
+        Self::new(rows.into(), unknown, fingerprint)
     }
 }
 
@@ -133,8 +139,11 @@ pub(super) fn write_labels(
 
 /// Options that are about neighbours in a sequence.
 pub(super) fn refuse_sequence_options(args: &PredictArgs) -> Result<()> {
-    for (given, option) in [(args.rules.is_some(), "--rules"), (args.keep_labels, "--keep-labels")]
-    {
+    for (given, option) in [
+        (args.rules.is_some(), "--rules"),
+        (args.keep_labels, "--keep-labels"),
+        (args.columns, "--columns"),
+    ] {
         if given {
             bail!("{option} is for sequences, which this model does not predict");
         }
@@ -179,15 +188,6 @@ fn confusion(model: &Model, rows: &LabelledRows) -> Confusion {
         confusion.add(name(truth), name(scorer.predict(row)));
     }
     confusion
-}
-
-/// What is taken for what in the test, as a picture; and pixels of letters.
-pub(super) fn draw(model: &Model, test: Option<&Examples>, mut report: Report) -> Result<Report> {
-    let Some(test) = test.filter(|_| model.labels.len() <= MOST_HEATMAP_LABELS) else {
-        return Ok(report);
-    };
-    report.push(confusions(model, &confusion(model, of_kind(test.rows())?)));
-    Ok(report)
 }
 
 /// The attributes with the largest weights; `weight` tells that of attribute `a`.

@@ -4,11 +4,12 @@ mod draw;
 
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
     of_kind, refuse_format,
 };
-use crate::args::{ModelArgs, Pictures, PredictArgs};
+use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::model::tree::{State, TreeLoss, TreeShape};
 use maxmargin_io::{
@@ -16,7 +17,6 @@ use maxmargin_io::{
     PoseSimulation, SimulatedPoses, Source, Training, TreeSpec, Unknown, lsp_joints, lsp_parents,
     lsp_torso, pose_fingerprint, read_poses,
 };
-use maxmargin_report::Report;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -27,8 +27,10 @@ const KINDS: usize = 3;
 /// Steps of the grid that make a deformation of 1.
 const UNIT: f64 = 8.0;
 
+pub(super) const KNOWN: [&str; 3] = ["--joint-kinds", "--lower", "--upper"];
+
 pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> Result<Training> {
-    check(args, "tree", &["--joint-kinds", "--lower", "--upper"])?;
+    check(args, "tree", &KNOWN)?;
     let (first, people) = read(data, format)?;
     let simulation = PoseSimulation::default();
     let kinds = args.joint_kinds.unwrap_or(KINDS);
@@ -146,7 +148,7 @@ impl Kind for TreeSpec {
         let (first, people) = read(data, format)?;
         let fingerprint = fingerprint(first, &people);
         let examples = simulate(self, first, &people).with_context(|| data.to_owned())?;
-        Ok(Labelled { examples: examples.into(), unknown: Unknown::default(), fingerprint })
+        Ok(Labelled::new(examples.into(), Unknown::default(), fingerprint))
     }
 
     fn write_predictions(
@@ -229,19 +231,9 @@ impl Kind for TreeSpec {
         format!("Trees of {} joints", self.shape.nodes().len())
     }
 
-    fn draw(
-        &self,
-        model: &Model,
-        test: Option<&Examples>,
-        _: &Pictures,
-        mut report: Report,
-    ) -> Result<Report> {
-        if let Some(people) = test {
-            let people = people_of(people)?;
-            let predicted = self.predict(&model.weights, &people.examples)?;
-            let sections = draw::people(people, &predicted).into_iter();
-            sections.for_each(|section| report.push(section));
-        }
-        Ok(report)
+    fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
+        let people = people_of(&test.examples)?;
+        let predicted = self.predict(&model.weights, &people.examples)?;
+        Ok(draw::tested(self, people, &predicted, look))
     }
 }

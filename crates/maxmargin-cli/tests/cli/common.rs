@@ -271,3 +271,19 @@ pub(crate) fn chain(model: &mut Model) -> &mut ChainSpec {
         other => panic!("{other:?} is no chain"),
     }
 }
+
+/// The names of the examples on a page, in their order.
+pub(crate) fn examples(page: &str) -> Vec<String> {
+    let heads = page.split("<p class=\"head\"><b>").skip(1);
+    heads.filter_map(|rest| Some(rest.split_once("</b>")?.0.to_owned())).collect()
+}
+
+/// The measures of a page's tiles: what each is called, and its value.
+pub(crate) fn tiles(page: &str) -> Vec<(String, String)> {
+    let tile = |rest: &str| {
+        let (label, rest) = rest.split_once("</dt>")?;
+        let value = rest.split_once("class=\"value\">")?.1.split_once('<')?.0;
+        Some((label.to_owned(), value.to_owned()))
+    };
+    page.split("<dt>").skip(1).filter_map(tile).collect()
+}

@@ -172,3 +172,36 @@ fn refuses_what_makes_no_sense() {
     ));
     assert_eq!(desk.files(""), ["pets.crf", "tags.hmm"]);
 }
+
+#[test]
+fn a_winner_is_named_however_short_the_budget_is() {
+    let desk = Desk::new();
+    let run =
+        desk.run("compare pets.crf --methods fw,bcfw,perceptron --seeds 1 --budget 1 --json").ok();
+    let at_end = &run.json()["lambdas"][0]["at_end"];
+    let gaps = |run: &Value| -> Vec<(f64, String)> {
+        let methods = run["lambdas"][0]["methods"].as_array().unwrap();
+        let one = |m: &Value| (m["gap"]["median"].as_f64().unwrap(), m["method"].to_string());
+        methods.iter().map(one).collect()
+    };
+    let least = gaps(&run.json()).into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    assert_eq!(at_end["least_gap"]["value"].as_f64(), Some(least.0));
+    assert_eq!(at_end["least_gap"]["method"].to_string(), least.1);
+    assert!(desk.read("compare/summary.md").contains("At the end of the budget the winner is `"));
+    assert!(desk.read("compare/report.html").contains("At the end of the budget the winner is"));
+}
+
+/// The perceptron knows nothing of λ: its gap grows while the others fall.
+#[test]
+fn what_is_off_the_scale_is_switched_off_and_said_so() {
+    let desk = Desk::new();
+    let methods = "bcfw,bcfw+gap,bcfw+pairwise,perceptron";
+    desk.run(&format!(
+        "compare pets.crf -q --methods {methods} --seeds 1 --budget 60 --lambdas 10"
+    ))
+    .ok();
+    let page = desk.read("compare/report.html");
+    assert!(page.contains("Off the scale and switched off: <code>perceptron</code>"));
+    assert!(page.contains("\"name\":\"perceptron\",\"off\":true"));
+    assert!(!page.contains("\"name\":\"bcfw\",\"off\":true"));
+}

@@ -181,6 +181,8 @@ fn help_names_every_verb_and_option() {
     insta::assert_snapshot!(desk.session(
         "--version
          --help
-         train --help"
+         train -h
+         train --help chain
+         train --help all"
     ));
 }

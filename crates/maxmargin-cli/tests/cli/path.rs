@@ -109,7 +109,10 @@ fn a_grid_is_shown_as_a_path_is() {
     }
     let options = "--grid warm-primal --lambda-max 4 --lambda-min 0.3 -o g.model --report g.html";
     let run = desk.run(&format!("path pets.crf {options}")).ok();
-    insta::assert_snapshot!(run.stdout, @"4 values of lambda, each with a duality gap of at most 0.1; between them nothing is promised.");
+    insta::assert_snapshot!(run.stdout, @r"
+    4 values of lambda, each with a duality gap of at most 0.1; between them
+    nothing is promised.
+    ");
     assert!(desk.read("g.html").contains("Grid, weights kept from λ to λ, of pets.crf"));
     assert_eq!(desk.model("g.model").meta.certificate.lambda, 0.5);
     desk.run("verify g.model pets.crf").ok();

@@ -91,7 +91,7 @@ fn without_patience_the_error_is_only_told() {
     let desk = Desk::new();
     let train = "train ocr-small --solver bcfw --tolerance 0 --max-passes 6 --gap-every 2";
     let run = desk.run(&format!("{train} --validation ocr-small:test -o x.model")).ok();
-    assert!(run.stderr.contains("gap   error   oracle"), "{}", run.stderr);
+    assert!(run.stderr.contains("gap  error  ≈oracle"), "{}", run.stderr);
     assert!(run.stdout.contains("The validation error is "), "{}", run.stdout);
     desk.run(&format!("{train} -q -o y.model")).ok();
     let (x, y) = (desk.model("x.model"), desk.model("y.model"));

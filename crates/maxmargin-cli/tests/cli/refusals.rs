@@ -63,7 +63,7 @@ fn data_that_cannot_be_read() {
     desk.write("unlabelled.crf", "DT\tw=the\n\tw=cat\n");
     desk.write("qid.hmm", "1 qid:1 1:1\n2 1:1\n");
     desk.write("order.hmm", "1 qid:1 3:1 2:1\n");
-    desk.write("words.txt", "the DT B-NP\ncat NN I-NP\n");
+    desk.write("words.txt", "the\ncat\n");
     desk.write("one.crf", "NN\tw=cat\nNN\tw=dog\n");
     desk.write("latin1.crf", b"NN\tw=caf\xe9\nVB\tw=x\n");
     desk.write("rows.svm", "+1 1:0.5 3:1\n-1 2:1\n");

@@ -1,6 +1,6 @@
 //! Training of multi-label models and factor graphs where decoding is hard.
 
-use crate::common::{Desk, GRAPHS, SETS};
+use crate::common::{Desk, GRAPHS, SETS, examples};
 use maxmargin_io::{Model, SoftSpec};
 
 /// So that no choice is left to the clock.
@@ -174,11 +174,22 @@ fn states_are_shown_true_and_predicted() {
     let train = format!("train graphs.jsonl -q --lambda 0.01 {BY_NAME} --report r.html");
     desk.run(&format!("{train} --test graphs.jsonl")).ok();
     let page = desk.read("r.html");
-    assert!(page.contains("Graphs of the test") && page.contains(">0 1 1<"));
-    assert!(!page.contains("most wrong"));
+    assert_eq!(examples(&page), ["Graph 1", "Graph 2"]);
+    assert!(page.contains("<circle class=\"k1\"") && !page.contains("x2: true"));
     desk.run(&format!("{train} --test many.jsonl")).ok();
     let page = desk.read("r.html");
-    assert!(page.contains("Graphs with most wrong variables") && page.contains(">0 [1] [1]<"));
+    assert_eq!(examples(&page).len(), 12);
+    assert!(page.contains("2 of 3 wrong") && page.contains("x2: true 0, predicted 1."));
+    // Variables of larger graphs are listed.
+    let long = |truth: usize| {
+        let one = format!(r#"{{"states": 2, "truth": {truth}}}"#);
+        let factor = r#"{"template": "pixel", "variables": [0], "attributes": {"dark": 1}}"#;
+        format!(r#"{{"variables": [{}], "factors": [{factor}]}}"#, vec![one; 70].join(", "))
+    };
+    desk.write("long.jsonl", format!("{}\n{}\n", long(0), long(1)));
+    desk.run(&format!("{train} --test long.jsonl")).ok();
+    let page = desk.read("r.html");
+    assert!(page.contains("x70<small>0</small>") && !page.contains("<circle"));
 }
 
 #[test]

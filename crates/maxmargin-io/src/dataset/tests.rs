@@ -55,7 +55,11 @@ fn letters_and_pixels_are_complete_from_the_start() {
 fn missing_labels_and_missing_sequences() {
     let need = "expected a label, found none; training and evaluation need a label for every token";
     assert_eq!(read(Format::Crfsuite, "A\n\ta\n").unwrap_err(), format!("f.txt:2:1: {need}"));
-    assert_eq!(read(Format::Conll, "a A x\nb B\n").unwrap_err(), format!("f.txt:2:4: {need}"));
+    assert_eq!(read(Format::Conll, "a A\nb B\n").unwrap_err(), format!("f.txt:1:4: {need}"));
+    assert_eq!(
+        read(Format::Conll, "a A x\nb B\n").unwrap_err(),
+        "f.txt:2:4: expected 3 columns between blanks, as in the lines before, found 2"
+    );
     let pixels = "0".repeat(32);
     assert_eq!(
         read(Format::Ocr, &format!("1\t1\t\t0\t{pixels}\n")).unwrap_err(),

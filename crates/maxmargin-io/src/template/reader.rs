@@ -1,9 +1,11 @@
 //! Columns in, attributes out.
 
 use super::{Piece, Template};
+use crate::columns::Layout;
 use crate::error::DataError;
 use crate::fields::blanks;
 use crate::format::Format;
+use crate::kept_lines::{KeptLines, LineKind};
 use crate::lines::Lines;
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
@@ -39,6 +41,7 @@ pub struct TemplateReader {
     text: String,
     cells: Vec<Range<usize>>,
     tokens: Vec<Row>,
+    kept: Option<KeptLines>,
 }
 
 /// Where a token's columns begin, how many it has, and where it came from.
@@ -51,10 +54,17 @@ struct Row {
 }
 
 impl TemplateReader {
-    /// A reader of the rest of `lines`.
+    /// A reader of the rest of `lines`, for a template that was read from a file;
+    /// [`Template::open`] also applies those that are built in.
     pub fn new(lines: Lines, template: Template) -> Self {
         let (text, cells, tokens) = (String::new(), Vec::new(), Vec::new());
-        Self { lines, template, text, cells, tokens }
+        Self { lines, template, text, cells, tokens, kept: None }
+    }
+
+    fn keep(&mut self, what: LineKind) {
+        if let Some(kept) = &mut self.kept {
+            kept.push(self.lines.line(), what);
+        }
     }
 
     /// Adds the current line to the sentence at hand.
@@ -77,9 +87,11 @@ impl TemplateReader {
         }
         if trained <= least {
             let needed = format!(
-                "at least {} columns: the template looks at column {}, and the label comes last",
+                "at least {} columns: the template looks at column {} in its line `{}`, and the \
+                 label comes last",
                 least + 1,
-                least - 1
+                least - 1,
+                self.template.line_of_column(least - 1),
             );
             return Err(self.lines.unexpected(line.len(), needed, &format!("{columns}")));
         }
@@ -140,16 +152,32 @@ impl ReadSequences for TemplateReader {
         Some(&self.template)
     }
 
+    fn keep_lines(&mut self) -> bool {
+        self.kept.get_or_insert_default();
+        true
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        self.kept.as_ref()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         into.clear();
         self.text.clear();
         self.cells.clear();
         self.tokens.clear();
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
         while self.lines.advance()? {
             if blanks(self.lines.line()).next().is_some() {
                 self.row()?;
-            } else if !self.tokens.is_empty() {
-                break;
+                self.keep(LineKind::Token(Layout::Blanks));
+            } else {
+                self.keep(LineKind::Other);
+                if !self.tokens.is_empty() {
+                    break;
+                }
             }
         }
         self.generate(into);

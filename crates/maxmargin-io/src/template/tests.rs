@@ -71,8 +71,8 @@ fn data_that_do_not_fit_the_template_are_refused() {
     let template = template("U:%x[0,2]\n");
     assert_eq!(
         data_refusal(&template, "a b c\n"),
-        "f:1:6: expected at least 4 columns: the template looks at column 2, and the label comes \
-         last, found `3`"
+        "f:1:6: expected at least 4 columns: the template looks at column 2 in its line \
+         `U:%x[0,2]`, and the label comes last, found `3`"
     );
     assert_eq!(
         data_refusal(&template, "a b c x\na b\n"),

@@ -1,9 +1,10 @@
 //! The chunking attributes of the real CoNLL-2000 data.
 
 use crate::shared;
+use maxmargin_io::chunking::ConllReader;
 use maxmargin_io::{
-    CrfsuiteReader, Format, LabelRule, Lines, RawSequence, open_reader, read_training, read_with,
-    write_crfsuite,
+    BuiltInTemplate, CrfsuiteReader, Format, LabelRule, Lines, RawSequence, open_reader,
+    read_training, read_with, write_crfsuite,
 };
 
 pub(crate) fn the_counts_are_those_of_crfsuite() {
@@ -18,6 +19,20 @@ pub(crate) fn the_counts_are_those_of_crfsuite() {
     // I-LST, which training lacks.
     assert!(test.unknown.labels > 0);
     assert!(test.unknown.attributes > 0);
+}
+
+pub(crate) fn the_template_of_chunking_is_the_reader_of_chunking() {
+    let path = shared("conll2000_train.txt.gz");
+    let lines = || Lines::open(&path).unwrap();
+    let old = read_training(ConllReader::new(lines())).unwrap();
+    let new = read_training(open_reader(lines(), Some(Format::Conll)).unwrap()).unwrap();
+    assert_eq!(new.template.unwrap().name(), Some(BuiltInTemplate::Chunking));
+    assert_eq!(new.fingerprint, old.fingerprint);
+    assert!(new.sequences == old.sequences && new.attributes == old.attributes);
+    // Found out, three columns get a template that looks at what words look like, too.
+    let found = read_training(open_reader(lines(), None).unwrap()).unwrap();
+    assert_eq!(found.template.unwrap().name(), Some(BuiltInTemplate::WordsPos));
+    assert_eq!((found.sequences.tokens(), &found.labels), (211_727, &old.labels));
 }
 
 pub(crate) fn written_as_crfsuite_the_data_are_the_same() {

@@ -33,6 +33,11 @@ fn test(name: &str, files: &[&str], run: fn()) -> Trial {
 fn main() -> ExitCode {
     let tests = vec![
         test(
+            "conll2000::the_template_of_chunking_is_the_reader_of_chunking",
+            &["conll2000_train.txt.gz"],
+            conll2000::the_template_of_chunking_is_the_reader_of_chunking,
+        ),
+        test(
             "conll2000::the_counts_are_those_of_crfsuite",
             &["conll2000_train.txt.gz", "conll2000_test.txt.gz"],
             conll2000::the_counts_are_those_of_crfsuite,

@@ -32,7 +32,7 @@ pub(super) fn drawings(out: &mut String, section: &Drawings) {
     out.push_str("</div>\n");
 }
 
-fn svg(out: &mut String, drawing: &Drawing) {
+pub(super) fn svg(out: &mut String, drawing: &Drawing) {
     let (width, height) = (drawing.width, drawing.height);
     if !(width > 0.0 && height > 0.0 && width.is_finite() && height.is_finite()) {
         out.push_str("<span>–</span>");
@@ -92,11 +92,15 @@ fn variable(colour: Colour) -> &'static str {
 fn mark_svg(out: &mut String, mark: &Mark, scale: f64) {
     let place = |(x, y): (f64, f64)| (scale * x, scale * y);
     match mark {
-        Mark::Line { from, to, colour } => {
+        Mark::Line { from, to, colour } | Mark::Dashed { from, to, colour } => {
             let ((x, y), (u, v)) = (place(*from), place(*to));
+            let look = match mark {
+                Mark::Dashed { .. } => "stroke-width=\"1.5\" stroke-dasharray=\"3 3\"",
+                _ => "stroke-width=\"3\"",
+            };
             let _ = write!(
                 out,
-                "<path d=\"M{x:.1} {y:.1}L{u:.1} {v:.1}\" style=\"stroke:var(--{})\" stroke-width=\"3\" stroke-linecap=\"round\" fill=\"none\"/>",
+                "<path d=\"M{x:.1} {y:.1}L{u:.1} {v:.1}\" style=\"stroke:var(--{})\" {look} stroke-linecap=\"round\" fill=\"none\"/>",
                 variable(*colour)
             );
         }

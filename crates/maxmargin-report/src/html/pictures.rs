@@ -327,6 +327,11 @@ fn picture(out: &mut String, bitmap: &Bitmap, shade: Shade, extent: f64, tall: u
     out.push_str("</svg>");
 }
 
+/// The picture of a letter in a word.
+pub(super) fn letter(out: &mut String, bitmap: &Bitmap, tall: usize) {
+    picture(out, bitmap, Shade::Ink, pixels::extent(&bitmap.values), tall, "");
+}
+
 pub(super) fn tiles(out: &mut String, section: &Tiles) {
     note(out, &section.note);
     if section.tiles.is_empty() {

@@ -36,6 +36,8 @@ type Ladder = Vec<Vec<(Cell, String)>>;
 #[derive(Serialize)]
 struct SeriesData<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    off: bool,
     columns: std::collections::BTreeMap<&'a str, ColumnData>,
 }
 
@@ -72,9 +74,21 @@ fn cells(values: &[Option<f64>]) -> Vec<Cell> {
     values.iter().map(|&value| Cell(value)).collect()
 }
 
-/// The ladders of an axis that shows some columns, for both scales.
+/// The ladders of an axis that shows some columns, for both scales. Lines that are switched off may be far from the
+/// others, and then there are rungs for both.
 fn ladders(plot: &Plot, columns: &[&str], guides: &[Guide], pad: bool) -> [Ladder; 2] {
-    let shown = || plot.series.iter().flat_map(|series| columns.iter().map(|key| series.get(key)));
+    let mut all = ladders_of(&plot.series, columns, guides, pad);
+    if plot.series.iter().any(|series| series.off) {
+        let on: Vec<Series> = plot.series.iter().filter(|series| !series.off).cloned().collect();
+        for (all, on) in all.iter_mut().zip(ladders_of(&on, columns, guides, pad)) {
+            all.extend(on);
+        }
+    }
+    all
+}
+
+fn ladders_of(series: &[Series], columns: &[&str], guides: &[Guide], pad: bool) -> [Ladder; 2] {
+    let shown = || series.iter().flat_map(|series| columns.iter().map(|key| series.get(key)));
     let values = || {
         let of = |column: &Column| {
             let all = [&column.values, &column.low, &column.high];
@@ -131,6 +145,7 @@ fn plot_data<'a>(plot: &'a Plot, thinned: bool) -> PlotData<'a> {
     };
     let series = plot.series.iter().map(|series| SeriesData {
         name: &series.name,
+        off: series.off,
         columns: series.columns.iter().map(column).collect(),
     });
     PlotData {

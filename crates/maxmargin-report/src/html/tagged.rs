@@ -1,20 +1,12 @@
 //! Tokens with labels as HTML.
 
 use super::{note, nothing};
+use crate::LabelColours;
 use crate::escape::text;
-use crate::palette::SERIES;
 use crate::sections::Tagged;
 use std::fmt::Write as _;
 
-/// What a label is about: the `X` of `B-X` and `I-X`; nothing for `O`.
-fn subject(label: &str) -> Option<&str> {
-    match label {
-        "O" => None,
-        _ => label.strip_prefix("B-").or_else(|| label.strip_prefix("I-")).or(Some(label)),
-    }
-}
-
-pub(super) fn tagged(out: &mut String, section: &Tagged) {
+pub(super) fn tagged(out: &mut String, section: &Tagged, colours: &LabelColours) {
     note(out, &section.note);
     if section.examples.is_empty() {
         nothing(out, "examples");
@@ -31,25 +23,21 @@ pub(super) fn tagged(out: &mut String, section: &Tagged) {
             ""
         }
     );
-    // Subjects get colours in the order in which they turn up.
-    let mut known: Vec<&str> = Vec::new();
-    let mut colour = |label| {
-        let subject = subject(label)?;
-        Some(known.iter().position(|name| *name == subject).unwrap_or_else(|| {
-            known.push(subject);
-            known.len() - 1
-        }))
-    };
+    // A page that does not know these labels gives them colours in the order in which they turn up.
+    let truths =
+        || section.examples.iter().flat_map(|example| &example.tokens).map(|token| &token.1);
+    let own = LabelColours::new(truths());
+    let is_known = truths().any(|truth| colours.number(truth).is_some());
+    let colours = if is_known { colours } else { &own };
     out.push_str("<ol class=\"tagged\">\n");
     for example in &section.examples {
         out.push_str("<li>");
         for (token, truth, read) in &example.tokens {
-            let kind =
-                colour(truth).map_or_else(String::new, |at| format!(" k{}", at % SERIES.len()));
+            let kind = colours.class(truth);
             let class = if truth == read { "" } else { " wrong" };
             let _ = write!(
                 out,
-                "<span class=\"token{kind}{class}\"><b>{}</b><small>{}</small>",
+                "<span class=\"token {kind}{class}\"><b>{}</b><small>{}</small>",
                 text(token),
                 text(truth)
             );

@@ -25,6 +25,8 @@ pub struct Series {
     pub name: String,
     /// The columns. A short column counts as not measured after its end.
     pub columns: Vec<Column>,
+    /// Whether the line is switched off at first, so that others have the room.
+    pub off: bool,
 }
 
 impl Series {
@@ -34,7 +36,7 @@ impl Series {
     /// assert!(maxmargin_report::Series::new("BCFW").is_empty());
     /// ```
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), columns: Vec::new() }
+        Self { name: name.into(), columns: Vec::new(), off: false }
     }
 
     /// A series of points for [`Plot::xy`](crate::Plot::xy).
@@ -85,6 +87,17 @@ impl Series {
         let high = high.into_iter().map(Into::into).collect();
         let column = self.entry(key.into());
         (column.low, column.high) = (low, high);
+        self
+    }
+
+    /// Switches the line off at first; readers can switch it on, unless on paper.
+    ///
+    /// ```
+    /// assert!(maxmargin_report::Series::new("slow").switched_off().off);
+    /// ```
+    #[must_use]
+    pub fn switched_off(mut self) -> Self {
+        self.off = true;
         self
     }
 

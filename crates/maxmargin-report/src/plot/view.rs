@@ -45,7 +45,9 @@ impl View {
         let fits_y = |value: f64| y_scale == Scale::Linear || value >= TINY;
         let mut lines = Vec::new();
         let mut dropped = 0;
-        for (series_index, series) in plot.series.iter().enumerate() {
+        for (series_index, series) in
+            plot.series.iter().enumerate().filter(|(_, series)| !series.off)
+        {
             let Some(xs) = series.get(&x.column) else { continue };
             for (curve_index, curve) in y.curves.iter().enumerate() {
                 let Some(ys) = series.get(&curve.column) else { continue };

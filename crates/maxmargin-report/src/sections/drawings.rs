@@ -90,6 +90,15 @@ pub enum Mark {
         /// Its colour.
         colour: Colour,
     },
+    /// A thin dashed line between two points.
+    Dashed {
+        /// One end.
+        from: (f64, f64),
+        /// The other.
+        to: (f64, f64),
+        /// Its colour.
+        colour: Colour,
+    },
     /// A small dot.
     Dot {
         /// Where it is.
@@ -162,6 +171,18 @@ impl Drawing {
     #[must_use]
     pub fn line(mut self, from: (f64, f64), to: (f64, f64), colour: Colour) -> Self {
         self.marks.push(Mark::Line { from, to, colour });
+        self
+    }
+
+    /// Draws a thin dashed line.
+    ///
+    /// ```
+    /// # use maxmargin_report::Drawing;
+    /// assert_eq!(Drawing::new("A", 2.0, 3.0).dashed((0.0, 0.0), (1.0, 1.0), 0).marks.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn dashed(mut self, from: (f64, f64), to: (f64, f64), colour: Colour) -> Self {
+        self.marks.push(Mark::Dashed { from, to, colour });
         self
     }
 

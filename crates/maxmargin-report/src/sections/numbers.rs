@@ -1,6 +1,7 @@
 //! Sections of numbers: tables, bars, and heat-maps.
 
-/// A table. Columns of numbers are set flush right with digits of equal width.
+/// A table. Columns of numbers are set flush right with digits of equal width. On the page, readers sort it
+/// by any column.
 ///
 /// ```
 /// use maxmargin_report::Table;
@@ -55,7 +56,7 @@ impl Table {
     /// ```
     #[must_use]
     pub fn text_column(mut self, label: impl Into<String>) -> Self {
-        self.columns.push(TableColumn { label: label.into(), numeric: false });
+        self.columns.push(TableColumn { label: label.into(), ..TableColumn::default() });
         self
     }
 
@@ -67,7 +68,35 @@ impl Table {
     /// ```
     #[must_use]
     pub fn number_column(mut self, label: impl Into<String>) -> Self {
-        self.columns.push(TableColumn { label: label.into(), numeric: true });
+        self.columns.push(TableColumn { label: label.into(), numeric: true, ..Default::default() });
+        self
+    }
+
+    /// Adds a column of shares, numbers in percent, which are drawn as well.
+    ///
+    /// ```
+    /// # use maxmargin_report::Table;
+    /// assert!(Table::new("A").share_column("F1").columns[0].shares);
+    /// ```
+    #[must_use]
+    pub fn share_column(mut self, label: impl Into<String>) -> Self {
+        let column =
+            TableColumn { label: label.into(), numeric: true, shares: true, labels: false };
+        self.columns.push(column);
+        self
+    }
+
+    /// Adds a column of labels, each of which has its colour; with a [`Browser`](crate::Browser) on the page, a
+    /// click shows the examples in which it is wrong.
+    ///
+    /// ```
+    /// # use maxmargin_report::Table;
+    /// assert!(Table::new("A").label_column("Label").columns[0].labels);
+    /// ```
+    #[must_use]
+    pub fn label_column(mut self, label: impl Into<String>) -> Self {
+        let column = TableColumn { label: label.into(), labels: true, ..TableColumn::default() };
+        self.columns.push(column);
         self
     }
 
@@ -97,6 +126,10 @@ pub struct TableColumn {
     pub label: String,
     /// Whether the cells are numbers.
     pub numeric: bool,
+    /// Whether the cells are numbers in percent.
+    pub shares: bool,
+    /// Whether the cells are labels.
+    pub labels: bool,
 }
 
 /// Stacked horizontal bars: how a whole splits into parts, for one or several wholes.

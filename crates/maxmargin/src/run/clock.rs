@@ -48,7 +48,8 @@ impl Clock {
 /// Adds up the time of many calls without reading the clock around each of them.
 ///
 /// If calls are so short that reading the clock would distort them, one call in [`STRIDE`] is timed and
-/// stands for its neighbours.
+/// stands for its neighbours. Something may disturb just that call, so it never stands for more time than
+/// has passed since the last timed one ended: the total cannot exceed the time in which the calls were made.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimer {
     seconds: f64,
@@ -58,6 +59,8 @@ pub(crate) struct CallTimer {
     untimed: u32,
     /// What the first timed calls took.
     first: Vec<f64>,
+    /// When the last timed call ended.
+    last: Option<Instant>,
 }
 
 /// How many of the first timed calls are kept.
@@ -77,8 +80,11 @@ impl CallTimer {
         }
         let begin = Instant::now();
         let result = call();
-        let seconds = begin.elapsed().as_secs_f64();
-        self.seconds += seconds * f64::from(self.untimed + 1);
+        let end = Instant::now();
+        let seconds = (end - begin).as_secs_f64();
+        let since = self.last.map_or(seconds, |last| (end - last).as_secs_f64());
+        self.seconds += (seconds * f64::from(self.untimed + 1)).min(since);
+        self.last = Some(end);
         if self.first.len() < KEPT {
             self.first.push(seconds);
         }
@@ -96,6 +102,7 @@ impl CallTimer {
     /// Adds time that was measured elsewhere.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.seconds += seconds;
+        self.last = Some(Instant::now());
     }
 
     /// What a call takes if nothing disturbs it: a third of the first calls took less. The mean would say
@@ -123,6 +130,16 @@ mod tests {
             timer.time(|| std::thread::sleep(Duration::from_millis(2)));
         }
         assert!(timer.seconds() >= 0.006);
+    }
+
+    #[test]
+    fn a_disturbed_call_stands_for_no_more_than_the_time_that_has_passed() {
+        let begin = Instant::now();
+        let (untimed, last) = (STRIDE - 1, Some(begin));
+        let mut timer = CallTimer { untimed, last, ..CallTimer::default() };
+        timer.time(|| std::thread::sleep(Duration::from_millis(5)));
+        assert!(timer.seconds() >= 0.005);
+        assert!(timer.seconds() <= begin.elapsed().as_secs_f64());
     }
 
     #[test]

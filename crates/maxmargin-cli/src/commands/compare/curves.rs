@@ -91,6 +91,23 @@ pub fn by_lambda(results: &Results) -> Vec<AtLambda<'_>> {
     all
 }
 
+/// A gap that is so many times that at which half of the methods begin is off the scale.
+const OFF_SCALE: f64 = 3.0;
+
+impl AtLambda<'_> {
+    /// Methods that end with a gap far above that at which half of the methods begin: their lines would leave
+    /// the others no room. None if that is so of all.
+    pub fn off_scale(&self) -> Vec<&str> {
+        let first = self.groups.iter().filter_map(|group| group.column("gap").first().copied()?);
+        let Some(usual) = Spread::of(first.map(|gap| gap.median)) else { return Vec::new() };
+        let is_off = |group: &&Group<'_>| {
+            group.last("gap").is_none_or(|gap| gap.median > OFF_SCALE * usual.median)
+        };
+        let off: Vec<&str> = self.groups.iter().filter(is_off).map(|group| group.method).collect();
+        if off.len() == self.groups.len() { Vec::new() } else { off }
+    }
+}
+
 /// The oracle calls of a method without those of gap checks.
 fn own_calls(row: &Row) -> u64 {
     let record = &row.record;

@@ -11,12 +11,13 @@ use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
 use crate::kind::{self, Vocabulary, kind_of};
-use crate::screen::Screen;
+use crate::screen::{Screen, folded};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Settings;
 use maxmargin_io::{LabelRule, Training};
 use runner::{Race, Results};
 use serde_json::json;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use summary::{Conditions, Summary};
 
@@ -24,14 +25,15 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let comparison = compare(args, &screen)?;
     let Comparison { summary, results } = &comparison;
+    screen.busy("drawing the report");
     let markdown = summary.to_markdown();
     let folder = &args.out;
-    let title = format!("Methods compared on {}", args.data);
     write_file(&folder.join("summary.md"), markdown.as_bytes())?;
     write_file(&folder.join("summary.json"), &serde_json::to_vec_pretty(summary)?)?;
-    let html = page::page(summary, results, &title).to_html();
+    let html = page::page(summary, results, &args.line).to_html();
     write_file(&folder.join("report.html"), html.as_bytes())?;
     write_figures(&folder.join("figures"), &page::figures(results))?;
+    screen.done();
     match args.talk {
         talk if talk.json => {
             let mut value = serde_json::to_value(summary)?;
@@ -39,6 +41,8 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
             print_json(&value)?;
         }
         talk if talk.quiet => {}
+        // For people; what reads it from a pipe reads the file as it is.
+        _ if io::stdout().is_terminal() => print(&folded(&markdown))?,
         _ => print(&markdown)?,
     }
     if results.reused > 0 {
@@ -73,7 +77,9 @@ pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Compa
 }
 
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
-    compare_on(args, &race, kind::read_training(&args.data, args.format, &args.model)?, screen)
+    screen.reading(&args.data);
+    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    compare_on(args, &race, data, screen)
 }
 
 /// What the options ask for, judged before any data are read.

@@ -3,17 +3,22 @@
 use super::curves::{AtLambda, COLUMNS, by_lambda};
 use super::runner::Results;
 use super::summary::{LambdaSummary, Summary};
-use crate::report::time_bar;
+use crate::report::{command, time_bar};
 use maxmargin_report::{
     Bars, Figure, Plot, Prose, Report, Section, Series, Table, XAxis, YAxis, format_number,
 };
+use std::fmt::Write as _;
 
 /// The page, with one set of sections for each λ.
-pub(super) fn page(summary: &Summary, results: &Results, title: &str) -> Report {
+pub(super) fn page(summary: &Summary, results: &Results, line: &[String]) -> Report {
+    let title = format!("Methods compared on {}", command::file_name(&summary.conditions.data));
     let mut report = Report::new(title)
         .footer(format!("maxmargin {}", env!("CARGO_PKG_VERSION")))
         .with(Prose::new("How").paragraph(summary.how()));
     sections(summary, results, "").into_iter().for_each(|section| report.push(section));
+    if let Some(command) = command::section(line, &command::date()) {
+        report.push(command);
+    }
     report
 }
 
@@ -40,8 +45,19 @@ pub fn sections(summary: &Summary, results: &Results, where_: &str) -> Vec<Secti
 
 /// Curves over the seeds: medians, and bands from the least to the largest.
 pub fn convergence(at: &AtLambda<'_>, heading: &str) -> Plot {
+    let off = at.off_scale();
+    let mut note =
+        "Lines are medians over the seeds, bands go from the least to the largest.".to_owned();
+    if !off.is_empty() {
+        let names: Vec<String> = off.iter().map(|name| format!("`{name}`")).collect();
+        let _ = write!(
+            note,
+            " Off the scale and switched off: {}; the legend switches them on.",
+            names.join(", ")
+        );
+    }
     let mut plot = Plot::new(heading)
-        .note("Lines are medians over the seeds, bands go from the least to the largest.")
+        .note(note)
         .x(XAxis::new("passes", "Effective passes").log())
         .x(XAxis::new("own_passes", "Effective passes without gap checks").log())
         .x(XAxis::new("seconds", "Seconds").log())
@@ -65,7 +81,8 @@ pub fn convergence(at: &AtLambda<'_>, heading: &str) -> Plot {
                 series = series.band(column, low, spreads.iter().map(|s| s.map(|s| s.max)));
             }
         }
-        plot = plot.series(series);
+        let is_off = off.contains(&group.method);
+        plot = plot.series(if is_off { series.switched_off() } else { series });
     }
     plot
 }

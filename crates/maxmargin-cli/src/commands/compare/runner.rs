@@ -2,9 +2,8 @@
 
 use super::method::Method;
 use crate::commands::session::error_of;
-use crate::commands::train::on_ctrl_c;
 use crate::kind::Labelled;
-use crate::screen::Screen;
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, End, Event, Record};
 use maxmargin::{Blocks, GroupBounds, Settings, Status, Trainer};
@@ -63,7 +62,7 @@ pub struct Row {
     pub(super) train_error: Option<f64>,
     /// Share of wrong labels in the test data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) test_error: Option<f64>,
+    pub(in crate::commands) test_error: Option<f64>,
     /// What the order took the gap for before it was known, where block gaps are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<f64>,
@@ -108,7 +107,7 @@ pub(super) fn run(
     let train = examples.clone();
     let own = [1.0 / examples.len().max(1) as f64];
     let lambdas = if race.lambdas.is_empty() { &own[..] } else { &race.lambdas };
-    screen.count(lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
+    screen.count("runs", lambdas.len() as u64 * race.methods.len() as u64 * race.seeds);
     // Problems that are made for one λ are made anew for each.
     let by_lambda = spec.soft().is_some();
     let parts: Vec<&[f64]> = if by_lambda { lambdas.chunks(1).collect() } else { vec![lambdas] };
@@ -164,10 +163,12 @@ impl Runner<'_> {
             for method in &self.race.methods {
                 for seed in 1..=self.race.seeds {
                     let skipped = |(name, _): &(String, String)| *name == method.name;
+                    let known = (self.results.runs.len(), self.results.reused);
                     if !self.results.skipped.iter().any(skipped) {
                         self.one((blocks, problem.role()), method, lambda, seed)?;
                     }
-                    self.screen.counted();
+                    let now = (self.results.runs.len(), self.results.reused);
+                    self.screen.counted(now.0 > known.0 && now.1 == known.1);
                 }
             }
         }
@@ -183,7 +184,7 @@ impl Runner<'_> {
         seed: u64,
     ) -> Result<()> {
         let name = &method.name;
-        self.screen.tell(format!("{name}, lambda {lambda:e}, seed {seed}"));
+        self.screen.tell(format!("{name}, lambda {lambda:.3e}, seed {seed}"));
         let calls = |passes: f64| (passes * problem.examples() as f64).ceil() as u64;
         let settings = Settings {
             lambda: Some(lambda),
@@ -199,7 +200,7 @@ impl Runner<'_> {
                 self.results.reused += 1;
                 found
             }
-            None => match self.train(problem, role, &header.settings) {
+            None => match self.train(problem, role, &header) {
                 Ok(found) => {
                     if found.1.status == Status::Interrupted {
                         self.screen.done();
@@ -229,7 +230,7 @@ impl Runner<'_> {
         &self,
         problem: &dyn Blocks,
         role: ProblemRole<'_>,
-        settings: &Settings,
+        Header { method, settings, .. }: &Header,
     ) -> Result<(Vec<Row>, End)> {
         let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
@@ -242,6 +243,11 @@ impl Runner<'_> {
         let mut watch = |event: Event<'_>| {
             match event {
                 Event::Pass { record, block_gaps } => {
+                    if let Some(gap) = record.gap {
+                        let (pass, seed) = (record.pass, settings.seed);
+                        let what = format!("{method}, seed {seed}, pass {pass}, gap {gap:.2e}");
+                        self.screen.tell_soon(what);
+                    }
                     let errors = measured.take().filter(|_| record.gap.is_some());
                     rows.push(Row {
                         record: record.clone(),

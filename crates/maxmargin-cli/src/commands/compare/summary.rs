@@ -40,6 +40,8 @@ pub(super) struct LambdaSummary {
     pub(super) best_dual: f64,
     pub(super) methods: Vec<MethodSummary>,
     pub(super) winners: Vec<Winner>,
+    /// Who is ahead when the budget is spent.
+    pub(super) at_end: Option<AtEnd>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -86,6 +88,56 @@ pub(super) struct Winner {
     pub(super) effective_passes: f64,
     pub(super) least_time: String,
     pub(super) seconds: f64,
+}
+
+/// Who is ahead at the end of the runs, by medians over the seeds; of equals the first.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct AtEnd {
+    pub(super) least_gap: Leader,
+    pub(super) lowest_primal: Leader,
+    pub(super) fewest_train_errors: Option<Leader>,
+    pub(super) fewest_test_errors: Option<Leader>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Leader {
+    pub(super) method: String,
+    pub(super) value: f64,
+}
+
+impl AtEnd {
+    fn of(methods: &[MethodSummary]) -> Option<Self> {
+        let leader = |measure: Measure| {
+            let known = methods.iter().filter_map(|method| Some((method, measure(method)?.median)));
+            let known = known.filter(|(_, value)| value.is_finite());
+            let (method, value) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
+            Some(Leader { method: method.method.clone(), value })
+        };
+        Some(Self {
+            least_gap: leader(|method| method.gap)?,
+            lowest_primal: leader(|method| method.primal)?,
+            fewest_train_errors: leader(|method| method.train_error),
+            fewest_test_errors: leader(|method| method.test_error),
+        })
+    }
+
+    fn in_words(&self) -> String {
+        let mut text = format!(
+            "At the end of the budget the winner is `{}`, with the smallest gap ({}); lowest objective `{}` ({})",
+            self.least_gap.method,
+            format_number(self.least_gap.value),
+            self.lowest_primal.method,
+            format_number(self.lowest_primal.value)
+        );
+        for (errors, what) in
+            [(&self.fewest_train_errors, "training"), (&self.fewest_test_errors, "test")]
+        {
+            if let Some(Leader { method, value }) = errors {
+                let _ = write!(text, ", fewest {what} errors `{method}` ({:.2} %)", 100.0 * value);
+            }
+        }
+        text + "."
+    }
 }
 
 /// The most gap levels in a table.
@@ -167,7 +219,8 @@ impl LambdaSummary {
         let methods: Vec<MethodSummary> =
             at.groups.iter().map(|group| MethodSummary::new(group, &levels)).collect();
         let winners = (0..levels.len()).filter_map(|level| winner(&methods, level)).collect();
-        Self { lambda: at.lambda, best_dual: at.best_dual, methods, winners }
+        let at_end = AtEnd::of(&methods);
+        Self { lambda: at.lambda, best_dual: at.best_dual, methods, winners, at_end }
     }
 
     /// The heads of the columns; the first is text.
@@ -224,9 +277,7 @@ impl LambdaSummary {
 
     /// Who wins, in words.
     pub(super) fn in_words(&self) -> Vec<String> {
-        if self.winners.is_empty() {
-            return vec!["No method reached a gap of a power of ten with all seeds.".to_owned()];
-        }
+        let at_end = self.at_end.as_ref().map(AtEnd::in_words);
         let line = |winner: &Winner| {
             format!(
                 "To a gap of {}: fewest oracle calls `{}` ({:.1} n), least time `{}` ({:.3} s).",
@@ -237,7 +288,7 @@ impl LambdaSummary {
                 winner.seconds
             )
         };
-        self.winners.iter().map(line).collect()
+        self.winners.iter().map(line).chain(at_end).collect()
     }
 }
 

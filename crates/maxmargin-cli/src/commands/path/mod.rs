@@ -7,11 +7,11 @@ pub(super) use words::Outcome;
 
 use super::figures::{make_folder, write_figures};
 use super::session::error_of;
-use super::train::{as_option, on_ctrl_c, write_file};
+use super::train::{as_option, write_file};
 use crate::args::PathArgs;
 use crate::kind::{self, Vocabulary, kind_of};
 use crate::output;
-use crate::screen::Screen;
+use crate::screen::{Screen, on_ctrl_c};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::Control;
 use maxmargin::{
@@ -40,11 +40,13 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         bail!("a problem with this --training is made for one lambda, and has no path");
     }
     let plan = Plan::new(args)?;
-    run_on(args, &plan, kind::read_training(&args.data, args.format, &args.model)?)
+    let screen = Screen::new(args.talk.quiet);
+    screen.reading(&args.data);
+    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    run_on(args, &plan, data, &screen)
 }
 
-fn run_on(args: &PathArgs, plan: &Plan, data: Training) -> Result<ExitCode> {
-    let screen = Screen::new(args.talk.quiet);
+fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Result<ExitCode> {
     let Training { examples, origin, spec } = data;
     let (names, kind) = (Vocabulary::of_origin(&origin), kind_of(&spec)?);
     let read = |data: &String| kind.read(&names, data, args.format, LabelRule::Count);
@@ -56,7 +58,8 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training) -> Result<ExitCode> {
     let bounds = kind::bounds(&args.model, &spec)?;
     let n = examples.len();
     let problem = spec.problem(examples, &bounds)?;
-    let (outcome, solution) = walk(problem.blocks(), args, plan, &screen, &error)?;
+    let (outcome, solution) = walk(problem.blocks(), args, plan, screen, &error)?;
+    screen.busy("writing the results");
     if let (Some(file), Some(solution)) = (&args.output, solution) {
         let trained = Settings {
             lambda: Some(solution.lambda),
@@ -73,12 +76,14 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training) -> Result<ExitCode> {
         whole.meta.bounds = bounds;
         whole.save(file)?;
     }
+    let page = || page::page(&outcome, &args.data, &args.line);
     if let Some(file) = &args.report {
-        write_file(file, page::page(&outcome, &args.data).to_html().as_bytes())?;
+        write_file(file, page().to_html().as_bytes())?;
     }
     if let Some(folder) = &args.figures {
-        write_figures(folder, &page::page(&outcome, &args.data).figures())?;
+        write_figures(folder, &page().figures())?;
     }
+    screen.done();
     outcome.print(args.talk)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -95,10 +100,14 @@ fn walk(
     let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
     screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
     screen.say(words::HEAD.trim_end());
+    screen.busy(plan.in_words());
     let mut errors = Vec::new();
+    let mut so_far = Vec::new();
     let mut best: Option<Best> = None;
     let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
         let error = error(w);
+        so_far.push((b.seconds, b.certificate.lambda));
+        screen.follow(plan.in_words(), &so_far, plan.lowest(), plan.ends_at_lowest());
         screen.say(words::line(b, error).trim_end());
         errors.extend(error);
         if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
@@ -158,6 +167,26 @@ impl Plan {
             Self::Path(settings) => regularization_path_with(problem, settings, interrupt, watch),
             Self::Grid(settings) => lambda_grid_with(problem, settings, interrupt, watch),
         }
+    }
+
+    fn in_words(&self) -> &'static str {
+        match self {
+            Self::Path(_) => "path",
+            Self::Grid(_) => "grid",
+        }
+    }
+
+    /// The λ at which it ends at the latest.
+    fn lowest(&self) -> f64 {
+        match self {
+            Self::Path(settings) => settings.lambda_min,
+            Self::Grid(settings) => settings.lambda_min,
+        }
+    }
+
+    /// Whether it goes as far as it may.
+    fn ends_at_lowest(&self) -> bool {
+        matches!(self, Self::Grid(_))
     }
 
     fn training(&self) -> &Settings {

@@ -1,13 +1,14 @@
 //! The report of a path.
 
 use super::words::Outcome;
+use crate::report::command;
 use maxmargin::{Breakpoint, Path, PathKind};
 use maxmargin_report::{
     Facts, Plot, Prose, Report, Series, Table, XAxis, YAxis, format_number, format_seconds,
 };
 
 /// The page of a path, or a grid, over `data`.
-pub(super) fn page(outcome: &Outcome, data: &str) -> Report {
+pub(super) fn page(outcome: &Outcome, data: &str, line: &[String]) -> Report {
     let title = match outcome.path.kind {
         PathKind::Exact => "Regularization path",
         PathKind::Heuristic => "Heuristic regularization path",
@@ -15,12 +16,16 @@ pub(super) fn page(outcome: &Outcome, data: &str) -> Report {
         PathKind::GridWarmPrimal => "Grid, weights kept from λ to λ,",
         PathKind::GridWarmDual => "Grid, dual point kept from λ to λ,",
     };
-    let mut report = Report::new(format!("{title} of {data}"))
+    let mut report = Report::new(format!("{title} of {}", command::file_name(data)))
         .footer(format!("maxmargin {}", env!("CARGO_PKG_VERSION")))
         .with(Prose::new("In words").paragraph(outcome.in_words()))
         .with(facts(outcome));
     plots(outcome).into_iter().for_each(|plot| report.push(plot));
-    report.with(table(outcome))
+    report.push(table(outcome));
+    if let Some(command) = command::section(line, &command::date()) {
+        report.push(command);
+    }
+    report
 }
 
 /// What the entries of a path are called.

@@ -2,6 +2,7 @@
 
 use crate::args::TalkArgs;
 use crate::commands::{print, print_json};
+use crate::screen::wrapped;
 use anyhow::Result;
 use maxmargin::{Breakpoint, Path, PathKind, Status};
 use serde_json::{Value, json};
@@ -104,8 +105,8 @@ impl Outcome {
         // Where a piece is followed to its end, the gap is epsilon up to rounding.
         let verdict = if largest <= epsilon * (1.0 + 1e-9) { "within" } else { "above" };
         format!(
-            "{count} breakpoints by the heuristic, which guarantees nothing. Their true duality gaps,\n\
-             computed afterwards with {audit_calls} more oracle calls in {audit_seconds:.2} s, show that the gap\n\
+            "{count} breakpoints by the heuristic, which guarantees nothing. Their true duality gaps, \
+             computed afterwards with {audit_calls} more oracle calls in {audit_seconds:.2} s, show that the gap \
              is at most {largest:.6} for {}, {verdict} epsilon = {epsilon}.\n",
             self.range_in_words()
         )
@@ -155,7 +156,7 @@ impl Outcome {
         match talk {
             talk if talk.json => print_json(&self.to_json()),
             talk if talk.quiet => Ok(()),
-            _ => print(&self.in_words()),
+            _ => print(&wrapped(&self.in_words())),
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
 use maxmargin::model::chain::{ChainDecoder, Rules, Sequences};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, LabelRule, Mapping, Model, RawSequence, ReadSequences as _, Unknown,
-    write_predictions,
+    ChainPredictor, ChainSpec, Format, KeptLines, LabelRule, Mapping, Model, RawSequence,
+    ReadSequences as _, Unknown, write_predictions,
 };
 use std::io::Write;
 
@@ -26,6 +26,19 @@ pub(super) fn predict(
         predictor = predictor.with_rules(rules);
     }
     let (format, mut raw) = (reader.format(), RawSequence::new());
+    if args.columns && !reader.keep_lines() {
+        bail!("--columns repeats words in columns, and {} has the format {format}", reader.file());
+    }
+    if args.columns && args.confidence && format == Format::Conllu {
+        bail!(
+            "--columns and --confidence do not go together in CoNLL-U, which has no column for it"
+        );
+    }
+    // Labels beside what was read, or on lines of their own.
+    let write = |out: &mut dyn Write, kept: Option<&KeptLines>, labels: &[&str]| match kept {
+        Some(kept) => kept.write(out, labels.iter().copied()),
+        None => write_predictions(out, format, labels.iter().copied()),
+    };
     while reader.read(&mut raw)? {
         let mut sequences = Sequences::new();
         mapping.add(reader.file(), &raw, &mut sequences)?;
@@ -41,20 +54,26 @@ pub(super) fn predict(
         if let Some(n) = args.n_best {
             for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
                 writeln!(out, "# {} {}", rank + 1, path.score)?;
-                write_predictions(&mut out, format, path.labels.iter().map(name))?;
+                let labels: Vec<&str> = path.labels.iter().map(name).collect();
+                write(&mut out, reader.kept_lines(), &labels)?;
             }
         } else if args.confidence {
             let margins = decoder.margins();
             let rows = decoder.labels().iter().zip(&margins);
             let rows: Vec<String> =
                 rows.map(|(label, margin)| format!("{}\t{margin}", name(label))).collect();
-            write_predictions(&mut out, format, rows.iter().map(String::as_str))?;
+            let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+            write(&mut out, reader.kept_lines(), &rows)?;
         } else {
-            write_predictions(&mut out, format, decoder.labels().iter().map(name))?;
+            let labels: Vec<&str> = decoder.labels().iter().map(name).collect();
+            write(&mut out, reader.kept_lines(), &labels)?;
         }
         if args.flushes() {
             out.flush()?;
         }
+    }
+    if let Some(rest) = reader.kept_lines() {
+        rest.write(&mut out, [])?;
     }
     out.flush()?;
     Ok(mapping.unknown())

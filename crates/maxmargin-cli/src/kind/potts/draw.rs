@@ -1,16 +1,18 @@
 //! Labelled images.
 
 use crate::args::Pictures;
-use crate::kind::draw::first_and_worst;
-use maxmargin_io::{SuperpixelImage, Superpixels};
-use maxmargin_report::{Drawing, Drawings, Prose};
+use crate::kind::label_name;
+use crate::kind::tested::{Candidate, Look, Room, Tested, cut, label_names, of_all, percent, pick};
+use maxmargin::evaluate::Segmentation;
+use maxmargin_io::{Model, SuperpixelImage, Superpixels};
+use maxmargin_report::{Body, Browser, Confusions, Drawing, Example, Prose, Table, format_number};
 use std::path::Path;
 
-/// Images that are drawn.
-const SHOWN: usize = 12;
+/// Images that are drawn on their pictures, each of which takes some ten thousand bytes.
+const WITH_PICTURES: usize = 24;
 
-/// Those with most wrong pixels.
-const WORST: usize = 6;
+/// Images that are drawn on paper.
+const ON_PAPER: usize = 60;
 
 /// The features that are the centre, unless told otherwise: those of the horses.
 const CENTRES: (usize, usize) = (40, 41);
@@ -31,54 +33,136 @@ enum Layout {
     Centres(Vec<(f64, f64)>),
 }
 
-/// Images of the test with their foreground, given what was predicted for each: the first ones, and those
-/// with the largest share of wrong pixels; nothing if it is not known where nodes lie.
-pub(super) fn images(
+/// What is told of images of the test, given what was predicted for each.
+pub(super) fn tested(
+    model: &Model,
     test: &Superpixels,
     predicted: &[Vec<u32>],
-    pictures: &Pictures,
-) -> Option<Vec<Drawings>> {
-    let errors =
-        test.images.iter().zip(predicted).map(|(image, labels)| wrong_share(image, labels));
-    let (first, worst) = first_and_worst(&errors.collect::<Vec<_>>(), SHOWN, WORST);
-    let mut sections = vec![section("Images of the test", &first, test, predicted, pictures)?];
-    if !worst.is_empty() {
-        let heading = "Images with most wrong pixels";
-        sections.push(section(heading, &worst, test, predicted, pictures)?);
+    look: &Look<'_>,
+) -> Tested {
+    let mut pixels = Segmentation::new(2);
+    let (mut wrong, mut all) = (0, 0);
+    for (i, (image, labels)) in test.images.iter().zip(predicted).enumerate() {
+        for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
+            pixels.add(1, label, foreground);
+            pixels.add(0, label, size - foreground);
+        }
+        let truth = test.graphs.graph(i).labels();
+        wrong += truth.iter().zip(labels).filter(|(t, p)| t != p).count() as u64;
+        all += truth.len() as u64;
     }
-    Some(sections)
+    let mut page = Tested::default();
+    let words = str::to_owned;
+    page.tile(
+        "IoU of the foreground",
+        percent(pixels.iou(1)),
+        words("common pixels of all that either has"),
+    );
+    page.tile("Mean IoU", percent(pixels.mean_iou()), words("of foreground and background"));
+    page.tile("Right pixels", percent(pixels.accuracy()), String::new());
+    page.tile(
+        "Balanced accuracy",
+        percent(pixels.balanced_accuracy()),
+        words("mean over the labels"),
+    );
+    let right = percent((all - wrong) as f64 / all.max(1) as f64);
+    page.tile("Right superpixels", right, of_all(all - wrong, all, "superpixels"));
+    page.push(by_label(model, &pixels));
+    let count = |t: usize| (0..2).map(move |p| (t, p));
+    let counts = (0..2).flat_map(count).map(|(t, p)| pixels.count(t, p) as f64).collect();
+    let matrix = Confusions::new("What is taken for what", label_names(model), counts);
+    page.push(cut(matrix, "counted over all pixels of the test"));
+    match images(model, test, predicted, look) {
+        Some(browser) => page.push(browser),
+        None => page.push(nowhere(look.pictures)),
+    }
+    page
 }
 
-fn section(
-    heading: &str,
-    shown: &[usize],
+/// The pixels of each label.
+fn by_label(model: &Model, pixels: &Segmentation) -> Table {
+    let table = Table::new("Labels one by one")
+        .label_column("Label")
+        .share_column("Precision")
+        .share_column("Recall")
+        .share_column("IoU")
+        .number_column("True pixels")
+        .number_column("Predicted pixels");
+    (0..2).fold(table, |table, label| {
+        let truth = pixels.count(label, 0) + pixels.count(label, 1);
+        let predicted = pixels.count(0, label) + pixels.count(1, label);
+        let share = |all: u64| match all {
+            0 => "–".to_owned(),
+            _ => format!("{:.2}", 100.0 * pixels.count(label, label) as f64 / all as f64),
+        };
+        table.row([
+            label_name(&model.labels, label as u32).to_owned(),
+            share(predicted),
+            share(truth),
+            format!("{:.2}", 100.0 * pixels.iou(label)),
+            format_number(truth as f64),
+            format_number(predicted as f64),
+        ])
+    })
+}
+
+/// Images with their foreground; nothing if it is not known where nodes lie.
+fn images(
+    model: &Model,
     test: &Superpixels,
     predicted: &[Vec<u32>],
-    pictures: &Pictures,
-) -> Option<Drawings> {
-    let mut drawings = Drawings::new(heading)
+    look: &Look<'_>,
+) -> Option<Browser> {
+    let candidate = |(i, (image, labels)): (usize, (&SuperpixelImage, &Vec<u32>))| {
+        let truth = test.graphs.graph(i).labels();
+        let mut mistakes: Vec<(u32, u32)> =
+            truth.iter().copied().zip(labels.iter().copied()).filter(|(t, p)| t != p).collect();
+        mistakes.sort_unstable();
+        mistakes.dedup();
+        Candidate { errors: wrong_share(image, labels), size: 1, mistakes }
+    };
+    let all = test.images.iter().zip(predicted).enumerate();
+    let candidates: Vec<Candidate> = all.map(candidate).collect();
+    let room = if look.pictures.images.is_some() { WITH_PICTURES } else { ON_PAPER };
+    let picked = pick(&candidates, Room { examples: room, size: room }, look.seed);
+    let mut browser = Browser::new("Examples of the test")
+        .per_page(6)
         .colour("foreground that was found", RIGHT)
         .colour("missed", MISSED)
         .colour("background taken for foreground", WRONG);
     let (mut around_centres, mut on_paper) = (false, false);
-    for &i in shown {
-        let layout = Layout::of(test, i, pictures.centres)?;
-        let picture = find(&test.images[i], pictures);
+    for &(i, drawn) in &picked.examples {
+        let layout = Layout::of(test, i, look.pictures.centres)?;
+        let picture = find(&test.images[i], look.pictures);
         around_centres |= matches!(layout, Layout::Centres(_));
-        on_paper |= pictures.images.is_some() && picture.is_none();
-        drawings = drawings.drawing(draw(test, i, &predicted[i], &layout, picture));
+        on_paper |= look.pictures.images.is_some() && picture.is_none();
+        let drawing = draw(test, i, &predicted[i], &layout, picture);
+        let share = 100.0 * (1.0 - candidates[i].errors);
+        let mut example = Example::new(test.images[i].name.clone(), Body::Drawing(drawing))
+            .note(format!("{share:.1} % right"))
+            .errors(candidates[i].errors)
+            .place(i, drawn);
+        let name = |label: u32| label_name(&model.labels, label);
+        for &(t, p) in &candidates[i].mistakes {
+            example = example.cell(name(t), name(p));
+        }
+        browser = browser.example(example);
     }
-    let mut notes = Vec::new();
+    let mut notes =
+        vec![format!("{} Those with most wrong pixels are the worst.", picked.note("images"))];
     if around_centres {
         notes.push(
             "Superpixels are drawn around their centres, as large as they are: where exactly their \
-             boundaries run, the data do not say.",
+             boundaries run, the data do not say."
+                .to_owned(),
         );
     }
     if on_paper {
-        notes.push("Some images are not in the folder of --images; these are drawn on paper.");
+        notes.push(
+            "Some images are not in the folder of --images; these are drawn on paper.".to_owned(),
+        );
     }
-    Some(if notes.is_empty() { drawings } else { drawings.note(notes.join(" ")) })
+    Some(browser.note(notes.join(" ")))
 }
 
 /// The share of an image's pixels that are wrong.
@@ -94,7 +178,7 @@ fn wrong_share(image: &SuperpixelImage, labels: &[u32]) -> f64 {
 /// Why there are no drawings.
 pub(super) fn nowhere(pictures: &Pictures) -> Prose {
     let (x, y) = pictures.centres.unwrap_or(CENTRES);
-    Prose::new("Images of the test").paragraph(format!(
+    Prose::new("Examples of the test").paragraph(format!(
         "There are no drawings, since it is not known where superpixels lie: the features {x} and {y} of \
          some of them are not there, or not between 0 and 1. The option --centres names the two features \
          that are the centre of a superpixel, as shares of width and height."
@@ -163,8 +247,7 @@ fn draw(
             }
         }
     }
-    let share = 100.0 * (1.0 - wrong_share(image, labels));
-    let mut drawing = Drawing::new(format!("{}: {share:.1} % right", image.name), width, height);
+    let mut drawing = Drawing::new(image.name.clone(), width, height);
     if let Some(file) = picture {
         drawing = drawing.backdrop(file);
     }

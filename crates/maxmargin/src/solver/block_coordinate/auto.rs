@@ -37,7 +37,7 @@ impl BlockCoordinate {
         let each =
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
-        let why = format!("oracle calls take {each} each and {share} of the time");
+        let why = format!("oracle calls take about {each} each, about {share} of the time");
         let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
         run.announce_choice(Choice { order, direction, cache, reason });
         if dear {

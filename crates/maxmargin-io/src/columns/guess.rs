@@ -1,0 +1,147 @@
+//! Whether lines are tokens in columns, with the label last.
+
+use super::layout::{Layout, has_header, is_conllu, rows_ahead};
+use super::reader::LOOK;
+use crate::error::DataError;
+use crate::lines::Lines;
+use crate::number::{parse_index, parse_value};
+use std::collections::HashSet;
+
+/// What lines look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// Tokens with labels.
+    Labelled,
+    /// CoNLL-U, below many comments.
+    Conllu,
+    /// Words without anything.
+    Single,
+    /// Labels first, perhaps.
+    Reversed,
+    /// Something else.
+    Other,
+}
+
+/// Looks at the lines ahead.
+pub(crate) fn look_at_columns(lines: &mut Lines) -> Result<Columns, DataError> {
+    let ahead = rows_ahead(lines, LOOK, false)?;
+    if ahead.rows.iter().any(|row| is_conllu(row)) {
+        return Ok(Columns::Conllu);
+    }
+    let layout = Layout::of(&ahead.rows);
+    let skip = usize::from(has_header(layout, &ahead.rows));
+    Ok(classify(layout, &ahead.rows[skip..], skip == 1))
+}
+
+fn classify(layout: Layout, rows: &[String], has_header: bool) -> Columns {
+    let cut: Vec<Vec<&str>> = rows.iter().map(|row| layout.cells(row)).collect();
+    let Some(width) = most_frequent_width(&cut) else { return Columns::Other };
+    let typical: Vec<&[&str]> =
+        cut.iter().filter(|cells| cells.len() == width).map(Vec::as_slice).collect();
+    // A few lines may be wrong; the reader will name them. Prose has lines of all lengths.
+    if typical.len() * 5 < cut.len() * 4 {
+        return Columns::Other;
+    }
+    let column = |at: usize| typical.iter().map(move |cells| cells[at]);
+    let (words, labels) = (|| column(0), || column(width - 1));
+    let numbered = words().all(|word| parse_value(word).is_ok());
+    let has_features = labels().any(is_feature);
+    // Whole texts with a label each are no tokens.
+    let texts = words().filter(|word| word.contains(' ')).count();
+    if numbered || has_features || texts * 2 > typical.len() {
+        return Columns::Other;
+    }
+    if width == 1 {
+        return Columns::Single;
+    }
+    if has_header {
+        return Columns::Labelled;
+    }
+    let share = |cells: &mut dyn Iterator<Item = &str>| {
+        cells.filter(|cell| is_like_tag(cell)).count() as f64 / typical.len() as f64
+    };
+    let (of_words, of_labels) = (share(&mut words()), share(&mut labels()));
+    if of_labels >= 0.5 && of_labels > of_words {
+        return Columns::Labelled;
+    }
+    if of_words >= 0.5 && of_words > of_labels {
+        return Columns::Reversed;
+    }
+    // Labels come again, most words do not.
+    let distinct = |cells: &mut dyn Iterator<Item = &str>| cells.collect::<HashSet<_>>().len();
+    let (of_words, of_labels) = (distinct(&mut words()), distinct(&mut labels()));
+    // Between tabs, equals could be labels with an attribute each as well.
+    match of_labels.cmp(&of_words) {
+        std::cmp::Ordering::Less => Columns::Labelled,
+        std::cmp::Ordering::Equal if layout == Layout::Blanks => Columns::Labelled,
+        _ => Columns::Reversed,
+    }
+}
+
+fn most_frequent_width(cut: &[Vec<&str>]) -> Option<usize> {
+    let most = cut.iter().map(Vec::len).max()?;
+    let mut counts = vec![0; most + 1];
+    cut.iter().for_each(|cells| counts[cells.len()] += 1);
+    (1..=most).max_by_key(|&width| counts[width])
+}
+
+/// `number:anything`, which is a feature of a row.
+fn is_feature(cell: &str) -> bool {
+    cell.split_once(':').is_some_and(|(index, _)| !index.is_empty() && parse_index(index).is_some())
+}
+
+/// What looks like a tag: `O`, `B-…` and the like, or capital letters with signs, as `NN` and `PRP$`.
+fn is_like_tag(cell: &str) -> bool {
+    let bytes = cell.as_bytes();
+    let is_chunk = matches!(bytes, [b'B' | b'I' | b'E' | b'S' | b'L' | b'U', b'-', _, ..]);
+    let has_capitals = bytes.iter().any(u8::is_ascii_uppercase);
+    is_chunk || (has_capitals && cell.chars().all(|c| c.is_ascii() && !c.is_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(text: &str) -> Columns {
+        let lines = Lines::from_reader("f", std::io::Cursor::new(text.to_owned()));
+        look_at_columns(&mut lines.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn tokens_with_labels_are_recognised() {
+        for text in [
+            "the DT\ncat NN\n",
+            "the\tDT\ncat\tNN\n",
+            "word\tlabel\nthe\tx\ncat\ty\n",
+            "the det\ncat noun\n\na det\ndog noun\n",
+            "the\tdet\ncat\tnoun\n\na\tdet\ndog\tnoun\n",
+            "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n",
+            "-DOCSTART- -X- O O\n\nEU NNP B-NP B-ORG\n",
+            "# id 7\tdomain=en\nEU _ _ B-ORG\nrejects _ _ O\n",
+            "New York\tB-LOC\nis\tO\nbig\tO\n",
+            "a O\nb O\nc O\nd O\ne\nf O\n",
+        ] {
+            assert_eq!(look(text), Columns::Labelled, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_not() {
+        for (text, columns) in [
+            ("", Columns::Other),
+            ("3 4\n", Columns::Other),
+            ("1 0.5 0.25\n2 0.5 1\n", Columns::Other),
+            ("+1 2:0.5 1:1\n", Columns::Other),
+            ("cat 1:x\n", Columns::Other),
+            ("It was a dark night\nand then\nnothing came of it\nat all\n", Columns::Other),
+            ("a fine film\tGOOD\nso bad\tBAD\n", Columns::Other),
+            ("the\ncat\n", Columns::Single),
+            ("O\tbias\n", Columns::Reversed),
+            ("noun\tcat\nverb\tpurrs\n", Columns::Reversed),
+            ("noun cat\nnoun dog\n", Columns::Reversed),
+            ("NN cat\nVB purrs\n", Columns::Reversed),
+        ] {
+            assert_eq!(look(text), columns, "{text:?}");
+        }
+    }
+}
