@@ -1,9 +1,9 @@
-//! Chooses λ: the one with the least error on held-out data, from a grid that goes from strong to weak
-//! regularization and trains each λ from the one before.
+//! Chooses the λ with the smallest error on held-out data, from a grid that goes from strong to weak
+//! regularization. The training of each λ starts from the result of the one before.
 //!
-//! The regularization path would do as well, but its ε is absolute: where the objective falls below ε, the
-//! path ends, although a smaller λ may still predict better. The grid goes on, with an accuracy relative to
-//! the objective.
+//! The regularization path is not used because its ε is absolute: if the objective falls below ε, the
+//! path ends, although a smaller λ may still predict better. The grid continues, with an accuracy
+//! relative to the objective.
 
 use super::settings::PathSettings;
 use super::start::first;
@@ -15,7 +15,7 @@ use crate::run::Interrupt;
 use crate::settings::{BlockCoordinate, BlockStep, Method, Reuse, Settings};
 use crate::trainer::Trainer;
 
-/// From each λ to the next.
+/// The factor from each λ to the next.
 const FACTOR: f64 = 0.5;
 
 /// The gap of each solution, as a share of the objective: enough to tell a good λ from a bad one.
@@ -53,19 +53,19 @@ pub struct TriedLambda {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LambdaChoice {
-    /// The λ with the least error. Among several, the middle one.
+    /// The λ with the smallest error, or the middle one at ties.
     pub lambda: f64,
-    /// All that were tried, from the largest down.
+    /// All λ that were tried, from the largest down.
     pub tried: Vec<TriedLambda>,
 }
 
 /// Chooses λ by the error that `error` measures, given λ and its weights, usually on held-out data.
 ///
 /// The search begins at regularization so strong that hardly anything is learned, halves λ each time, and
-/// ends at `lowest`, or when the last five errors were no better than those before. Of the settings, it
-/// uses the seed and the number of threads, and the parts of the block-coordinate loop if that is the
-/// solver. Otherwise it uses `auto`, which the clock can steer where oracle calls are expensive. An
-/// interrupt ends it with the best λ so far.
+/// ends at `lowest`, or when the last five errors were not better than the best one before. Of the
+/// settings, it uses the seed and the number of threads, and the parts of the block-coordinate loop if
+/// that is the solver. Otherwise it uses `auto`, which the clock can steer where oracle calls are
+/// expensive. An interrupt ends it with the best λ so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -88,7 +88,7 @@ pub struct LambdaChoice {
 /// ```
 ///
 /// # Errors
-/// A problem that makes no sense, or an error that is not a finite number.
+/// If the problem is invalid, or if an error is not finite.
 pub fn choose_lambda(
     problem: &dyn Blocks,
     settings: &Settings,
@@ -103,6 +103,7 @@ pub fn choose_lambda(
     let (mut lambda, mut point) = (start.lambda, start.dual);
     let (mut best, mut tried, mut since) = (f64::INFINITY, Vec::new(), 0);
     let (mut primal, mut without) = (1.0, None);
+    // Train at smaller and smaller λ, each time from the last dual point.
     while lambda * FACTOR >= lowest && since < PATIENCE && !interrupt.is_raised() {
         lambda *= FACTOR;
         let (at, tolerance) = (Some(lambda), ACCURACY * primal);
@@ -119,6 +120,7 @@ pub fn choose_lambda(
         }
         tried.push(TriedLambda { lambda, error });
         (point, primal) = (solution.dual, solution.certificate.primal);
+        // Count the λ without improvement, once something is learned.
         let learning = primal < LEARNING * *without.get_or_insert(primal);
         if error < best {
             (best, since) = (error, 0);

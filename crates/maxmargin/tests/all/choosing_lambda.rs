@@ -1,4 +1,4 @@
-//! Choosing λ: errors that are known in advance, so that the right answer is.
+//! The choice of λ, with errors that are known in advance, so that the right answer is known too.
 
 use crate::common::bcfw;
 use crate::common::bits::random_chain;
@@ -9,7 +9,7 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-/// The choice where the error is a function of λ alone.
+/// The choice if the error is a function of λ alone.
 fn chosen(lowest: f64, error: impl Fn(f64) -> f64) -> LambdaChoice {
     let problem = random_chain(12, 3, 5);
     let (settings, interrupt) = (Settings::default(), Interrupt::new());
@@ -19,13 +19,13 @@ fn chosen(lowest: f64, error: impl Fn(f64) -> f64) -> LambdaChoice {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The bottom of a bowl is found to a factor of two, wherever it lies.
+    /// The minimum of a convex error is found up to a factor of two.
     #[test]
     fn the_lambda_with_the_least_error_is_found(exponent in -6.0f64..0.0) {
         let bottom = 2f64.powf(exponent);
         let choice = chosen(1e-3, |lambda| (lambda / bottom).log2().abs());
         prop_assert!((choice.lambda / bottom).log2().abs() <= 0.5 + 1e-9, "{choice:?}");
-        // Each is half of the one before, and none lies below the lowest.
+        // Each λ is half of the one before, and none is below the lowest.
         for pair in choice.tried.windows(2) {
             prop_assert_eq!(pair[1].lambda, 0.5 * pair[0].lambda);
         }
@@ -34,7 +34,7 @@ proptest! {
 }
 
 #[test]
-fn ties_are_settled_in_their_middle() {
+fn ties_choose_the_middle_lambda() {
     let choice = chosen(1e-3, |lambda| f64::from(u8::from(!(0.01..1.0).contains(&lambda))));
     let ties: Vec<f64> = choice.tried.iter().filter(|t| t.error == 0.0).map(|t| t.lambda).collect();
     assert!(ties.len() > 4);
@@ -48,12 +48,12 @@ fn the_search_ends_when_errors_no_longer_fall_once_something_is_learned() {
     let (before, last) = choice.tried.split_at(choice.tried.len() - 5);
     assert!(choice.tried.len() < all.tried.len());
     assert!(least(last) >= least(before), "the last five were no better");
-    // With errors that fall for ever, only the lowest λ ends it.
+    // If errors fall forever, only the lowest λ ends the search.
     assert!(all.tried.last().unwrap().lambda < 2e-9);
     assert_eq!(all.lambda, all.tried.last().unwrap().lambda);
 }
 
-/// The weights that come with a λ are near the optimum of that λ, and of no other.
+/// The weights of a λ are near the optimum of that λ, and not of others.
 #[test]
 fn each_lambda_comes_with_its_own_weights() {
     let problem = random_chain(10, 3, 7);
@@ -61,7 +61,7 @@ fn each_lambda_comes_with_its_own_weights() {
     let choice =
         choose_lambda(&problem, &Settings::default(), 0.01, &Interrupt::new(), |lambda, w| {
             found.push((lambda, w.to_vec()));
-            // Errors that fall for ever, so that every λ is tried.
+            // The errors fall forever, so that every λ is tried.
             lambda
         });
     let tried: Vec<f64> = choice.unwrap().tried.iter().map(|tried| tried.lambda).collect();
@@ -71,7 +71,7 @@ fn each_lambda_comes_with_its_own_weights() {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..Settings::default() };
         train(&problem, &settings).unwrap().certificate.primal
     };
-    // The search trains to a share of the objective that it has come from, which is 1 at first.
+    // The search trains to a share of the last objective, which is 1 at first.
     let mut before = 1.0;
     for (lambda, w) in &found {
         let (best, own) = (optimum(*lambda), objective(&problem, *lambda, w));
@@ -79,7 +79,7 @@ fn each_lambda_comes_with_its_own_weights() {
         assert!(own <= best + 0.05 * before + 1e-5, "{lambda}: {own} where {best} is best");
         before = own;
     }
-    // At a λ that is far from its own, weights are far from the best.
+    // At another λ far away, the weights are far from the best ones.
     let (smallest, w) = (&found[found.len() - 1].0, &found[0].1);
     assert!(objective(&problem, *smallest, w) > 1.5 * optimum(*smallest));
 }
@@ -100,7 +100,7 @@ fn objective<P: Problem>(problem: &P, lambda: f64, w: &[f64]) -> f64 {
 }
 
 #[test]
-fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
+fn named_choices_have_the_same_bits_on_any_number_of_threads() {
     let problem = random_chain(20, 3, 7);
     let (order, direction) = (Order::Gap, Direction::Corrective);
     let found = [1, 3].map(|threads| {
@@ -134,7 +134,7 @@ fn non_finite_errors_and_interrupts_end_the_search() {
     });
     let found = found.unwrap();
     assert_eq!((found.tried.len(), found.lambda), (3, found.tried[2].lambda));
-    // Where none can be tried, it is the one that the search would begin from.
+    // If no λ can be tried, the choice is the λ at which the search would begin.
     let found = choose_lambda(&problem, &settings, 1e9, &Interrupt::new(), |_, _| 0.0).unwrap();
     assert!(found.tried.is_empty() && found.lambda > 0.0);
 }
