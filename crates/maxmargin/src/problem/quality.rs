@@ -136,7 +136,7 @@ impl Quality {
             }
             Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
             Self::Unproven => {
-                "the dual point is not known to be a point of this problem: the gap proves nothing"
+                "the oracle failed, or the dual point is not known to be one of this problem: the gap proves nothing"
             }
         }
     }
