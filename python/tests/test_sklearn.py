@@ -172,5 +172,5 @@ def test_costs_enter_as_the_formulas_say(rng):
         primal = 0.05 * np.sum(model.coef_**2) + hinge.max(axis=1).mean()
         assert primal == pytest.approx(model.certificate_.primal, abs=1e-9)
         assert model.status_ == "converged"
-    with pytest.raises(ValueError, match="rightly costs"):
+    with pytest.raises(ValueError, match="correctly costs"):
         MulticlassSVM(costs=np.eye(3)).fit(X, y)

@@ -107,6 +107,8 @@ impl Verb {
     fn arrange(&self, command: Command, place: usize, shown: Shown) -> Command {
         let has_kinds =
             command.get_arguments().any(|arg| arg.get_id() == "model" && is_option(arg));
+        // Other verbs have few options, and know the kind from the model.
+        let shown = if has_kinds { shown } else { Shown::All };
         let mut text = match shown {
             Shown::Of(name) if self.name == "train" => examples(&[verbs::example_of(name)]),
             _ => examples(self.examples),

@@ -61,6 +61,13 @@ fn a_kind_sees_its_own_options_and_those_of_all() {
     }
 }
 
+#[test]
+fn verbs_that_are_told_the_kind_by_a_model_hide_nothing() {
+    for verb in ["predict", "evaluate"] {
+        assert!(help(verb, Shown::Common).contains("--inference <"), "{verb}");
+    }
+}
+
 /// What a kind is shown is what it takes, and `all` shows everything.
 #[test]
 fn all_options_are_shown_to_somebody() {

@@ -22,7 +22,7 @@ pub(super) const FIRST: &[&str] = &[
 ];
 
 /// All verbs, the most needed first.
-pub(super) const VERBS: [Verb; 12] = [
+pub(super) const VERBS: [Verb; 13] = [
     Verb {
         name: "demo",
         examples: &["maxmargin demo", "maxmargin demo --out /tmp/handwriting"],
@@ -84,6 +84,7 @@ pub(super) const VERBS: [Verb; 12] = [
         ],
         has_summary: true,
     },
+    Verb { name: "report", examples: &["maxmargin report a.jsonl b.jsonl -o runs.html"], ..SMALL },
     Verb { name: "data", examples: &["maxmargin data"], ..SMALL },
     Verb {
         name: "completions",

@@ -146,7 +146,7 @@ pub(crate) struct PairWeights {
 /// Keeps the `top` largest in size; of equals, the first.
 pub(crate) fn largest<T>(mut items: Vec<(T, f64)>, top: usize) -> Vec<(T, f64)> {
     items.retain(|(_, weight)| *weight != 0.0);
-    if top > 0 && items.len() > 2 * top {
+    if top > 0 && items.len() / 2 > top {
         // Sorting millions of weights for the sake of a few takes seconds.
         let mut sizes: Vec<f64> = items.iter().map(|(_, weight)| weight.abs()).collect();
         let (_, least, _) = sizes.select_nth_unstable_by(top - 1, |a, b| b.total_cmp(a));

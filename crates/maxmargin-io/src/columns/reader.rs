@@ -30,7 +30,7 @@ const NOTHING: &str = "_";
 /// * All lines have the same number of columns. With one less than in training, they have no labels.
 /// * Lines that begin with `-DOCSTART-` are skipped, and so is a header such as `word label`. So are
 ///   lines that begin with `#` and have another number of columns; or that begin with `#` as a word of
-///   its own, at the start of a sentence, and end with what was no label before.
+///   its own, at the start of a sentence, and have a label (or a last column) that no line had before.
 /// * Of CoNLL-U, comments, ranges (`1-2`) and empty nodes (`1.1`) are skipped, and a label `_` is
 ///   none, unless it is one of FEATS or MISC.
 ///
@@ -55,7 +55,7 @@ pub struct ColumnsReader {
     bare: bool,
     shape: Option<Shape>,
     sentence: Sentence,
-    /// The labels so far.
+    /// The labels so far, or what stands last in lines without labels.
     seen: Names,
     /// Where the columns of the line at hand are.
     cut: Vec<Range<usize>>,
@@ -72,6 +72,13 @@ struct Shape {
     features: Vec<usize>,
     /// The line with the names of the columns.
     header: Option<u64>,
+}
+
+impl Shape {
+    /// The column that tells a token from a comment that happens to have as many: its values come again.
+    fn telling(&self) -> Option<usize> {
+        self.label.or_else(|| self.width.checked_sub(1).filter(|&last| last > 0))
+    }
 }
 
 impl ColumnsReader {
@@ -249,8 +256,10 @@ impl ColumnsReader {
                 && !matches!(CONLLU_NAMES[column], "FEATS" | "MISC");
             if !is_none {
                 self.sentence.set_label(label);
-                self.seen.intern(label);
             }
+        }
+        if let Some(column) = shape.telling().filter(|_| layout != Layout::Conllu) {
+            self.seen.intern(&line[self.cut[column].clone()]);
         }
         Ok(match label {
             Some(range) if layout == Layout::Conllu => LineKind::Labelled(range),
@@ -265,10 +274,10 @@ impl ColumnsReader {
             return true;
         }
         let is_alone = self.cut.first().is_some_and(|range| &line[range.clone()] == "#");
-        let label = shape.label.map(|column| &line[self.cut[column].clone()]);
-        is_alone
-            && self.sentence.is_empty()
-            && label.is_some_and(|label| self.seen.get(label).is_none())
+        let is_new = shape
+            .telling()
+            .is_some_and(|column| self.seen.get(&line[self.cut[column].clone()]).is_none());
+        is_alone && self.sentence.is_empty() && is_new
     }
 
     fn keep(&mut self, what: LineKind) {

@@ -100,6 +100,10 @@ fn words_may_begin_with_a_hash() {
     let words = data.template.unwrap();
     assert_eq!(read(&words, "#a NN\n#b NN\n"), "#a/NN #b/NN");
     assert_eq!(read(&words, "#\nb\n"), "# b");
+    // Comments may have as many columns as tokens without labels.
+    let chunking = Template::built_in(BuiltInTemplate::Chunking, 3).unwrap();
+    let text = "# first\na DT\n# #\n\n# second\nb NN\n\n# #\nc NN\n";
+    assert_eq!(read(&chunking, text), "a # . b . # c");
 }
 
 #[test]

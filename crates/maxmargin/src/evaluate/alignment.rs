@@ -2,9 +2,10 @@
 
 use super::ratio;
 
-/// How well links are predicted, where some are sure and others possible.
+/// Precision, recall and error rate of predicted links, of which some are sure and others possible.
 ///
-/// With A the predicted links, S the sure ones, and P the sure or possible ones (Och and Ney, 2003),
+/// Let A be the predicted links, S the sure links, and P the links that are sure or possible (Och and
+/// Ney, 2003). Then
 ///
 /// ```text
 /// precision = |A ∩ P| / |A|        recall = |A ∩ S| / |S|
@@ -36,8 +37,8 @@ pub struct AlignmentScores {
 }
 
 impl AlignmentScores {
-    /// Takes in a pair: its sure links, the sure and possible ones, and those that were predicted,
-    /// each in increasing order.
+    /// Adds a pair: its sure links, its sure and possible links, and the predicted links, each in
+    /// increasing order.
     pub fn add<T: Ord>(&mut self, sure: &[T], possible: &[T], predicted: &[T]) {
         let is_in = |links: &[T], link: &T| links.binary_search(link).is_ok();
         self.pairs += 1;
@@ -50,17 +51,17 @@ impl AlignmentScores {
         }
     }
 
-    /// Share of the predicted links that are sure or possible; 0 without links.
+    /// Share of the predicted links that are sure or possible, or 0 if there are none.
     pub fn precision(&self) -> f64 {
         ratio(self.possible_hits, self.predicted)
     }
 
-    /// Share of the sure links that are predicted; 0 if there are none.
+    /// Share of the sure links that are predicted, or 0 if there are none.
     pub fn recall(&self) -> f64 {
         ratio(self.sure_hits, self.sure)
     }
 
-    /// The alignment error rate, in [0, 1]; 0 where there is nothing to find and nothing was found.
+    /// The alignment error rate, in [0, 1]. It is 0 if there are no sure links and none were predicted.
     ///
     /// ```
     /// assert_eq!(maxmargin::evaluate::AlignmentScores::default().aer(), 0.0);

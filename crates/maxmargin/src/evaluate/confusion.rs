@@ -1,9 +1,9 @@
-//! What is taken for what.
+//! The confusion matrix of a classification.
 
 use super::{Counts, Tally, ratio};
 use std::collections::BTreeMap;
 
-/// How often each class was taken for each.
+/// How often each class was predicted for each true class.
 ///
 /// ```
 /// use maxmargin::evaluate::Confusion;
@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// By true class, then by predicted class.
+    /// The counts by true class, then by predicted class.
     counts: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl Confusion {
-    /// Takes in one example.
+    /// Adds an example.
     pub fn add(&mut self, truth: &str, predicted: &str) {
         if !self.counts.contains_key(truth) {
             self.counts.insert(truth.to_owned(), BTreeMap::new());
@@ -34,7 +34,7 @@ impl Confusion {
         }
     }
 
-    /// How often class `truth` was taken for `predicted`.
+    /// How often `predicted` was predicted for the class `truth`.
     pub fn count(&self, truth: &str, predicted: &str) -> u64 {
         self.counts.get(truth).and_then(|row| row.get(predicted)).copied().unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl Confusion {
         self.iter().map(|(_, _, count)| count).sum()
     }
 
-    /// Share of examples that are right, in [0, 1]; 0 without examples.
+    /// Share of examples that are right, in [0, 1], or 0 if there are no examples.
     pub fn accuracy(&self) -> f64 {
         let right = self.iter().filter(|(truth, predicted, _)| truth == predicted);
         ratio(right.map(|(_, _, count)| count).sum(), self.examples())
@@ -83,7 +83,8 @@ impl Confusion {
     }
 }
 
-/// As a list of `{truth, predicted, count}`: a map of maps would need names for its columns.
+/// Serialized as a list of `{truth, predicted, count}`, because a map of maps would need names for its
+/// columns.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Confusion {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

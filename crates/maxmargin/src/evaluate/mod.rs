@@ -1,5 +1,5 @@
-//! How good predictions are: error rates, per-label scores, confusions, chunks, sets of labels,
-//! links.
+//! Measures of predictions: error rates, per-label scores, confusions, chunks, sets of labels, links,
+//! joints and regions.
 
 mod alignment;
 mod confusion;
@@ -39,7 +39,7 @@ pub struct SequenceErrors {
 }
 
 impl SequenceErrors {
-    /// Takes in one sequence: its true and its predicted labels.
+    /// Adds a sequence with its true and its predicted labels.
     ///
     /// ```
     /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
@@ -58,7 +58,7 @@ impl SequenceErrors {
         self.wrong_sequences += u64::from(wrong > 0);
     }
 
-    /// Share of wrong labels, in [0, 1]; 0 without labels.
+    /// Share of wrong labels, in [0, 1], or 0 if there are no labels.
     ///
     /// ```
     /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
@@ -69,7 +69,7 @@ impl SequenceErrors {
         ratio(self.wrong_tokens, self.tokens)
     }
 
-    /// Share of sequences with a wrong label, in [0, 1]; 0 without sequences.
+    /// Share of sequences with a wrong label, in [0, 1], or 0 if there are no sequences.
     ///
     /// ```
     /// let mut errors = maxmargin::evaluate::SequenceErrors::default();
@@ -85,7 +85,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Hits, false alarms and misses of one class of things.
+/// Hits, predictions and true cases of one class.
 ///
 /// ```
 /// use maxmargin::evaluate::Counts;
@@ -96,32 +96,32 @@ fn ratio(part: u64, whole: u64) -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counts {
-    /// True and predicted.
+    /// Cases that are true and predicted.
     pub hits: u64,
-    /// Predicted in all.
+    /// All cases that are predicted.
     pub predicted: u64,
-    /// True in all.
+    /// All cases that are true.
     pub truth: u64,
 }
 
 impl Counts {
-    /// Share of what was predicted that is true; 0 if nothing was predicted.
+    /// Share of predicted cases that are true, or 0 if nothing is predicted.
     pub fn precision(&self) -> f64 {
         ratio(self.hits, self.predicted)
     }
 
-    /// Share of what is true that was predicted; 0 if nothing is true.
+    /// Share of true cases that are predicted, or 0 if nothing is true.
     pub fn recall(&self) -> f64 {
         ratio(self.hits, self.truth)
     }
 
-    /// The harmonic mean of precision and recall; 0 if nothing is true or predicted.
+    /// The harmonic mean of precision and recall, or 0 if nothing is true or predicted.
     pub fn f1(&self) -> f64 {
         ratio(2 * self.hits, self.predicted + self.truth)
     }
 }
 
-/// Counts per name, as of labels or of types of chunks.
+/// Counts per name, for example of labels or of types of chunks.
 ///
 /// ```
 /// use maxmargin::evaluate::Tally;
@@ -137,7 +137,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in the labels of one sequence, each a thing of its own.
+    /// Adds the labels of one sequence. Each position counts separately.
     ///
     /// # Panics
     /// If the two are not of one length.
@@ -160,7 +160,7 @@ impl Tally {
         }
     }
 
-    /// Takes in one example with a set of labels; neither list may have a label twice.
+    /// Adds one example with a set of labels. Neither list may repeat a label.
     ///
     /// ```
     /// use maxmargin::evaluate::{Counts, Tally};
@@ -177,11 +177,11 @@ impl Tally {
         }
     }
 
-    /// Takes in the chunks of one sequence of BIO labels; a chunk counts as a hit only if type, start
-    /// and end all agree, as in the CoNLL shared tasks.
+    /// Adds the chunks of one sequence of BIO labels. A chunk counts as a hit only if type, start and end
+    /// agree, as in the CoNLL shared tasks.
     ///
-    /// An `I-` that does not continue a chunk of its type begins one. Labels that are no BIO tags
-    /// count as `O`.
+    /// An `I-` that does not continue a chunk of its type begins one. Labels that are not BIO tags count
+    /// as `O`.
     ///
     /// ```
     /// use maxmargin::evaluate::Tally;
@@ -206,7 +206,7 @@ impl Tally {
         }
     }
 
-    /// The counts of one name; all 0 if it never occurred.
+    /// The counts of one name, which are 0 if it never occurred.
     ///
     /// ```
     /// use maxmargin::evaluate::{Counts, Tally};
@@ -243,7 +243,7 @@ impl Tally {
         })
     }
 
-    /// The mean F1 of all names that occurred (macro average); 0 without any.
+    /// The mean F1 of all names that occurred (macro average), or 0 if there are none.
     ///
     /// ```
     /// let mut labels = maxmargin::evaluate::Tally::default();
@@ -297,7 +297,7 @@ pub fn is_bio<'a>(labels: impl IntoIterator<Item = &'a str>) -> bool {
     chunky
 }
 
-/// The tag and the type of a BIO label; the type of `O` is empty.
+/// The tag and the type of a BIO label. The type of `O` is empty.
 fn split(label: &str) -> Option<(u8, &str)> {
     match label.as_bytes() {
         b"O" => Some((b'O', "")),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_no_error() {
+    fn empty_data_have_no_errors() {
         assert_eq!(SequenceErrors::default().hamming(), 0.0);
         assert_eq!(Tally::default().total().f1(), 0.0);
     }

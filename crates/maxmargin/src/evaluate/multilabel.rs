@@ -2,7 +2,7 @@
 
 use super::{Counts, ratio};
 
-/// How well sets of labels are predicted.
+/// Measures of predicted sets of labels, over many examples.
 ///
 /// ```
 /// use maxmargin::evaluate::LabelSetScores;
@@ -14,7 +14,7 @@ use super::{Counts, ratio};
 /// assert_eq!(scores.subset_accuracy(), 0.5);
 /// assert_eq!(scores.example_f1(), (1.0 + 2.0 / 3.0) / 2.0);
 /// assert_eq!(scores.micro().f1(), 6.0 / 7.0);
-/// assert_eq!(scores.macro_f1(), (1.0 + 1.0 + 2.0 / 3.0 + 0.0) / 4.0); // label 3 never came
+/// assert_eq!(scores.macro_f1(), (1.0 + 1.0 + 2.0 / 3.0 + 0.0) / 4.0); // label 3 never occurred
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -24,16 +24,16 @@ pub struct LabelSetScores {
     pub examples: u64,
     /// Number of examples with exactly the true labels.
     pub exact: u64,
-    /// Number of labels wrongly on or off.
+    /// Number of labels that are wrongly on or off.
     pub wrong: u64,
-    /// Hits, false alarms and misses of each label.
+    /// Hits, predictions and true cases of each label.
     pub labels: Vec<Counts>,
-    /// Sum of the examples' own F1.
+    /// Sum of the F1 of all examples.
     example_f1: f64,
 }
 
 impl LabelSetScores {
-    /// Nothing seen yet, of so many labels.
+    /// Creates empty counts for this number of labels.
     pub fn new(labels: usize) -> Self {
         Self {
             examples: 0,
@@ -44,7 +44,7 @@ impl LabelSetScores {
         }
     }
 
-    /// Takes in one example: its true and its predicted labels, both in increasing order.
+    /// Adds an example with its true and its predicted labels, both in increasing order.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(3);
@@ -53,7 +53,7 @@ impl LabelSetScores {
     /// ```
     ///
     /// # Panics
-    /// If there are labels beyond those it was made for.
+    /// If a label is too large.
     pub fn add(&mut self, truth: &[u32], predicted: &[u32]) {
         truth.iter().for_each(|&k| self.labels[k as usize].truth += 1);
         predicted.iter().for_each(|&k| self.labels[k as usize].predicted += 1);
@@ -63,11 +63,11 @@ impl LabelSetScores {
         self.examples += 1;
         self.wrong += own.predicted + own.truth - 2 * hits;
         self.exact += u64::from(own.predicted == hits && own.truth == hits);
-        // To predict nothing where there is nothing is right.
+        // Predicting nothing is right if nothing is true.
         self.example_f1 += if own.predicted + own.truth == 0 { 1.0 } else { own.f1() };
     }
 
-    /// Share of labels that are wrongly on or off, in [0, 1]; 0 without examples.
+    /// Share of labels that are wrongly on or off, in [0, 1], or 0 if there are no examples.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
@@ -78,7 +78,7 @@ impl LabelSetScores {
         ratio(self.wrong, self.examples * self.labels.len() as u64)
     }
 
-    /// Share of examples with exactly the true labels; 0 without examples.
+    /// Share of examples with exactly the true labels, or 0 if there are no examples.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
@@ -90,7 +90,7 @@ impl LabelSetScores {
         ratio(self.exact, self.examples)
     }
 
-    /// All labels' hits, false alarms and misses together, whose F1 is the micro average.
+    /// The sum of the counts of all labels, whose F1 is the micro average.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(4);
@@ -105,7 +105,7 @@ impl LabelSetScores {
         })
     }
 
-    /// The mean F1 of the labels; of labels that are never true nor predicted it is 0.
+    /// The mean F1 of the labels (macro average). It is 0 for labels that are never true or predicted.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(2);
@@ -117,8 +117,8 @@ impl LabelSetScores {
         if self.labels.is_empty() { 0.0 } else { sum / self.labels.len() as f64 }
     }
 
-    /// The mean F1 of the examples, 1 where there is nothing and nothing is predicted; 0 without
-    /// examples.
+    /// The mean F1 of the examples, or 0 if there are no examples. The F1 of an example is 1 if nothing
+    /// is true and nothing is predicted.
     ///
     /// ```
     /// let mut scores = maxmargin::evaluate::LabelSetScores::new(2);
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_where_there_is_nothing_is_right() {
+    fn predicting_nothing_is_right_if_nothing_is_true() {
         let mut scores = LabelSetScores::new(2);
         scores.add(&[], &[]);
         assert_eq!(

@@ -1,20 +1,20 @@
-//! How well regions are found.
+//! Measures of predicted regions.
 
 use super::ratio;
 
-/// Pixels by true and predicted label.
+/// Counts of pixels by true and predicted label.
 ///
 /// ```
 /// use maxmargin::evaluate::Segmentation;
 ///
 /// let mut found = Segmentation::new(2);
-/// found.add(0, 0, 70); // background, and taken for it
+/// found.add(0, 0, 70); // background, and predicted as such
 /// found.add(0, 1, 10);
 /// found.add(1, 1, 15);
 /// found.add(1, 0, 5);
 /// assert_eq!(found.accuracy(), 0.85);
 /// assert_eq!(found.balanced_accuracy(), (70.0 / 80.0 + 15.0 / 20.0) / 2.0);
-/// assert_eq!(found.iou(1), 15.0 / 30.0); // hits, of all that is or was taken for foreground
+/// assert_eq!(found.iou(1), 15.0 / 30.0); // hits, among all that is true or predicted foreground
 /// assert_eq!(found.mean_iou(), (70.0 / 85.0 + 15.0 / 30.0) / 2.0);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,17 +22,17 @@ use super::ratio;
 #[non_exhaustive]
 pub struct Segmentation {
     labels: usize,
-    /// Row by row: the true label, then the predicted one.
+    /// Row by row. Rows are true labels, columns are predicted labels.
     counts: Vec<u64>,
 }
 
 impl Segmentation {
-    /// Nothing yet, of so many labels.
+    /// Creates empty counts for this number of labels.
     pub fn new(labels: usize) -> Self {
         Self { labels, counts: vec![0; labels * labels] }
     }
 
-    /// Takes in so many pixels with one true and one predicted label.
+    /// Adds a number of pixels with the same true and predicted label.
     ///
     /// # Panics
     /// If there is no such label.
@@ -42,7 +42,7 @@ impl Segmentation {
         self.counts[truth * self.labels + predicted] += pixels;
     }
 
-    /// How many pixels of one label were taken for another.
+    /// The number of pixels with this true and this predicted label.
     ///
     /// ```
     /// let mut found = maxmargin::evaluate::Segmentation::new(2);
@@ -61,20 +61,20 @@ impl Segmentation {
         (0..self.labels).map(|other| self.count(other, label)).sum()
     }
 
-    /// Share of pixels that are right; 0 without pixels.
+    /// Share of pixels that are right, or 0 if there are no pixels.
     pub fn accuracy(&self) -> f64 {
         let right = (0..self.labels).map(|label| self.count(label, label)).sum();
         ratio(right, self.counts.iter().sum())
     }
 
-    /// The share of each label's pixels that are right, in the mean over labels that occur.
+    /// The share of each label's pixels that are right, averaged over labels that occur.
     pub fn balanced_accuracy(&self) -> f64 {
         let present = (0..self.labels).filter(|&label| self.truth(label) > 0);
         mean(present.map(|label| ratio(self.count(label, label), self.truth(label))))
     }
 
-    /// Intersection over union: of the pixels that have a label or were given it, the share for
-    /// which both is true; 0 where there are none.
+    /// Intersection over union: among the pixels for which a label is true or predicted, the share for
+    /// which it is both. It is 0 if there are none.
     pub fn iou(&self, label: usize) -> f64 {
         let both = self.count(label, label);
         ratio(both, self.truth(label) + self.predicted(label) - both)

@@ -1,4 +1,4 @@
-//! One door to all ways of decoding a factor graph.
+//! The common interface of all inference methods for factor graphs.
 
 use super::enumerate::Enumerate;
 use super::labelling::Labelling;
@@ -14,20 +14,20 @@ use crate::util::names::named_enum;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Graphs with at most so many labellings are enumerated without being asked: trying them all takes
-/// about as long as a small linear program, and is exact.
+/// `auto` enumerates graphs with at most this many labellings: trying them all takes about as long as a
+/// small linear program, and is exact.
 const FEW_LABELLINGS: usize = 1 << 12;
 
-/// Graphs with more scores (of the states of all variables and factors together) are not decoded by a linear
-/// program without being asked: that takes from milliseconds to minutes, where max-product takes less than
-/// one millisecond.
+/// The largest number of scores (of the states of all variables and factors together) of a graph that a linear
+/// program decodes without being asked for: it takes from milliseconds to minutes, where max-product takes less
+/// than one millisecond.
 const MOST_SCORES_OF_LP: usize = 512;
 
-/// Graphs with more labellings are not enumerated even if that is asked for.
+/// The largest number of labellings of a graph that can be enumerated.
 const MOST_LABELLINGS: usize = 1 << 30;
 
 named_enum! {
-    /// How factor graphs are decoded.
+    /// The inference method for factor graphs.
     ///
     /// ```
     /// use maxmargin::Quality;
@@ -53,14 +53,14 @@ named_enum! {
     #[derive(Default)]
     #[non_exhaustive]
     Inference("inference") {
-        /// The best that each graph allows: max-sum on forests; else enumeration, if there are few
-        /// labellings (up to 4096); else roof duality, if all is binary and pairwise; else the LP, if the
-        /// graph has at most 512 scores; else max-product.
+        /// The best method that each graph allows: max-sum on forests; otherwise enumeration if there are
+        /// few labellings (up to 4096); otherwise roof duality if the graph is binary and pairwise;
+        /// otherwise the LP if the graph has at most 512 scores; otherwise max-product.
         #[default]
         Auto = "auto",
         /// Max-sum: exact, for graphs without cycles.
         MaxSum = "max-sum",
-        /// All labellings are tried: exact, for small graphs.
+        /// Trying all labellings: exact, for small graphs.
         Enumerate = "enumerate",
         /// The LP relaxation of a graph with two states per variable and two variables per factor,
         /// by maximum flow.
@@ -72,7 +72,7 @@ named_enum! {
     }
 }
 
-/// A way of decoding that a graph does not allow.
+/// Why a graph does not allow an inference method.
 ///
 /// ```
 /// use maxmargin::inference::{Inference, Topology};
@@ -84,17 +84,17 @@ named_enum! {
 #[error("{inference} cannot decode this graph: {why}")]
 #[non_exhaustive]
 pub struct Unsuitable {
-    /// What was asked for.
+    /// The chosen method.
     pub inference: Inference,
-    /// Why it cannot be.
+    /// Why it is not possible.
     pub why: &'static str,
 }
 
 impl Inference {
-    /// What is done for one graph: never [`Auto`](Self::Auto).
+    /// The method that is used for a graph. The result is never [`Auto`](Self::Auto).
     ///
     /// # Errors
-    /// The graph does not allow it.
+    /// If the graph does not allow the method.
     pub fn resolve(self, graph: &Topology) -> Result<Self, Unsuitable> {
         let unsuitable = |why| Err(Unsuitable { inference: self, why });
         match self {
@@ -114,7 +114,8 @@ impl Inference {
         }
     }
 
-    /// What it promises. [`Auto`](Self::Auto) promises no more than the least of those it may choose.
+    /// What the method promises. [`Auto`](Self::Auto) promises only as much as the weakest method that it
+    /// may choose.
     ///
     /// ```
     /// use maxmargin::{Quality, inference::Inference};
@@ -130,7 +131,7 @@ impl Inference {
     }
 }
 
-/// Decodes one factor graph after the other, in whichever way, in the same memory.
+/// Decodes factor graphs with any inference method. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::{Decoder, Inference, Labelling, Topology};
@@ -160,7 +161,7 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// A decoder whose linear programs are solved by `solver`.
+    /// Creates a decoder that solves linear programs with `solver`.
     pub fn new(solver: Arc<dyn SolveLp>) -> Self {
         Self {
             solver,
@@ -173,10 +174,11 @@ impl Decoder {
         }
     }
 
-    /// Writes the best labelling, or corner of the relaxation, to `y`, and returns what it is: as
-    /// `inference` promises, unless a solver has failed, in which case a heuristic takes its place.
+    /// Writes the best labelling, or the best corner of the relaxation, to `y`, and returns its quality.
+    /// It is the quality that `inference` promises, unless an LP solver has failed and a heuristic was
+    /// used instead.
     ///
-    /// Of scores that are not finite, some labelling is returned whose score is not finite either.
+    /// If a score is not finite, the result is some labelling whose score is not finite either.
     ///
     /// ```
     /// use maxmargin::Quality;
@@ -192,8 +194,8 @@ impl Decoder {
     /// ```
     ///
     /// # Panics
-    /// If there are too few scores, or the graph does not allow it
-    /// ([`resolve`](Inference::resolve) tells).
+    /// If there are too few scores, or if the graph does not allow the method (see
+    /// [`resolve`](Inference::resolve)).
     pub fn decode(
         &mut self,
         inference: Inference,
@@ -202,6 +204,7 @@ impl Decoder {
         y: &mut Labelling,
     ) -> Quality {
         y.marginals.clear();
+        // A labelling that contains a score that is not finite reveals it.
         if let Some(bad) = scores[..graph.size()].iter().position(|score| !score.is_finite()) {
             y.best_of_each(graph, scores);
             graph.touch(bad, &mut y.states);
@@ -234,8 +237,8 @@ impl Decoder {
         inference.quality()
     }
 
-    /// Makes the states of a fractional corner as good a labelling as local search can; whole ones
-    /// are left as they are.
+    /// Improves the states of a fractional corner by local search. A labelling that is not fractional is
+    /// not changed.
     ///
     /// ```
     /// use maxmargin::inference::{Decoder, Inference, Labelling, Topology};
@@ -271,7 +274,7 @@ struct Roof {
 impl Roof {
     fn maximise(&mut self, graph: &Topology, scores: &[f64], y: &mut Labelling) {
         // Up to a constant, a table is a₀xᵢ + a₁xⱼ + c xᵢxⱼ. Variables without factors may have any
-        // number of states; they are seen to on their own.
+        // number of states and are decoded separately.
         y.best_of_each(graph, scores);
         self.linear.clear();
         for v in 0..graph.variables() {

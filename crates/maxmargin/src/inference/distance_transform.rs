@@ -1,13 +1,14 @@
-//! The generalized distance transform: the best of many places, less a quadratic cost of the way to it.
+//! The generalized distance transform: the best of many places, minus a quadratic cost of the distance to
+//! it.
 //!
 //! ```text
 //! D(p) = max_q  f(q) − a·(q − p)² − b·(q − p)
 //! ```
 //!
-//! for all p together in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over p, and
-//! D is their upper envelope. In the plane rows come first, then columns.
+//! for all p together, in linear time (Felzenszwalb and Huttenlocher): every q is a parabola over p, and
+//! D is their upper envelope. In the plane, rows are transformed first, then columns.
 
-/// Quadratic and linear cost of going a way δ along one axis: `square`·δ² + `linear`·δ.
+/// The cost `square`·δ² + `linear`·δ of a displacement δ along one axis.
 ///
 /// ```
 /// use maxmargin::inference::Cost;
@@ -15,20 +16,20 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
-    /// Of δ²; where it is negative, the transform is a plain search.
+    /// The coefficient of δ². If it is negative, the transform is a plain search.
     pub square: f64,
-    /// Of δ.
+    /// The coefficient of δ.
     pub linear: f64,
 }
 
 impl Cost {
-    /// The cost of going the way `delta`.
+    /// The cost of the displacement `delta`.
     pub fn of(&self, delta: f64) -> f64 {
         (self.square * delta + self.linear) * delta
     }
 }
 
-/// Memory for one transform after the other.
+/// Computes distance transforms. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::{Cost, DistanceTransform};
@@ -44,7 +45,7 @@ impl Cost {
 #[derive(Debug, Clone, Default)]
 pub struct DistanceTransform {
     line: Line,
-    /// The transform of all rows, and where it comes from.
+    /// The transform of all rows, and the place at which each maximum is reached.
     rows: Vec<f64>,
     row_from: Vec<u32>,
     column: Vec<f64>,
@@ -52,17 +53,17 @@ pub struct DistanceTransform {
 }
 
 impl DistanceTransform {
-    /// For every place p = (x, y) of a grid with rows of `width` places, the largest of
+    /// Computes, for every place p = (x, y) of a grid with rows of `width` places, the largest value of
     ///
     /// ```text
     /// scores(q) − cost₀(q_x − x − anchor₀) − cost₁(q_y − y − anchor₁)
     /// ```
     ///
-    /// over all places q, in `best`, and a q at which it is reached in `from`. Scores of −∞ are for
-    /// places that do not take part; if none does, all is −∞.
+    /// over all places q. Writes the value to `best`, and a q at which it is reached to `from`. Places
+    /// with the score −∞ are left out; if all are left out, every value is −∞.
     ///
     /// # Panics
-    /// If the scores are not whole rows.
+    /// If the number of scores is not a multiple of `width`.
     pub fn maximise(
         &mut self,
         scores: &[f64],
@@ -102,8 +103,8 @@ impl DistanceTransform {
 /// The transform along one line.
 #[derive(Debug, Clone, Default)]
 struct Line {
-    /// The parabolas of the envelope from left to right: their place, their height at 0, and where they
-    /// begin to be the highest.
+    /// The parabolas of the envelope from left to right: place, height at 0, and the point from which on
+    /// it is the highest.
     hull: Vec<(u32, f64, f64)>,
 }
 
@@ -114,7 +115,8 @@ impl Line {
             self.envelope(scores, cost, anchor, into);
             return;
         }
-        // A line has no bends: the same place is best for all. Costs below 0 are no distance at all.
+        // If the cost is linear, the same place is best for all. If it is concave, there is no envelope:
+        // search all places.
         let places = 0..scores.len();
         let from = |p: usize| {
             let value = |q: usize| scores[q] - cost.of(q as f64 - p as f64 - anchor);
@@ -140,7 +142,7 @@ impl Line {
             if *score == f64::NEG_INFINITY {
                 continue;
             }
-            // f(q) − a(q − p)² − b(q − p) = [f(q) − bq − aq²] + 2aqp + (what all q have in common)
+            // f(q) − a(q − p)² − b(q − p) = [f(q) − bq − aq²] + 2aqp + (terms without q)
             let own = score - cost.of(q as f64);
             let mut start = f64::NEG_INFINITY;
             while let Some(&(last, height, from)) = self.hull.last() {
@@ -153,6 +155,7 @@ impl Line {
             }
             self.hull.push((q as u32, own, start));
         }
+        // Read off the highest parabola at each place.
         let mut at = 0;
         for p in 0..scores.len() {
             let place = p as f64 + anchor;

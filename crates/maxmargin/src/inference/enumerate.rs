@@ -1,11 +1,11 @@
 //! The best labelling of a small factor graph, by trying them all.
 //!
-//! Variables are set one after the other; a factor's score is added when the last of its variables is
-//! set, so that labellings that begin alike share the work, and no sum is ever undone.
+//! Variables are set one after the other, and the score of a factor is added when the last of its
+//! variables is set. So labellings with the same beginning share the work, and no sum is ever undone.
 
 use super::topology::{Topology, argmax};
 
-/// Memory for one enumeration after the other.
+/// Enumerates labellings. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::Enumerate;
@@ -24,22 +24,22 @@ use super::topology::{Topology, argmax};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Enumerate {
-    /// By last variable, the factors that are complete when it is set: the stride of its state, and
-    /// where the factor begins.
+    /// For each variable, the factors that are complete when it is set: the stride of its state, and the
+    /// factor.
     closing: Vec<(usize, usize)>,
     closing_starts: Vec<usize>,
-    /// Scores of a variable's states given those of the variables before.
+    /// Scores of the states of each variable, given the states of the variables before it.
     rows: Vec<f64>,
-    /// The score of all that is set before each variable.
+    /// The score of all variables before each variable.
     sums: Vec<f64>,
     states: Vec<u32>,
 }
 
 impl Enumerate {
-    /// Writes the best labelling to `labelling`, the first in the order of reading where there are
-    /// several, and returns its score.
+    /// Writes the best labelling to `labelling`, the lexicographically first one at ties, and returns its
+    /// score.
     ///
-    /// The work grows with the number of labellings: [`Topology::labellings`] tells it.
+    /// The work grows with the number of labellings, which [`Topology::labellings`] returns.
     ///
     /// # Panics
     /// If there are too few scores.
@@ -62,8 +62,8 @@ impl Enumerate {
         best
     }
 
-    /// The `n` best labellings with their scores, best first; of equals, the first in the order of
-    /// reading. Fewer if there are not so many.
+    /// Returns the `n` best labellings with their scores, best first, and in lexicographic order at ties.
+    /// The list is shorter if there are fewer labellings.
     ///
     /// ```
     /// use maxmargin::inference::algorithms::Enumerate;
@@ -101,8 +101,9 @@ impl Enumerate {
         best
     }
 
-    /// Calls `leaf` for all states of all variables but the last, in the order of reading, with the score
-    /// of what is complete without it, and what each state of the last one adds. There must be a variable.
+    /// Calls `leaf` for all states of all variables but the last, in lexicographic order, with the score
+    /// of these variables and with the score that each state of the last variable adds. There must be at
+    /// least one variable.
     fn walk(
         &mut self,
         graph: &Topology,
@@ -156,7 +157,7 @@ impl Enumerate {
         self.closing_starts.push(self.closing.len());
     }
 
-    /// Adds up what each state of variable `v` scores, given the variables before.
+    /// Adds up the score of each state of variable `v`, given the variables before it.
     fn fill_row(&mut self, graph: &Topology, scores: &[f64], v: usize) {
         let row = &mut self.rows[graph.node(v)];
         row.copy_from_slice(&scores[graph.node(v)]);

@@ -1,9 +1,9 @@
 //! Marginals of a chain, in log space.
 //!
-//! A backward pass sums up, for each position and label, all that can follow; in logarithms, so that
-//! no score is too large. What it finds are also the probabilities of each label given the one before,
-//! and a forward pass of these makes marginals that agree with each other to the last digits, however
-//! large the scores are. O(TK²) for T positions and K labels.
+//! A backward pass sums up, for each position and label, everything that can follow. It works with
+//! logarithms, so that no score is too large. The pass also yields the probabilities of each label given
+//! the one before it, and a forward pass over these yields marginals that agree with each other to the
+//! last digits, even for large scores. This takes O(TK²) time for T positions and K labels.
 //!
 //! ```
 //! use maxmargin::inference::algorithms::ForwardBackward;
@@ -19,12 +19,12 @@
 
 use crate::problem::expectations::softmax;
 
-/// Memory for one chain after the other, and the marginals of the last.
+/// Computes the marginals of chains and keeps those of the last one. It reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub struct ForwardBackward {
     nodes: Vec<f64>,
     edges: Vec<f64>,
-    /// Scores of what may follow, by label.
+    /// The scores of everything that may follow, by label.
     ahead: Vec<f64>,
 }
 
@@ -33,8 +33,8 @@ impl ForwardBackward {
     /// of exp(score) over all paths.
     ///
     /// `scores` and `transitions` are as in [`viterbi`](super::viterbi::viterbi): one row of `labels`
-    /// node scores per position, and the score of label `a` followed by label `b` at
-    /// `a * labels + b`; the latter may be empty, for none. Scores must be finite.
+    /// node scores per position, and the score of label `a` followed by label `b` at `a * labels + b`;
+    /// the latter may be empty. Scores must be finite.
     ///
     /// # Panics
     /// If `scores` is empty or not a whole number of rows, or `transitions` has the wrong size.
@@ -62,8 +62,8 @@ impl ForwardBackward {
         log_sum
     }
 
-    /// Makes each row of edges the probabilities of the next label, and adds to each node what can
-    /// follow it.
+    /// Turns each row of edges into the probabilities of the next label, and adds the score of everything
+    /// that can follow to each node.
     fn backward(&mut self, labels: usize, last: usize) {
         for t in (0..last).rev() {
             let (before, after) = self.nodes.split_at_mut((t + 1) * labels);
@@ -78,8 +78,8 @@ impl ForwardBackward {
         }
     }
 
-    /// Turns probabilities of the next label into those of pairs and of labels, from the first
-    /// position on, whose labels have theirs already.
+    /// Turns probabilities of the next label into those of pairs and of labels. The first position has
+    /// its probabilities already.
     fn forward(&mut self, labels: usize, last: usize) {
         for t in 0..last {
             let (before, after) = self.nodes.split_at_mut((t + 1) * labels);
@@ -100,8 +100,8 @@ impl ForwardBackward {
         &self.nodes
     }
 
-    /// The probability of every pair of labels at every two neighbouring positions: one table per
-    /// pair of positions, laid out as the transitions; empty if there were none.
+    /// The probability of every pair of labels at every two neighbouring positions: one table per pair of
+    /// positions, with the layout of the transitions. Empty if there were no transitions.
     pub fn edges(&self) -> &[f64] {
         &self.edges
     }

@@ -1,4 +1,4 @@
-//! What decoding a factor graph gives: a labelling, or a fractional corner of a relaxation.
+//! The output of a factor graph: a labelling, or a fractional corner of a relaxation.
 
 use super::topology::{Topology, argmax};
 use crate::problem::sparse::SparseVec;
@@ -14,10 +14,10 @@ use crate::problem::sparse::SparseVec;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Labelling {
-    /// A state for each variable; of a fractional corner, what it is rounded to.
+    /// A state for each variable. For a fractional corner, these are the states after rounding.
     pub states: Vec<u32>,
-    /// Of a fractional corner, the masses of all states and joint states, in the layout of a
-    /// [`Topology`]; empty if all mass is on `states`.
+    /// The masses of all states and joint states of a fractional corner, in the layout of a [`Topology`].
+    /// Empty if all mass is on `states`.
     pub marginals: SparseVec,
 }
 
@@ -28,7 +28,7 @@ impl From<Vec<u32>> for Labelling {
 }
 
 impl Labelling {
-    /// Whether it is a corner that is no labelling.
+    /// Whether this is a fractional corner and not a labelling.
     ///
     /// ```
     /// assert!(!maxmargin::inference::Labelling::from(vec![0, 1]).is_fractional());
@@ -37,7 +37,7 @@ impl Labelling {
         !self.marginals.is_empty()
     }
 
-    /// Appends its part vector: its masses, or 1 for each state and joint state.
+    /// Appends the part vector: the masses, or 1 for each state and joint state.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -60,7 +60,7 @@ impl Labelling {
         }
     }
 
-    /// Becomes the labelling in which every variable has its best state, whatever its factors say.
+    /// Assigns the labelling in which every variable has its best state if factors are ignored.
     pub(crate) fn best_of_each(&mut self, graph: &Topology, scores: &[f64]) {
         self.marginals.clear();
         self.states.clear();

@@ -1,15 +1,16 @@
 //! The LP relaxation of a factor graph.
 //!
-//! In place of a labelling come *marginals*: masses μ_v(y_v) of the states of each variable and
-//! μ_c(y_c) of the joint states of each factor. They have to be consistent where they meet,
+//! A labelling is replaced by *marginals*: masses μ_v(y_v) of the states of each variable and μ_c(y_c) of
+//! the joint states of each factor. They must be consistent where they meet,
 //!
 //! ```text
 //! μ ≥ 0,    Σ_y μ_v(y) = 1,    Σ_{y_c with y_v = y} μ_c(y_c) = μ_v(y)   for v in c,
 //! ```
 //!
-//! and the set of all these is the *local polytope*. Every labelling is a corner of it; on a forest
-//! there are no others. In general there are, with fractional masses, so that the largest value
-//! Σ θ·μ over the polytope is an upper bound of the best labelling's. Its dual,
+//! and the set of all consistent marginals is the *local polytope*. Every labelling is a corner of it,
+//! and on a forest there are no other corners. In general there are others, with fractional masses, so
+//! the largest value Σ θ·μ over the polytope is an upper bound of the score of the best labelling. Its
+//! dual,
 //!
 //! ```text
 //! min over δ of  Σ_v max_y (θ_v(y) + Σ_{c∋v} δ_cv(y)) + Σ_c max_{y_c} (θ_c(y_c) − Σ_{v∈c} δ_cv(y_v)),
@@ -22,17 +23,17 @@ use super::lp::{LinearProgram, LpError, SolveLp};
 use super::topology::{Topology, argmax};
 use crate::problem::sparse::SparseVec;
 
-/// The largest common denominator that masses of a corner are tried for.
+/// The largest common denominator that is tried for the masses of a corner.
 const MOST_DENOMINATOR: u32 = 64;
 
-/// Costs are scaled to this size: the tolerances of solvers are absolute, and those for costs could be
-/// tighter.
+/// The size that costs are scaled to. The tolerances of solvers are absolute, and those for costs are not
+/// tight.
 const LARGEST_COST: f64 = 16384.0;
 
-/// How far from the truth the masses of a solver may be.
+/// The largest error of the masses of a solver.
 const SOLVER_ERROR: f64 = 1e-6;
 
-/// Memory for one relaxation after the other.
+/// Solves relaxations. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::LocalPolytope;
@@ -63,8 +64,8 @@ pub struct LocalPolytope {
 }
 
 impl LocalPolytope {
-    /// Finds a corner of the local polytope of the largest score, and returns that score. The masses
-    /// are consistent to rounding errors, whatever those of the solver are.
+    /// Finds a corner of the local polytope with the largest score, and returns that score. The masses
+    /// are consistent up to rounding, even if those of the solver are less accurate.
     ///
     /// # Errors
     /// The solver has failed.
@@ -96,8 +97,8 @@ impl LocalPolytope {
         Ok(corner.marginals.dot_dense(scores))
     }
 
-    /// An upper bound of every labelling's score, from a dual solution of the relaxation; it is the
-    /// value of the relaxation to within the solver's precision, and never below it.
+    /// Returns an upper bound of the score of every labelling, from a dual solution of the relaxation. It
+    /// equals the value of the relaxation up to the precision of the solver, and is never below it.
     ///
     /// # Errors
     /// The solver has failed.
@@ -112,8 +113,8 @@ impl LocalPolytope {
     ) -> Result<f64, LpError> {
         let scale = self.build(graph, scores);
         solver.solve_dual(&self.lp, &mut self.masses)?;
-        // The multipliers of the rows that make factors and variables agree are the δ, but for those
-        // rows that are left out, where it is 0.
+        // The multipliers of the rows that make factors and variables agree are the δ. For rows that are
+        // left out, δ is 0.
         self.deltas.clear();
         self.deltas.resize(graph.messages_size(), 0.0);
         let mut multipliers = self.masses[graph.variables()..].iter();
@@ -128,8 +129,8 @@ impl LocalPolytope {
         Ok(dual_bound(graph, scores, &self.deltas))
     }
 
-    /// Writes down the program; scores are divided by the number returned. A table less its largest
-    /// score has the same best corners and smaller numbers.
+    /// Builds the program, and returns the number that scores were divided by. Subtracting its largest
+    /// score from a table keeps the best corners and makes numbers smaller.
     fn build(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
         let lp = &mut self.lp;
         lp.clear();
@@ -147,7 +148,7 @@ impl LocalPolytope {
             for (slot, &v) in graph.scope(factor).iter().enumerate() {
                 let (stride, node) = (graph.stride(factor, slot), graph.node(v as usize));
                 let states = node.len();
-                // Of all variables but the first, one row follows from the others.
+                // For all variables but the first, one row follows from the others.
                 for y in usize::from(slot > 0)..states {
                     let table = graph.table(factor).enumerate();
                     let own = table.filter(move |(joint, _)| joint / stride % states == y);
@@ -159,8 +160,8 @@ impl LocalPolytope {
         scale
     }
 
-    /// Corners have masses with a common denominator, mostly a small one: if there is one, the masses
-    /// are made exact. Whether they are then consistent is checked in whole numbers.
+    /// Makes the masses exact if they have a small common denominator, as those of most corners do.
+    /// Returns whether the exact masses are consistent, which is checked in whole numbers.
     fn snap(&mut self, graph: &Topology) -> bool {
         let Some(denominator) = common_denominator(&self.masses) else { return false };
         let d = f64::from(denominator);
@@ -188,7 +189,8 @@ impl LocalPolytope {
     }
 }
 
-/// Divides costs so that their largest is of the size that solvers like; by what, is returned.
+/// Scales costs such that the largest has a suitable size for solvers, and returns the number that they
+/// were divided by.
 pub(crate) fn scale_costs(costs: &mut [f64]) -> f64 {
     let largest = costs.iter().fold(0.0f64, |most, cost| most.max(cost.abs()));
     let scale = if largest > 0.0 { largest / LARGEST_COST } else { 1.0 };
@@ -196,15 +198,15 @@ pub(crate) fn scale_costs(costs: &mut [f64]) -> f64 {
     scale
 }
 
-/// The least number, from 2 on, of whose inverse all masses are multiples, but for errors of a solver;
-/// if there is a small one.
+/// Returns the smallest d ≥ 2 such that all masses are multiples of 1/d up to errors of the solver, if
+/// there is a small one.
 pub(crate) fn common_denominator(masses: &[f64]) -> Option<u32> {
     let near = |mass: f64, d: f64| (mass * d - (mass * d).round()).abs() <= d * SOLVER_ERROR;
     let fits = |d: &u32| masses.iter().all(|&mass| near(mass, f64::from(*d)));
     (2..=MOST_DENOMINATOR).find(fits)
 }
 
-/// Makes masses consistent that nearly are.
+/// Makes nearly consistent masses consistent.
 #[derive(Debug, Clone, Default)]
 struct Repair {
     sums: Vec<f64>,
@@ -227,8 +229,8 @@ impl Repair {
         }
     }
 
-    /// Scales a table down until it claims no more of any state than there is, and fills it up with
-    /// what is missing, one joint state after the other (the north-west corner rule).
+    /// Scales a table down until no state has more mass in it than in its variable, and then adds the
+    /// missing mass, one joint state after the other (the north-west corner rule).
     fn repair_factor(
         &mut self,
         graph: &Topology,
@@ -244,18 +246,20 @@ impl Repair {
             let start = graph.message(factor, slot).start - first;
             graph.for_each_state(factor, slot, |at, y| self.sums[start + y] += tables[at - offset]);
         }
+        // Scale the table down.
         let wanted = scope.iter().flat_map(|&v| &nodes[graph.node(v as usize)]);
         let ratios = wanted.clone().zip(&self.sums).filter(|(_, sum)| **sum > 0.0);
         let share = ratios.map(|(wanted, sum)| wanted / sum).fold(1.0, f64::min);
         let range = graph.table(factor);
         tables[range.start - offset..range.end - offset].iter_mut().for_each(|m| *m *= share);
+        // Add the missing mass.
         self.missing.clear();
         self.missing.extend(wanted.zip(&self.sums).map(|(w, sum)| (w - share * sum).max(0.0)));
 
         self.states.clear();
         self.states.resize(scope.len(), 0);
         loop {
-            // The least that is missing of the current states goes to their joint state.
+            // Add the smallest missing mass of the current states to their joint state.
             let mut least = f64::INFINITY;
             let (mut joint, mut full) = (0, 0);
             for (slot, &v) in scope.iter().enumerate() {
@@ -282,8 +286,9 @@ impl Repair {
     }
 }
 
-/// The dual of the relaxation at `deltas`: an upper bound of every labelling's score, whatever they
-/// are. There is one number per factor, variable of it and state of that, in this order.
+/// The dual of the relaxation at `deltas`, which is an upper bound of the score of every labelling, for
+/// any `deltas`. There is one number for each factor, each of its variables and each state of the
+/// variable, in this order.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::dual_bound;
@@ -330,11 +335,12 @@ pub fn dual_bound(graph: &Topology, scores: &[f64], deltas: &[f64]) -> f64 {
 /// ```
 ///
 /// # Errors
-/// What is violated, in words.
+/// Returns a description of what is violated.
 pub fn check_consistency(graph: &Topology, masses: &SparseVec, slack: f64) -> Result<(), String> {
     if !masses.is_finite() {
         return Err("a mass is not finite".to_owned());
     }
+    // Collect the masses. None is negative.
     let mut dense = vec![0.0; graph.size()];
     for &(at, mass) in masses.entries() {
         let Some(entry) = usize::try_from(at).ok().and_then(|at| dense.get_mut(at)) else {

@@ -1,11 +1,11 @@
-//! Making a labelling better, one variable at a time (iterated conditional modes).
+//! Local search: improves a labelling one variable at a time (iterated conditional modes).
 
 use super::topology::Topology;
 
-/// Goes over the variables at most this often.
+/// The largest number of sweeps over the variables.
 const MOST_SWEEPS: usize = 100;
 
-/// Memory for one local search after the other.
+/// Improves labellings. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::LocalSearch;
@@ -24,8 +24,8 @@ pub struct LocalSearch {
 }
 
 impl LocalSearch {
-    /// Gives variables better states, one after the other, until none can be improved alone; returns
-    /// the score of what it has come to, which is never below that of the labelling given.
+    /// Gives variables better states, one after the other, until no single change improves the score.
+    /// Returns the score of the result, which is never below that of the original labelling.
     ///
     /// # Panics
     /// If there are too few scores or states.

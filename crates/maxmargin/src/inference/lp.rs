@@ -1,7 +1,7 @@
-//! Linear programs, and who solves them.
+//! Linear programs and their solvers.
 //!
-//! [`SimplexMethod`] is written in Rust and always there. Others come in by [`SolveLp`]: the crate
-//! `maxmargin-highs` has one that is faster on large graphs, and needs a C++ compiler.
+//! [`SimplexMethod`] is written in Rust and needs no other software. Other solvers implement [`SolveLp`]:
+//! the crate `maxmargin-highs` has one that is faster on large graphs but needs a C++ compiler.
 
 use std::fmt;
 use thiserror::Error;
@@ -20,7 +20,7 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LinearProgram {
-    /// The coefficients c; their number is that of the variables.
+    /// The coefficients c, one per variable.
     pub objective: Vec<f64>,
     /// The rows of A, one after another.
     entries: Vec<(u32, f64)>,
@@ -29,12 +29,12 @@ pub struct LinearProgram {
 }
 
 impl LinearProgram {
-    /// A program without rows, with the coefficients c.
+    /// Creates a program without rows, with the coefficients c.
     pub fn new(objective: Vec<f64>) -> Self {
         Self { objective, ..Self::default() }
     }
 
-    /// Forgets everything, but keeps its memory.
+    /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
         self.objective.clear();
         self.entries.clear();
@@ -66,7 +66,7 @@ impl LinearProgram {
     }
 }
 
-/// A solver that has given up.
+/// Why an LP solver has failed.
 ///
 /// ```
 /// use maxmargin::inference::LpError;
@@ -76,13 +76,13 @@ impl LinearProgram {
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("the LP solver {solver} has failed: {why}")]
 pub struct LpError {
-    /// Its name.
+    /// The name of the solver.
     pub solver: &'static str,
-    /// What it says.
+    /// What the solver says.
     pub why: String,
 }
 
-/// Something that solves linear programs. The same program must give the same answer.
+/// A solver of linear programs. It must always return the same answer for the same program.
 ///
 /// ```
 /// use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
@@ -108,14 +108,14 @@ pub struct LpError {
 /// # Ok::<(), LpError>(())
 /// ```
 pub trait SolveLp: Send + Sync + fmt::Debug {
-    /// Writes a corner of the feasible set at which the objective is largest to `x`.
+    /// Writes a corner of the feasible set with the largest objective to `x`.
     ///
     /// # Errors
     /// There is none, or the solver has not found it.
     fn solve(&self, lp: &LinearProgram, x: &mut Vec<f64>) -> Result<(), LpError>;
 
-    /// Writes multipliers of the rows to `y` that minimise ⟨b, y⟩ with Aᵀy ≥ c: a solution of the
-    /// dual, whose value is that of the program.
+    /// Writes multipliers of the rows to `y` that minimise ⟨b, y⟩ subject to Aᵀy ≥ c. They solve the
+    /// dual, which has the same value as the program.
     ///
     /// # Errors
     /// There is none, or the solver has not found it.
@@ -124,8 +124,8 @@ pub trait SolveLp: Send + Sync + fmt::Debug {
 
 /// The simplex method of the crate `microlp`, in pure Rust.
 ///
-/// It knows nothing of duals, so these are found by solving the dual as a program of its own. Without the
-/// feature `lp` it solves nothing, and says so; certificates that would rest on it are then unproven.
+/// It does not return duals, so the dual is solved as a separate program. Without the feature `lp` it
+/// always fails with an error that says so, and certificates that would rest on it are unproven.
 ///
 /// ```
 /// use maxmargin::inference::{LinearProgram, SimplexMethod, SolveLp};
@@ -191,8 +191,7 @@ impl SolveLp for SimplexMethod {
 #[cfg(not(feature = "lp"))]
 impl SolveLp for SimplexMethod {
     fn solve(&self, _: &LinearProgram, _: &mut Vec<f64>) -> Result<(), LpError> {
-        let why =
-            "this build is without the feature `lp`; enable it, or bring a solver of your own";
+        let why = "this build does not have the feature `lp`; enable it, or use another solver";
         Err(LpError { solver: "simplex", why: why.to_owned() })
     }
 

@@ -1,11 +1,11 @@
-//! How good a chain can be with a given label at a given position.
+//! The best score of a chain with a given label at a given position.
 
 /// Fills `marginals` with the score of the best path through each label at each position, one row of
 /// `labels` per position.
 ///
-/// Scores and transitions are laid out as for [`viterbi`](super::viterbi::viterbi). The largest entry
-/// of every row is the score of the best path; how far the next one lies below it says how sure the
-/// label of that position is.
+/// Scores and transitions are laid out as for [`viterbi`](super::viterbi::viterbi). The largest entry of
+/// every row is the score of the best path. Its distance to the second largest entry is the margin of the
+/// label at that position.
 ///
 /// ```
 /// use maxmargin::inference::max_marginals;
@@ -17,7 +17,7 @@
 /// ```
 ///
 /// # Panics
-/// As [`viterbi`](super::viterbi::viterbi).
+/// The same as for [`viterbi`](super::viterbi::viterbi).
 pub fn max_marginals(scores: &[f64], transitions: &[f64], labels: usize, marginals: &mut Vec<f64>) {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
     marginals.clear();
@@ -27,7 +27,7 @@ pub fn max_marginals(scores: &[f64], transitions: &[f64], labels: usize, margina
     }
     assert_eq!(transitions.len(), labels * labels, "one transition score per pair of labels");
 
-    // Forwards: the best path up to here, this label included.
+    // Forwards: the best path up to this position, including this label.
     let positions = scores.len() / labels;
     for t in 1..positions {
         let (before, row) = marginals[(t - 1) * labels..(t + 1) * labels].split_at_mut(labels);
@@ -36,7 +36,7 @@ pub fn max_marginals(scores: &[f64], transitions: &[f64], labels: usize, margina
             *score += largest(before.iter().zip(column).map(|(f, t)| f + t));
         }
     }
-    // Backwards: the best path from here on, this label not included.
+    // Backwards: the best path after this position, without this label.
     let mut after = vec![0.0; labels];
     let mut next = vec![0.0; labels];
     for t in (0..positions - 1).rev() {
@@ -58,7 +58,7 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Without transitions, all other positions are at their best.
+/// Max-marginals without transitions: all other positions have their best labels.
 fn independent(labels: usize, marginals: &mut [f64]) {
     let best: Vec<f64> =
         marginals.chunks_exact(labels).map(|row| largest(row.iter().copied())).collect();

@@ -1,23 +1,23 @@
-//! A good labelling of a factor graph with cycles, by passing messages around: a heuristic.
+//! Max-product message passing: a heuristic for good labellings of factor graphs with cycles.
 //!
-//! On a forest the messages of max-sum come to rest at the truth. With cycles they may not come to
-//! rest at all; they are damped, passed on for a bounded number of rounds, and what they suggest in
-//! each round is looked at and improved by [local search](super::local_search). The best labelling
-//! seen is the answer.
+//! On a forest the messages of max-sum converge to the true values. With cycles they may not converge at
+//! all. So they are damped and passed for a limited number of rounds, and the labelling that they suggest
+//! in each round is improved by [local search](super::local_search). The best labelling of all rounds is
+//! the answer.
 
 use super::local_search::LocalSearch;
 use super::topology::{Topology, argmax};
 
-/// Messages are passed around at most this often.
+/// The largest number of rounds of messages.
 const MOST_ROUNDS: usize = 50;
 
 /// The share of the old message that is kept.
 const DAMPING: f64 = 0.5;
 
-/// Messages that change by less than this share of the largest score have come to rest.
+/// Messages that change by less than this share of the largest score have converged.
 const AT_REST: f64 = 1e-9;
 
-/// Memory for one max-product after the other. (The product is that of exponentials; scores add up.)
+/// Runs max-product. It reuses its memory. (The product is one of exponentials; scores are added.)
 ///
 /// ```
 /// use maxmargin::inference::algorithms::MaxProduct;
@@ -36,11 +36,11 @@ const AT_REST: f64 = 1e-9;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MaxProduct {
-    /// From factors to variables: one number per factor, variable and state.
+    /// Messages from factors to variables: one number per factor, variable and state.
     messages: Vec<f64>,
-    /// From variables to the factor at hand.
+    /// Messages from variables to the current factor.
     incoming: Vec<f64>,
-    /// The best values of the factor at hand, by variable and state.
+    /// The best values of the current factor, by variable and state.
     outgoing: Vec<f64>,
     totals: Vec<f64>,
     beliefs: Vec<f64>,
@@ -84,7 +84,7 @@ impl MaxProduct {
         best
     }
 
-    /// Sums up what each state is told to be worth.
+    /// Adds up the messages to each state.
     fn collect_beliefs(&mut self, graph: &Topology, scores: &[f64]) {
         self.beliefs.clear();
         self.beliefs.extend_from_slice(&scores[..graph.node_size()]);
@@ -97,7 +97,7 @@ impl MaxProduct {
         }
     }
 
-    /// Takes every variable's best state, and improves on that.
+    /// Gives every variable its best state, and improves the labelling by local search.
     fn look(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
         self.candidate.clear();
         let states = (0..graph.variables()).map(|v| argmax(&self.beliefs[graph.node(v)]).0 as u32);
@@ -105,18 +105,19 @@ impl MaxProduct {
         self.search.improve(graph, scores, &mut self.candidate)
     }
 
-    /// Renews the messages that a factor sends; the largest change.
+    /// Updates the messages that a factor sends, and returns the largest change.
     fn pass(&mut self, graph: &Topology, scores: &[f64], factor: usize) -> f64 {
         let (table, scope) = (graph.table(factor), graph.scope(factor));
         let first = graph.message(factor, 0).start;
         let own = first..graph.message(factor, scope.len() - 1).end;
+        // Messages from the variables: their beliefs without this factor's own messages.
         self.incoming.clear();
         for (slot, &v) in scope.iter().enumerate() {
             let beliefs = &self.beliefs[graph.node(v as usize)];
             let messages = &self.messages[graph.message(factor, slot)];
             self.incoming.extend(beliefs.iter().zip(messages).map(|(b, m)| b - m));
         }
-        // What each joint state is worth, and then each state at best.
+        // Add up the value of each joint state, then find the best value of each state.
         self.totals.clear();
         self.totals.extend_from_slice(&scores[table.clone()]);
         for slot in 0..scope.len() {
@@ -136,6 +137,7 @@ impl MaxProduct {
         }
         let mut change = 0.0f64;
         for (slot, &v) in scope.iter().enumerate() {
+            // Subtract the incoming message, normalise to a largest entry of 0, and damp.
             let range = graph.message(factor, slot);
             let local = range.start - first..range.end - first;
             let (best, incoming) = (&mut self.outgoing[local.clone()], &self.incoming[local]);

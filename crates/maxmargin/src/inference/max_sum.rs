@@ -1,12 +1,12 @@
 //! The best labelling of a factor graph without cycles, exactly.
 //!
-//! Each factor tells its parent variable, for every state of it, the best that the subtree beyond
-//! can do; from the roots back, every factor then names the joint state that did it. The work is one
-//! look at each score, factors of any size included.
+//! Each factor sends its parent variable, for every state, the best score of the subtree beyond. Then,
+//! from the roots back, every factor looks up the joint state that reached this score. Each score is read
+//! once, also for factors over many variables.
 
 use super::topology::{Topology, argmax};
 
-/// Memory for one max-sum after the other.
+/// Runs max-sum. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::MaxSum;
@@ -25,27 +25,29 @@ use super::topology::{Topology, argmax};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MaxSum {
-    /// What each variable's own score and its subtrees add up to, by state.
+    /// For each variable and state, the sum of its score and those of its subtrees.
     beliefs: Vec<f64>,
     /// For each factor, by state of its parent: the best value, and its joint state.
     best: Vec<(f64, usize)>,
 }
 
 impl MaxSum {
-    /// Writes a labelling of the highest score to `labelling`, and returns that score. Of several
-    /// it is always the same.
+    /// Writes a labelling with the highest score to `labelling`, and returns that score. At ties, it is
+    /// always the same labelling.
     ///
     /// # Panics
-    /// If the graph is no [forest](Topology::is_forest), or there are too few scores.
+    /// If the graph is not a [forest](Topology::is_forest), or if there are too few scores.
     pub fn maximise(&mut self, graph: &Topology, scores: &[f64], labelling: &mut Vec<u32>) -> f64 {
         let forest = graph.forest().expect("max-sum needs a graph without cycles");
         self.beliefs.clear();
         self.beliefs.extend_from_slice(&scores[..graph.node_size()]);
         self.best.clear();
         self.best.resize(graph.messages_size(), (f64::NEG_INFINITY, 0));
+        // From the leaves to the roots: collect the best scores.
         for link in forest.iter().rev() {
             self.send(graph, scores, link.factor as usize, link.slot as usize);
         }
+        // From the roots to the leaves: look up the states that reached them.
         labelling.clear();
         labelling.resize(graph.variables(), u32::MAX);
         let mut total = 0.0;
@@ -74,13 +76,14 @@ impl MaxSum {
         value
     }
 
-    /// Adds to the parent's beliefs what the factor and all beyond it can do at best.
+    /// Adds the best scores of the factor and of everything beyond it to the beliefs of the parent.
     fn send(&mut self, graph: &Topology, scores: &[f64], factor: usize, parent: usize) {
         let scope = graph.scope(factor);
         let message = graph.message(factor, parent);
         let table = &scores[graph.table(factor)];
         let best = &mut self.best[message];
         let parent_stride = graph.stride(factor, parent);
+        // Factors over two variables are the most common ones, so they have their own loop.
         if let [first, second] = *scope {
             let other = if parent == 0 { second } else { first } as usize;
             let beliefs = &self.beliefs[graph.node(other)];
@@ -112,7 +115,7 @@ impl MaxSum {
     }
 }
 
-/// As in [`argmax`], NaN is better than anything else.
+/// Keeps the better of two values. As in [`argmax`], NaN is better than any number.
 #[inline]
 fn take_better(best: &mut (f64, usize), value: f64, joint: usize) {
     if value > best.0 || value.is_nan() && !best.0.is_nan() {

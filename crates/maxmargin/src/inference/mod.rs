@@ -1,10 +1,11 @@
-//! Decoding algorithms, free of features and solvers: scores in, the best structure out.
+//! Decoding algorithms, which take scores and return the best structure. They do not depend on features
+//! or solvers.
 //!
 //! [`viterbi`], [`n_best`] and [`max_marginals`] are for chains, [`Assignment`] and [`DegreeBounded`] for
 //! [matchings](crate::model::matching), [`DistanceTransform`] for [trees of parts](crate::model::tree),
 //! [`MaxFlow`] for [labelled graphs](crate::model::potts). Factor graphs have a [`Topology`], and
-//! [`Decoder`] labels them in all the ways that [`Inference`] names: max-sum and enumeration are exact,
-//! roof duality and linear programs (on [`SolveLp`]) solve relaxations, max-product is a heuristic.
+//! [`Decoder`] labels them with any of the methods in [`Inference`]: max-sum and enumeration are exact,
+//! roof duality and linear programs ([`SolveLp`]) solve relaxations, and max-product is a heuristic.
 
 pub(crate) mod assignment;
 pub(crate) mod distance_transform;
@@ -42,7 +43,7 @@ pub use topology::{Topology, TopologyError};
 pub use viterbi::viterbi;
 
 /// The algorithms behind [`Decoder`] and the models, one by one, for the tests of this project. They are
-/// no part of the stable interface.
+/// not part of the stable interface.
 #[doc(hidden)]
 pub mod algorithms {
     pub use super::enumerate::Enumerate;

@@ -20,7 +20,7 @@ pub struct ScoredPath {
     pub labels: Vec<u32>,
 }
 
-/// One of the best ways to reach a label at a position: where it comes from, and its score.
+/// One of the best paths to a label at a position: its score, and the label and rank it comes from.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     score: f64,
@@ -28,7 +28,7 @@ struct Arrival {
     rank: u32,
 }
 
-/// An arrival that waits to be taken: the best first, and among equals the smallest label and rank.
+/// An arrival in the queue, in which the best comes first and, at ties, the smallest label and rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Waiting {
     score: f64,
@@ -51,11 +51,12 @@ impl PartialOrd for Waiting {
     }
 }
 
-/// The `n` best labellings of a chain, best first; fewer if there are not so many.
+/// Returns the `n` best labellings of a chain, best first. The list is shorter if there are fewer
+/// labellings.
 ///
-/// Scores and transitions are laid out as for [`viterbi`](super::viterbi::viterbi). Paths with a
-/// score of −∞, which a rule forbids, are left out. For T positions and K labels it takes
-/// O(TK(K + n log K)) time.
+/// Scores and transitions are laid out as for [`viterbi`](super::viterbi::viterbi). Paths with the score
+/// −∞, which a rule forbids, are left out. For T positions and K labels this takes O(TK(K + n log K))
+/// time.
 ///
 /// ```
 /// use maxmargin::inference::n_best;
@@ -68,7 +69,7 @@ impl PartialOrd for Waiting {
 /// ```
 ///
 /// # Panics
-/// As [`viterbi`](super::viterbi::viterbi).
+/// The same as for [`viterbi`](super::viterbi::viterbi).
 pub fn n_best(scores: &[f64], transitions: &[f64], labels: usize, n: usize) -> Vec<ScoredPath> {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
     let has_transitions = !transitions.is_empty();
@@ -80,7 +81,7 @@ pub fn n_best(scores: &[f64], transitions: &[f64], labels: usize, n: usize) -> V
         true => transitions[a * labels + b],
         false => 0.0,
     };
-    // For each position and label, the best ways to arrive there, best first.
+    // For each position and label, the best paths to it, best first.
     let mut arrivals: Vec<Vec<Vec<Arrival>>> = Vec::with_capacity(scores.len() / labels);
     for row in scores.chunks_exact(labels) {
         let next = match arrivals.last() {
@@ -101,7 +102,7 @@ fn start(score: f64, n: usize) -> Vec<Arrival> {
     if n > 0 && score > f64::NEG_INFINITY { vec![alone] } else { Vec::new() }
 }
 
-/// The `n` best of all ways that go on from `before`, where going on from label a adds `more(a)`.
+/// The `n` best of all paths that continue from `before`, where continuing from label a adds `more(a)`.
 fn merge(before: &[Vec<Arrival>], more: impl Fn(usize) -> f64, n: usize) -> Vec<Arrival> {
     let entry = |before_label: u32, rank: u32| {
         let list = &before[before_label as usize];
@@ -121,7 +122,7 @@ fn merge(before: &[Vec<Arrival>], more: impl Fn(usize) -> f64, n: usize) -> Vec<
     best
 }
 
-/// Follows an arrival behind the last position back to the first.
+/// Follows an arrival after the last position back to the first position.
 fn trace_back(arrivals: &[Vec<Vec<Arrival>>], end: Arrival) -> ScoredPath {
     let mut labels = Vec::with_capacity(arrivals.len());
     let mut at = end;

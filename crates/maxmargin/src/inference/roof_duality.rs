@@ -6,25 +6,25 @@
 //! f(x) = Σᵢ cᵢ xᵢ + Σ_{ij} c_ij xᵢ xⱼ,     xᵢ ∈ {0, 1}
 //! ```
 //!
-//! is hard in general. Its LP relaxation (the *roof dual*) puts in place of each product the largest
-//! value that is consistent with 0 ≤ xᵢ ≤ 1,
+//! is hard in general. Its LP relaxation (the *roof dual*) replaces each product by the best value that
+//! is consistent with 0 ≤ xᵢ ≤ 1,
 //!
 //! ```text
 //! xᵢ xⱼ → m_ij = min(xᵢ, xⱼ)  where c_ij > 0,     m_ij = max(0, xᵢ + xⱼ − 1)  where c_ij < 0
 //! ```
 //!
-//! and that is easy: its corners are half-integral, xᵢ ∈ {0, ½, 1}, and a best one is read off a
-//! minimum cut in a graph with two nodes per variable, one for xᵢ and one for 1 − xᵢ, which are free
-//! to disagree. Its value is an upper bound of max f. And it is *persistent*: some maximum of f has
-//! all the values that are not ½.
+//! which is easy: its corners are half-integral, xᵢ ∈ {0, ½, 1}, and a minimum cut yields a best one, in
+//! a graph with two nodes per variable, one for xᵢ and one for 1 − xᵢ, which may disagree. Its value is
+//! an upper bound of max f. The relaxation is also *persistent*: some maximum of f has the same values
+//! wherever they are not ½.
 //!
-//! Every function of binary variables with terms of one and of two variables can be written like f,
-//! up to a constant; the m_ij then are the masses of "both on", and the relaxation is the one over
-//! the local polytope.
+//! Every function of binary variables with terms of one and two variables can be written like f, up to a
+//! constant. The m_ij are then the masses of "both on", and the relaxation is that over the local
+//! polytope.
 
 use super::max_flow::{MaxFlow, Quantum};
 
-/// Solves one relaxation after the other in the same memory.
+/// Solves relaxations by roof duality. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::RoofDuality;
@@ -42,18 +42,17 @@ use super::max_flow::{MaxFlow, Quantum};
 #[derive(Debug, Clone, Default)]
 pub struct RoofDuality {
     network: MaxFlow,
-    /// Coefficients of the variables after those of pairs are shared out, to be minimised.
+    /// Coefficients of the variables to be minimised, including their shares of the pairs.
     costs: Vec<f64>,
     paired: Vec<bool>,
     bound: f64,
 }
 
 impl RoofDuality {
-    /// Finds x ∈ {0, ½, 1}ⁿ that maximises the relaxation of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ
-    /// with (i, j) = `pairs`ₚ, and returns its value. Where several are best, ½ is preferred, but
-    /// for variables without pairs, which are then 0.
+    /// Finds x ∈ {0, ½, 1}ⁿ that maximises the relaxation of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ with
+    /// (i, j) = `pairs`ₚ, and returns its value. At ties a variable is ½, or 0 if it is in no pair.
     ///
-    /// A pair may come repeatedly. What is in `x` before does not matter.
+    /// Pairs may be repeated. `x` is overwritten.
     ///
     /// ```
     /// let mut roof = maxmargin::inference::algorithms::RoofDuality::default();
@@ -95,8 +94,8 @@ impl RoofDuality {
         ones + pairs.iter().zip(quadratic).map(both).sum::<f64>()
     }
 
-    /// The upper bound of the last maximum that the flow proves; up to rounding, it is the value of
-    /// the relaxation.
+    /// The upper bound that the flow of the last call proves. Up to rounding, it is the value of the
+    /// relaxation.
     ///
     /// ```
     /// let mut roof = maxmargin::inference::algorithms::RoofDuality::default();
@@ -107,9 +106,9 @@ impl RoofDuality {
         self.bound
     }
 
-    /// The graph whose minimum cuts are the minima of −f with variables and their complements set
-    /// free: node i for xᵢ, node n + i for 1 − xᵢ; what is on the source's side is 1. Everything is
-    /// there twice, once for each of a variable's nodes, so that a cut costs 2(−f).
+    /// Builds the graph whose minimum cuts are the minima of −f if variables and their complements may
+    /// disagree. Node i stands for xᵢ and node n + i for 1 − xᵢ; nodes on the source's side are 1. Every
+    /// term occurs twice, once for each node of a variable, so a cut costs 2(−f).
     fn build(&mut self, linear: &[f64], pairs: &[(u32, u32)], quadratic: &[f64]) {
         let n = linear.len();
         let Self { network, costs, paired, .. } = self;
@@ -118,7 +117,7 @@ impl RoofDuality {
         paired.clear();
         paired.resize(n, false);
         let quadratic = &quadratic[..pairs.len()];
-        // Rounded to whole multiples first, all sums of the flow are exact.
+        // Round the numbers to multiples of a quantum first, so that all sums of the flow are exact.
         let total: f64 = linear.iter().chain(quadratic).map(|c| c.abs()).sum();
         let quantum = Quantum::of(total);
         costs.extend(linear.iter().map(|c| -quantum.round(*c)));
@@ -137,7 +136,7 @@ impl RoofDuality {
                 costs[i] -= 0.5 * c;
                 costs[j] -= 0.5 * c;
             } else {
-                // |c| xᵢxⱼ: a cost where xᵢ is 1 and the complement of xⱼ is 0, and the other way.
+                // |c| xᵢxⱼ: a cost if xᵢ is 1 and the complement of xⱼ is 0, and vice versa.
                 network.connect(i, n + j, -c, 0.0);
                 network.connect(j, n + i, -c, 0.0);
             }
@@ -149,8 +148,8 @@ impl RoofDuality {
     }
 }
 
-/// The largest mass that can be on "both on" for the sake of a term `c`·xᵢxⱼ, if xᵢ and xⱼ are on
-/// with the masses `x` and `y`; the smallest if c < 0.
+/// The mass of "both on" that is best for a term `c`·xᵢxⱼ, if xᵢ and xⱼ are on with the masses `x` and
+/// `y`: the largest possible one if c > 0, otherwise the smallest.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::both_on;

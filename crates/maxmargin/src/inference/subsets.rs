@@ -1,18 +1,18 @@
-//! The best subset of some twenty things, by trying them all.
+//! The best subset of about twenty variables, by trying all subsets.
 //!
-//! To maximise Σᵢ cᵢ xᵢ + Σ_{ij} c_ij xᵢ xⱼ over xᵢ ∈ {0, 1}, the variables are cut in two halves. The
-//! scores of all subsets of the lower half lie in one row; switching on a variable of the upper half
-//! adds another row to it, that of its terms with the lower half. So the work is one addition and one
-//! comparison per subset of all, in rows, several at a time; and as rows are only ever added, from
-//! the highest variable down, no sum is undone.
+//! To maximise Σᵢ cᵢ xᵢ + Σ_{ij} c_ij xᵢ xⱼ over xᵢ ∈ {0, 1}, the variables are split into two halves.
+//! The scores of all subsets of the lower half form a row. Switching on a variable of the upper half adds
+//! another row to it, that of its terms with the lower half. So the work is one addition and one
+//! comparison per subset, several at a time. Rows are only added, from the highest variable down, so no
+//! sum is undone.
 
-/// More variables than this are refused: the work doubles with each.
+/// The largest number of variables. The work doubles with each.
 pub const MOST_VARIABLES: usize = 26;
 
-/// Numbers handled together, so that their maxima stay in registers.
+/// The number of values that are handled together, so that their maxima stay in registers.
 const LANES: usize = 8;
 
-/// Memory for one enumeration after the other.
+/// Enumerates subsets. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::Subsets;
@@ -37,8 +37,8 @@ pub struct Subsets {
 }
 
 impl Subsets {
-    /// The largest value of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ with (i, j) = `pairs`ₚ, and the set
-    /// of variables that are 1, as bits. A pair may come repeatedly. No number may be NaN.
+    /// Returns the largest value of Σᵢ `linear`ᵢ xᵢ + Σ `quadratic`ₚ xᵢ xⱼ with (i, j) = `pairs`ₚ, and
+    /// the set of variables that are 1, as bits. Pairs may be repeated. No number may be NaN.
     ///
     /// ```
     /// let mut subsets = maxmargin::inference::algorithms::Subsets::default();
@@ -46,8 +46,8 @@ impl Subsets {
     /// ```
     ///
     /// # Panics
-    /// If there are more than [`MOST_VARIABLES`], or a pair names a variable that does not exist or
-    /// one variable twice, or `quadratic` is shorter than `pairs`.
+    /// If there are more than [`MOST_VARIABLES`], if a pair contains a variable that does not exist or
+    /// one variable twice, or if `quadratic` is shorter than `pairs`.
     pub fn maximise(
         &mut self,
         linear: &[f64],
@@ -60,6 +60,7 @@ impl Subsets {
         // The lower half is the larger one, so that rows are long.
         let lower = n.div_ceil(2);
         let (upper, width) = (n - lower, 1usize << lower);
+        // Scores of the subsets of each half, and terms between the halves.
         fill_subsets(&mut self.low, &linear[..lower], |i, j| self.matrix[i * n + j]);
         let shifted = |i: usize, j: usize| self.matrix[(lower + i) * n + lower + j];
         fill_subsets(&mut self.high, &linear[lower..], shifted);
@@ -70,6 +71,7 @@ impl Subsets {
         self.rows.clear();
         self.rows.resize(upper * width, 0.0);
 
+        // Try all subsets of the upper half, each with all subsets of the lower half.
         let mut best = (largest(&self.low), 0);
         for set in 1..1usize << upper {
             let lowest = set.trailing_zeros() as usize;
@@ -93,13 +95,13 @@ impl Subsets {
         }
     }
 
-    /// Adds up the row of a set of the upper half, from that of the set without its lowest variable;
-    /// its largest entry.
+    /// Computes the row of a set of the upper half from that of the set without its lowest variable, and
+    /// returns its largest entry.
     fn fill_row(&mut self, set: usize, lowest: usize, width: usize) -> f64 {
         let cross = &self.cross[lowest * width..(lowest + 1) * width];
         let rest = set & (set - 1);
-        // The set without its lowest variable has come before, and its row is still there: those in
-        // between have lower variables, and so have their rows elsewhere.
+        // The set without its lowest variable came before, and its row is still there: the sets in
+        // between have lower variables, so their rows are elsewhere.
         let (rows, parents) = self.rows.split_at_mut((lowest + 1) * width);
         let parent = match rest {
             0 => &self.low[..],
@@ -115,7 +117,7 @@ impl Subsets {
 
     /// The best set of the lower half that goes with a set of the upper half.
     fn best_lower(&mut self, set: usize, width: usize) -> u32 {
-        // The same sums in the same order as before.
+        // Compute the same sums in the same order as before.
         for k in (0..usize::BITS as usize).rev().filter(|k| set >> k & 1 == 1) {
             let cross = &self.cross[k * width..(k + 1) * width];
             self.low.iter_mut().zip(cross).for_each(|(sum, term)| *sum += term);
@@ -124,7 +126,7 @@ impl Subsets {
     }
 }
 
-/// The scores of all subsets of a few variables.
+/// Computes the scores of all subsets of a few variables.
 fn fill_subsets(scores: &mut Vec<f64>, linear: &[f64], c: impl Fn(usize, usize) -> f64) {
     scores.clear();
     scores.push(0.0);

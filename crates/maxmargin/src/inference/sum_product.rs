@@ -1,13 +1,13 @@
 //! Marginals of a factor graph without cycles, in log space.
 //!
-//! As in [max-sum](super::max_sum), each factor tells its parent variable about the subtree beyond, but
-//! the logarithm of a sum in place of the best; from the roots back, every factor then shares out the
-//! probability of each state of its parent among its joint states.
+//! As in [max-sum](super::max_sum), each factor sends its parent variable a message about the subtree
+//! beyond, but the message is the logarithm of a sum and not a maximum. Then, from the roots back, every
+//! factor distributes the probability of each state of its parent among its joint states.
 
 use super::topology::Topology;
 use crate::problem::expectations::softmax;
 
-/// Memory for one graph after the other, and the marginals of the last.
+/// Computes the marginals of factor graphs and keeps those of the last one. It reuses its memory.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::SumProduct;
@@ -24,10 +24,10 @@ use crate::problem::expectations::softmax;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct SumProduct {
-    /// Beliefs of variables and values of joint states on the way to the roots; on the way back,
-    /// probabilities.
+    /// Beliefs of variables and values of joint states on the way to the roots, and probabilities on the
+    /// way back.
     marginals: Vec<f64>,
-    /// By state of a factor's parent.
+    /// Sums by state of the parent of a factor.
     sums: Vec<f64>,
     largest: Vec<f64>,
     reached: Vec<bool>,
@@ -38,7 +38,7 @@ impl SumProduct {
     /// exp(score) over all labellings. Scores are laid out as [`Topology`] says, and must be finite.
     ///
     /// # Panics
-    /// If the graph is no [forest](Topology::is_forest), or there are too few scores.
+    /// If the graph is not a [forest](Topology::is_forest), or if there are too few scores.
     pub fn run(&mut self, graph: &Topology, scores: &[f64]) -> f64 {
         let forest = graph.forest().expect("sum-product needs a graph without cycles");
         self.marginals.clear();
@@ -63,7 +63,7 @@ impl SumProduct {
         &self.marginals
     }
 
-    /// Gives a root its probabilities, if it has none yet.
+    /// Computes the probabilities of a root, unless it has them already.
     fn begin(&mut self, graph: &Topology, variable: usize) -> f64 {
         match std::mem::replace(&mut self.reached[variable], true) {
             true => 0.0,
@@ -71,8 +71,8 @@ impl SumProduct {
         }
     }
 
-    /// Makes the table of a factor the probabilities of its joint states given its parent's state, and
-    /// adds to the parent's beliefs what they were divided by.
+    /// Turns the table of a factor into the probabilities of its joint states given the state of its
+    /// parent, and adds the logarithms of the normalising constants to the beliefs of the parent.
     fn send(&mut self, graph: &Topology, factor: usize, parent: usize) {
         let scope = graph.scope(factor);
         let (beliefs, tables) = self.marginals.split_at_mut(graph.node_size());
@@ -100,8 +100,8 @@ impl SumProduct {
         }
     }
 
-    /// Shares out the probabilities of the parent's states, and so finds those of the other variables,
-    /// which are reached by this factor first.
+    /// Distributes the probabilities of the parent's states, which yields those of the other variables,
+    /// since this factor reaches them first.
     fn share_out(&mut self, graph: &Topology, factor: usize, parent: usize) {
         let scope = graph.scope(factor);
         let (nodes, tables) = self.marginals.split_at_mut(graph.node_size());

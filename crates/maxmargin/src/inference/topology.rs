@@ -1,4 +1,5 @@
-//! Factor graphs without scores: variables, their states, and which sets of them are scored together.
+//! Factor graphs without scores: variables, their states, and the sets of variables that are scored
+//! together.
 
 use crate::problem::sparse::SparseVec;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use thiserror::Error;
 /// The largest table of scores a factor can have.
 const MOST_JOINT_STATES: usize = 1 << 24;
 
-/// What is wrong with the structure of a factor graph.
+/// Why the structure of a factor graph is invalid.
 ///
 /// ```
 /// use maxmargin::inference::{Topology, TopologyError};
@@ -25,7 +26,7 @@ pub enum TopologyError {
         /// Its index.
         variable: usize,
     },
-    /// A factor over fewer than two variables; the scores of single variables are no factors.
+    /// A factor over fewer than two variables. The scores of single variables are not factors.
     #[error("factor {factor} is over {arity} variables; at least 2 are needed")]
     Arity {
         /// Its index.
@@ -67,10 +68,10 @@ pub enum TopologyError {
 /// Σ_v θ_v(y_v) + Σ_c θ_c(y_c)
 /// ```
 ///
-/// with one term for each variable and one for each *factor* c, which is a set of two or more
-/// variables. All these scores lie in one slice θ, whose layout the topology fixes: first the states
-/// of each variable, then, for each factor, the joint states of its variables, the last one's state
-/// counting fastest. The same numbers are the coordinates of a labelling's part vector.
+/// with one term for each variable and one for each *factor* c, which is a set of two or more variables.
+/// All scores are stored in one slice θ, whose layout the topology defines: first the states of each
+/// variable, then, for each factor, the joint states of its variables, in which the state of the last
+/// variable changes fastest. The same indices are the coordinates of the part vector of a labelling.
 ///
 /// ```
 /// use maxmargin::inference::Topology;
@@ -88,17 +89,17 @@ pub enum TopologyError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Topology {
-    /// Where the scores of each variable begin, and one past the last of all.
+    /// The index of the first score of each variable, and the number of scores of all variables.
     nodes: Vec<usize>,
     /// The variables of all factors, one factor after the other.
     scopes: Vec<u32>,
     scope_starts: Vec<usize>,
-    /// Where the table of each factor begins, and one past the last of all.
+    /// The index of the first score of each factor, and the number of all scores.
     tables: Vec<usize>,
-    /// By variable, the factors that hold it.
+    /// For each variable, the factors that contain it.
     links: Vec<Link>,
     link_starts: Vec<usize>,
-    /// Where the message of each entry of `scopes` begins: one number per state.
+    /// The index of the message of each entry of `scopes`. A message has one number per state.
     messages: Vec<usize>,
     forest: Option<Vec<Link>>,
 }
@@ -111,12 +112,11 @@ pub(crate) struct Link {
 }
 
 impl Topology {
-    /// A graph of variables with the given numbers of states, and of factors over the given
-    /// variables.
+    /// Creates a graph from the numbers of states of its variables and the variables of its factors.
     ///
     /// # Errors
-    /// Variables without states, and factors that are too small or too large or name variables that
-    /// do not exist.
+    /// If a variable has no states, or if a factor is too small or too large or contains a variable that
+    /// does not exist.
     pub fn new<S: AsRef<[u32]>>(
         states: impl IntoIterator<Item = usize>,
         factors: impl IntoIterator<Item = S>,
@@ -191,8 +191,8 @@ impl Topology {
         }
     }
 
-    /// Factors in an order in which every one is reached from one variable (its parent) and leads
-    /// to variables that were not reached before, if there is one.
+    /// Returns the factors in an order in which each is reached from one variable (its parent) and leads
+    /// to variables that were not reached before. Returns `None` if the graph has a cycle.
     fn find_forest(&self) -> Option<Vec<Link>> {
         let mut order: Vec<Link> = Vec::with_capacity(self.factors());
         let mut reached = vec![false; self.variables()];
@@ -202,6 +202,7 @@ impl Topology {
             if std::mem::replace(&mut reached[root], true) {
                 continue;
             }
+            // Breadth-first search from each root.
             queue.clear();
             queue.push(root);
             let mut head = 0;
@@ -217,7 +218,7 @@ impl Topology {
                             continue;
                         }
                         if std::mem::replace(&mut reached[other as usize], true) {
-                            return None; // a second way to the same variable: a cycle
+                            return None; // a second path to the same variable: a cycle
                         }
                         queue.push(other as usize);
                     }
@@ -253,12 +254,12 @@ impl Topology {
         &self.scopes[self.scope_starts[factor]..self.scope_starts[factor + 1]]
     }
 
-    /// Where the scores of a variable lie, state by state.
+    /// The range of the scores of a variable, state by state.
     pub fn node(&self, variable: usize) -> Range<usize> {
         self.nodes[variable]..self.nodes[variable + 1]
     }
 
-    /// Where the scores of a factor lie, joint state by joint state.
+    /// The range of the scores of a factor, joint state by joint state.
     pub fn table(&self, factor: usize) -> Range<usize> {
         self.tables[factor]..self.tables[factor + 1]
     }
@@ -268,12 +269,12 @@ impl Topology {
         self.tables[0]
     }
 
-    /// Number of all scores together.
+    /// Number of all scores.
     pub fn size(&self) -> usize {
         self.tables[self.factors()]
     }
 
-    /// Whether no way leads from a variable through factors back to itself.
+    /// Whether the graph has no cycles.
     ///
     /// ```
     /// use maxmargin::inference::Topology;
@@ -298,7 +299,7 @@ impl Topology {
             && self.scopes.iter().all(|&v| self.states(v as usize) == 2)
     }
 
-    /// Number of labellings, if it is at most `most`.
+    /// Number of labellings, or `None` if it is larger than `most`.
     ///
     /// ```
     /// let graph = maxmargin::inference::Topology::new([3, 3, 2], [[0, 1]])?;
@@ -310,7 +311,7 @@ impl Topology {
         (0..self.variables()).try_fold(1, times)
     }
 
-    /// The joint state of a factor under a labelling: the place of its score in the table.
+    /// The joint state of a factor under a labelling, which is the index of its score in the table.
     ///
     /// ```
     /// let graph = maxmargin::inference::Topology::new([2, 3, 3], [[2, 0]])?;
@@ -367,7 +368,7 @@ impl Topology {
         }
     }
 
-    /// Changes a labelling so that it has the state or joint state whose score is at `at`.
+    /// Changes a labelling such that it has the state or joint state whose score is at `at`.
     pub(crate) fn touch(&self, at: usize, labelling: &mut [u32]) {
         if at < self.node_size() {
             let v = self.nodes.partition_point(|&start| start <= at) - 1;
@@ -383,7 +384,7 @@ impl Topology {
         }
     }
 
-    /// The factors that hold a variable.
+    /// The factors that contain a variable.
     pub(crate) fn links(&self, variable: usize) -> &[Link] {
         &self.links[self.link_starts[variable]..self.link_starts[variable + 1]]
     }
@@ -393,23 +394,24 @@ impl Topology {
         self.forest.as_deref()
     }
 
-    /// How far apart in a factor's table two neighbouring states of the variable in `slot` are.
+    /// The distance in the table of a factor between two neighbouring states of the variable in `slot`.
     pub(crate) fn stride(&self, factor: usize, slot: usize) -> usize {
         self.scope(factor)[slot + 1..].iter().map(|&v| self.states(v as usize)).product()
     }
 
-    /// Where the numbers lie that are kept per factor, variable of it and state of that.
+    /// The range of the message between a factor and its variable in `slot`, with one number per state.
     pub(crate) fn message(&self, factor: usize, slot: usize) -> Range<usize> {
         let at = self.scope_starts[factor] + slot;
         self.messages[at]..self.messages[at + 1]
     }
 
-    /// Number of all these.
+    /// The total size of all messages.
     pub(crate) fn messages_size(&self) -> usize {
         self.messages[self.scopes.len()]
     }
 
-    /// Calls `visit` with the place and the state of `slot` for each joint state of a factor.
+    /// Calls `visit` for each joint state of a factor, with its index and with the state of the variable
+    /// in `slot`.
     #[inline]
     pub(crate) fn for_each_state(
         &self,
@@ -426,8 +428,8 @@ impl Topology {
     }
 }
 
-/// The first largest number and where it is. NaN counts as the largest of all, so that it does not
-/// go unnoticed.
+/// Returns the index of the first largest number, and the number. NaN counts as the largest, so that it
+/// does not go unnoticed.
 pub(crate) fn argmax(values: &[f64]) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (at, &value) in values.iter().enumerate() {

@@ -1,9 +1,9 @@
 //! The best path through a chain.
 //!
-//! The forward recursion only takes maxima, which vectorises over labels; which predecessor gave
-//! the maximum is found again on the way back, for the labels of the best path alone. For T
-//! positions and K labels that takes O(TK²) time, and TK numbers of memory that the caller keeps. The
-//! matrix is read from end to end, four rows at a time, so that it may be larger than the caches.
+//! The forward recursion only computes maxima, which vectorises over labels. The predecessor that reached
+//! a maximum is found again on the way back, only for the labels of the best path. For T positions and K
+//! labels this takes O(TK²) time, and memory for TK numbers, which the caller keeps. The matrix is read
+//! in order, four rows at a time, so it may be larger than the caches.
 //!
 //! ```
 //! use maxmargin::inference::viterbi;
@@ -14,20 +14,20 @@
 //! assert_eq!((score, path), (2.5, vec![1, 0]));
 //! ```
 
-/// Rows of the matrix of transitions that are read together.
+/// The number of rows of the transition matrix that are read together.
 const ROWS: usize = 4;
 
-/// Fewer labels than this are not worth the trouble.
+/// With fewer labels than this, reading rows together does not pay.
 const FEW: usize = 8;
 
 /// Finds the best labelling of a chain.
 ///
 /// `scores` holds one row of `labels` node scores per position, `transitions` the score of label `a`
-/// followed by label `b` at `a * labels + b`; it may be empty, for none. Writes the labels of the
-/// best path to `path` and returns its score. Of paths with equal scores, the one with the smaller
-/// label is taken at the last position, and then backwards at each before it. No score may be NaN.
+/// followed by label `b` at `a * labels + b`; it may be empty. Writes the labels of the best path to
+/// `path` and returns its score. At ties, the path with the smaller label at the last position is taken,
+/// then at the position before it, and so on. No score may be NaN.
 ///
-/// `forward` is scratch memory; what is in it and in `path` before does not matter.
+/// `forward` is scratch memory. The contents of `forward` and `path` are overwritten.
 ///
 /// ```
 /// use maxmargin::inference::viterbi;
@@ -56,7 +56,7 @@ pub fn viterbi(
 
     forward.clear();
     forward.extend_from_slice(scores);
-    // A row more, to work on.
+    // One more row, as scratch memory.
     forward.resize(scores.len() + labels, 0.0);
     let (table, best) = forward.split_at_mut(scores.len());
     let mut rows = table.chunks_exact_mut(labels);
@@ -68,7 +68,7 @@ pub fn viterbi(
     trace_back(table, transitions, labels, path)
 }
 
-/// The first largest value and where it is.
+/// Returns the index of the first largest value, and the value.
 fn argmax(values: impl Iterator<Item = f64>) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (at, value) in values.enumerate() {
@@ -91,8 +91,8 @@ fn best_of_each(scores: &[f64], labels: usize, path: &mut Vec<u32>) -> f64 {
 
 /// `row[b] += max over a of before[a] + transitions[a][b]`; the maxima are taken in `best`.
 ///
-/// The matrix may be too large for the nearer caches, so it is read from end to end, some rows at a
-/// time; what is read again and again are the maxima.
+/// The matrix may be too large for the nearer caches, so it is read in order, some rows at a time; only
+/// the maxima are read repeatedly.
 fn add_best_predecessor(before: &[f64], transitions: &[f64], best: &mut [f64], row: &mut [f64]) {
     let labels = row.len();
     if labels < FEW {

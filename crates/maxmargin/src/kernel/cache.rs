@@ -1,37 +1,37 @@
-//! Rows of kernel values, as many as fit in so many bytes.
+//! A cache of rows of kernel values with limited memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// In place of an entry: none.
+/// Marks a missing neighbour in the list.
 const NONE: u32 = u32::MAX;
 
 /// A row of kernel values that several threads may read.
 pub(super) type KernelRow = Arc<Vec<f64>>;
 
-/// Keeps the rows that were asked for last.
+/// Keeps the rows that were used last.
 #[derive(Debug)]
 pub(super) struct RowCache {
     state: Mutex<Lru>,
 }
 
-/// A list of rows from the one asked for last to the one asked for first.
+/// A list of rows, from the most recently used to the least recently used one.
 #[derive(Debug)]
 struct Lru {
     rows: Vec<Option<KernelRow>>,
-    /// The neighbours of each row in the list: the one asked for after it, and the one before.
+    /// The neighbours of each row in the list: the row used after it, and the row used before it.
     newer: Vec<u32>,
     older: Vec<u32>,
     newest: u32,
     oldest: u32,
     count: usize,
     most: usize,
-    /// Memory of rows that were given up.
+    /// Memory of rows that were evicted.
     spare: Vec<Vec<f64>>,
     misses: u64,
 }
 
 impl RowCache {
-    /// A cache for `rows` rows of `length` values each, which may take up to `bytes`.
+    /// Creates a cache for `rows` rows of `length` values each, which uses at most `bytes`.
     pub(super) fn new(rows: usize, length: usize, bytes: usize) -> Self {
         let most = bytes / (length * size_of::<f64>()).max(1);
         Self {
@@ -49,7 +49,7 @@ impl RowCache {
         }
     }
 
-    /// Row `at`, which `fill` fills if it is not there. While it does so, other threads go on.
+    /// Returns row `at`. If it is not in the cache, `fill` computes it, without blocking other threads.
     pub(super) fn get(&self, at: u32, fill: impl FnOnce(&mut Vec<f64>)) -> KernelRow {
         let mut values = {
             let mut state = self.lock();
@@ -67,7 +67,7 @@ impl RowCache {
         row
     }
 
-    /// How many rows had to be filled so far.
+    /// The number of rows that had to be computed so far.
     pub(super) fn misses(&self) -> u64 {
         self.lock().misses
     }
@@ -79,7 +79,7 @@ impl RowCache {
 
 impl Lru {
     fn put(&mut self, at: u32, row: &KernelRow) {
-        // Another thread may have been faster; and there may be no room for a single row.
+        // Another thread may have been faster, and there may be no room even for a single row.
         if self.most == 0 || self.rows[at as usize].is_some() {
             return;
         }
@@ -95,7 +95,7 @@ impl Lru {
         self.count += 1;
     }
 
-    /// Puts a row at the newest end of the list.
+    /// Inserts a row at the newest end of the list.
     fn link(&mut self, at: u32) {
         (self.older[at as usize], self.newer[at as usize]) = (self.newest, NONE);
         match self.newest {
@@ -105,7 +105,7 @@ impl Lru {
         self.newest = at;
     }
 
-    /// Takes a row out of the list.
+    /// Removes a row from the list.
     fn unlink(&mut self, at: u32) {
         let (newer, older) = (self.newer[at as usize], self.older[at as usize]);
         match newer {

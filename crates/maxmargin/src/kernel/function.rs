@@ -1,4 +1,4 @@
-//! What takes the place of an inner product.
+//! Kernel functions, which replace inner products.
 
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ use thiserror::Error;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", deny_unknown_fields))]
 pub enum Kernel {
-    /// ⟨a, b⟩: the model as it is without a kernel.
+    /// ⟨a, b⟩, which yields the same model as no kernel.
     Linear,
     /// (γ⟨a, b⟩ + c)^d.
     Polynomial {
@@ -35,7 +35,7 @@ pub enum Kernel {
     },
 }
 
-/// A kernel that makes no sense, or none for a problem.
+/// Why a kernel is invalid, or cannot be used with a problem.
 ///
 /// ```
 /// use maxmargin::kernel::Kernel;
@@ -59,7 +59,7 @@ pub enum KernelError {
     #[error("weights with bounds and a kernel do not go together")]
     Bounds,
     /// A problem whose scores do not depend on inputs.
-    #[error("there are no weights of inputs, for which a kernel could stand")]
+    #[error("the model has no weights of inputs that a kernel could replace")]
     NoInputs,
     /// A kernel value that is not finite.
     #[error(
@@ -74,10 +74,10 @@ pub enum KernelError {
 }
 
 impl Kernel {
-    /// Checks its parameters.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// A degree of 0, or parameters that are out of range.
+    /// If the degree is 0, or if a parameter is out of range.
     pub fn check(&self) -> Result<(), KernelError> {
         let positive = |gamma: f64| match gamma > 0.0 && gamma.is_finite() {
             true => Ok(()),

@@ -1,23 +1,23 @@
-//! Distinct inputs, and their kernel with others.
+//! Distinct inputs, and kernel values of pairs of inputs.
 
 use super::function::Kernel;
 use crate::model::rows::{Row, Rows};
 use std::borrow::Borrow;
 use std::collections::HashMap;
 
-/// Distinct inputs: equal ones are one, so that their parts are merged.
+/// Distinct inputs. Equal inputs are stored once, so that their parts are merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Inputs {
     pub(super) rows: Rows,
-    /// ‖x‖² of each.
+    /// ‖x‖² of each input.
     norms: Vec<f64>,
     attribute_bound: usize,
 }
 
-/// Attributes in increasing order, each once and none 0.
+/// Attributes in increasing order, without repetitions and zeros.
 type Entries = Vec<(u32, f64)>;
 
-/// Finds equal inputs while they are collected.
+/// Collects inputs and finds equal ones.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     known: HashMap<Vec<(u32, u64)>, u32>,
@@ -25,7 +25,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// The number of an input, which is added if it is new.
+    /// Returns the number of an input, and adds it if it is new.
     pub(super) fn number(&mut self, row: Row<'_>) -> u32 {
         let entries = canonical(row);
         let key = key(&entries);
@@ -42,7 +42,7 @@ impl Collector {
     }
 }
 
-/// What tells inputs apart.
+/// A key that distinguishes inputs.
 fn key(entries: &[(u32, f64)]) -> Vec<(u32, u64)> {
     entries.iter().map(|&(attribute, value)| (attribute, value.to_bits())).collect()
 }
@@ -62,13 +62,13 @@ fn canonical(row: Row<'_>) -> Entries {
 }
 
 impl Inputs {
-    /// Adds an input, known to be new; its values are finite, or their sums are infinite, which shows
-    /// in its kernel with itself.
+    /// Adds an input that is known to be new. If the sum of repeated values is infinite, the kernel of
+    /// the input with itself is infinite too.
     fn push(&mut self, entries: Entries) {
         let last = entries.last().map_or(0, |&(attribute, _)| attribute as usize + 1);
         self.attribute_bound = self.attribute_bound.max(last);
         let is_finite = entries.iter().all(|(_, value)| value.is_finite());
-        // Infinite values cannot be kept; an infinite length tells of them.
+        // Infinite values cannot be stored. An infinite length marks them.
         let _ = self.rows.push(if is_finite { entries } else { Entries::new() });
         let mut dense = vec![0.0; if is_finite { last } else { 0 }];
         let row = self.rows.row(self.norms.len());
@@ -76,7 +76,7 @@ impl Inputs {
         self.norms.push(if is_finite { row.dot(&dense) } else { f64::INFINITY });
     }
 
-    /// Puts together what was taken apart.
+    /// Creates inputs from rows.
     pub(super) fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
         let mut inputs = Self::default();
         rows.into_iter().for_each(|entries| inputs.push(entries));
@@ -87,7 +87,7 @@ impl Inputs {
         self.norms.len()
     }
 
-    /// The places of `others` among these, if they are all here.
+    /// Returns the places of `others` among these inputs, or `None` if one of them is missing.
     pub(super) fn places(&self, others: &Self) -> Option<Vec<usize>> {
         let key_of = |inputs: &Self, m| key(&canonical(inputs.rows.row(m)));
         let known: HashMap<_, usize> = (0..self.len()).map(|m| (key_of(self, m), m)).collect();
@@ -120,8 +120,8 @@ impl Inputs {
         kernel.value(norm, norm, norm)
     }
 
-    /// Fills `values` with the kernel of any input with all of these. `dense` is scratch memory, all
-    /// zeros before and after.
+    /// Fills `values` with the kernel of any input with all of these inputs. `dense` is scratch memory,
+    /// which is all zeros before and after the call.
     pub(super) fn values(
         &self,
         kernel: &Kernel,
@@ -141,8 +141,8 @@ impl Inputs {
     }
 }
 
-/// Adds Σ_m k_m·β_m to each row of `scores`, one for each of the `rows` of kernel values; `beta` has
-/// `labels` entries for each input.
+/// Adds Σ_m k_m·β_m to each row of `scores`. There is one row for each of the `rows` of kernel values,
+/// and `beta` has `labels` entries for each input.
 pub(super) fn add_expansion<R: Borrow<Vec<f64>>>(
     beta: &[f64],
     labels: usize,
@@ -150,7 +150,7 @@ pub(super) fn add_expansion<R: Borrow<Vec<f64>>>(
     scores: &mut [f64],
 ) {
     for (m, beta) in beta.chunks_exact(labels).enumerate() {
-        // Most inputs have no part in the weights, or all of their labels do.
+        // For most inputs either no label or every label has a coefficient.
         if beta.iter().all(|b| *b == 0.0) {
             continue;
         }

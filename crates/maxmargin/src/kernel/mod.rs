@@ -7,15 +7,15 @@
 //! w = Σ_m x_m ⊗ β_m,    β_m(y) = Σ_{nodes with the input x_m} cᵢ/(λC) · ([y = truth] − μ(y))
 //! ```
 //!
-//! and all that is ever asked of them are inner products of inputs: the score of label y at an input x
-//! is Σ_m β_m(y)·⟨x_m, x⟩. So any kernel k(x_m, x) may take the place of the inner product
-//! ([`Kernel`]), and the model is linear in a space of features that nobody has to write down.
+//! and they are used only in inner products of inputs: the score of label y at an input x is Σ_m
+//! β_m(y)·⟨x_m, x⟩. So any kernel k(x_m, x) may replace the inner product ([`Kernel`]). The model is then
+//! linear in a space of features that need not be computed.
 //!
-//! [`Kernelised`] is such a problem: its weights are the β, one for each distinct input of the training
-//! data and each label, and what does not depend on inputs (transitions, biases, pairs of labels) has
-//! weights as ever. It is a [`Problem`](crate::Problem) like any other, so that all orders, directions,
-//! steps, line searches, paths and certificates are the same; with the linear kernel, so are the
-//! iterates. [`KernelModel`] is what is left to predict with.
+//! [`Kernelised`] is such a problem. Its weights are the β, one for each distinct input of the training
+//! data and each label, followed by the usual weights of transitions, biases or pairs of labels, which do
+//! not depend on inputs. It is an ordinary [`Problem`](crate::Problem), so all orders, directions, steps,
+//! line searches, paths and certificates apply to it. With the linear kernel, the iterates are the same
+//! as without a kernel. [`KernelModel`] makes predictions with a trained model.
 //!
 //! ```
 //! use maxmargin::kernel::{Kernel, KernelModel, Kernelised};

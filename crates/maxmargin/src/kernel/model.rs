@@ -1,15 +1,15 @@
-//! What is left of training to predict with.
+//! A trained model with a kernel, for prediction.
 
 use super::function::{Kernel, KernelError};
 use super::inputs::{Inputs, add_expansion};
 use super::problem::{Kernelised, NodeInputs};
 use thiserror::Error;
 
-/// A trained model with a kernel: the inputs that have a part in its scores, their coefficients, and
-/// the other weights.
+/// A trained model with a kernel: the inputs that contribute to its scores, their coefficients, and the
+/// other weights.
 ///
-/// It can be written to a file (serde) and read again. [`predict`](Self::predict) takes a problem of the
-/// kind it was trained on, with new data: the shape says how it scores.
+/// It can be written to a file and read again with serde. [`predict`](Self::predict) takes a problem with
+/// new data that is of the same kind and shape as the problem of training.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -31,12 +31,12 @@ pub struct KernelModel {
     kernel: Kernel,
     labels: usize,
     inputs: Inputs,
-    /// All labels of an input side by side.
+    /// The coefficients, with all labels of an input side by side.
     coefficients: Vec<f64>,
     rest: Vec<f64>,
 }
 
-/// A kernel model as it is in files.
+/// The serialized form of a kernel model.
 #[derive(Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -48,7 +48,7 @@ struct Plain {
     rest: Vec<f64>,
 }
 
-/// Pieces that make no kernel model.
+/// Why a kernel model is invalid.
 ///
 /// ```
 /// use maxmargin::kernel::{Kernel, KernelModel};
@@ -59,10 +59,10 @@ struct Plain {
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum KernelModelError {
-    /// A kernel that makes no sense.
+    /// The kernel is invalid.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// No labels.
+    /// There are no labels.
     #[error("a kernel model needs at least one label")]
     NoLabels,
     /// Too many or too few coefficients.
@@ -78,7 +78,7 @@ pub enum KernelModelError {
     /// A number that is NaN or infinite.
     #[error("a number is not finite")]
     NotFinite,
-    /// Attributes that do not increase.
+    /// The attributes of an input do not increase.
     #[error("the attributes of input {input} are not in order")]
     Order {
         /// The input.
@@ -87,7 +87,8 @@ pub enum KernelModelError {
 }
 
 impl KernelModel {
-    /// What the weights of a kernelised problem come to, without the inputs that have no part in it.
+    /// Creates a model from the weights of a kernelised problem, without the inputs whose coefficients
+    /// are 0.
     ///
     /// # Panics
     /// If there are too few weights.
@@ -98,11 +99,11 @@ impl KernelModel {
         Self { kernel: *problem.kernel(), labels, inputs, coefficients, rest }
     }
 
-    /// Puts a model together: the inputs as `(attribute, value)` pairs, for each of them a coefficient
-    /// per label, and the other weights of the problem.
+    /// Creates a model from inputs as `(attribute, value)` pairs, a coefficient per label for each of
+    /// them, and the other weights of the problem.
     ///
     /// # Errors
-    /// A kernel that makes no sense, numbers that do not fit together or are not finite.
+    /// If the kernel is invalid, or if numbers do not fit together or are not finite.
     pub fn from_parts(
         kernel: Kernel,
         labels: usize,
@@ -131,34 +132,35 @@ impl KernelModel {
         &self.kernel
     }
 
-    /// Number of inputs that have a part in the scores.
+    /// Number of inputs that contribute to the scores.
     pub fn inputs(&self) -> usize {
         self.inputs.len()
     }
 
     /// Number of *support parts*: pairs of an input and a label whose coefficient is not 0. Equal inputs
-    /// of the training data are one.
+    /// of the training data count once.
     pub fn parts(&self) -> usize {
         self.coefficients.iter().filter(|b| **b != 0.0).count()
     }
 
-    /// The coefficients, all labels of an input side by side.
+    /// The coefficients, with all labels of an input side by side.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
     }
 
-    /// The weights that have nothing to do with inputs.
+    /// The weights that do not belong to inputs.
     pub fn rest(&self) -> &[f64] {
         &self.rest
     }
 
-    /// Predicts the outputs of all examples of a problem of the kind it was trained on.
+    /// Predicts the outputs of all examples of a problem, which must be of the same kind as the problem
+    /// of training.
     ///
     /// # Panics
-    /// If the problem has other labels or other weights besides those of inputs.
+    /// If the problem has another number of labels or of weights that do not belong to inputs.
     pub fn predict<P: NodeInputs>(&self, problem: &P) -> Vec<P::Output> {
         assert_eq!(problem.labels(), self.labels, "the model has other labels");
-        // Where the problem has the weights of inputs, there is nothing; these are in the scores already.
+        // The weights of inputs are 0, because `add_expansion` adds their scores.
         let mut w = vec![0.0; problem.rest()];
         w.extend_from_slice(&self.rest);
         assert_eq!(w.len(), problem.dim(), "the model has other weights");

@@ -1,4 +1,4 @@
-//! A problem with a kernel in place of inner products.
+//! A problem with a kernel instead of inner products.
 
 use super::cache::{KernelRow, RowCache};
 use super::function::{Kernel, KernelError};
@@ -11,12 +11,11 @@ use crate::problem::{
     Abilities, OwnLength, Parts, Problem, ProblemExt, ScaledLosses, SparseVec, Target, Truths,
 };
 
-/// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs:
+/// A problem whose examples have nodes with inputs, and whose weights begin with those of inputs,
 /// attribute by attribute with all labels side by side.
 ///
 /// [`Chain`](crate::model::chain::Chain), [`Multiclass`](crate::model::multiclass::Multiclass) and
-/// [`Multilabel`](crate::model::multilabel::Multilabel) are such problems, and can be
-/// [`Kernelised`].
+/// [`Multilabel`](crate::model::multilabel::Multilabel) are such problems. They can be [`Kernelised`].
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -36,17 +35,19 @@ pub trait NodeInputs: Problem + Sized {
     /// The input of a node.
     fn input(&self, i: usize, node: usize) -> Row<'_>;
 
-    /// Where the weights that have nothing to do with inputs begin; 0 if there are no others.
+    /// The index of the first weight that does not belong to inputs. It is 0 if there are no weights of
+    /// inputs.
     fn rest(&self) -> usize;
 
-    /// The same problem over the *numbers* of inputs: the input of each node, all of them counted
-    /// through, is a single attribute with the value 1, `numbers[node]` of `count`; and lengths are those
-    /// that inner products of `product` of two numbers give.
+    /// The same problem over the *numbers* of inputs: the input of each node is replaced by a single
+    /// attribute with the value 1, `numbers[node]` < `count`, where nodes of all examples are numbered in
+    /// order. Lengths use `product` of two numbers as the inner product.
     #[must_use]
     fn renumbered(self, numbers: &[u32], count: usize, product: &dyn Fn(u32, u32) -> f64) -> Self;
 
-    /// As [`prepare`](crate::problem::Parts::prepare), but for what inputs add to the scores: `add` is called once
-    /// with the scores of all nodes, a row of labels each, and is to add it.
+    /// Like [`prepare`](crate::problem::Parts::prepare), but without the scores of inputs. Instead, `add`
+    /// is called once with the scores of all nodes, one row of labels each, and adds the scores of inputs
+    /// to them.
     fn prepare_with(
         &self,
         i: usize,
@@ -58,24 +59,24 @@ pub trait NodeInputs: Problem + Sized {
 
 /// A problem with a kernel. See the [module](crate::kernel).
 ///
-/// Its weights are the coefficients β, all labels side by side for each distinct input of the data,
-/// and then the other weights of the problem, as they were. ‖w‖² in its certificates is the length in
-/// the kernel's space.
+/// Its weights are the coefficients β, with all labels side by side for each distinct input of the data,
+/// followed by the other weights of the problem. In its certificates, ‖w‖² is the squared length in the
+/// space of the kernel.
 ///
-/// Coefficients have no bounds: a problem with bounds on its weights is refused, and so are bounds
-/// [around](crate::Bounded) it. Which wrappers go together is written
-/// [here](crate::forward_problem#which-wrappers-go-together).
+/// Coefficients have no bounds. A problem with bounds on its weights is refused, and training refuses a
+/// [`Bounded`](crate::Bounded) around it. A [table](crate::forward_problem#which-wrappers-go-together)
+/// lists which wrappers can be combined.
 ///
-/// What an oracle call takes is dominated by the scores: one kernel value for each node of the example
-/// and each distinct input of all examples. Rows of these values are kept, as many as fit.
+/// Most time of an oracle call is spent on scores, which need one kernel value for each node of the
+/// example and each distinct input of all examples. Rows of these values are cached, as many as fit.
 #[derive(Debug)]
 pub struct Kernelised<P> {
-    /// Over numbers of inputs.
+    /// The problem over numbers of inputs.
     inner: P,
     kernel: Kernel,
     inputs: Inputs,
     labels: usize,
-    /// The number of every node's input, and where each example's begin.
+    /// The number of the input of every node, and the index of each example's first node.
     numbers: Vec<u32>,
     starts: Vec<usize>,
     cache: RowCache,
@@ -100,11 +101,11 @@ pub struct KernelWorkspace<W> {
     dense: Vec<f64>,
 }
 
-/// Inputs whose kernel rows are looked at together for ‖w‖².
+/// The number of inputs whose kernel rows are used together for ‖w‖².
 const TOGETHER: usize = 8;
 
 impl<P: NodeInputs> Kernelised<P> {
-    /// Puts a kernel into a problem. Up to `bytes` of kernel values are kept.
+    /// Creates a problem with a kernel. Up to `bytes` of kernel values are cached.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -115,8 +116,8 @@ impl<P: NodeInputs> Kernelised<P> {
     /// # Ok::<(), maxmargin::kernel::KernelError>(())
     /// ```
     ///
-    /// A wrapper has no inputs of its own and is refused, be it of bounds, of slack rescaling, or another
-    /// kernel; and so are soft constraints:
+    /// Wrappers for bounds, slack rescaling or another kernel have no inputs, so they do not compile
+    /// here. Neither do soft constraints:
     ///
     /// ```compile_fail,E0277
     /// # use maxmargin::{Bounded, Bounds, doc::toy, kernel::{Kernel, Kernelised}};
@@ -141,8 +142,8 @@ impl<P: NodeInputs> Kernelised<P> {
     /// ```
     ///
     /// # Errors
-    /// Parameters of the kernel that are out of range, a problem with bounds or without inputs, or
-    /// inputs so large that the kernel is not finite.
+    /// If parameters of the kernel are out of range, if the problem has bounds or no inputs, or if inputs
+    /// are so large that the kernel is not finite.
     pub fn new(problem: P, kernel: Kernel, bytes: usize) -> Result<Self, KernelError> {
         kernel.check()?;
         if bounds_in_force(&problem).is_some() {
@@ -152,12 +153,14 @@ impl<P: NodeInputs> Kernelised<P> {
         if problem.rest() == 0 {
             return Err(KernelError::NoInputs);
         }
+        // Number the distinct inputs.
         let (mut collector, mut numbers, mut starts) = (Collector::default(), Vec::new(), vec![0]);
         for i in 0..problem.examples() {
             numbers
                 .extend((0..problem.nodes(i)).map(|node| collector.number(problem.input(i, node))));
             starts.push(numbers.len());
         }
+        // Refuse inputs whose kernel is not finite.
         let inputs = collector.finish();
         for example in 0..problem.examples() {
             for &number in &numbers[starts[example]..starts[example + 1]] {
@@ -188,19 +191,19 @@ impl<P: NodeInputs> Kernelised<P> {
         self.numbers.len()
     }
 
-    /// How many rows of kernel values had to be computed so far, for want of room or for the first
-    /// time.
+    /// The number of rows of kernel values that were computed so far, including those that had been
+    /// evicted.
     pub fn computed_rows(&self) -> u64 {
         self.cache.misses()
     }
 
-    /// The problem inside, over numbers of inputs: what its parts and outputs are, it says.
+    /// The problem inside, over numbers of inputs. It has the same parts and outputs.
     pub fn inner(&self) -> &P {
         &self.inner
     }
 
-    /// The inputs whose coefficients among `weights` are not all 0, and the weights without those of the
-    /// others: what a model has to keep.
+    /// Returns what a model has to keep: the inputs whose coefficients in `weights` are not all 0, and
+    /// the weights without the coefficients of other inputs.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -236,9 +239,9 @@ impl<P: NodeInputs> Kernelised<P> {
         (Inputs::from_rows(rows), few)
     }
 
-    /// The weights of this problem that [`support`](Self::support) has made few of: those of inputs that
-    /// are not in `support` are 0. None if it has inputs that are not in the data, or if there are too few
-    /// or too many weights.
+    /// Inverts [`support`](Self::support): returns all weights of this problem, with coefficients 0 for
+    /// inputs that are not in `support`. Returns `None` if `support` has an input that is not in the
+    /// data, or if the number of weights is wrong.
     pub fn weights_of(&self, support: &Support, few: &[f64]) -> Option<Vec<f64>> {
         let (all, labels) = (self.inputs.len() * self.labels, self.labels);
         let (beta, rest) = few.split_at_checked(support.len() * labels)?;
@@ -276,7 +279,7 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
     type Workspace = KernelWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace, // its own, with that of the problem inside
+        workspace, // contains that of the problem inside
         bounds,    // `new` refuses them
         abilities, // see there
     ]);
@@ -289,17 +292,17 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
     fn abilities(&self) -> Abilities<'_, Self::Workspace, P::Output> {
         let inner = self.inner.abilities();
         Abilities {
-            // Scores of inputs are sums of kernel values.
+            // The scores of inputs are sums of kernel values.
             parts: Some(self),
             truths: inner.truths.is_some().then_some(self as _),
             points: inner.points,
             scaled_losses: inner.scaled_losses.is_some().then_some(self as _),
-            // Simplices would score parts without kernel values, expectations would need this workspace, and
-            // a second objective would take coefficients for weights.
+            // Simplices would score parts without kernel values, expectations would need this workspace,
+            // and a second objective would treat coefficients as weights.
             simplices: None,
             expectations: None,
             second_objective: None,
-            // The length in the kernel's space.
+            // The length in the space of the kernel.
             own_length: Some(self),
             total_weight: inner.total_weight,
             has_signed_losses: inner.has_signed_losses,

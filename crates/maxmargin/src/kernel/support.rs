@@ -1,4 +1,4 @@
-//! The inputs that a trained model is a sum over.
+//! The inputs whose kernels a trained model sums over.
 
 use super::function::Kernel;
 use super::inputs::Inputs;
@@ -7,12 +7,12 @@ use crate::model::chain::{Sequence, Sequences};
 use crate::model::{LabelledRows, Row};
 use std::sync::Arc;
 
-/// The inputs whose coefficients are not all 0: what is left of the training data in a model with a
-/// kernel. Clones share their memory.
+/// The inputs of a trained model with a kernel whose coefficients are not all 0. Clones share their
+/// memory.
 ///
-/// With the kernel values of an input x and all of these as its attributes, k(x₁, x), k(x₂, x), …, the
-/// model is linear: its weights are the coefficients, and everything that a linear model can do
-/// (n-best, margins, rules) is done by the code of the linear model. [`Expander`] makes such rows.
+/// If the attributes of an input x are its kernel values k(x₁, x), k(x₂, x), … with all of these inputs,
+/// the model is linear and its weights are the coefficients. So the code of the linear model can do
+/// everything else (n-best, margins, rules). [`Expander`] makes such rows.
 ///
 /// ```
 /// use maxmargin::kernel::{Expander, Kernel, Support};
@@ -42,7 +42,7 @@ impl Support {
     /// ```
     ///
     /// # Errors
-    /// Attributes that are not in order, or values that are not finite.
+    /// If attributes are not in order, or if a value is not finite.
     pub fn new(
         inputs: impl IntoIterator<Item = Vec<(u32, f64)>>,
     ) -> Result<Self, KernelModelError> {
@@ -71,20 +71,20 @@ impl Support {
         self.inputs.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no inputs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One past the largest attribute.
+    /// One more than the largest attribute.
     pub fn attribute_bound(&self) -> usize {
         self.inputs.rows.attribute_bound()
     }
 
-    /// An input.
+    /// The input with the number `m`.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there is no such input.
     pub fn input(&self, m: usize) -> Row<'_> {
         self.inputs.rows.row(m)
     }
@@ -95,7 +95,7 @@ impl Support {
     }
 }
 
-/// Turns inputs into their kernel values with those of a [`Support`], which has an example.
+/// Turns inputs into their kernel values with the inputs of a [`Support`]. See there for an example.
 #[derive(Debug, Clone)]
 pub struct Expander {
     kernel: Kernel,
@@ -107,15 +107,15 @@ pub struct Expander {
 }
 
 impl Expander {
-    /// For a kernel and the inputs of a model.
+    /// Creates an expander for a kernel and the inputs of a model.
     pub fn new(kernel: Kernel, support: &Support) -> Self {
         let numbers = (0..support.len() as u32).collect();
         let (values, dense) = (Vec::new(), Vec::new());
         Self { kernel, support: support.clone(), numbers, values, dense }
     }
 
-    /// k(x_m, x) for all inputs x_m, as a row whose attributes are the numbers m. A value that is too
-    /// large to be one is taken for the largest.
+    /// Returns k(x_m, x) for all inputs x_m, as a row whose attributes are the numbers m. Infinite values
+    /// are replaced by the largest finite number.
     pub fn expand(&mut self, input: Row<'_>) -> Row<'_> {
         self.support.inputs.values(&self.kernel, input, &mut self.dense, &mut self.values);
         for value in &mut self.values {
@@ -124,8 +124,8 @@ impl Expander {
         Row { attributes: &self.numbers, values: &self.values }
     }
 
-    /// A sequence as the weights of a model with a kernel see it: the kernel values of each token, and the
-    /// labels as they are. Its example weight is 1.
+    /// Returns a sequence with the kernel values of each token as attributes, and with the same labels.
+    /// Its example weight is 1.
     ///
     /// ```
     /// use maxmargin::kernel::{Expander, Kernel, Support};
@@ -150,7 +150,7 @@ impl Expander {
         one
     }
 
-    /// A row as the weights of a model with a kernel see it, without labels.
+    /// Returns a row with its kernel values as attributes, and without labels.
     ///
     /// ```
     /// use maxmargin::kernel::{Expander, Kernel, Support};
@@ -170,8 +170,8 @@ impl Expander {
 }
 
 impl Kernel {
-    /// 1/(d·σ²), where σ² is the variance of all d attributes of all `inputs`: with it a kernel sees
-    /// distances of about 1, whatever the scale of the data. 1 if all values are the same.
+    /// Returns the parameter γ = 1/(d·σ²), where σ² is the variance of all d attributes of all `inputs`.
+    /// With this γ, distances are about 1 for data of any scale. Returns 1 if all values are the same.
     ///
     /// ```
     /// use maxmargin::kernel::Kernel;
@@ -195,7 +195,7 @@ impl Kernel {
         if gamma > 0.0 && gamma.is_finite() { gamma } else { 1.0 }
     }
 
-    /// Its name: `linear`, `poly` or `rbf`.
+    /// The name of the kernel: `linear`, `poly` or `rbf`.
     ///
     /// ```
     /// assert_eq!(maxmargin::kernel::Kernel::Rbf { gamma: 1.0 }.name(), "rbf");

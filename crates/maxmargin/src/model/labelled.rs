@@ -1,9 +1,9 @@
-//! Rows with sets of labels in index form: what multiclass and binary models are trained on.
+//! Rows with sets of labels in index form, for multiclass, multilabel and binary models.
 
 use super::rows::{NotFinite, Row, Rows};
 use thiserror::Error;
 
-/// What is wrong with a row that was about to be added.
+/// Why a row cannot be added.
 ///
 /// ```
 /// use maxmargin::model::{LabelledRows, RowError};
@@ -26,7 +26,7 @@ pub enum RowError {
         /// The offending value.
         value: f64,
     },
-    /// A label that is given twice.
+    /// A label occurs twice.
     #[error("the label {0} is given twice")]
     RepeatedLabel(u32),
     /// An example weight that is not a positive finite number.
@@ -34,11 +34,11 @@ pub enum RowError {
     Weight(f64),
 }
 
-/// Examples of the plainest kind: sparse real-valued attributes, and a set of labels.
+/// The simplest kind of examples: rows of sparse real-valued attributes, each with a set of labels.
 ///
-/// A multiclass model wants exactly one label in every row; a binary one asks whether a label is
-/// among them. Everything is stored in a few flat arrays. Attributes and labels are plain indices;
-/// names are the business of the reader.
+/// A multiclass model needs exactly one label in every row. A binary model asks whether a certain label
+/// is in the set. Everything is stored in a few flat arrays. Attributes and labels are plain indices; the
+/// code that reads files handles names.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -75,9 +75,8 @@ impl LabelledRows {
 
     /// Adds a row: attributes `(index, value)`, labels, and an example weight.
     ///
-    /// Attributes and labels are put in increasing order; values of an attribute that comes several
-    /// times add up. Any index will do here: that labels and attributes fit a shape is for the
-    /// model to check.
+    /// Attributes and labels are sorted, and values of a repeated attribute are added up. Any index is
+    /// accepted here; the model checks that labels and attributes fit a shape.
     ///
     /// ```
     /// let mut data = maxmargin::model::LabelledRows::new();
@@ -88,8 +87,8 @@ impl LabelledRows {
     /// ```
     ///
     /// # Errors
-    /// A value that is NaN or infinite, a repeated label, or a weight that is not positive and
-    /// finite; the row is then not added.
+    /// If a value is NaN or infinite, if a label is repeated, or if the weight is not positive and
+    /// finite. The row is not added then.
     pub fn push(
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -104,6 +103,7 @@ impl LabelledRows {
         if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(RowError::RepeatedLabel(pair[0]));
         }
+        // Sort the attributes and add up repeated ones.
         let mut row: Vec<(u32, f64)> = attributes.into_iter().collect();
         if !row.is_sorted_by(|a, b| a.0 < b.0) {
             row.sort_by_key(|&(attribute, _)| attribute);
@@ -117,6 +117,7 @@ impl LabelledRows {
         }
         let refuse = |NotFinite { attribute, value }| RowError::Value { attribute, value };
         self.rows.push(row).map_err(refuse)?;
+        // Weights are stored from the first one on that is not 1.
         if weight != 1.0 && self.weights.is_empty() {
             self.weights.resize(self.len(), 1.0);
         }
@@ -152,7 +153,7 @@ impl LabelledRows {
         self.rows.row(i)
     }
 
-    /// The labels of row `i`, in increasing order, perhaps none.
+    /// The labels of row `i`, in increasing order. A row may have no label.
     ///
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
@@ -178,7 +179,7 @@ impl LabelledRows {
         (0..self.len()).map(|i| (self.row(i), self.labels(i)))
     }
 
-    /// The rows whose index is to be kept, in the same order.
+    /// Returns the rows for whose index `keep` returns `true`, in the same order.
     ///
     /// ```
     /// let mut data = maxmargin::model::LabelledRows::new();
@@ -193,13 +194,13 @@ impl LabelledRows {
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut selected = Self::new();
         for i in (0..self.len()).filter(|&i| keep(i)) {
-            // What is in here was checked when it came in.
+            // The data were checked when they were added.
             let _ = selected.push(self.row(i).pairs(), self.labels(i), self.weight(i));
         }
         selected
     }
 
-    /// The same rows with a single attribute each, `numbers[i]`, of the value 1.
+    /// The same rows with a single attribute each, `numbers[i]`, whose value is 1.
     #[must_use]
     pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
         let mut rows = Rows::default();
@@ -210,7 +211,8 @@ impl LabelledRows {
         Self { rows, ..self.clone() }
     }
 
-    /// One past the largest label, 0 without labels: the number of classes a shape needs at least.
+    /// One more than the largest label, or 0 if there are no labels. This is the smallest number of
+    /// classes that a shape needs.
     ///
     /// ```
     /// let mut data = maxmargin::model::LabelledRows::new();
@@ -222,7 +224,7 @@ impl LabelledRows {
         self.labels.iter().max().map_or(0, |&label| label as usize + 1)
     }
 
-    /// One past the largest attribute, 0 without attributes.
+    /// One more than the largest attribute, or 0 if there are no attributes.
     pub fn attribute_bound(&self) -> usize {
         self.rows.attribute_bound()
     }
@@ -246,7 +248,7 @@ mod tests {
         for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(data.push([(1, 1.0)], &[0], weight), Err(RowError::Weight(_))));
         }
-        // Two finite values whose sum is none.
+        // Two finite values whose sum is infinite.
         let twice = [(3, f64::MAX), (3, f64::MAX)];
         assert!(matches!(data.push(twice, &[0], 1.0), Err(RowError::Value { attribute: 3, .. })));
         assert_eq!(data, before);

@@ -1,5 +1,5 @@
-//! Sparse rows of attributes: how every model keeps its inputs, reads scores off them, and scatters
-//! updates over them.
+//! Sparse rows of attributes. Every model uses them to store its inputs, to compute scores and to scatter
+//! updates.
 
 use crate::problem::sparse::Sink;
 use crate::util::prefetch::{prefetch, prefetch_first};
@@ -12,7 +12,7 @@ pub(crate) struct NotFinite {
     pub(crate) value: f64,
 }
 
-/// Rows of attributes with values, compressed: a pass over them is a pass over memory.
+/// Rows of attributes with values, compressed, so that a pass over them reads memory in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rows {
     /// First entry of each row, and one past the last entry.
@@ -29,7 +29,7 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// Adds a row; one with a value that is not finite is not added.
+    /// Adds a row, unless a value is not finite.
     pub(crate) fn push(
         &mut self,
         row: impl IntoIterator<Item = (u32, f64)>,
@@ -44,7 +44,7 @@ impl Rows {
             if value != 1.0 && self.values.is_empty() {
                 self.values.resize(self.attributes.len(), 1.0);
             }
-            // Once there are values they run parallel to the attributes.
+            // Once values are stored, there is one for every attribute.
             if value != 1.0 || !self.values.is_empty() {
                 self.values.push(value);
             }
@@ -73,25 +73,25 @@ impl Rows {
         }
     }
 
-    /// One past the largest attribute, 0 without attributes.
+    /// One more than the largest attribute, or 0 if there are no attributes.
     pub(crate) fn attribute_bound(&self) -> usize {
         self.attributes.iter().max().map_or(0, |&a| a as usize + 1)
     }
 
-    /// Asks for rows whose entries are known to be `entries` to be brought near.
+    /// Prefetches rows whose entries are known to be `entries`.
     pub(crate) fn prefetch(&self, rows: Range<usize>, entries: Range<usize>) {
         prefetch(&self.starts[rows]);
         prefetch_first(&self.attributes[entries.clone()]);
         prefetch_first(self.values.get(entries).unwrap_or_default());
     }
 
-    /// As [`prefetch`](Self::prefetch), for rows whose first and last entries have to be looked up.
+    /// Like [`prefetch`](Self::prefetch), for rows whose first and last entries must be looked up.
     pub(crate) fn prefetch_rows(&self, rows: Range<usize>) {
         let entries = self.starts[rows.start]..self.starts[rows.end];
         self.prefetch(rows, entries);
     }
 
-    /// Asks for a row to be brought near.
+    /// Prefetches a row.
     pub(crate) fn prefetch_row(&self, i: usize) {
         let entries = self.starts[i]..self.starts[i + 1];
         prefetch(&self.attributes[entries.clone()]);
@@ -111,7 +111,7 @@ impl Rows {
 pub struct Row<'a> {
     /// Attribute indices.
     pub attributes: &'a [u32],
-    /// Their values, parallel to `attributes`; empty if every value is 1.
+    /// The values of the attributes, or empty if every value is 1.
     pub values: &'a [f64],
 }
 
@@ -135,11 +135,11 @@ impl<'a> Row<'a> {
     }
 
     /// Σ value · `weights`[attribute · `stride` + `at`].
-    // Always inlined, so that a stride of 1 costs nothing.
+    // This is always inlined, so that a stride of 1 costs nothing.
     #[inline(always)]
     pub(crate) fn dot_strided(&self, weights: &[f64], stride: usize, at: usize) -> f64 {
         let weight = |&attribute: &u32| weights[attribute as usize * stride + at];
-        // Four sums side by side: each addition would else wait for the one before.
+        // Four sums side by side, so that an addition does not wait for the one before it.
         let mut sums = [0.0; 4];
         let (groups, rest) = self.attributes.as_chunks::<4>();
         if self.values.is_empty() {
@@ -166,14 +166,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The most labels whose sums are kept in registers together.
+/// The largest number of labels whose sums are kept in registers together.
 const LANES: usize = 32;
 
-/// Adds to `sums`, one per label, the scores of a row: the weights of its attributes, which lie
-/// attribute by attribute with all labels side by side, added up.
+/// Adds the scores of a row to `sums`, one per label. Weights are stored attribute by attribute with all
+/// labels side by side.
 ///
-/// Each attribute's weights are read from end to end with all sums in registers, which is why there
-/// is a version for every small number of labels; larger numbers go in groups.
+/// The weights of each attribute are read in order, with all sums in registers. This needs a version for
+/// every small number of labels; larger numbers are split into groups.
 pub(crate) fn add_scores(weights: &[f64], row: Row<'_>, sums: &mut [f64]) {
     let k = sums.len();
     let odd = k % LANES;
@@ -191,7 +191,8 @@ pub(crate) fn add_scores(weights: &[f64], row: Row<'_>, sums: &mut [f64]) {
     }
 }
 
-/// Adds columns `from .. from + K` of the row's weights, `stride` wide each, to `sums`.
+/// Adds the columns `from .. from + K` of the weights of a row to `sums`. The weights of an attribute are
+/// `stride` wide.
 #[inline]
 fn add_lanes<const K: usize>(
     weights: &[f64],
@@ -220,8 +221,9 @@ fn add_lanes<const K: usize>(
     sums[..K].copy_from_slice(&lanes);
 }
 
-/// Adds `scale` · (row ⊗ masses) to weights that lie attribute by attribute with `k` labels side by
-/// side, up to four labels at a time, so that each attribute is looked up once for all of them.
+/// Adds `scale` · (row ⊗ masses) to weights that are stored attribute by attribute with `k` labels side
+/// by side. Up to four labels are added at a time, so that each attribute is looked up once for all of
+/// them.
 #[inline]
 pub(crate) fn scatter_row<S: Sink + ?Sized>(
     k: usize,

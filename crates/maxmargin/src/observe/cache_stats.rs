@@ -1,6 +1,6 @@
-//! How well a cache did.
+//! Statistics of a cache.
 
-/// How well a cache has done so far.
+/// Statistics of a cache so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -20,8 +20,8 @@ pub struct CacheStats {
     pub hits: u64,
     /// Visits that called the oracle.
     pub misses: u64,
-    /// Corners remembered now, those that carry mass included.
+    /// Corners that are remembered now, including those that carry mass.
     pub corners: u64,
-    /// Bytes they take.
+    /// The memory of these corners in bytes.
     pub bytes: u64,
 }

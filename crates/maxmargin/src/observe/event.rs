@@ -1,11 +1,11 @@
-//! Events: what happens in a run.
+//! The events of a run.
 
 use super::{Record, Status, Totals, Validation};
 use crate::certificate::Certificate;
 use crate::problem::Quality;
 use crate::settings::{Caching, Direction, Order, SettingsRecord};
 
-/// What happens in a run.
+/// An event of a run.
 ///
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
 /// `Choice` comes before the first `Pass`. Each `Warning` follows the `Start`. The last `Pass` carries
@@ -44,7 +44,7 @@ pub enum Event<'a> {
     Pass {
         /// The state after it, with the duality gap when that was due.
         record: &'a Record,
-        /// With the gap, the gap of every block, if the settings ask for it.
+        /// The gap of every block, if the gap is known and the settings ask for it.
         block_gaps: Option<&'a [f64]>,
     },
     /// An exact pass is due, and the settings ask for the gaps of blocks: this is the gap that an order
@@ -56,16 +56,16 @@ pub enum Event<'a> {
     /// The solver `auto` has decided, after the first pass.
     Choice(&'a Choice),
     /// The problem breaks one of the [laws](crate::problem::Law) that certificates rest on. A
-    /// [look](crate::problem::Abilities::is_trusted) at a few examples has found that.
+    /// [check](crate::problem::Abilities::is_trusted) of a few examples has found this.
     Warning {
-        /// Which law is broken and how, in words.
+        /// A description of the broken law.
         message: &'a str,
     },
     /// The run is over.
     End(&'a End),
 }
 
-/// What is known when a run begins.
+/// The facts of a run at its start.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -91,8 +91,8 @@ pub struct Start {
     pub d: usize,
     /// The regularization strength λ in force.
     pub lambda: f64,
-    /// What the oracle promises, and so what kind of bound the gaps of this run are. It is written to
-    /// files only if it is not exact.
+    /// What the oracle promises, and therefore what kind of bound the gaps of this run are. It is written
+    /// to files only if it is not exact.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Quality::is_exact"))]
     pub quality: Quality,
     /// All settings by name, with what `auto` starts with filled in.
@@ -141,7 +141,7 @@ pub struct WarmStart {
     pub reason: Option<String>,
 }
 
-/// What the solver `auto` has chosen, and why.
+/// The choice of the solver `auto`, and its reason.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -162,11 +162,11 @@ pub struct Choice {
     pub direction: Direction,
     /// Whether corners are kept and used again.
     pub cache: Caching,
-    /// Why, in words.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
-/// What is known when a run is over: the [`Solution`](crate::Solution) without its vectors.
+/// The result of a run: the [`Solution`](crate::Solution) without its vectors.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -191,9 +191,9 @@ pub struct End {
     pub status: Status,
     /// The certificate of the result.
     pub certificate: Certificate,
-    /// What it took.
+    /// The work and time of the run.
     pub totals: Totals,
-    /// How the result has done on the data held out, if there were any.
+    /// The result on held-out data, if there were any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub validation: Option<Validation>,
 }

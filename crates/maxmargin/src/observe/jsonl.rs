@@ -51,7 +51,7 @@ impl<W: Write> JsonLines<W> {
         Self { out, error: None }
     }
 
-    /// Flushes, and gives the writer back or the first error that occurred.
+    /// Flushes the writer, and returns it or the first error that occurred.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -60,7 +60,7 @@ impl<W: Write> JsonLines<W> {
     ///
     /// let mut small = [0; 64];
     /// let mut lines = JsonLines::new(&mut small[..]);
-    /// Trainer::new(Settings::default()).observe(&mut lines).train(&toy())?; // all the same
+    /// Trainer::new(Settings::default()).observe(&mut lines).train(&toy())?; // no error yet
     /// assert!(lines.finish().is_err());
     /// # Ok::<(), maxmargin::TrainError>(())
     /// ```

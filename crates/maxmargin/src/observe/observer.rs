@@ -2,7 +2,7 @@
 
 use super::Event;
 
-/// Whether a run goes on: what an [`Observer`] answers to an event.
+/// Whether a run continues, as the answer of an [`Observer`] to an event.
 ///
 /// ```
 /// use maxmargin::observe::{Control, Event};
@@ -48,7 +48,7 @@ pub enum Control {
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 pub trait Observer {
-    /// Takes note of an event, and says whether the run goes on. Called on the thread that trains.
+    /// Handles an event, and says whether the run continues. Called on the thread that trains.
     fn event(&mut self, event: Event<'_>) -> Control;
 }
 
@@ -58,7 +58,7 @@ impl<F: FnMut(Event<'_>) -> Control> Observer for F {
     }
 }
 
-/// Passes only every n-th row on, and every row with a gap; starts and ends always.
+/// Passes on every n-th row, every row with a gap, and all other events.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -106,8 +106,8 @@ impl<O: Observer> Observer for Every<O> {
     }
 }
 
-/// Passes on rows with a gap, ever more rarely: the next one when the number of passes has grown by
-/// `factor`. Starts and ends are always passed on. So a long run makes a short table.
+/// Passes on rows with a gap less and less often: the next one when the number of passes has grown by
+/// `factor`. All other events are passed on. So a long run makes a short table.
 ///
 /// ```
 /// # use maxmargin::doc::toy;

@@ -1,4 +1,4 @@
-//! Figures: the state after a pass, and what a run took.
+//! Numbers: the state after a pass, and the totals of a run.
 
 use super::CacheStats;
 use crate::dual::Drift;
@@ -101,9 +101,9 @@ pub struct Record {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct StepSizes {
-    /// How many there were.
+    /// The number of steps.
     pub count: u64,
-    /// Their mean, or 0 without steps.
+    /// Their mean, or 0 if there were none.
     pub mean: f64,
     /// How many were 0, because there was nothing to gain.
     pub zero: u64,
@@ -121,7 +121,8 @@ impl StepSizes {
     }
 }
 
-/// What a run took. Seconds differ from run to run; the rest does not, unless time ends the run.
+/// The totals of a run. Seconds differ from run to run; the other numbers do not, unless time ends the
+/// run.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -162,8 +163,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What this run and the `next` one took together. Drift and cache statistics are those of the `next`
-    /// one.
+    /// The sum of the totals of this run and the `next` one. Drift and cache statistics are those of the
+    /// `next` run.
     ///
     /// ```
     /// use maxmargin::observe::Totals;

@@ -40,7 +40,7 @@ impl<W: Write> Table<W> {
         Self { out, error: None, validates: false }
     }
 
-    /// Flushes, and gives the writer back or the first error that occurred.
+    /// Flushes the writer, and returns it or the first error that occurred.
     ///
     /// # Errors
     /// The first error of the writer.
@@ -68,6 +68,7 @@ impl<W: Write> Table<W> {
                 if let Some(passes) = start.resumed {
                     writeln!(out, "resumed after {passes} passes")?;
                 }
+                // A line about the warm start, and one about refused blocks.
                 if let Some(WarmStart { taken, refused, reason }) = &start.warm_start {
                     writeln!(out, "warm start: {taken} blocks are taken over")?;
                     if let Some(reason) = reason {
@@ -76,6 +77,7 @@ impl<W: Write> Table<W> {
                         writeln!(out, "{}", folded(&line))?;
                     }
                 }
+                // The head of the table.
                 self.validates = start.validates;
                 let column = if self.validates { "error" } else { "step" };
                 writeln!(out, "{}", "─".repeat(WIDTH))?;
@@ -174,8 +176,7 @@ fn folded(text: &str) -> String {
     lines
 }
 
-/// A number with four significant digits, in plain or scientific notation, whichever is shorter to
-/// read.
+/// Formats a number with four significant digits, in plain or scientific notation.
 fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

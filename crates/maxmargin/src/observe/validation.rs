@@ -1,6 +1,6 @@
-//! How well a result did on held-out data.
+//! The error of a result on held-out data.
 
-/// How well a result does on held-out data.
+/// The error of a result on held-out data, and when it was measured.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -20,11 +20,11 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Validation {
-    /// The validation error of the result: the least one of the run with
-    /// [patience](crate::Settings::patience), otherwise the last one.
+    /// The validation error of the result: with [patience](crate::Settings::patience) the smallest one of
+    /// the run, otherwise the last one.
     pub error: f64,
-    /// The pass after which the result stood.
+    /// The pass after which it was measured.
     pub pass: u64,
-    /// How often the error was measured.
+    /// The number of measurements in the run.
     pub checks: u64,
 }

@@ -1,7 +1,7 @@
 //! The path as it is stored and queried.
 //!
-//! A breakpoint stores the new values of the weights that have changed, not differences to add, so that
-//! weights come back bit by bit, however long the path is.
+//! A breakpoint stores the new values of the weights that have changed and not differences, so weights
+//! are restored bit by bit, however long the path is.
 
 use super::settings::GridStart;
 use crate::certificate::Certificate;
@@ -130,9 +130,9 @@ pub struct Path {
 
 impl Path {
     /// Whether the gap is proven to be at most ε wherever there are weights. A heuristic path never
-    /// proves that; [`largest_gap`](Self::largest_gap) tells how it has turned out. With a heuristic
-    /// oracle nothing is proven either, and with a relaxation the guarantee is about the relaxed problem:
-    /// see [`Quality`].
+    /// proves that; [`largest_gap`](Self::largest_gap) returns its true gap. With a heuristic oracle
+    /// nothing is proven either, and with a relaxation the guarantee is about the relaxed problem: see
+    /// [`Quality`].
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -253,7 +253,8 @@ impl Path {
         Some(Certificate { lambda, primal, dual, gap: primal - dual, quality: c.quality })
     }
 
-    /// The largest true gap of the whole path, also between breakpoints; of a grid, at its own λ.
+    /// The largest true gap of the whole path, including the λ between breakpoints. For a grid, only its
+    /// own λ count.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -270,7 +271,7 @@ impl Path {
         starts.chain(ends).fold(0.0, f64::max)
     }
 
-    /// The smallest λ that a breakpoint serves. On a grid, its own.
+    /// The smallest λ that a breakpoint serves. On a grid, this is its own λ.
     ///
     /// ```
     /// # use maxmargin::doc::toy;

@@ -31,8 +31,8 @@ use std::time::Instant;
 /// ```
 ///
 /// # Errors
-/// Settings or a problem that make no sense, or numbers that are not finite. The path needs
-/// Lᵢ(yᵢ) = 0, which is checked where the problem can hand out its [truth](crate::problem::Truths).
+/// If the settings or the problem are invalid, or if a number is not finite. The path needs Lᵢ(yᵢ) = 0,
+/// which is checked if the problem hands out its [truth](crate::problem::Truths).
 pub fn regularization_path(
     problem: &dyn Blocks,
     settings: &PathSettings,
@@ -40,7 +40,7 @@ pub fn regularization_path(
     regularization_path_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
 }
 
-/// As [`regularization_path`], but calls `watch` with every breakpoint, its weights and its dual point.
+/// Like [`regularization_path`], but calls `watch` with every breakpoint, its weights and its dual point.
 /// If `watch` stops, or an interrupt is raised, the path ends there.
 ///
 /// ```
@@ -57,7 +57,7 @@ pub fn regularization_path(
 /// ```
 ///
 /// # Errors
-/// As [`regularization_path`].
+/// The same as for [`regularization_path`].
 pub fn regularization_path_with(
     problem: &dyn Blocks,
     settings: &PathSettings,
@@ -74,12 +74,14 @@ pub fn regularization_path_with(
 
     let (mut here, mut extra) = (first(problem, settings)?, 0.0);
     loop {
+        // Record the solution at this λ.
         let length = length_sq(problem, &here.solution.weights);
         let control = recorder.add(&here, length, extra);
         let ended = !matches!(here.solution.status, Status::Converged | Status::Estimated);
         if ended || control == Control::Stop || interrupt.is_raised() {
             break;
         }
+        // Find the smallest λ down to which it is ε-good.
         let begin = Instant::now();
         let step = match &mut workers {
             None => Step::exact(settings.epsilon, recorder.last()),
@@ -98,6 +100,7 @@ pub fn regularization_path_with(
                 if smaller < settings.lambda_min {
                     break;
                 }
+                // Train there, with the same weights at first.
                 let beginning = Beginning {
                     point: Some(here.solution.dual.rescaled(problem, ratio)),
                     block_gaps: settings.heuristic.then_some(here.known.block_gaps),
@@ -113,18 +116,18 @@ pub fn regularization_path_with(
     Ok(recorder.finish())
 }
 
-/// Where a path continues from a breakpoint.
+/// The next λ of a path after a breakpoint.
 enum Step {
     /// λ is multiplied by this ρ < 1.
     By(f64),
     /// The solution is good for all smaller λ.
     ToZero,
-    /// The gap leaves no room, as inexact decoding at the start can make it.
+    /// The gap leaves no room. Inexact decoding at the start can cause this.
     Nowhere,
 }
 
 impl Step {
-    /// From the room between the gap and ε, and how fast the gap grows.
+    /// Chooses the step from the room between the gap and ε, and from the growth of the gap.
     fn new(room: f64, growth: f64) -> Self {
         match growth <= room {
             _ if room <= 0.0 => Self::Nowhere,
@@ -137,8 +140,8 @@ impl Step {
         breakpoint.map_or(Self::Nowhere, |b| Self::new(epsilon - b.certificate.gap, b.growth))
     }
 
-    /// By the known gaps of the blocks, which follow: gᵢ ← gᵢ + (1 − ρ)δᵢ. Negative δᵢ count as 0, so
-    /// block gaps never fall here and no block is forgotten.
+    /// Chooses the step from the known gaps of the blocks, and updates them: gᵢ ← gᵢ + (1 − ρ)δᵢ.
+    /// Negative δᵢ count as 0, so block gaps never fall here and no block is forgotten.
     fn heuristic(
         epsilon: f64,
         problem: &dyn Blocks,

@@ -30,13 +30,13 @@ use crate::run::{Interrupt, Solution};
 /// ```
 ///
 /// # Errors
-/// Settings or a problem that make no sense, or numbers that are not finite.
+/// If the settings or the problem are invalid, or if a number is not finite.
 pub fn lambda_grid(problem: &dyn Blocks, settings: &GridSettings) -> Result<Path, TrainError> {
     lambda_grid_with(problem, settings, &Interrupt::new(), |_, _, _| Control::Continue)
 }
 
-/// As [`lambda_grid`], but calls `watch` with every λ, its weights and its dual point. If `watch` stops,
-/// or an interrupt is raised, the grid ends there. A limit that ends one training does not end the
+/// Like [`lambda_grid`], but calls `watch` with every λ, its weights and its dual point. If `watch`
+/// stops, or an interrupt is raised, the grid ends there. A limit that ends one training does not end the
 /// others.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub fn lambda_grid(problem: &dyn Blocks, settings: &GridSettings) -> Result<Path
 /// ```
 ///
 /// # Errors
-/// As [`lambda_grid`].
+/// The same as for [`lambda_grid`].
 pub fn lambda_grid_with(
     problem: &dyn Blocks,
     settings: &GridSettings,

@@ -6,9 +6,9 @@
 //! ε − g, it is ε-good for all smaller λ, and the path ends. A breakpoint keeps its certificate and Δ, so
 //! primal, dual and gap at any λ cost no oracle call; above the first breakpoint convexity bounds the gap.
 //!
-//! The heuristic path uses the last known gaps gᵢ of the blocks in place of g and needs no exact passes.
-//! They follow λ by gᵢ ← gᵢ + (1 − ρ)δᵢ, where Δ = Σ δᵢ. Its breakpoints are certified like all others, by
-//! an exact pass that does not count as its work and from which it learns nothing.
+//! The heuristic path uses the last known gaps gᵢ of the blocks instead of g and needs no exact passes.
+//! They follow λ by gᵢ ← gᵢ + (1 − ρ)δᵢ, where Δ = Σ δᵢ. Its breakpoints are certified like all others,
+//! by an exact pass that does not count as its work and from which it learns nothing.
 //!
 //! Exact paths do not start a solution from the block gaps that they know: each solution then stops sooner,
 //! nearer to κε, and the path takes more breakpoints and more calls in all

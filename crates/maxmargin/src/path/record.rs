@@ -1,4 +1,4 @@
-//! What paths and grids share: trainings in sequence, and the record of them.
+//! Code that paths and grids share: trainings in sequence, and the record of them.
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::settings::at;
@@ -71,7 +71,7 @@ impl<W: FnMut(&Breakpoint, &[f64], &DualPoint) -> Control> Recorder<W> {
     }
 
     /// Adds a breakpoint whose weights have the squared length `norm_sq`, and which took `extra` seconds
-    /// besides its training. Until [`down_to`](Self::down_to) is called, the path ends at this λ.
+    /// in addition to its training. Until [`down_to`](Self::down_to) is called, the path ends at this λ.
     pub(super) fn add(&mut self, finished: &Finished, norm_sq: f64, extra: f64) -> Control {
         let Finished { solution, known } = finished;
         let Self { path, weights, watch } = self;

@@ -76,7 +76,7 @@ impl PathSettings {
         self.kappa() * self.epsilon
     }
 
-    /// Judges every value.
+    /// Checks that every setting is in range.
     ///
     /// ```
     /// use maxmargin::{Order, PathSettings, Settings, Solver};
@@ -91,7 +91,7 @@ impl PathSettings {
     /// ```
     ///
     /// # Errors
-    /// The first setting that is out of range, or that a heuristic path does not allow.
+    /// Names the first setting that is out of range, or that a heuristic path does not allow.
     pub fn check(&self) -> Result<(), SettingsError> {
         positive("epsilon", self.epsilon)?;
         let kappa = self.kappa();
@@ -111,6 +111,7 @@ impl PathSettings {
         if !self.heuristic {
             return Ok(());
         }
+        // A heuristic path needs block gaps that an order keeps.
         let refuse = |second: String, why| {
             Err(SettingsError::Combination { first: "a heuristic path".to_owned(), second, why })
         };
@@ -211,7 +212,7 @@ impl GridSettings {
         all.take_while(|&lambda| lambda > 0.0 && lambda >= self.lambda_min).collect()
     }
 
-    /// Judges every value.
+    /// Checks that every setting is in range.
     ///
     /// ```
     /// use maxmargin::GridSettings;
@@ -224,7 +225,7 @@ impl GridSettings {
     /// ```
     ///
     /// # Errors
-    /// The first setting that is out of range.
+    /// Names the first setting that is out of range.
     pub fn check(&self) -> Result<(), SettingsError> {
         positive("epsilon", self.epsilon)?;
         positive("lambda_min", self.lambda_min)?;

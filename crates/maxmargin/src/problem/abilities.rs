@@ -1,4 +1,4 @@
-//! What a problem can do beyond the methods that every problem has.
+//! Optional abilities of problems, in addition to the methods that every problem has.
 
 use super::Problem;
 use super::expectations::Expectations;
@@ -7,11 +7,11 @@ use super::quality::PointCheck;
 use super::simplices::Simplices;
 use super::sparse::SparseVec;
 
-/// What a problem can do besides; [`Problem::abilities`] hands it out. `W` and `Y` are its workspace and
-/// its output.
+/// The optional abilities of a problem, as [`Problem::abilities`] returns them. `W` and `Y` are the
+/// problem's workspace and output.
 ///
-/// Every ability is a trait of its own that a problem implements and names here. Without any, the parts of
-/// outputs are their features, and nothing else is known.
+/// Each ability is a separate trait. A problem implements the traits it supports and names them here.
+/// Without any ability, the features of an output serve as its parts.
 ///
 /// ```
 /// use maxmargin::problem::{Abilities, Truths};
@@ -47,33 +47,33 @@ use super::sparse::SparseVec;
 /// assert_eq!(ProblemExt::truth(&Boxes(vec![1, 0]), 0), Some(1));
 /// ```
 pub struct Abilities<'a, W, Y> {
-    /// Parts of its own, which are fewer than features.
+    /// Parts that are smaller than feature vectors.
     pub parts: Option<&'a dyn Parts<Workspace = W, Output = Y>>,
     /// The true outputs, so that Lᵢ(yᵢ) = 0 can be checked.
     pub truths: Option<&'a dyn Truths<Workspace = W, Output = Y>>,
-    /// Checks of points of the dual.
+    /// Checks of dual points.
     pub points: Option<&'a dyn CheckPoints>,
     /// An oracle with scaled losses.
     pub scaled_losses: Option<&'a dyn ScaledLosses<Workspace = W, Output = Y>>,
-    /// Blocks that are simplices.
+    /// Closed forms for blocks that are simplices.
     pub simplices: Option<&'a dyn Simplices>,
-    /// Expectations over outputs, which the solver `eg` works with in place of maxima.
+    /// Expectations over outputs, which the solver `eg` uses instead of maxima.
     pub expectations: Option<&'a dyn Expectations<W>>,
-    /// Another measure of the length of weights.
+    /// A length of weight vectors that is not the Euclidean one.
     pub own_length: Option<&'a dyn OwnLength>,
-    /// Another objective that is worth watching.
+    /// A second objective to report.
     pub second_objective: Option<&'a dyn SecondObjective>,
-    /// The sum C by which example weights are divided, where that is not their sum.
+    /// The number C that example weights are divided by, if it is not their sum.
     pub total_weight: Option<f64>,
-    /// Whether losses may be negative. Otherwise a negative loss ends the training as a mistake. The truth
-    /// has no loss in any case.
+    /// Whether losses may be negative. If not, training treats a negative loss as a mistake and ends with
+    /// an error. The loss of the truth is 0 in either case.
     pub has_signed_losses: bool,
-    /// Whether training skips its quick look at the [laws](super::Law) of the problem at the start, which
-    /// takes three uncounted oracle calls for each of three examples. The models of this library do. Where
-    /// calls take minutes, [check](fn@super::check) the problem once and set this.
+    /// Whether training skips the quick check of the [laws](super::Law) at its start. The check makes
+    /// three uncounted oracle calls for each of three examples. The models of this library skip it. If
+    /// your oracle takes minutes, [check](fn@super::check) the problem once and set this flag.
     pub is_trusted: bool,
-    /// Whether [`decode`](Problem::decode) maximises something else than −⟨w, ψᵢ(y)⟩. Under slack rescaling
-    /// ψ is multiplied by the loss, and predictions are made without it.
+    /// Whether [`decode`](Problem::decode) maximises something other than −⟨w, ψᵢ(y)⟩. Slack rescaling,
+    /// for example, multiplies ψ by the loss, but predictions do not use the loss.
     pub decodes_otherwise: bool,
 }
 
@@ -99,10 +99,10 @@ impl<W, Y> Abilities<'_, W, Y> {
 
 /// A problem that hands out its true outputs.
 ///
-/// Every run and every regularization path checks Lᵢ(yᵢ) = 0 with them, on which the dual start, the
-/// certificate and the path's guarantee rest, and refuses the problem
-/// ([`TrainError::TruthLoss`](crate::TrainError::TruthLoss)) where that does not hold. Without them,
-/// Lᵢ(yᵢ) = 0 is taken on trust.
+/// Every run and every regularization path uses them to check Lᵢ(yᵢ) = 0, because the dual start, the
+/// certificate and the guarantee of the path rest on it. A problem that violates it is refused
+/// ([`TrainError::TruthLoss`](crate::TrainError::TruthLoss)). Without this ability, Lᵢ(yᵢ) = 0 is taken
+/// on trust.
 ///
 /// ```
 /// # use maxmargin::problem::{Abilities, Truths};
@@ -144,15 +144,14 @@ pub trait Truths: Problem {
 
 /// A problem that can check points of its dual.
 ///
-/// Without it, a check shows nothing. [`audit`](crate::audit) and warm starts then look for outputs that a
-/// point is made of, by calling the oracle; so does every other check that shows less than the certificate
-/// needs.
+/// If a problem does not have this ability, or if its check shows less than a certificate needs,
+/// [`audit`](crate::audit) and warm starts call the oracle to search for outputs that make up the point.
 pub trait CheckPoints: Sync {
     /// Checks that a part vector and a loss are those of a convex combination of outputs of example `i`,
-    /// up to `slack` in every mass, and says how much the check has shown.
+    /// up to `slack` in every mass. Returns how much the check has shown.
     ///
     /// # Errors
-    /// What is violated, in words.
+    /// Returns a description of what is violated.
     fn check_point(
         &self,
         i: usize,
@@ -164,14 +163,14 @@ pub trait CheckPoints: Sync {
 
 /// A problem whose oracle can scale losses.
 ///
-/// Only a matter of speed: the weights of a subgradient method shrink a little with every step, all of
-/// them, and with this they need not be touched. The oracle at s·w has the same answer as that at w with
-/// losses times 1/s. A problem whose ψ is not that of its decoder (see
-/// [`SlackRescaled`](crate::SlackRescaled)) must have it: without the loss, [`decode`](Problem::decode)
-/// finds the maximum of another function.
+/// This ability makes subgradient methods faster. Such a method shrinks all weights a little in every
+/// step, and with a scaled loss it does not have to touch them: the oracle at s·w has the same answer as
+/// the oracle at w with losses multiplied by 1/s. A problem whose decoder does not use ψ (see
+/// [`SlackRescaled`](crate::SlackRescaled)) must have this ability, because its
+/// [`decode`](Problem::decode) maximises another function than the oracle without the loss.
 pub trait ScaledLosses: Problem {
-    /// As [`oracle`](Problem::oracle) with the loss times `factor` ≥ 0: y ← argmax factor·Lᵢ(y) −
-    /// ⟨w, ψᵢ(y)⟩.
+    /// Like [`oracle`](Problem::oracle), but with the loss multiplied by `factor` ≥ 0: y ← argmax
+    /// factor·Lᵢ(y) − ⟨w, ψᵢ(y)⟩.
     fn oracle_with_loss(
         &self,
         i: usize,
@@ -192,9 +191,11 @@ pub trait OwnLength: Sync {
     fn weights_norm_sq(&self, w: &[f64]) -> f64;
 }
 
-/// A problem that stands for another one, whose objective is worth watching: it is computed at exact
-/// passes and [reported](crate::observe::Record::second), and steers nothing.
+/// A problem with a second objective that is worth watching, such as the objective of another problem
+/// that this one approximates.
+///
+/// Exact passes compute and [report](crate::observe::Record::second) it. It does not influence training.
 pub trait SecondObjective: Sync {
-    /// The other objective of the weights.
+    /// The second objective of the weights `w`.
     fn second_objective(&self, w: &[f64]) -> f64;
 }

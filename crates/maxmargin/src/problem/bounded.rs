@@ -2,16 +2,16 @@
 
 use super::{Abilities, Bounds, CheckPoints, PointCheck, Problem, ProblemExt as _, SparseVec};
 
-/// A problem with [`Bounds`] on its weights, for problems that have no place for them.
+/// Wraps a problem that has no setting for bounds and puts [`Bounds`] on its weights.
 ///
-/// Everything else is that of the problem inside, except for what it knows of
-/// [simplices](super::Simplices): their closed form is that of free weights. Corrective steps remember
-/// corners instead. With bounds that bound nothing ([`Bounds::none`]), it is the problem inside without
-/// bounds, step by step.
+/// Everything else is forwarded to the problem inside, except for its closed forms for
+/// [simplices](super::Simplices), which hold for free weights only; corrective steps remember corners
+/// instead. With [`Bounds::none`], training makes the same steps as for the problem inside without
+/// bounds.
 ///
-/// Real bounds do not go with a [kernel](crate::kernel): the coefficients are no weights, so training
-/// refuses them ([`TrainError::BoundedLength`](crate::TrainError::BoundedLength)). Which wrappers go
-/// together is written [here](crate::forward_problem#which-wrappers-go-together).
+/// Finite bounds cannot be combined with a [kernel](crate::kernel), because its coefficients are not
+/// weights. Training refuses them ([`TrainError::BoundedLength`](crate::TrainError::BoundedLength)). A
+/// [table](crate::forward_problem#which-wrappers-go-together) lists which wrappers can be combined.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -36,11 +36,12 @@ pub struct Bounded<P> {
 }
 
 impl<P: Problem> Bounded<P> {
-    /// `problem` with `bounds` on its weights, in place of any that it may have.
+    /// Wraps `problem` and replaces its bounds, if it has any, by `bounds`.
     ///
-    /// Bounds that the problem has already are lost. Where its decoding rests on them, as that of
-    /// [labelled graphs](crate::model::potts) does, it may find less than the maximum without them, and
-    /// the [quality](Problem::quality) of the certificate says so; `with_bounds` of such models keeps both.
+    /// Some models need their own bounds for exact decoding; [labelled graphs](crate::model::potts) are
+    /// an example. Without these bounds their decoding may miss the maximum, and the
+    /// [quality](Problem::quality) of the certificate says so. To keep both, use the method `with_bounds`
+    /// of such a model.
     pub fn new(problem: P, bounds: Bounds) -> Self {
         Self { inner: problem, bounds }
     }
@@ -56,8 +57,8 @@ impl<P: Problem> Problem for Bounded<P> {
     type Workspace = P::Workspace;
 
     crate::forward_problem!(self.inner, workspace, except [
-        bounds,    // its own
-        abilities, // all but two
+        bounds,    // those of the wrapper
+        abilities, // two of them change
     ]);
 
     fn bounds(&self) -> Option<&Bounds> {
@@ -68,9 +69,9 @@ impl<P: Problem> Problem for Bounded<P> {
     fn abilities(&self) -> Abilities<'_, P::Workspace, P::Output> {
         let inner = self.inner.abilities();
         Abilities {
-            // Closed forms are those of free weights.
+            // The closed forms hold for free weights only.
             simplices: inner.simplices.filter(|_| self.bounds.are_none()),
-            // What a check shows may rest on bounds that are lost.
+            // The check of the problem inside may rest on bounds that have been replaced.
             points: inner.points.is_some().then_some(self as &dyn CheckPoints),
             ..inner
         }

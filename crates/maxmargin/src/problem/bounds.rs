@@ -4,7 +4,7 @@ use crate::problem::Blocks;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Bounds l ≤ w ≤ u on weights; a bound that is infinite is none.
+/// Bounds l ≤ w ≤ u on weights. An infinite bound does not restrict its weight.
 ///
 /// A problem with [bounds](crate::Problem::bounds) is trained to the optimum among the weights that
 /// keep them. With v = Aα, the weights of a dual point are then w = clip(v, l, u), and
@@ -13,8 +13,8 @@ use thiserror::Error;
 /// D(α) = ℓ + λ/2 ‖w‖² − λ⟨v, w⟩
 /// ```
 ///
-/// All else is as without bounds: gap = P(w) − D(α) = Σᵢ gᵢ, and the same orders, directions, cache
-/// and certificate apply. Line searches stay exact: along a step the dual is piecewise quadratic.
+/// Everything else stays the same: gap = P(w) − D(α) = Σᵢ gᵢ, and the same orders, directions, cache and
+/// certificate apply. Line searches stay exact, because the dual is piecewise quadratic along a step.
 ///
 /// ```
 /// use maxmargin::Bounds;
@@ -33,7 +33,7 @@ pub struct Bounds {
     are_none: bool,
 }
 
-/// Bounds that no weight can keep.
+/// Why bounds are invalid.
 ///
 /// ```
 /// use maxmargin::Bounds;
@@ -44,7 +44,7 @@ pub struct Bounds {
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BoundsError {
-    /// Bounds that leave nothing between them, or are not numbers.
+    /// The bounds exclude every number, or one of them is NaN.
     #[error("no number lies within the bounds of weight {feature}, from {lower} to {upper}")]
     Empty {
         /// The feature.
@@ -54,28 +54,28 @@ pub enum BoundsError {
         /// Its upper bound.
         upper: f64,
     },
-    /// A group of weights that does not exist.
+    /// There is no group of weights with this name.
     #[error("there is no group `{name}`; there are {known}")]
     Group {
         /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The names of the existing groups.
         known: String,
     },
-    /// Not as many upper bounds as lower ones, or not as many as there are weights.
+    /// The number of lower or upper bounds is not the number of weights.
     #[error("{lower} lower and {upper} upper bounds were given, {expected} of each are needed")]
     Size {
         /// Number of lower bounds.
         lower: usize,
         /// Number of upper bounds.
         upper: usize,
-        /// How many there should be.
+        /// The expected number of each.
         expected: usize,
     },
 }
 
 impl Bounds {
-    /// Bounds from one number per weight.
+    /// Creates bounds from one lower and one upper bound per weight.
     ///
     /// ```
     /// use maxmargin::Bounds;
@@ -86,7 +86,7 @@ impl Bounds {
     /// ```
     ///
     /// # Errors
-    /// Bounds that are not numbers or leave no number between them, or vectors of different length.
+    /// If a bound is NaN, if no number lies between two bounds, or if the vectors have different lengths.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, BoundsError> {
         if lower.len() != upper.len() {
             let expected = lower.len().max(upper.len());
@@ -104,13 +104,13 @@ impl Bounds {
         Ok(Self { lower, upper, are_none })
     }
 
-    /// No bounds on any of `dim` weights.
+    /// Creates bounds that do not restrict any of `dim` weights.
     pub fn none(dim: usize) -> Self {
         let (lower, upper) = (vec![f64::NEG_INFINITY; dim], vec![f64::INFINITY; dim]);
         Self { lower, upper, are_none: true }
     }
 
-    /// Whether no weight has a bound: then a problem is trained as without bounds.
+    /// Whether all bounds are infinite, so that training proceeds as without bounds.
     ///
     /// ```
     /// use maxmargin::Bounds;
@@ -123,7 +123,7 @@ impl Bounds {
         self.are_none
     }
 
-    /// Tightens the bounds of the weights in `range`: both the old and the new ones hold.
+    /// Tightens the bounds of the weights in `range`, so that both the old and the new bounds hold.
     ///
     /// ```
     /// use maxmargin::Bounds;
@@ -135,7 +135,7 @@ impl Bounds {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     ///
     /// # Panics
     /// If `range` reaches beyond the last weight.
@@ -165,18 +165,17 @@ impl Bounds {
         &self.upper
     }
 
-    /// The number within the bounds of weight `feature` that is nearest to `value`.
+    /// Returns the number nearest to `value` within the bounds of weight `feature`.
     ///
     /// # Panics
     /// If there is no such weight.
     #[inline]
     pub fn clip(&self, feature: usize, value: f64) -> f64 {
-        // Not `clamp`, which checks the bounds every time.
+        // `clamp` would check the order of the bounds every time.
         value.max(self.lower[feature]).min(self.upper[feature])
     }
 
-    /// The first weight whose bounds do not allow 0, if there is one. The regularization path needs
-    /// that there is none.
+    /// Returns the first weight whose bounds exclude 0. The regularization path refuses such bounds.
     ///
     /// ```
     /// use maxmargin::Bounds;
@@ -189,7 +188,6 @@ impl Bounds {
         self.lower.iter().zip(&self.upper).position(|(&lower, &upper)| lower > 0.0 || upper < 0.0)
     }
 
-    /// Clips all weights.
     /// Whether all weights that keep these bounds keep `others` too.
     pub(crate) fn are_within(&self, others: &Self) -> bool {
         let lower = self.lower.iter().zip(&others.lower).all(|(own, other)| own >= other);
@@ -197,18 +195,19 @@ impl Bounds {
         lower && upper
     }
 
+    /// Clips every weight to its bounds.
     pub(crate) fn clip_all(&self, weights: &mut [f64]) {
         weights.iter_mut().enumerate().for_each(|(feature, w)| *w = self.clip(feature, *w));
     }
 
-    /// Refuses bounds that are not those of `dim` weights.
+    /// Checks that there are bounds for exactly `dim` weights.
     pub(crate) fn check_size(&self, dim: usize) -> Result<(), BoundsError> {
         let (lower, upper) = (self.lower.len(), self.upper.len());
         if lower == dim { Ok(()) } else { Err(BoundsError::Size { lower, upper, expected: dim }) }
     }
 }
 
-/// The bounds of a problem, if they bound any weight.
+/// The bounds of a problem, unless all of them are infinite.
 pub(crate) fn bounds_in_force(problem: &dyn Blocks) -> Option<&Bounds> {
     problem.bounds().filter(|bounds| !bounds.are_none())
 }

@@ -1,20 +1,20 @@
-//! Expectations over all outputs, in place of the best one.
+//! Expectations over all outputs, which replace the maximum in exponentiated gradient steps.
 
 use crate::problem::sparse::SparseVec;
 
-/// What a [`Problem`](crate::Problem) tells of distributions over outputs, for exponentiated gradient
-/// steps ([`Solver::ExponentiatedGradient`](crate::Solver::ExponentiatedGradient)).
+/// Expectations under distributions over the outputs of a [`Problem`](crate::Problem), for exponentiated
+/// gradient steps ([`Solver::ExponentiatedGradient`](crate::Solver::ExponentiatedGradient)).
 ///
-/// A distribution over the outputs of example i is given by potentials θ, one for each of the things
-/// that an output may have (a node with its label, an edge with its labels, …):
+/// A distribution over the outputs of example i is given by potentials θ, one for each element that an
+/// output may have (a node with its label, an edge with its labels, …):
 ///
 /// ```text
 /// p(y) ∝ exp θ(y),   θ(y) the sum of the potentials of all that y has
 /// ```
 ///
-/// How many there are, and what each is for, is the problem's own affair. They need not be the parts:
-/// a chain has parts for the edges of every position, and the same potentials for all positions. `W`
-/// is the problem's workspace.
+/// The problem decides how many potentials there are and what each of them belongs to. They may differ
+/// from the parts: a chain has separate parts for the edges at each position, but shares potentials
+/// between all positions. `W` is the problem's workspace.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -33,17 +33,18 @@ pub trait Expectations<W>: Sync {
     /// Number of potentials of example `i`.
     fn potentials(&self, i: usize) -> usize;
 
-    /// Adds `scale`·Hᵢ(·; w) to potentials: for every output, θ(y) grows by `scale` times loss and
-    /// score, but for a constant. The workspace is [prepared](crate::problem::Parts::prepare) for `i` and `w`.
+    /// Adds `scale`·Hᵢ(·; w) to the potentials: up to a constant, θ(y) of every output grows by `scale`
+    /// times its loss and score. The workspace is [prepared](crate::problem::Parts::prepare) for `i` and
+    /// `w`.
     fn add_values(&self, i: usize, w: &[f64], workspace: &W, scale: f64, theta: &mut [f64]);
 
-    /// Writes the expected part vector E pᵢ(y) under p(y) ∝ exp θ(y), normalised, to `parts`, which
-    /// comes empty, and returns the expected loss. What the workspace is prepared for must stay.
+    /// Writes the expected part vector E pᵢ(y) under p(y) ∝ exp θ(y) to `parts`, normalised, and returns
+    /// the expected loss. `parts` is empty when the method is called. The method must keep the workspace
+    /// prepared.
     fn expect(&self, i: usize, theta: &[f64], workspace: &mut W, parts: &mut SparseVec) -> f64;
 }
 
-/// Turns potentials of a few outcomes into their probabilities; returns the logarithm of what they
-/// were divided by.
+/// Turns potentials into probabilities, and returns the logarithm of the normalising constant.
 pub(crate) fn softmax(values: &mut [f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;

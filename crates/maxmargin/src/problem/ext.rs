@@ -1,4 +1,4 @@
-//! The abilities of a problem, or what stands in for those that it does not have.
+//! Methods that use the abilities of a problem, with defaults for the abilities that it lacks.
 
 use super::Problem;
 use super::expectations::Expectations;
@@ -7,9 +7,10 @@ use super::quality::PointCheck;
 use super::simplices::Simplices;
 use super::sparse::{Sink as _, SparseVec};
 
-/// What can be asked of any problem: its [abilities](Problem::abilities), or what stands in for them.
+/// Methods of every problem that use its [abilities](Problem::abilities), with defaults for those that it
+/// lacks.
 ///
-/// Every [`Problem`] has these methods, and none can be overridden here.
+/// Every [`Problem`] has these methods. To change what they do, implement the ability.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -55,7 +56,7 @@ pub trait ProblemExt: Problem {
         }
     }
 
-    /// [`Parts::parts`](super::Parts::parts), or the features −ψᵢ(y).
+    /// [`Parts::parts`](super::Parts::parts), or the features −ψᵢ(y) of a problem without parts.
     ///
     /// # Panics
     /// If [`psi`](Problem::psi) has a coordinate that is not below [`dim`](Problem::dim).
@@ -66,7 +67,7 @@ pub trait ProblemExt: Problem {
         }
     }
 
-    /// [`Parts::truth_parts`](super::Parts::truth_parts); the truth has no features relative to itself.
+    /// [`Parts::truth_parts`](super::Parts::truth_parts), or nothing: ψᵢ(yᵢ) = 0.
     fn truth_parts(&self, i: usize, parts: &mut SparseVec) {
         if let Some(own) = self.abilities().parts {
             own.truth_parts(i, parts);
@@ -106,8 +107,8 @@ pub trait ProblemExt: Problem {
         self.abilities().truths.map(|own| own.truth(i))
     }
 
-    /// [`ScaledLosses::oracle_with_loss`](super::ScaledLosses::oracle_with_loss). Returns false, and leaves
-    /// `y` as it was, if the problem cannot do that.
+    /// [`ScaledLosses::oracle_with_loss`](super::ScaledLosses::oracle_with_loss). Returns `false` and
+    /// leaves `y` unchanged if the problem does not have this ability.
     fn oracle_with_loss(
         &self,
         i: usize,
@@ -120,11 +121,11 @@ pub trait ProblemExt: Problem {
         own.map(|own| own.oracle_with_loss(i, w, factor, workspace, y)).is_some()
     }
 
-    /// [`CheckPoints::check_point`](super::CheckPoints::check_point), which shows nothing unless the problem
-    /// has it.
+    /// [`CheckPoints::check_point`](super::CheckPoints::check_point). Returns [`PointCheck::Unproven`] if
+    /// the problem does not have this ability.
     ///
     /// # Errors
-    /// What is violated, in words.
+    /// Returns a description of what is violated.
     fn check_point(
         &self,
         i: usize,
@@ -138,27 +139,27 @@ pub trait ProblemExt: Problem {
         }
     }
 
-    /// What there is to know of blocks that are simplices.
+    /// The closed forms for blocks that are simplices, if the problem has them.
     fn simplices(&self) -> Option<&dyn Simplices> {
         self.abilities().simplices
     }
 
-    /// Expectations over outputs.
+    /// Expectations over outputs, if the problem has them.
     fn expectations(&self) -> Option<&dyn Expectations<Self::Workspace>> {
         self.abilities().expectations
     }
 
-    /// ‖w‖² where that is [not](super::OwnLength) the sum of the squares of `w`.
+    /// ‖w‖² if the problem has its [own length](super::OwnLength); `None` if ‖w‖² is the sum of squares.
     fn weights_norm_sq(&self, w: &[f64]) -> Option<f64> {
         self.abilities().own_length.map(|own| own.weights_norm_sq(w))
     }
 
-    /// [Another objective](super::SecondObjective) of the weights.
+    /// The [second objective](super::SecondObjective) of the weights, if the problem has one.
     fn second_objective(&self, w: &[f64]) -> Option<f64> {
         self.abilities().second_objective.map(|own| own.second_objective(w))
     }
 
-    /// The sum C by which example weights are divided.
+    /// The number C that example weights are divided by, which is their sum by default.
     fn total_weight(&self) -> f64 {
         let sum = || (0..self.examples()).map(|i| self.weight(i)).sum();
         self.abilities().total_weight.unwrap_or_else(sum)
@@ -172,7 +173,7 @@ pub trait ProblemExt: Problem {
 
 impl<P: Problem + ?Sized> ProblemExt for P {}
 
-/// The features −ψᵢ(y), which are the parts of a problem without parts of its own.
+/// The features −ψᵢ(y), which serve as parts if a problem defines none.
 pub(super) fn feature_parts<P: Problem + ?Sized>(
     problem: &P,
     i: usize,

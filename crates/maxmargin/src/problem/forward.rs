@@ -1,17 +1,18 @@
-//! Problems inside of problems: what a wrapper does not do itself, the problem inside does.
+//! The macro with which a wrapper forwards methods to the problem inside.
 
-/// Forwards the methods of [`Problem`](crate::Problem) to a problem inside, all but those that are named.
+/// Forwards all methods of [`Problem`](crate::Problem) to the problem inside, except for those that are
+/// listed.
 ///
-/// A wrapper changes a few things about a problem and leaves the rest as it is. Written out by hand, a
-/// method that nobody has thought of is not forwarded but takes its default, and the wrapper is another
-/// problem than it seems: without the [abilities](crate::Problem::abilities) of a kernel, a certificate is
-/// wrong. So the author of a wrapper names what is *not* forwarded:
+/// A wrapper changes a few things about a problem and leaves the rest as it is. If methods are forwarded
+/// by hand, a forgotten method silently takes its default, and the wrapper behaves differently from the
+/// problem inside: without the [abilities](crate::Problem::abilities) of a kernel, for example, a
+/// certificate is wrong. So the author of a wrapper lists what is *not* forwarded:
 ///
 /// - the field with the problem inside, as `self.inner` or `self.0`;
-/// - where the workspace of that problem is: `workspace` if the wrapper has the same, `workspace.inner` if
-///   it is a field of the wrapper's own;
-/// - the methods that are not forwarded. The wrapper writes them itself or leaves them to their defaults;
-///   it is good style to say why beside each name.
+/// - where the workspace of that problem is: `workspace` if the wrapper has the same one,
+///   `workspace.inner` if it is a field of the wrapper's workspace;
+/// - the methods that are not forwarded. The wrapper implements them itself or uses their defaults. It is
+///   good style to say why beside each name.
 ///
 /// ```
 /// use maxmargin::doc::toy;
@@ -25,7 +26,7 @@
 ///     type Workspace = P::Workspace;
 ///
 ///     forward_problem!(self.0, workspace, except [
-///         weight, // of its own
+///         weight, // replaced
 ///     ]);
 ///
 ///     fn weight(&self, i: usize) -> f64 {
@@ -38,7 +39,7 @@
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 ///
-/// A name that is no method of [`Problem`](crate::Problem) is refused:
+/// A name that is not a method of [`Problem`](crate::Problem) does not compile:
 ///
 /// ```compile_fail
 /// # use maxmargin::{Problem, forward_problem};
@@ -53,8 +54,9 @@
 ///
 /// # Which wrappers go together
 ///
-/// Rows are what is put around, columns what is inside. Example weights are part of the data, so they are
-/// always inside, and [soft constraints](crate::model::soft) are made of data and not of a problem.
+/// Rows are the outer wrappers, columns the problems inside. Example weights are part of the data, so
+/// they are always inside. [Soft constraints](crate::model::soft) are made from data and not from a
+/// problem.
 ///
 /// | | [`Bounded`] | [`Kernelised`] | [`SlackRescaled`] | example weights | [`SoftGraph`] |
 /// |---|---|---|---|---|---|
@@ -72,7 +74,8 @@
 #[macro_export]
 macro_rules! forward_problem {
     (self.$problem:tt, $workspace:ident $(.$inner:tt)?, except [$($name:ident),* $(,)?]) => {
-        // A name that is in a list of itself is skipped, if it is a method at all.
+        // Check the names: a name in a list of its own is skipped if it is a method, and fails to compile
+        // if not.
         $($crate::forward_problem! { @unless $name [$name] {} })*
         $crate::forward_problem! { @list @each [$($name)*] { $problem $workspace $(.$inner)? } }
     };
@@ -89,7 +92,7 @@ macro_rules! forward_problem {
         $($crate::forward_problem! { @unless $method $except $how })*
     };
 
-    // A method that is named is skipped.
+    // A listed method is skipped.
     (@unless examples [examples $($more:ident)*] $how:tt) => {};
     (@unless dim [dim $($more:ident)*] $how:tt) => {};
     (@unless workspace [workspace $($more:ident)*] $how:tt) => {};
@@ -101,12 +104,12 @@ macro_rules! forward_problem {
     (@unless quality [quality $($more:ident)*] $how:tt) => {};
     (@unless bounds [bounds $($more:ident)*] $how:tt) => {};
     (@unless abilities [abilities $($more:ident)*] $how:tt) => {};
-    // The first name is another: the rest of them is looked at.
+    // The first name in the list is a different one: go on with the rest.
     (@unless $method:ident [$other:ident $($more:ident)*] $how:tt) => {
         $crate::forward_problem! { @unless $method [$($more)*] $how }
     };
 
-    // A method that is not named is forwarded.
+    // A method that is not listed is forwarded.
     (@unless examples [] { $problem:tt $($how:tt)* }) => {
         fn examples(&self) -> usize {
             $crate::Problem::examples(&self.$problem)
@@ -169,14 +172,15 @@ macro_rules! forward_problem {
             $crate::Problem::bounds(&self.$problem)
         }
     };
-    // Abilities speak of a workspace in their types: only a wrapper with the same one can forward them.
+    // The types of abilities mention the workspace, so only a wrapper with the same workspace can forward
+    // them.
     (@unless abilities [] { $problem:tt $($how:tt)* }) => {
         fn abilities(&self) -> $crate::problem::Abilities<'_, Self::Workspace, Self::Output> {
             $crate::Problem::abilities(&self.$problem)
         }
     };
     (@unless $unknown:ident [] $how:tt) => {
-        compile_error!(concat!("`", stringify!($unknown), "` is no method of `Problem`"));
+        compile_error!(concat!("`", stringify!($unknown), "` is not a method of `Problem`"));
     };
 }
 

@@ -43,10 +43,10 @@ impl GroupBounds {
         self.lower.is_empty() && self.upper.is_empty()
     }
 
-    /// The bounds of `dim` weights in these groups; none if there is nothing to keep.
+    /// Returns the bounds of `dim` weights in these groups, or `None` if nothing is bounded.
     ///
     /// # Errors
-    /// A group that does not exist or has no weights, or bounds that no number keeps.
+    /// If a group does not exist or has no weights, or if no number lies within its bounds.
     pub fn resolve(
         &self,
         groups: &[(&str, Range<usize>)],

@@ -1,4 +1,4 @@
-//! What a structured problem is, and a check of the laws that it has to keep.
+//! The trait [`Problem`], its optional abilities, wrappers around problems, and a check of their laws.
 
 pub(crate) mod abilities;
 mod blocks;
@@ -34,8 +34,7 @@ pub(crate) use check::check_quickly;
 pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
 pub(crate) use view::Worker;
 
-/// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and its
-/// decoding.
+/// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and decoding.
 ///
 /// Training minimises, with example weights cᵢ (1 by default) and C = Σ cᵢ,
 ///
@@ -45,9 +44,10 @@ pub(crate) use view::Worker;
 /// ψᵢ(y)    = φ(xᵢ, yᵢ) − φ(xᵢ, y)      the feature difference
 /// ```
 ///
-/// over all w, or all that keep the problem's [bounds](Self::bounds).
+/// over all w within the problem's [bounds](Self::bounds).
 ///
-/// A problem knows nothing of solvers, and a solver asks nothing of a problem but what is here.
+/// Problems and solvers are independent: a problem knows nothing about solvers, and solvers use only this
+/// trait.
 ///
 /// # A problem of your own
 ///
@@ -92,18 +92,19 @@ pub(crate) use view::Worker;
 /// ```
 ///
 /// A problem that only changes a few things about another one forwards the rest with
-/// [`forward_problem!`](crate::forward_problem).
-/// [`check`](fn@check) holds such a problem against the laws that training relies on.
+/// [`forward_problem!`](crate::forward_problem). [`check`](fn@check) tests whether a problem keeps the
+/// laws that training relies on.
 ///
 /// # Abilities
 ///
-/// Such a problem is complete. One whose scores are sums over small parts trains faster if it says so; it
-/// names that, and whatever else it can do, in [`abilities`](Self::abilities).
+/// The seven methods make a complete problem. A problem whose scores are sums over small parts trains
+/// faster if it implements [`Parts`]. It names this and its other optional traits in
+/// [`abilities`](Self::abilities).
 pub trait Problem: Sync {
     /// A structured output: a labelling, a matching, a set of labels.
     type Output: Clone + Default + Send + Sync;
 
-    /// Scratch memory of one thread, so that oracles allocate nothing.
+    /// Scratch memory of one thread, so that oracles need not allocate.
     type Workspace: Send;
 
     /// Number of examples n, which is the number of blocks of the dual.
@@ -112,56 +113,59 @@ pub trait Problem: Sync {
     /// Number of features d.
     fn dim(&self) -> usize;
 
-    /// Makes the scratch memory for one thread.
+    /// Creates the scratch memory for one thread.
     fn workspace(&self) -> Self::Workspace;
 
-    /// The max oracle, loss-augmented decoding: y ← argmax Hᵢ(y; w).
+    /// The max oracle, or loss-augmented decoding: y ← argmax Hᵢ(y; w).
     ///
-    /// The engine has called [`prepare`](Parts::prepare) for the same `i` and `w` just before. `y`
-    /// comes with what it held before, so that its memory can be used again. For runs that repeat
-    /// bit by bit, the answer must depend on `i` and `w` alone. If it is not always the maximum,
-    /// [`quality`](Self::quality) has to say so, or the [`Certificate`](crate::Certificate) claims
-    /// too much.
+    /// The engine calls [`prepare`](Parts::prepare) with the same `i` and `w` just before. `y` holds an
+    /// earlier output, so that its memory can be reused. The answer must depend on `i` and `w` alone, so
+    /// that runs can be repeated bit by bit. If the answer is not always the maximum,
+    /// [`quality`](Self::quality) must say so, or the [`Certificate`](crate::Certificate) claims too
+    /// much.
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
-    /// Plain decoding, the prediction: y ← argmax ⟨w, φ(xᵢ, y)⟩.
+    /// Plain decoding, which makes predictions: y ← argmax ⟨w, φ(xᵢ, y)⟩.
     ///
-    /// As with [`oracle`](Self::oracle), [`prepare`](Parts::prepare) comes first. Where that is a
-    /// maximum over a relaxation, so is this one: the regularization path relies on it.
+    /// As with [`oracle`](Self::oracle), the engine calls [`prepare`](Parts::prepare) first. If the
+    /// oracle maximises over a relaxation, decoding must do so too, because the regularization path
+    /// relies on it.
     fn decode(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, y: &mut Self::Output);
 
-    /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0 (which [`Truths`] allow to be checked).
+    /// The loss Lᵢ(y) ≥ 0, with Lᵢ(yᵢ) = 0. A problem that implements [`Truths`] lets training check the
+    /// latter.
     fn loss(&self, i: usize, y: &Self::Output) -> f64;
 
     /// The feature difference ψᵢ(y) = φ(xᵢ, yᵢ) − φ(xᵢ, y).
     ///
-    /// `psi` comes empty. Entries may be pushed in any order and repeatedly; all coordinates are
-    /// below [`dim`](Self::dim).
+    /// `psi` is empty when the method is called. Entries may be pushed in any order and repeatedly. All
+    /// coordinates must be below [`dim`](Self::dim).
     fn psi(&self, i: usize, y: &Self::Output, psi: &mut SparseVec);
 
-    /// The example weight cᵢ, positive and finite; 1 unless overridden.
+    /// The example weight cᵢ, positive and finite. The default is 1.
     fn weight(&self, _i: usize) -> f64 {
         1.0
     }
 
-    /// What [`oracle`](Self::oracle) promises; exact unless overridden.
+    /// What [`oracle`](Self::oracle) promises. The default is exact.
     ///
-    /// Training goes the same way whatever it is: corners are used as they are, no step is taken
-    /// that would not raise the dual, and where the truth or a remembered corner is known to be
-    /// better than the oracle's answer it takes its place, which is counted
-    /// ([`Totals::oracle_failures`](crate::observe::Totals::oracle_failures)). What changes is what
-    /// the gap proves, so the [`Certificate`](crate::Certificate) carries it.
+    /// The quality does not change how training proceeds. Corners are used as they are, and no step is
+    /// taken that would not raise the dual. If the truth or a remembered corner is known to be better
+    /// than the oracle's answer, it replaces the answer, and this is counted
+    /// ([`Totals::oracle_failures`](crate::observe::Totals::oracle_failures)). The quality changes what
+    /// the gap proves, so it is part of the [`Certificate`](crate::Certificate).
     fn quality(&self) -> Quality {
         Quality::Exact
     }
 
-    /// Bounds that the weights must keep; none unless overridden. They must not change while a run
-    /// goes on. Bounds that bound nothing are as good as none.
+    /// Bounds on the weights. The default is `None`, which is equivalent to infinite bounds. Bounds must
+    /// not change during a run.
     fn bounds(&self) -> Option<&Bounds> {
         None
     }
 
-    /// What the problem can do besides: parts of its own, checks, closed forms. Nothing unless overridden.
+    /// The optional abilities of the problem, such as parts, checks and closed forms. The default is
+    /// none.
     #[inline]
     fn abilities(&self) -> Abilities<'_, Self::Workspace, Self::Output> {
         Abilities::none()

@@ -1,4 +1,4 @@
-//! Part space: what makes up the outputs of a problem, and where its features go.
+//! Part space: the parts of the outputs of a problem, and targets for feature vectors.
 
 use super::Problem;
 use super::sparse::{Sink, SparseVec};
@@ -6,7 +6,7 @@ use super::sparse_accumulator::SparseAccumulator;
 
 /// The parts of a problem's outputs.
 ///
-/// Where the score of an output is a sum over its *parts* (a node with its label, an edge with its two
+/// If the score of an output is a sum over its *parts* (a node with its label, an edge with its two
 /// labels), a block of the dual is much smaller in parts than in features. An output has a sparse part
 /// vector pᵢ(y), and a linear map Bᵢ takes parts to features,
 ///
@@ -14,15 +14,15 @@ use super::sparse_accumulator::SparseAccumulator;
 /// Bᵢ (pᵢ(y) − pᵢ(yᵢ)) = φ(xᵢ, y) − φ(xᵢ, yᵢ) = −ψᵢ(y)
 /// ```
 ///
-/// The engine needs only three things of a part vector p: its score ⟨w, Bᵢp⟩, which comes from the tables
-/// that the oracle has just filled; its length ‖Bᵢp‖², from a small Gram matrix; and the terms of Bᵢp
-/// themselves, to move w. A problem without parts of its own has its features for parts: pᵢ(y) = −ψᵢ(y) and
-/// Bᵢ = I. What a coordinate of a part vector means is the problem's own affair; the engine only compares
-/// coordinates for order and equality. (It is a little faster where their upper halves count through: 0, 1,
-/// 2 … for an output, with one part each, and at least one in any point of the block.)
+/// The engine needs only three things from a part vector p: its score ⟨w, Bᵢp⟩, which comes from the
+/// tables that the oracle has just filled; its length ‖Bᵢp‖², from a small Gram matrix; and the terms of
+/// Bᵢp themselves, to move w. If a problem does not define parts, its features are its parts: pᵢ(y) =
+/// −ψᵢ(y) and Bᵢ = I. The problem decides what a coordinate of a part vector means; the engine only
+/// compares coordinates for order and equality. (The engine is a little faster if the upper 32 bits of
+/// the coordinates number groups 0, 1, 2, …, such that every output has exactly one part in each group.)
 ///
-/// A problem names its parts in [`Problem::abilities`]. Callers ask for them through
-/// [`ProblemExt`](super::ProblemExt), which any problem has.
+/// A problem names its parts in [`Problem::abilities`]. Callers use them through
+/// [`ProblemExt`](super::ProblemExt), which works for every problem.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -37,7 +37,7 @@ use super::sparse_accumulator::SparseAccumulator;
 /// chain.truth_parts(i, &mut truth);
 /// parts.add_scaled(-1.0, &truth);
 ///
-/// // What the engine asks of parts agrees with what features would say.
+/// // What the engine computes from parts agrees with the features.
 /// let w: Vec<f64> = (0..chain.dim()).map(|feature| feature as f64).collect();
 /// let mut workspace = chain.workspace();
 /// chain.prepare(i, &w, &mut workspace);
@@ -48,17 +48,19 @@ use super::sparse_accumulator::SparseAccumulator;
 /// assert!(psi.entries().iter().all(|&(feature, value)| dense[feature as usize] == value));
 /// ```
 pub trait Parts: Problem {
-    /// Fills `workspace` with whatever the other methods need of example `i` at `w` (score tables).
+    /// Fills `workspace` with everything that the other methods need for example `i` at `w`, such as
+    /// score tables.
     ///
     /// The engine calls it before [`oracle`](Problem::oracle), [`decode`](Problem::decode) and
     /// [`score`](Self::score), with the same `i` and `w`.
     fn prepare(&self, _i: usize, _w: &[f64], _workspace: &mut Self::Workspace) {}
 
-    /// As [`prepare`](Self::prepare), where nothing will be asked for but the [`score`](Self::score) of
-    /// part vectors whose entries are all among those of `points`.
+    /// Like [`prepare`](Self::prepare), but only for calls of [`score`](Self::score) with part vectors
+    /// whose coordinates all occur in `points`.
     ///
-    /// Only a matter of speed: steps between remembered outputs, which may differ from each other in few
-    /// places, need no scores elsewhere. The scores must be the same, bit by bit.
+    /// Override this method for speed: remembered outputs often differ from each other in few places, and
+    /// steps between them need no scores elsewhere. The scores must be the same as after `prepare`, bit
+    /// by bit.
     fn prepare_scores(
         &self,
         i: usize,
@@ -69,16 +71,17 @@ pub trait Parts: Problem {
         self.prepare(i, w, workspace);
     }
 
-    /// Asks for the memory of example `i` to be brought near, for its turn comes next.
+    /// Prefetches the memory of example `i`, which will be visited next.
     ///
-    /// The engine calls this one visit ahead where it knows the next block. It is only a matter of speed,
-    /// for data too large for the nearest caches.
+    /// The engine calls this method one visit ahead if it knows the next block. Override it for speed if
+    /// the data are too large for the processor's caches.
     fn prefetch(&self, _i: usize) {}
 
-    /// The part vector pᵢ(y), normalised. `parts` comes empty.
+    /// Writes the part vector pᵢ(y) to `parts`, normalised. `parts` is empty when the method is called.
     fn parts(&self, i: usize, y: &Self::Output, parts: &mut SparseVec);
 
-    /// The part vector pᵢ(yᵢ) of the truth, normalised. `parts` comes empty.
+    /// Writes the part vector pᵢ(yᵢ) of the truth to `parts`, normalised. `parts` is empty when the
+    /// method is called.
     fn truth_parts(&self, i: usize, parts: &mut SparseVec);
 
     /// The score ⟨w, Bᵢp⟩ of a part vector, after [preparation](Self::prepare).
@@ -91,9 +94,9 @@ pub trait Parts: Problem {
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>);
 }
 
-/// Where the terms of a feature vector go.
+/// A vector to which the terms of a feature vector are added.
 ///
-/// A [sink](Sink) like any other; a problem that scatters many terms matches it once and then adds to
+/// A target is a [sink](Sink). A problem that scatters many terms can match the variant once and add to
 /// the vector inside.
 ///
 /// ```
@@ -109,11 +112,11 @@ pub trait Parts: Problem {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Target<'a> {
-    /// Added to a dense vector.
+    /// Terms are added to a dense vector.
     Dense(&'a mut [f64]),
-    /// Added to a dense vector of which few entries are in use.
+    /// Terms are added to a dense vector of which few entries are in use.
     Few(&'a mut SparseAccumulator),
-    /// Listed one after the other.
+    /// Terms are appended to a list.
     Terms(&'a mut SparseVec),
 }
 
@@ -127,7 +130,7 @@ impl Sink for Target<'_> {
     }
 }
 
-/// Hands the vector inside of a [`Target`] to code that is generic in its sink.
+/// Runs code that is generic over a sink on the vector inside a [`Target`].
 macro_rules! scatter_into {
     ($target:expr, $sink:ident => $body:expr) => {
         match $target {

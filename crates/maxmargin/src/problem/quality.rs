@@ -1,10 +1,10 @@
-//! What an oracle promises, and with it what a certificate proves.
+//! What an oracle promises, and therefore what a certificate proves.
 
 use crate::util::names::named_enum;
 
 named_enum! {
-    /// What the max oracle of a [`Problem`](crate::Problem) promises, and so what the gap of a
-    /// [`Certificate`](crate::Certificate) is a bound of.
+    /// What the max oracle of a [`Problem`](crate::Problem) promises, and therefore what the gap of a
+    /// [`Certificate`](crate::Certificate) bounds.
     ///
     /// Write P for the primal objective with the true hinge max_y Hᵢ(y; w) and P* for its optimum,
     /// and primal, dual and gap for the numbers of the certificate.
@@ -17,16 +17,16 @@ named_enum! {
     /// | unproven | any of these | unknown | unknown | proves nothing |
     ///
     /// Pʳ is the primal objective of the *relaxed* problem, whose hinge is the maximum over the
-    /// relaxation. It lies above P everywhere, so that `primal` still bounds the true objective of
-    /// the weights from above; but P* may lie below Pʳ*, and then below `dual` as well. It does not
-    /// where no mass is on fractional corners, for then the dual point is one of the true problem.
+    /// relaxation. It lies above P everywhere, so `primal` still bounds the true objective of the weights
+    /// from above. But P* may lie below Pʳ*, and then `dual` may exceed P*. If no mass lies on fractional
+    /// corners, the dual point is a point of the true problem, and `dual` ≤ P* holds.
     ///
-    /// With a heuristic, the dual point is made of outputs, so that `dual` is a true lower bound of
-    /// P*; what the gap lacks is whatever the heuristic has missed.
+    /// With a heuristic, the dual point is made of outputs, so `dual` is a true lower bound of P*. The
+    /// gap is too small by whatever the heuristic has missed.
     ///
     /// A certificate is unproven if its dual point is not known to be a point of the problem: a file may
-    /// hold one that no check can confirm (see [`PointCheck`]). It is unproven, too, if the solver of a
-    /// relaxation has failed: then neither number is a bound.
+    /// contain a point that no check can confirm (see [`PointCheck`]). It is also unproven if the solver
+    /// of a relaxation has failed, because then neither number is a bound.
     ///
     /// Qualities are ordered by what they prove: the best comes first.
     ///
@@ -42,10 +42,10 @@ named_enum! {
         /// The oracle returns a maximum over all outputs: the gap bounds P(w) − P*.
         #[default]
         Exact = "exact",
-        /// The oracle returns a maximum over a relaxation (an LP), so that its hinge is an upper
-        /// bound: the gap bounds how far w is from the optimum of the relaxed problem.
+        /// The oracle returns a maximum over a relaxation (an LP), so its hinge is an upper bound: the
+        /// gap bounds the distance to the optimum of the relaxed problem.
         UpperBound = "upper-bound",
-        /// The oracle returns whatever it finds: the gap is a lower bound of the true one.
+        /// The oracle returns some good output: the gap is a lower bound of the true one.
         Heuristic = "heuristic",
         /// The dual point is not known to be a point of the problem: the gap proves nothing.
         Unproven = "unproven",
@@ -70,13 +70,13 @@ named_enum! {
     /// ```
     #[derive(Default, PartialOrd, Ord, Hash)]
     PointCheck("point check") {
-        /// Every block is a convex combination of outputs, or its value is bounded by one.
+        /// Every block is a convex combination of outputs, or its dual value is at most that of one.
         #[default]
         Feasible = "feasible",
         /// Every block is a point of the relaxation, which may be larger than the set of convex
         /// combinations of outputs.
         Relaxed = "feasible for the relaxation",
-        /// The point satisfies conditions that are necessary, but not sufficient.
+        /// The point satisfies conditions that are necessary but not sufficient.
         Unproven = "unproven",
     }
 }
@@ -94,13 +94,13 @@ impl Quality {
 
     /// The quality of a certificate that combines an oracle of this quality with a checked dual point.
     ///
-    /// It is never better than what the oracle promises. A point of the relaxation supports the bounds
-    /// of an oracle that solves the relaxation, and no others.
+    /// It is never better than what the oracle promises. A point of the relaxation supports only the
+    /// bounds of an oracle that solves the relaxation.
     pub fn with_point(self, point: PointCheck) -> Self {
         if point <= self.needed_of_point() { self } else { Self::Unproven }
     }
 
-    /// What a dual point must be known to be for the numbers to mean what this quality says.
+    /// The result that a check of the dual point must have for this quality to hold.
     pub(crate) fn needed_of_point(self) -> PointCheck {
         match self {
             Self::Exact | Self::Heuristic => PointCheck::Feasible,
@@ -109,17 +109,17 @@ impl Quality {
         }
     }
 
-    /// What is left of a promise that was broken so many times.
+    /// The quality that remains after the oracle has broken its promise `failures` times.
     pub(crate) fn after_failures(self, failures: u64) -> Self {
         match self {
             Self::Exact if failures > 0 => Self::Heuristic,
-            // Its corners may be fractional, so that the dual is no bound of the problem itself either.
+            // Corners may be fractional, so the dual is not a bound for the problem itself either.
             Self::UpperBound if failures > 0 => Self::Unproven,
             kept => kept,
         }
     }
 
-    /// What kind of bound the gap is, for people.
+    /// A sentence for users that says what kind of bound the gap is.
     ///
     /// ```
     /// assert_eq!(
@@ -136,7 +136,7 @@ impl Quality {
             }
             Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
             Self::Unproven => {
-                "the dual point is not known to be a point of this problem: the gap proves nothing"
+                "the oracle failed, or the dual point is not known to be one of this problem: the gap proves nothing"
             }
         }
     }

@@ -1,19 +1,19 @@
-//! Blocks that are simplices: what a problem tells of them.
+//! Closed forms for blocks that are simplices.
 
 use crate::problem::sparse::SparseVec;
 
-/// What a [`Problem`](crate::Problem) tells of blocks that are simplices.
+/// The parts, losses and scores of a [`Problem`](crate::Problem) whose blocks are simplices.
 ///
-/// Every output of example i has at most one part, of mass 1. Its parts are numbered 0 … Kᵢ − 1, and
-/// Bᵢ maps them to vectors that are orthogonal to each other and of one length. So a block is the set
-/// of masses μ ≥ 0 with sum 1, or at most 1 where the truth has no part, and
+/// Every output of example i has at most one part, of mass 1. The parts are numbered 0 … Kᵢ − 1, and Bᵢ
+/// maps them to orthogonal vectors of the same length. So a block is the set of masses μ ≥ 0 with sum 1,
+/// or at most 1 if the truth has no part, and
 ///
 /// ```text
 /// ‖Bᵢp‖² = ‖Bᵢe₀‖²·‖p‖²
 /// ```
 ///
-/// With this the best point of a block while all others rest is a projection, and corners are so
-/// simple that all blocks can be moved together; the direction `corrective` makes use of both.
+/// Therefore the best point of a block, with all other blocks fixed, is a projection, and corners are so
+/// simple that all blocks can be moved together. The direction `corrective` uses both facts.
 ///
 /// ```
 /// use maxmargin::{Problem, ProblemExt};
@@ -31,8 +31,8 @@ use crate::problem::sparse::SparseVec;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Simplices: Sync {
-    /// Whether the truth has a part like any other output, so that masses sum to 1; else it has
-    /// none, and takes what the others leave.
+    /// Whether the truth has a part like any other output, so that masses sum to 1. If not, the truth has
+    /// the mass that the other outputs leave.
     fn truth_has_part(&self) -> bool;
 
     /// The squared length ‖Bᵢe₀‖² of any part of example `i`.

@@ -1,16 +1,16 @@
-//! Slack rescaling: large losses ask for large margins by scaling the slack, not the margin.
+//! Slack rescaling: the loss multiplies the slack of an output and not its margin.
 
 use super::{
     Abilities, CheckPoints, Parts, PointCheck, Problem, ProblemExt, ScaledLosses, SparseVec,
     Target, Truths,
 };
 
-/// A problem whose outputs are so few that they can be tried out one by one.
+/// A problem with so few outputs that they can be tried one by one.
 ///
-/// Classes, sets of few labels and small factor graphs are. Chains, labelled graphs, trees and matchings
-/// are not: their outputs are found by dynamic programming, cuts and flows, which maximise sums over
-/// parts, and a loss that multiplies a score is no such sum. Slack rescaling refuses them at compile
-/// time.
+/// Classes, sets of few labels and small factor graphs are enumerable. Chains, labelled graphs, trees and
+/// matchings are not: their decoders use dynamic programming, cuts and flows, which maximise sums over
+/// parts, and a product of a loss and a score is not such a sum. Slack rescaling refuses these problems
+/// at compile time.
 ///
 /// ```
 /// use maxmargin::Enumerable;
@@ -45,11 +45,11 @@ pub trait Enumerable: Problem {
 /// max_y Lᵢ(y)·(1 − ⟨w, ψᵢ(y)⟩)
 /// ```
 ///
-/// All outputs are asked for the same margin of 1, and what is missing to it is weighed by the loss:
-/// an output with a large loss need not lie further away, but must not come near. Outputs without
-/// loss do not matter at all. Since losses multiply scores, a decoder is of no help with the maximum;
-/// it is found by trying out all outputs, exactly. In part space
-/// p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)), and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
+/// All outputs must keep the same margin of 1, and the loss multiplies the amount by which they violate
+/// it: an output with a large loss need not be further away than others, but its violations cost more.
+/// Outputs without loss do not matter at all. Since losses multiply scores, a decoder cannot find the
+/// maximum. The oracle tries all outputs, so it is exact. In part space p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)),
+/// and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -70,12 +70,12 @@ pub trait Enumerable: Problem {
 ///
 /// A negative loss has no meaning here, and training refuses it
 /// ([`TrainError::Loss`](crate::TrainError::Loss)) even where the problem inside
-/// [allows](crate::problem::Abilities::has_signed_losses) it. Bounds of the problem inside hold; those of a
-/// [`Bounded`](crate::Bounded) are put around. Which wrappers go together is written
-/// [here](crate::forward_problem#which-wrappers-go-together).
+/// [allows](crate::problem::Abilities::has_signed_losses) it. The bounds of the problem inside hold; a
+/// [`Bounded`](crate::Bounded) must be the outer wrapper. A
+/// [table](crate::forward_problem#which-wrappers-go-together) lists which wrappers can be combined.
 ///
-/// The certificate is as good as ever. A dual point that comes from elsewhere is checked against the
-/// enumerated outputs.
+/// The certificate has its usual meaning. A dual point from elsewhere is checked against the enumerated
+/// outputs.
 #[derive(Debug, Clone)]
 pub struct SlackRescaled<P> {
     inner: P,
@@ -106,16 +106,16 @@ pub struct SlackWorkspace<W> {
 }
 
 impl<P> SlackRescaled<P> {
-    /// `problem` under slack rescaling. One whose outputs cannot be tried out is refused:
+    /// Wraps `problem`. A problem whose outputs cannot be enumerated does not compile:
     ///
     /// ```compile_fail,E0277
     /// # use maxmargin::doc::patches;
     /// let problem = maxmargin::SlackRescaled::new(patches()); // minimum cuts know sums alone
     /// ```
     ///
-    /// So are other wrappers: bounds are put around, not inside; of a problem with a kernel, nothing could
-    /// check the dual point; what is rescaled once is not rescaled twice; and soft constraints have signed
-    /// losses.
+    /// Other wrappers inside do not compile either: bounds belong outside; nothing could check the dual
+    /// points of a problem with a kernel; rescaling twice has no meaning; and soft constraints have
+    /// signed losses.
     ///
     /// ```compile_fail,E0277
     /// # use maxmargin::{Bounded, Bounds, doc::labels};
@@ -159,7 +159,7 @@ impl<P> SlackRescaled<P> {
 }
 
 impl<P: Enumerable> SlackRescaled<P> {
-    /// All parts that outputs of example `i` have, sorted, and the largest loss of an output.
+    /// Returns all parts of outputs of example `i`, sorted, and the largest loss of an output.
     fn parts_and_largest_loss(&self, i: usize) -> (Vec<u64>, f64) {
         let (mut known, mut most, mut parts) = (Vec::new(), 0.0f64, SparseVec::new());
         self.inner.for_each_output(i, &mut |y| {
@@ -182,10 +182,10 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     type Workspace = SlackWorkspace<P::Workspace>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
-        workspace, // its own, with that of the problem inside
-        oracle,    // tries out all outputs
-        psi,       // times the loss
-        quality,   // trying out all outputs is exact, whatever the decoder is
+        workspace, // contains that of the problem inside
+        oracle,    // tries all outputs
+        psi,       // multiplied by the loss
+        quality,   // trying all outputs is exact, with any decoder
         abilities, // see there
     ]);
 
@@ -256,7 +256,7 @@ impl<P: Enumerable> Parts for SlackRescaled<P> {
         }
     }
 
-    /// None: other outputs are relative to it.
+    /// Writes nothing, because parts are relative to the truth.
     fn truth_parts(&self, _i: usize, _parts: &mut SparseVec) {}
 
     fn score(&self, i: usize, w: &[f64], workspace: &Self::Workspace, parts: &SparseVec) -> f64 {
@@ -295,7 +295,7 @@ impl<P: Enumerable> ScaledLosses for SlackRescaled<P> {
             self.inner.parts(i, y, parts);
             let ahead = self.inner.score(i, w, inner, parts) - truth;
             let loss = self.inner.loss(i, y);
-            // An output with a loss that cannot be is handed out, so that training refuses it.
+            // An output with an invalid loss is returned, so that training refuses it.
             let is_wrong = loss < 0.0 || loss.is_nan();
             let value = if is_wrong { f64::INFINITY } else { loss * (factor + ahead) };
             if value > most {
@@ -329,8 +329,9 @@ impl<P: Enumerable> CheckPoints for SlackRescaled<P> {
     }
 }
 
-/// Checks a point μ = Σ α(y)·L(y)·(e(y) − e(yᵢ)) where every output has a part of its own: its masses
-/// β(y) = α(y)·L(y) must not be negative, sum to the loss, and come from an α that sums to at most 1.
+/// Checks a point μ = Σ α(y)·L(y)·(e(y) − e(yᵢ)) of a problem in which every output has its own part: its
+/// masses β(y) = α(y)·L(y) must be nonnegative, sum to the loss, and come from an α that sums to at most
+/// 1.
 fn check_masses(
     parts: &SparseVec,
     truth: &SparseVec,
@@ -339,6 +340,7 @@ fn check_masses(
     loss_of: impl Fn(u64) -> f64,
 ) -> Result<(), String> {
     let own = truth.entries().first().map(|&(part, _)| part);
+    // Add up the masses of wrong outputs, and their shares α = β/L.
     let (mut sum, mut weights, mut balance) = (0.0, 0.0, 0.0);
     for &(part, mass) in parts.entries() {
         if Some(part) == own {
@@ -354,6 +356,7 @@ fn check_masses(
             weights += mass / cost;
         }
     }
+    // Check the sums.
     let tolerance = slack * (1.0 + sum.abs());
     if weights > 1.0 + slack {
         return Err(format!("the masses of its outputs sum to {weights}, which is more than 1"));

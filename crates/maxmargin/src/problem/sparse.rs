@@ -1,9 +1,9 @@
 //! Sparse vectors, sorted by coordinate: points and directions of one block.
 
-/// Where [`Parts::scatter`](crate::problem::Parts::scatter) puts its terms: a dense vector, a sparse
-/// accumulator, whatever the caller needs.
+/// A vector to which [`Parts::scatter`](crate::problem::Parts::scatter) adds terms, such as a dense
+/// vector or a sparse accumulator.
 ///
-/// A slice panics at a feature outside it. A [`SparseVec`] takes terms as they come and has to be
+/// A slice panics if a feature is out of range. A [`SparseVec`] appends terms as they come and must be
 /// [normalised](SparseVec::normalise) afterwards.
 ///
 /// ```
@@ -30,15 +30,15 @@ impl Sink for SparseVec {
     }
 }
 
-/// Coordinates that differ in no more than this many of their last bits are a group; see
+/// Coordinates that differ only in this many of their last bits form a group; see
 /// [`SparseVec::assign_between`].
 const GROUP_BITS: u32 = 32;
 
 /// A sparse vector: pairs of a coordinate and a value.
 ///
-/// Anything may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts the
-/// coordinates and adds up repeated ones. All other operations need a normalised vector, which is
-/// what every vector is that the engine holds.
+/// Entries may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts them by
+/// coordinate and adds up repeated coordinates. All other operations need a normalised vector. The engine
+/// keeps all its vectors normalised.
 ///
 /// ```
 /// use maxmargin::SparseVec;
@@ -78,20 +78,20 @@ impl SparseVec {
         self.entries.is_empty()
     }
 
-    /// Removes all entries and keeps the memory. What is left is the zero vector.
+    /// Removes all entries and keeps the memory. The result is the zero vector.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Appends an entry. Call [`normalise`](Self::normalise) after the last one, unless the
-    /// coordinates were pushed in strictly ascending order.
+    /// Appends an entry. Call [`normalise`](Self::normalise) after the last entry, unless you push the
+    /// coordinates in strictly ascending order.
     #[inline]
     pub fn push(&mut self, coordinate: u64, value: f64) {
         self.entries.push((coordinate, value));
     }
 
-    /// Sorts by coordinate and adds up repeated coordinates, in the order they were pushed. Sums
-    /// that are 0 stay.
+    /// Sorts by coordinate and adds up repeated coordinates, in the order in which they were pushed. Sums
+    /// that are 0 are kept.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -156,7 +156,7 @@ impl SparseVec {
         }
     }
 
-    /// Becomes a copy of `other`, without giving up its memory.
+    /// Copies `other` into this vector and reuses its memory.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -192,10 +192,10 @@ impl SparseVec {
         self.entries.iter().map(|&(id, v)| dense[id as usize] * v).sum()
     }
 
-    /// Becomes `to − from`; coordinates where the two agree exactly are left out.
+    /// Sets this vector to `to − from`. Coordinates at which the two are equal are left out.
     ///
-    /// Meant for a `to` that is short beside `from`, as a corner is beside a block's point: the
-    /// loop runs over `to`, and copies what lies between.
+    /// The method is fast if `to` is much shorter than `from`, as a corner is compared with the point of
+    /// a block: the loop runs over `to` and copies the entries of `from` in between.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -231,8 +231,8 @@ impl SparseVec {
         self.entries.extend(rest.map(|&(id, taken)| (id, -taken)));
     }
 
-    /// Adds `factor · other`, in place: new coordinates are merged in from the back, so that no
-    /// second buffer is needed. Sums that are 0 stay.
+    /// Adds `factor · other` in place. New coordinates are merged in from the back, so no second buffer
+    /// is needed. Sums that are 0 are kept.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -261,18 +261,19 @@ impl SparseVec {
             write -= 1;
             self.entries[write] = (id, factor * value);
             if write == read {
-                break; // all that was missing is in its place
+                break; // all missing entries are in place
             }
         }
     }
 
-    /// Becomes `from + share · (to − from)`, bit for bit what [`add_scaled`](Self::add_scaled) of the
-    /// difference would make of `from`, if coordinates come in groups; else false, and anything.
+    /// Sets this vector to `from + share · (to − from)`, if coordinates come in groups. The result has
+    /// the same bits as [`add_scaled`](Self::add_scaled) of the difference to `from`. Otherwise returns
+    /// `false` and leaves arbitrary entries.
     ///
-    /// Group g has the coordinates from g·2³² on. Of each, `to` must have exactly one and `from` at least
-    /// one, as the labelling of a chain has beside any point of its block. Other merges have to find
-    /// out at every entry which vector is next. Here the only entry of `to` that can come right before an
-    /// entry of `from`, with it, or right after it is known beforehand.
+    /// Group g has the 2³² coordinates from g·2³² on. In each group `to` must have exactly one entry and
+    /// `from` at least one; a labelling of a chain and a point of its block fulfil this. A general merge
+    /// decides at every entry which vector comes next. Here only one entry of `to`, known beforehand, can
+    /// come right before an entry of `from`, coincide with it, or come right after it.
     pub(crate) fn assign_between(&mut self, from: &Self, to: &Self, share: f64) -> bool {
         let (from, to) = (from.entries.as_slice(), to.entries.as_slice());
         let Some((last, others)) = from.split_last() else { return false };
@@ -280,10 +281,10 @@ impl SparseVec {
         if groups < 2 || to[to.len() - 1].0 >> GROUP_BITS != groups - 1 {
             return false;
         }
-        // Three places are written for every entry, and those that hold nothing are written over.
+        // Every entry writes three places; the next entry overwrites those that are unused.
         self.entries.resize(to.len() + from.len() + 2, (0, 0.0));
         let (mut len, mut seen, mut strange) = (0, 0, 0);
-        // The first coordinate that may come now.
+        // The smallest coordinate that may be written next.
         let mut least = 0;
         let mut take = |&(id, value): &(u64, f64), next: u64| {
             let group = id >> GROUP_BITS;
@@ -307,7 +308,8 @@ impl SparseVec {
         merged && strange == 0 && seen == groups
     }
 
-    /// Adds `factor · other` where this vector has an entry; returns how many coordinates it lacks.
+    /// Adds `factor · other` at the coordinates that this vector has, and returns the number of
+    /// coordinates that it lacks.
     fn add_to_present(&mut self, factor: f64, other: &Self) -> usize {
         let mut missing = 0;
         let mut at = 0;
@@ -347,7 +349,7 @@ mod tests {
         v.entries().iter().copied().filter(|(_, x)| *x != 0.0).collect()
     }
 
-    /// A vector with entries in each of some groups, between so many at least and at most.
+    /// A vector with between `least` and `most` entries in each of `groups` groups.
     fn grouped(groups: u64, least: usize, most: usize) -> impl Strategy<Value = SparseVec> {
         let group = proptest::collection::btree_map(0u64..6, -4.0..4.0f64, least..=most);
         proptest::collection::vec(group, groups as usize).prop_map(|groups| {
@@ -360,7 +362,8 @@ mod tests {
     }
 
     proptest! {
-        /// By the difference and by groups, bit for bit; where coordinates are not in groups, not at all.
+        /// `assign_between` has the same bits as adding the difference, and refuses coordinates that are
+        /// not in groups.
         #[test]
         fn going_part_of_the_way_is_adding_a_share_of_the_difference(
             (from, to, gap) in (2u64..7).prop_flat_map(|groups| {

@@ -2,7 +2,7 @@
 
 use crate::problem::sparse::Sink;
 
-/// A sum of sparse terms, in the order its features were first touched.
+/// A sum of sparse terms, with a list of its features in the order in which they were first touched.
 #[derive(Debug, Clone, Default)]
 pub struct SparseAccumulator {
     pub(crate) change: Vec<f64>,

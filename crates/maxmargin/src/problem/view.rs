@@ -1,4 +1,5 @@
-//! What the engine asks of a problem, without the types of its outputs and its scratch memory.
+//! The object-safe traits through which the engine uses a problem. They hide the types of its outputs and
+//! of its scratch memory.
 
 use crate::problem::bounds::Bounds;
 use crate::problem::ext::feature_parts;
@@ -7,7 +8,8 @@ use crate::problem::simplices::Simplices;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Abilities, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
 
-/// The methods of [`Blocks`], which only the engine calls: nothing outside of this crate can name this trait.
+/// The methods of [`Blocks`]. Only the engine calls them: code outside of this crate cannot name this
+/// trait.
 pub trait View: Sync {
     /// [`Problem::examples`].
     fn examples(&self) -> usize;
@@ -31,7 +33,7 @@ pub trait View: Sync {
 
     fn is_checked_at_start(&self) -> bool;
 
-    /// Looks at a few outputs of a few examples: the laws that they break.
+    /// Checks a few outputs of a few examples, and returns the laws that they break.
     fn check_quickly(&self) -> Vec<BrokenLaw>;
 
     /// The loss of the truth of example `i`, if the problem can hand out the truth.
@@ -65,8 +67,8 @@ pub trait View: Sync {
     ) -> Result<PointCheck, String>;
 }
 
-/// What one thread asks of a problem. It holds the problem's scratch memory and the output that was found
-/// last.
+/// The view of a problem from one thread. It holds the problem's scratch memory and the output that was
+/// found last.
 pub trait Worker: Send {
     /// [`crate::problem::Parts::prepare`].
     fn prepare(&mut self, i: usize, w: &[f64]);
@@ -77,7 +79,8 @@ pub trait Worker: Send {
     /// Prepares for example `i` and finds the output with the largest loss-augmented score.
     fn find_corner(&mut self, i: usize, w: &[f64]);
 
-    /// As [`find_corner`](Self::find_corner) with the loss times `factor`; false if the problem cannot.
+    /// Like [`find_corner`](Self::find_corner), but with the loss multiplied by `factor`. Returns `false`
+    /// if the problem cannot do that.
     fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool;
 
     /// Prepares for example `i` and predicts its output.
@@ -86,7 +89,8 @@ pub trait Worker: Send {
     /// Writes the parts of the output found last to `parts` and returns its loss.
     fn describe(&self, i: usize, parts: &mut SparseVec) -> f64;
 
-    /// Writes the feature difference ψᵢ of the output found last, which is empty at first.
+    /// Writes the feature difference ψᵢ of the output found last to `psi`, which is empty when the method
+    /// is called.
     fn psi(&self, i: usize, psi: &mut SparseVec);
 
     /// [`crate::problem::Parts::score`], after preparation.
@@ -98,7 +102,8 @@ pub trait Worker: Send {
     /// [`Expectations::add_values`](crate::Expectations::add_values), after preparation.
     fn add_values(&self, i: usize, w: &[f64], scale: f64, theta: &mut [f64]);
 
-    /// [`Expectations::expect`](crate::Expectations::expect); not a number without expectations.
+    /// [`Expectations::expect`](crate::Expectations::expect). Returns NaN if the problem has no
+    /// expectations.
     fn expect(&mut self, i: usize, theta: &[f64], parts: &mut SparseVec) -> f64;
 }
 
@@ -194,7 +199,7 @@ impl<P: Problem> View for P {
 /// The worker of a problem: its scratch memory, and an output of its type.
 struct OwnWorker<'p, P: Problem> {
     problem: &'p P,
-    /// What the problem can do, asked for once.
+    /// The abilities of the problem, read once.
     abilities: Abilities<'p, P::Workspace, P::Output>,
     workspace: P::Workspace,
     y: P::Output,

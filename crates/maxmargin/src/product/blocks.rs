@@ -54,7 +54,7 @@ impl Block for Simplex {
 
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
         corner.fill(0.0);
-        // Of equals the first.
+        // The first one at ties.
         let least = (0..gradient.len()).min_by(|&a, &b| gradient[a].total_cmp(&gradient[b]));
         if let Some(j) = least {
             corner[j] = self.scale;
@@ -66,7 +66,8 @@ impl Block for Simplex {
     }
 }
 
-/// The ℓ1 ball: Σ |xⱼ| ≤ r. Its corners have one coordinate, so that few steps make a sparse point.
+/// The ℓ1 ball: Σ |xⱼ| ≤ r. Its corners have a single nonzero coordinate, so a point is sparse after few
+/// steps.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, L1Ball};
@@ -133,7 +134,7 @@ pub struct BoxBlock {
 }
 
 impl BoxBlock {
-    /// The box between two corners; where the bounds are of different lengths, the shorter counts.
+    /// The box between two corners. If the bounds have different lengths, the shorter one counts.
     ///
     /// ```
     /// use maxmargin::product::{Block as _, BoxBlock};
@@ -199,7 +200,7 @@ impl L2Ball {
         Self::scaled(vec![1.0; dim], radius)
     }
 
-    /// The ball with an axis of the length aⱼ·r in each coordinate.
+    /// The ball whose axis has the length aⱼ·r in coordinate j.
     ///
     /// ```
     /// use maxmargin::product::{Block as _, L2Ball};

@@ -1,9 +1,9 @@
-//! What a block is.
+//! The trait of blocks, and a type for blocks of any kind.
 
 use super::blocks::{BoxBlock, L1Ball, L2Ball, Simplex};
 use super::spectral::{Spectrahedron, TraceBall};
 
-/// A compact convex set of which linear functions can be minimised.
+/// A compact convex set over which linear functions can be minimised.
 ///
 /// ```
 /// use maxmargin::product::{Block, Domain, LeastSquares, ProductSettings, ProductStep, minimise};
@@ -35,23 +35,23 @@ pub trait Block {
     /// Number of coordinates, at least 1.
     fn dim(&self) -> usize;
 
-    /// Some point of the block.
+    /// Writes some point of the block to `x`.
     fn start(&self, x: &mut [f64]);
 
-    /// The point s of the block with the least ⟨s, gradient⟩. All coordinates are to be set. The gap
-    /// is as good as this: a point that is not the least makes it too small.
+    /// Writes the point s of the block with the smallest ⟨s, gradient⟩ to `corner`. All coordinates must
+    /// be set. If the point is not a minimum, the gap is too small.
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]);
 
-    /// Whether there are any points in the block.
+    /// Checks that the block is not empty.
     ///
     /// # Errors
-    /// Why there are none, in words.
+    /// Says why the block is empty.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// Refuses a size of a block that is negative or no number.
+/// Checks that the size of a block is a number ≥ 0.
 pub(super) fn check_size(what: &str, size: f64) -> Result<(), String> {
     match size >= 0.0 {
         true => Ok(()),
@@ -59,7 +59,7 @@ pub(super) fn check_size(what: &str, size: f64) -> Result<(), String> {
     }
 }
 
-/// A block of any kind, so that different kinds can be put together.
+/// A block of any kind, so that different kinds can be combined.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, Domain, L2Ball, Simplex};
@@ -70,7 +70,7 @@ pub(super) fn check_size(what: &str, size: f64) -> Result<(), String> {
 pub struct Domain(Box<dyn Block>);
 
 impl Domain {
-    /// A block that is written by the user.
+    /// Wraps a block of any type, such as your own.
     ///
     /// ```
     /// use maxmargin::product::{Block as _, Domain, Simplex};

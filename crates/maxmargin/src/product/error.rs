@@ -1,4 +1,4 @@
-//! What can go wrong in the general method.
+//! The errors of the general method.
 
 use thiserror::Error;
 
@@ -14,75 +14,75 @@ use thiserror::Error;
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ProductError {
-    /// There is nothing to minimise over.
+    /// There are no blocks.
     #[error("there are no blocks")]
     NoBlocks,
-    /// A block without coordinates.
+    /// A block has no coordinates.
     #[error("block {block} has no coordinates")]
     EmptyBlock {
-        /// Which block.
+        /// The block.
         block: usize,
     },
-    /// A block without points.
+    /// A block has no points.
     #[error("block {block} is empty: {why}")]
     NoPoints {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// Why.
+        /// Why it has none.
         why: String,
     },
-    /// A function of another number of coordinates than the blocks have.
+    /// The function has another number of coordinates than the blocks.
     #[error("f is a function of {expected} coordinates, and the blocks have {found}")]
     Size {
-        /// The coordinates of f.
+        /// Number of coordinates of f.
         expected: usize,
-        /// Those of all blocks.
+        /// Number of coordinates of all blocks.
         found: usize,
     },
-    /// A corner that is worse than the point itself, so that no gap can be told.
-    #[error("the corner of block {block} is not the least: the point itself lies below it")]
+    /// A corner is worse than the current point, so there is no valid gap.
+    #[error("the corner of block {block} is not a minimum: the current point is better")]
     NotLeast {
-        /// Which block.
+        /// The block.
         block: usize,
     },
-    /// f(x) is no number.
-    #[error("the value of f is {0}, where a finite number is needed")]
+    /// f(x) is not finite.
+    #[error("the value of f is {0}; a finite number is needed")]
     Value(f64),
-    /// A checkpoint that cannot be kept, or that the run cannot go on from.
+    /// A checkpoint cannot be written, or the run cannot continue from it.
     #[error("the checkpoint cannot be used: {why}")]
     Checkpoint {
         /// What is wrong.
         why: String,
     },
-    /// A setting out of range.
+    /// A setting is out of range.
     #[error("{name} is {value}; it must be {expected}")]
     Range {
         /// The setting.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What would have been accepted.
+        /// The values that are accepted.
         expected: &'static str,
     },
-    /// NaN or infinity in a gradient, a corner or a value.
+    /// A gradient, a corner or a value has an entry that is NaN or infinite.
     #[error("the {what} of block {block} is not finite")]
     NotFinite {
         /// What is not finite.
         what: &'static str,
-        /// Which block.
+        /// The block.
         block: usize,
     },
-    /// Exact steps were asked for, and f does not know its curvature.
+    /// Exact steps are set, but f does not have a curvature.
     #[error(
-        "exact steps need the curvature of f, which it does not tell; use backtracking or fixed steps"
+        "exact steps need the curvature of f, which it does not provide; use backtracking or fixed steps"
     )]
     NoCurvature,
-    /// f curves downwards.
+    /// f is not convex.
     #[error("f is not convex: its curvature along block {block} is {curvature}")]
     NotConvex {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// What was found there.
+        /// The curvature.
         curvature: f64,
     },
 }

@@ -1,9 +1,9 @@
-//! Least squares, the most common of smooth functions.
+//! Least squares, the most common smooth function.
 
 use super::Smooth;
 use std::ops::Range;
 
-/// f(x) = ½‖Ax − b‖², with the residual Ax − b kept up to date, so that a visit costs as much as the
+/// f(x) = ½‖Ax − b‖². The residual Ax − b is kept up to date, so a visit costs only as much as the
 /// columns of its block.
 ///
 /// ```
@@ -19,14 +19,14 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
-    /// Column by column; none for the unit matrix.
+    /// The matrix A column by column, or `None` for the unit matrix.
     columns: Option<Vec<f64>>,
     b: Vec<f64>,
     residual: Vec<f64>,
 }
 
 impl LeastSquares {
-    /// With the columns of A, each as long as b.
+    /// Creates f from the columns of A, each as long as b.
     ///
     /// # Panics
     /// If a column is not as long as b.
@@ -45,7 +45,7 @@ impl LeastSquares {
         Self { columns: Some(columns.concat()), b, residual }
     }
 
-    /// ½‖x − b‖²: its minimum is the projection of b.
+    /// Creates f(x) = ½‖x − b‖², whose minimum is the projection of b.
     ///
     /// ```
     /// use maxmargin::product::{LeastSquares, Smooth as _};

@@ -6,7 +6,7 @@ use super::{Minimiser, ProductError, ProductSettings, Smooth};
 use crate::observe::{Control, Status};
 use std::ops::Range;
 
-/// Where the general method has come to.
+/// The result of the general method.
 ///
 /// ```
 /// use maxmargin::Status;
@@ -26,19 +26,19 @@ pub struct ProductSolution {
     pub x: Vec<f64>,
     /// f(x).
     pub value: f64,
-    /// The certificate: f(x) is at most this above the least value.
+    /// The certificate: f(x) exceeds the minimum by at most this.
     pub gap: f64,
-    /// Its parts, one for each block.
+    /// The gaps of the blocks, which sum to `gap`.
     pub block_gaps: Vec<f64>,
     /// `Converged`, `MaxPasses`, or `Stopped` by the observer.
     pub status: Status,
-    /// Passes begun, n visits each.
+    /// Passes that were begun, with n visits each.
     pub passes: u64,
-    /// Linear minimisations, those for the gap included.
+    /// Linear minimisations, including those for the gap.
     pub oracle_calls: u64,
 }
 
-/// What is known after a pass at whose end all gaps were computed.
+/// The state after a pass at whose end all gaps were computed.
 ///
 /// ```
 /// use maxmargin::observe::Control;
@@ -67,7 +67,7 @@ pub struct ProductRecord {
     pub gap: f64,
 }
 
-/// Minimises f over a product of blocks, from a point in the middle of each.
+/// Minimises f over a product of blocks, starting from a point in the middle of each block.
 ///
 /// ```
 /// use maxmargin::Order;
@@ -86,9 +86,9 @@ pub struct ProductRecord {
 /// ```
 ///
 /// # Errors
-/// Settings out of range, blocks without coordinates or points, blocks that do not fit the function,
-/// corners that are not the least, numbers that are not finite, exact steps for a function without
-/// [curvature](Smooth::curvature).
+/// If a setting is out of range, if a block has no coordinates or points, if the blocks do not fit the
+/// function, if a corner is not a minimum, if a number is not finite, or if steps are exact but the
+/// function has no [curvature](Smooth::curvature).
 pub fn minimise(
     f: &mut impl Smooth,
     blocks: &mut [Domain],
@@ -97,8 +97,8 @@ pub fn minimise(
     minimise_with(f, blocks, settings, |_, _| Control::Continue)
 }
 
-/// As [`minimise`], with an observer that sees x after each pass at which all gaps are computed, and
-/// can end the run.
+/// Like [`minimise`], but with an observer that sees x after each pass at which all gaps are computed,
+/// and that can end the run.
 ///
 /// ```
 /// use maxmargin::Status;
@@ -116,7 +116,7 @@ pub fn minimise(
 /// ```
 ///
 /// # Errors
-/// As [`minimise`].
+/// The same as for [`minimise`].
 pub fn minimise_with(
     f: &mut impl Smooth,
     blocks: &mut [Domain],
@@ -126,10 +126,10 @@ pub fn minimise_with(
     Minimiser::new(settings.clone()).observe(&mut watch).minimise(f, blocks)
 }
 
-/// A gap may be below 0 by this share of its terms.
+/// A gap may be below 0 by rounding, up to this share of its terms.
 const BELOW: f64 = 1e-6;
 
-/// The point, and scratch of the size of the largest block.
+/// The point, and scratch memory for the largest block.
 pub(super) struct State<'a, F> {
     pub(super) f: &'a mut F,
     blocks: &'a mut [Domain],
@@ -146,6 +146,7 @@ impl<'a, F: Smooth> State<'a, F> {
     pub(super) fn new(f: &'a mut F, blocks: &'a mut [Domain]) -> Result<Self, ProductError> {
         let mut ranges = Vec::new();
         let (mut dim, mut largest) = (0, 0);
+        // Check the blocks and lay out their coordinates.
         for (block, domain) in blocks.iter().enumerate() {
             let size = domain.dim();
             if size == 0 {
@@ -162,6 +163,7 @@ impl<'a, F: Smooth> State<'a, F> {
         if let Some(expected) = f.dim().filter(|expected| *expected != dim) {
             return Err(ProductError::Size { expected, found: dim });
         }
+        // Start in the middle of every block.
         let mut x = vec![0.0; dim];
         for (domain, range) in blocks.iter().zip(&ranges) {
             domain.start(&mut x[range.clone()]);
@@ -190,16 +192,16 @@ impl<'a, F: Smooth> State<'a, F> {
             gap -= *s * g;
         }
         match gap.is_finite() {
-            // By more than rounding explains.
+            // Rounding does not explain such a gap.
             true if gap < -BELOW * terms => Err(ProductError::NotLeast { block: i }),
             true => Ok(gap),
             false => Err(ProductError::NotFinite { what: "corner", block: i }),
         }
     }
 
-    /// The gaps of all blocks at the current point; returns their sum.
+    /// Computes the gaps of all blocks at the current point, and returns their sum.
     pub(super) fn look_at_all(&mut self) -> Result<f64, ProductError> {
-        // What f keeps up to date has drifted.
+        // The numbers that f keeps up to date have drifted.
         self.f.begin(&self.x);
         for i in 0..self.ranges.len() {
             // Rounding can make a gap a little negative.

@@ -1,4 +1,4 @@
-//! A run of the general method, as the common loop drives it, and its checkpoints.
+//! A run of the general method under the common loop, and its checkpoints.
 
 use super::method::State;
 use super::step::Stepper;
@@ -14,16 +14,16 @@ use std::io;
 /// The first bytes of a checkpoint, and the version of what follows.
 const ENVELOPE: Envelope = Envelope { magic: *b"mmprod\r\n", layout: 1 };
 
-/// Sees x after each pass at which all gaps are computed, and can end the run.
+/// An observer that sees x after each pass at which all gaps are computed, and that can end the run.
 type Watch<'a> = &'a mut dyn FnMut(&ProductRecord, &[f64]) -> Control;
 
-/// Where checkpoints go.
+/// A sink for checkpoints.
 type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
-/// A run of the general method about to be started; [`minimise`](super::minimise) is its short form.
+/// Configures and starts a run of the general method. [`minimise`](super::minimise) is its short form.
 ///
-/// A run hands out a checkpoint after each pass at which all gaps are computed, and goes on from one to the
-/// very bits of a run that was never stopped.
+/// A run can write a checkpoint after each pass at which all gaps are computed. A run that resumes from a
+/// checkpoint has the same bits as a run that was never stopped.
 ///
 /// ```
 /// use maxmargin::product::{L1Ball, LeastSquares, Minimiser, ProductSettings, minimise};
@@ -49,12 +49,13 @@ pub struct Minimiser<'a> {
 }
 
 impl<'a> Minimiser<'a> {
-    /// A run with these settings, which [`minimise`](Self::minimise) checks.
+    /// Creates a run with these settings, which [`minimise`](Self::minimise) checks.
     pub fn new(settings: ProductSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// Adds an observer that sees x after each pass at which all gaps are computed, and can end the run.
+    /// Adds an observer that sees x after each pass at which all gaps are computed, and that can end the
+    /// run.
     #[must_use]
     pub fn observe(mut self, watch: Watch<'a>) -> Self {
         self.watch = Some(watch);
@@ -69,8 +70,8 @@ impl<'a> Minimiser<'a> {
         self
     }
 
-    /// Goes on from a checkpoint of the same function, blocks and settings. The tolerance and the number of
-    /// passes may be others.
+    /// Resumes from a checkpoint of the same function, blocks and settings. Only the tolerance and the
+    /// number of passes may differ.
     #[cfg(feature = "checkpoint")]
     #[must_use]
     pub fn resume(mut self, checkpoint: &'a [u8]) -> Self {
@@ -81,7 +82,8 @@ impl<'a> Minimiser<'a> {
     /// Minimises f over a product of blocks.
     ///
     /// # Errors
-    /// As [`minimise`](super::minimise); or a checkpoint that is damaged, does not fit, or cannot be kept.
+    /// The same as for [`minimise`](super::minimise), and if a checkpoint is damaged, does not fit, or
+    /// cannot be written.
     pub fn minimise<F: Smooth>(
         self,
         f: &mut F,
@@ -91,6 +93,7 @@ impl<'a> Minimiser<'a> {
         settings.check()?;
         let mut state = State::new(f, blocks)?;
         let (n, d) = (state.ranges.len(), state.x.len());
+        // Start from scratch, or from a checkpoint.
         let fresh = Saved {
             settings: settings.clone(),
             x: state.x.clone(),
@@ -109,14 +112,14 @@ impl<'a> Minimiser<'a> {
         let Saved { x, gaps, picker, rng, mut stepper, passes, visits, oracle_calls, .. } = saved;
         stepper.prepare(d);
         (state.x, state.gaps, state.oracle_calls) = (x, gaps, oracle_calls);
-        // A checkpoint is made right after f was told of x.
+        // Checkpoints are made right after f was synchronised with x.
         state.f.begin(&state.x);
         let run = ProductRun { state, settings, watch, sink, picker, rng, stepper, passes, visits };
         drive(run, Stage::START)
     }
 }
 
-/// Everything that makes the next step.
+/// Everything that the next step depends on.
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Saved {
     settings: ProductSettings,
@@ -131,7 +134,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// Reads a checkpoint that fits the settings and sizes of a `fresh` run.
+    /// Reads a checkpoint, and checks that it fits the settings and sizes of a `fresh` run.
     fn read(bytes: &[u8], fresh: &Self) -> Result<Self, ProductError> {
         let refused = |why: String| ProductError::Checkpoint { why };
         let content = ENVELOPE.open(bytes).map_err(|error| refused(error.to_string()))?;
@@ -139,16 +142,16 @@ impl Saved {
         let saved: Self = from_bytes(content).ok_or_else(damaged)?;
         let ProductSettings { tolerance, max_passes, .. } = fresh.settings;
         if (ProductSettings { tolerance, max_passes, ..saved.settings.clone() }) != fresh.settings {
-            return Err(refused("its settings are others".to_owned()));
+            return Err(refused("it was made with other settings".to_owned()));
         }
         if saved.x.len() != fresh.x.len() || saved.gaps.len() != fresh.gaps.len() {
-            return Err(refused("its blocks are others".to_owned()));
+            return Err(refused("it was made for other blocks".to_owned()));
         }
         Ok(saved)
     }
 }
 
-/// The general method as the loop sees it.
+/// The general method as a method of the common loop.
 struct ProductRun<'a, 'f, F> {
     state: State<'f, F>,
     settings: ProductSettings,
@@ -170,7 +173,7 @@ impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
         let n = self.state.ranges.len();
         self.passes += 1;
         for visit in 0..n {
-            // Without a block that is known to have a gap, only looking at all of them helps.
+            // If no block is known to have a gap, the pass ends and all blocks are checked.
             let Some(i) = self.picker.next(&mut self.rng) else { break };
             let gap = self.state.look(i)?;
             self.picker.update(i, gap);
@@ -218,7 +221,7 @@ impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
     }
 
     fn keep(&mut self, stage: Stage<&ProductRecord>) -> Result<(), ProductError> {
-        // What f keeps up to date drifts from visit to visit, and is put right by a check.
+        // The numbers that f keeps up to date drift from visit to visit. Only a check corrects them.
         let Stage::PassDone { check: Some(_), .. } = stage else { return Ok(()) };
         let Some(sink) = &mut self.sink else { return Ok(()) };
         let saved = Saved {

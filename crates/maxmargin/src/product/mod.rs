@@ -1,14 +1,14 @@
 //! Block-coordinate Frank-Wolfe for any smooth convex function over a product of compact blocks.
 //!
-//! The problem is min f(x) over x ∈ M₁ × … × Mₙ. Each visit looks at one block, finds the corner s of
-//! Mᵢ with the least ⟨s, ∇ᵢf(x)⟩, and moves towards it. The block's gap gᵢ = ⟨xᵢ − s, ∇ᵢf(x)⟩ comes for
-//! free, and since f is convex
+//! The problem is min f(x) over x ∈ M₁ × … × Mₙ. Each visit takes one block, finds the corner s of Mᵢ
+//! with the smallest ⟨s, ∇ᵢf(x)⟩, and moves towards it. The gap of the block gᵢ = ⟨xᵢ − s, ∇ᵢf(x)⟩ costs
+//! nothing extra, and since f is convex
 //!
 //! f(x) − min f ≤ Σᵢ gᵢ(x),
 //!
 //! so the sum of all gaps proves how good x is. With one block this is the classic method of Frank and
-//! Wolfe. Structured SVMs are such problems, for which the rest of this library has better tools; this
-//! module is for all others: no projections are needed, only linear minimisation.
+//! Wolfe. Structured SVMs are such problems, but the rest of this library has better methods for them.
+//! This module is for all other problems. It needs no projections, only linear minimisation.
 //!
 //! ```
 //! use maxmargin::product::{LeastSquares, ProductSettings, ProductStep, Simplex, minimise};
@@ -46,10 +46,11 @@ pub use spectral::{Spectrahedron, TraceBall};
 
 use std::ops::Range;
 
-/// A smooth convex function of x, whose coordinates lie in blocks one after the other.
+/// A smooth convex function of x, whose coordinates are divided into consecutive blocks.
 ///
-/// Only values and block gradients are needed. A function that keeps something up to date (residuals,
-/// say) is told of every step by [`moved`](Self::moved), so that a visit costs no more than its block.
+/// Only values and block gradients are required. A function may keep numbers up to date, such as
+/// residuals, so that a visit costs no more than its block; [`moved`](Self::moved) tells it about every
+/// step.
 ///
 /// ```
 /// use maxmargin::product::{BoxBlock, ProductSettings, Smooth, minimise};
@@ -78,27 +79,29 @@ pub trait Smooth {
     /// f(x).
     fn value(&self, x: &[f64]) -> f64;
 
-    /// ∇ᵢf(x): the derivatives by the coordinates in `block`, all of which are to be set.
+    /// Writes ∇ᵢf(x), the derivatives with respect to the coordinates in `block`, to `gradient`. All
+    /// entries must be set.
     fn gradient(&self, x: &[f64], block: Range<usize>, gradient: &mut [f64]);
 
-    /// For quadratic f the curvature ⟨d, ∇²f d⟩ along `direction`, which is zero outside `block`. With
-    /// it [exact](ProductStep::Exact) steps are possible. None, unless it is overridden.
+    /// The curvature ⟨d, ∇²f d⟩ of a quadratic f along `direction`, which is zero outside `block`. It
+    /// makes [exact](ProductStep::Exact) steps possible. The default is `None`.
     fn curvature(&self, x: &[f64], block: Range<usize>, direction: &[f64]) -> Option<f64> {
         let _ = (x, block, direction);
         None
     }
 
-    /// Number of coordinates, where the function knows; blocks of another number are then refused.
+    /// Number of coordinates, if the function knows it. Blocks with another number of coordinates are
+    /// then refused.
     fn dim(&self) -> Option<usize> {
         None
     }
 
-    /// The run begins at x.
+    /// Called when a run begins at x, and when numbers that have drifted must be recomputed for x.
     fn begin(&mut self, x: &[f64]) {
         let _ = x;
     }
 
-    /// A step is done: x has moved by γ·`direction` in `block`.
+    /// Called after a step: x has moved by γ·`direction` in `block`.
     fn moved(&mut self, block: Range<usize>, direction: &[f64], gamma: f64) {
         let _ = (block, direction, gamma);
     }

@@ -17,14 +17,13 @@ named_enum! {
     #[derive(Default)]
     #[non_exhaustive]
     ProductStep("step") {
-        /// γ = 2n/(k + 2n) at visit k: needs no values of f.
+        /// γ = 2n/(k + 2n) at visit k, which needs no values of f.
         Fixed = "fixed",
-        /// The best step, min(1, gᵢ/⟨d, ∇²f d⟩): for quadratic f, which has to know its
+        /// The best step, min(1, gᵢ/⟨d, ∇²f d⟩), for quadratic f with a
         /// [curvature](super::Smooth::curvature).
         Exact = "exact",
-        /// The step that is best under a quadratic upper bound of f along the block, whose curvature
-        /// is found by trying: it doubles where f lies above the bound, and slowly shrinks otherwise.
-        /// f never rises.
+        /// The best step under a quadratic upper bound of f along the block. Its curvature is found by
+        /// trying: it doubles if f lies above the bound, and slowly shrinks otherwise. f never rises.
         #[default]
         Backtracking = "backtracking",
     }
@@ -43,15 +42,15 @@ named_enum! {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProductSettings {
-    /// In which order blocks are visited. Default: `permutation`.
+    /// The order in which blocks are visited. Default: `permutation`.
     pub order: Order,
-    /// How far they move. Default: `backtracking`.
+    /// How far blocks move. Default: `backtracking`.
     pub step: ProductStep,
-    /// Stop when the sum of all block gaps is at most this; 0 never stops for it. Default: 10⁻⁴.
+    /// Stop when the sum of all block gaps is at most this. 0 means never. Default: 10⁻⁴.
     pub tolerance: f64,
     /// Stop after this many passes (n visits each). Default: 10,000.
     pub max_passes: u64,
-    /// Compute all block gaps every so many passes. Default: 10.
+    /// The number of passes from one computation of all block gaps to the next. Default: 10.
     pub gap_every: u64,
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
@@ -71,7 +70,7 @@ impl Default for ProductSettings {
 }
 
 impl ProductSettings {
-    /// Judges every value.
+    /// Checks that every setting is in range.
     ///
     /// ```
     /// use maxmargin::product::ProductSettings;
@@ -80,7 +79,7 @@ impl ProductSettings {
     /// ```
     ///
     /// # Errors
-    /// The first setting that is out of range.
+    /// Names the first setting that is out of range.
     pub fn check(&self) -> Result<(), ProductError> {
         let range = |name, value, expected| Err(ProductError::Range { name, value, expected });
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {

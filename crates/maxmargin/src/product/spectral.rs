@@ -1,17 +1,17 @@
-//! Blocks of matrices, whose corners are found by powers of matrices.
+//! Blocks of matrices, whose corners are found by repeated squaring of matrices.
 
 use super::domain::{Block, check_size};
 
-/// The trace-norm ball: matrices whose singular values sum up to at most r, row by row. Its corners
-/// −r·u vᵀ have rank one, u and v being the singular vectors of the gradient with the largest singular
-/// value.
+/// The trace-norm ball: matrices, stored row by row, whose singular values sum to at most r. Its corners
+/// −r·u vᵀ have rank one, where u and v are the singular vectors of the gradient with the largest
+/// singular value.
 ///
-/// They come from power iteration by repeated squaring: GᵀG (or GGᵀ, if that is smaller) is squared
-/// until nothing but its largest eigenvalue is left. Multiplying a vector again and again would be
-/// cheaper, but does not get there where the largest singular values are nearly equal, as they are at
-/// all solutions of rank two or more; gaps would then be too small. A squaring takes m³ operations for m
-/// rows or columns, and there are at most 50 of them: good for matrices of up to a few hundred rows or
-/// columns.
+/// They are found by power iteration with repeated squaring: GᵀG (or GGᵀ, if that is smaller) is squared
+/// until only its largest eigenvalue is left. Multiplying a vector repeatedly would be cheaper, but it
+/// does not converge if the largest singular values are nearly equal, as they are at all solutions of
+/// rank two or more, and gaps would then be too small. A squaring takes m³ operations for m rows or
+/// columns, and there are at most 50 of them, so this is suited to matrices with up to a few hundred rows
+/// or columns.
 ///
 /// ```
 /// use maxmargin::product::{Block as _, TraceBall};
@@ -85,9 +85,9 @@ impl Block for TraceBall {
     }
 }
 
-/// The spectrahedron: symmetric positive semidefinite matrices with the trace t, row by row. Its
-/// corners are t·v vᵀ, v being the eigenvector of the gradient with the least eigenvalue; it is found
-/// as those of the [trace ball](TraceBall) are.
+/// The spectrahedron: symmetric positive semidefinite matrices with the trace t, stored row by row. Its
+/// corners are t·v vᵀ, where v is the eigenvector of the gradient with the smallest eigenvalue. It is
+/// found like the corners of the [trace ball](TraceBall).
 ///
 /// ```
 /// use maxmargin::product::{Block as _, Spectrahedron};
@@ -132,8 +132,8 @@ impl Block for Spectrahedron {
 
     fn corner(&mut self, gradient: &[f64], corner: &mut [f64]) {
         let Self { size, trace, powers } = self;
-        // No eigenvalue is larger than the Frobenius norm, so that of shift − G all are ≥ 0, and the
-        // largest belongs to the least of G.
+        // No eigenvalue is larger than the Frobenius norm, so all eigenvalues of shift − G are ≥ 0, and
+        // the largest one belongs to the smallest eigenvalue of G.
         let shift = dot(gradient, gradient).sqrt();
         powers.fill(|a, b| {
             // Only the symmetric part counts.
@@ -153,10 +153,10 @@ impl Block for Spectrahedron {
     }
 }
 
-/// Squarings at most: 2⁵⁰ powers tell eigenvalues apart that differ in their last digits.
+/// The largest number of squarings. The power 2⁵⁰ separates eigenvalues that differ in their last digits.
 const MOST_SQUARINGS: usize = 50;
 
-/// A matrix has one eigenvalue left if squaring it takes no more than this from its length, which was 1.
+/// A matrix of length 1 has one eigenvalue left if squaring reduces its length by no more than this.
 const ROUNDING: f64 = 1e-15;
 
 /// A symmetric positive semidefinite matrix, and its powers.
@@ -174,12 +174,12 @@ impl Powers {
         Self { size, matrix, square, vector: vec![0.0; size] }
     }
 
-    /// Sets the matrix, whose entries are told for one half.
+    /// Sets the matrix. `entry` is called for one half only.
     fn fill(&mut self, entry: impl Fn(usize, usize) -> f64) {
         fill_symmetric(&mut self.matrix, self.size, entry);
     }
 
-    /// The eigenvector of the largest eigenvalue, or one of them; of the matrix nothing is left.
+    /// Returns an eigenvector of the largest eigenvalue. The matrix is overwritten.
     fn largest(&mut self) -> &[f64] {
         let Self { size, matrix, square, vector } = self;
         normalise(matrix);
@@ -192,13 +192,13 @@ impl Powers {
                 break;
             }
         }
-        // What is left is v vᵀ; its longest row is the most exact.
+        // The result is v vᵀ, whose longest row is the most accurate.
         let diagonal = |i: &usize| matrix[i * *size + i];
         let longest = (0..*size).rev().max_by(|a, b| diagonal(a).total_cmp(&diagonal(b)));
         if let Some(i) = longest {
             vector.copy_from_slice(&matrix[i * *size..(i + 1) * *size]);
             if normalise(vector) == 0.0 {
-                // All directions are as good.
+                // All directions are equally good.
                 vector[i] = 1.0;
             }
         }
@@ -224,9 +224,9 @@ fn add(to: &mut [f64], scale: f64, v: &[f64]) {
     to.iter_mut().zip(v).for_each(|(to, v)| *to += scale * v);
 }
 
-/// Makes the length 1, unless it is 0; returns what it was.
+/// Scales a vector to the length 1, unless its length is 0, and returns its old length.
 fn normalise(v: &mut [f64]) -> f64 {
-    // By the largest entry first: squares of tiny ones would vanish.
+    // Divide by the largest entry first, because the squares of tiny entries would vanish.
     let largest = v.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
     if largest == 0.0 {
         return 0.0;

@@ -3,19 +3,19 @@
 use super::{ProductError, ProductStep, Smooth};
 use std::ops::Range;
 
-/// A step rule at work.
+/// A step rule with its state.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Stepper {
     rule: ProductStep,
-    /// What f is thought to curve along each block, per squared length; 0 where nothing is known.
+    /// The estimated curvature of f along each block, per squared length. 0 means unknown.
     curvatures: Vec<f64>,
-    /// x with a step tried out.
+    /// x after a trial step.
     #[cfg_attr(feature = "serde", serde(skip))]
     trial: Vec<f64>,
 }
 
-/// A block, where it could go, and what that promises.
+/// A block, its direction, and the gap along it.
 pub(super) struct Towards<'a> {
     pub(super) block: usize,
     pub(super) range: Range<usize>,
@@ -24,11 +24,11 @@ pub(super) struct Towards<'a> {
     pub(super) gap: f64,
 }
 
-/// The bound on the curvature shrinks by this before each visit,
+/// The bound on the curvature shrinks by this factor before each visit.
 const SHRINK: f64 = 0.9;
-/// and grows so much where f lies above it,
+/// The bound grows by this factor if f lies above it.
 const GROW: f64 = 2.0;
-/// at most so often in one visit: after that, rounding decides.
+/// The largest number of trials in one visit. After that, only rounding errors are left.
 const MOST_TRIALS: u32 = 60;
 
 impl Stepper {
@@ -82,7 +82,7 @@ impl Stepper {
         self.trial.copy_from_slice(x);
         let here = f.value(x);
         let bound = &mut self.curvatures[block];
-        // At first the bound that would allow a full step.
+        // The first bound allows a full step.
         *bound = if *bound > 0.0 { SHRINK * *bound } else { gap / length_sq };
         for _ in 0..MOST_TRIALS {
             let curvature = *bound * length_sq;
@@ -95,14 +95,14 @@ impl Stepper {
                 *t = x + gamma * d;
             }
             let there = f.value(&self.trial);
-            // Outside its domain f may well be infinite; a shorter step may stay inside.
+            // Outside its domain f may be infinite; a shorter step may stay inside.
             if there <= here - gamma * gap + 0.5 * gamma * gamma * curvature {
                 return Ok(gamma);
             }
             *bound *= GROW;
         }
         match here.is_finite() {
-            // What is left to gain is less than rounding can tell.
+            // The possible gain is smaller than rounding errors.
             true => Ok(0.0),
             false => Err(ProductError::NotFinite { what: "value", block }),
         }

@@ -1,4 +1,4 @@
-//! Assignments against brute force on small tables, and against their own proof on large ones.
+//! Assignments against brute force on small tables, and against their dual proof on large ones.
 
 use crate::common::{assert_close, cases};
 use maxmargin::Rng;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const NEVER: f64 = f64::NEG_INFINITY;
 
-/// A table of scores of several kinds, with scores of what stays unmatched.
+/// A table of scores of several kinds, with scores of unmatched rows and columns.
 #[derive(Debug, Clone)]
 struct Table {
     rows: usize,
@@ -144,7 +144,7 @@ fn check_proof(table: &Table, nulls: Nulls<'_>, solver: &Assignment, score: f64)
     };
     match nulls {
         Nulls::Forbidden => {
-            // What can be left over is on the larger side.
+            // Only the larger side can have unmatched rows or columns.
             if table.rows < table.columns {
                 least(v, &vec![0.0; table.columns]);
             }
@@ -176,7 +176,7 @@ proptest! {
         let table = Table::random(rows, columns, kind, seed);
         let nulls = table.nulls(null);
         let (mut solver, mut links) = (Assignment::new(), Vec::new());
-        // Memory of another problem must not matter.
+        // The memory of another problem must not matter.
         let other = Table::random(columns, 4, 0, seed);
         solver.solve(&other.scores, columns, 4, Nulls::Free, &mut links).unwrap();
         let found = solver.solve(&table.scores, rows, columns, nulls, &mut links);

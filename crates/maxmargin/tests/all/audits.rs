@@ -1,4 +1,4 @@
-//! What an audit reads off oracles that answer whatever they are told to, and what it refuses.
+//! Audits with oracles whose answers are prescribed, and audits that are refused.
 
 use crate::common::problems::{Enumerated, EnumeratedBlock, bounded};
 use maxmargin::ProblemExt as _;
@@ -8,8 +8,8 @@ use maxmargin::{
     audit, forward_problem, train,
 };
 
-/// A problem in one dimension whose oracle always answers with the last output. Its points are above
-/// suspicion, so that the quality of a certificate depends on the oracle alone.
+/// A problem in one dimension whose oracle always answers with the last output. Every point passes its
+/// check, so the quality of a certificate depends on the oracle alone.
 struct Told(Enumerated);
 
 impl Problem for Told {
@@ -46,16 +46,16 @@ fn at(problem: &Enumerated, y: usize) -> DualPoint {
     DualPoint { blocks: vec![Block { parts, loss: problem.loss(0, &y) }] }
 }
 
-/// The audit of weights by an oracle that answers with the last of some outputs, where the point is
-/// one of them.
+/// Audits weights with an oracle that answers with the last of some outputs. The point is one of the
+/// outputs.
 fn told(outputs: &[(f64, f64)], point: usize, w: f64) -> Audit {
     let problem = one(outputs);
     let point = at(&problem, point);
     audit(&Told(problem), 1.0, &[w], &point, 1e-9, 1).unwrap()
 }
 
-/// An answer below the truth is a failure, unless rounding explains it: 1e-9 of the numbers that its
-/// value is made of, and of 1.
+/// An answer below the truth is a failure, unless rounding explains it: up to 1e-9 of the numbers that
+/// its value is made of, and of 1.
 #[test]
 fn an_answer_below_the_truth_is_rounding_or_a_failure() {
     let quality = |loss: f64, below: f64| told(&[(loss + below, loss)], 0, 1.0).certificate.quality;
@@ -67,7 +67,7 @@ fn an_answer_below_the_truth_is_rounding_or_a_failure() {
     }
 }
 
-/// The same of an answer below the block's own point, whose loss is one more number.
+/// The same for an answer below the block's own point, whose loss is one more number.
 #[test]
 fn an_answer_below_the_own_point_is_rounding_or_a_failure() {
     let quality = |loss: f64, own: f64| {
@@ -80,8 +80,8 @@ fn an_answer_below_the_own_point_is_rounding_or_a_failure() {
     assert_eq!(quality(0.0, 1.02e-9), Quality::Heuristic);
 }
 
-/// The truth is better than the point, and the point is better than the answer: the hinge is 0, and the
-/// point's distance to it is the gap.
+/// The truth is better than the point, and the point is better than the answer. So the hinge is 0, and
+/// the distance of the point from it is the gap.
 #[test]
 fn the_truth_stands_in_for_a_worse_answer() {
     // Values at w = 1: −10 at the point, −20 at the answer.
@@ -91,7 +91,7 @@ fn the_truth_stands_in_for_a_worse_answer() {
     assert_eq!(found.certificate.quality, Quality::Heuristic);
 }
 
-/// The point is better than the answer and the truth: the hinge is its own value.
+/// The point is better than the answer and the truth. So the hinge is the value of the point.
 #[test]
 fn the_point_stands_in_for_a_worse_answer() {
     // Values at w = −1: 12 at the point, 3 at the answer.
@@ -101,7 +101,7 @@ fn the_point_stands_in_for_a_worse_answer() {
     assert_eq!(found.certificate.quality, Quality::Heuristic);
 }
 
-/// Weights may be outside their bounds by 1e-9 of themselves and of 1, and no more.
+/// Weights may be outside their bounds by at most 1e-9 of themselves and of 1.
 #[test]
 fn weights_out_of_bounds_are_rounding_or_refused() {
     for (bound, excused) in [(0.0, 1e-9), (1.0, 2e-9), (1e3, 1.001e-6), (-1e3, 1.001e-6)] {
@@ -125,7 +125,7 @@ fn weights_out_of_bounds_are_rounding_or_refused() {
 }
 
 #[test]
-fn a_slack_that_is_none_is_refused() {
+fn invalid_slacks_are_rejected() {
     let problem = one(&[(1.0, 1.0)]);
     let point = DualPoint::at_truth(&problem);
     for slack in [-1e-9, f64::NEG_INFINITY, f64::INFINITY, f64::NAN] {
@@ -136,9 +136,9 @@ fn a_slack_that_is_none_is_refused() {
     assert!(audit(&problem, 1.0, &[0.0], &point, 0.0, 1).is_ok());
 }
 
-/// At the truth nothing else would be wrong with any λ.
+/// At the truth, everything but λ is valid.
 #[test]
-fn a_lambda_that_is_none_is_refused() {
+fn invalid_lambdas_are_rejected() {
     let problem = one(&[(1.0, 1.0)]);
     let point = DualPoint::at_truth(&problem);
     for lambda in [0.0, -1.0, f64::INFINITY, f64::NAN] {
@@ -147,9 +147,9 @@ fn a_lambda_that_is_none_is_refused() {
     }
 }
 
-/// What does not even look like a block is not searched for outputs, and what is wrong is said.
+/// The audit does not search for outputs in an invalid block. It says what is wrong.
 #[test]
-fn a_block_that_is_none_is_told_from_others() {
+fn invalid_blocks_are_reported_with_a_reason() {
     let problem = one(&[(1.0, 1.0), (2.0, 0.5)]);
     let said = |parts: SparseVec, loss: f64| {
         let point = DualPoint { blocks: vec![Block { parts, loss }] };
@@ -171,7 +171,7 @@ fn a_block_that_is_none_is_told_from_others() {
     assert_eq!(said(parts, own.loss), (0, "its parts are not sorted".to_owned()));
 }
 
-/// Weights and dual point of a run belong together, and other weights are as far off as they are.
+/// The residual is 0 for the weights of a run, and the distance for other weights.
 #[test]
 fn the_residual_is_the_distance_of_the_weights() {
     let problem = one(&[(2.0, 1.0)]);

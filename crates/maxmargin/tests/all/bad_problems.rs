@@ -1,4 +1,4 @@
-//! Problems that make no sense are refused; they never panic, and never give numbers that are none.
+//! Invalid problems are refused. They never cause a panic or a result that is not finite.
 
 use crate::common;
 use crate::common::bcfw;
@@ -43,7 +43,7 @@ fn finite(solution: &Solution) -> bool {
         && blocks.iter().all(|b| b.loss.is_finite() && b.parts.is_finite())
 }
 
-/// The errors of all methods, each of which has to refuse.
+/// The errors of all methods, each of which must refuse the problem.
 #[track_caller]
 fn refused<P: Problem>(problem: &P) -> Vec<TrainError> {
     let each = |settings: Settings| match train(problem, &settings) {
@@ -75,7 +75,7 @@ fn non_finite_losses_are_rejected() {
     }
 }
 
-/// L ≥ 0 is what makes the hinge an upper bound on the loss.
+/// The hinge is an upper bound of the loss only if L ≥ 0.
 #[test]
 fn negative_losses_are_refused() {
     let mut problem = sound();
@@ -98,7 +98,7 @@ fn non_finite_features_are_rejected() {
 }
 
 #[test]
-fn nothing_to_train_on_is_refused() {
+fn empty_problems_are_rejected() {
     let mut problem = sound();
     problem.blocks.clear();
     assert!(refused(&problem).iter().all(|e| *e == TrainError::NoExamples));
@@ -157,9 +157,9 @@ fn an_example_is_never_lost_among_heavier_ones() {
     }
 }
 
-/// Squares of the features, or quotients by λ, are too large: an error, or a sound answer.
+/// If squares of features or quotients by λ are too large, the result is an error or a sound answer.
 #[test]
-fn huge_numbers_never_give_nonsense() {
+fn huge_numbers_never_give_invalid_results() {
     let huge = [1e100, 1e150, 1e154, 1e160, 1e200, 1e300, f64::MAX];
     for value in huge {
         for lambda in [1e-300, 1e-10, 1.0, 1e10, 1e300] {

@@ -1,4 +1,4 @@
-//! All methods meet at the optimum that a general QP solver finds, and say no more than is true.
+//! All methods find the optimum that a general QP solver finds, and their certificates are true.
 
 use crate::common::bits::{random_chain, timeless_rows};
 use crate::common::chains::{any_chain, tieless_chain};
@@ -28,7 +28,7 @@ fn with(solver: Solver, lambda: f64, max_passes: u64) -> Settings {
     }
 }
 
-/// Every baseline, with how near to the optimum it has to come at least.
+/// Every baseline, with the largest distance from the optimum that it may end at.
 fn methods<P: Problem>(problem: &P, lambda: f64) -> Vec<(Settings, f64)> {
     let mut all = vec![
         (with(Solver::NSlack, lambda, 2000), 1e-6),
@@ -132,7 +132,7 @@ proptest! {
         hold_against_qp(&case.build(Inference::MaxSum), &case.enumerate(), lambda);
     }
 
-    /// AdaGrad keeps bounds; that n-slack does is seen to with the Frank-Wolfe methods.
+    /// AdaGrad keeps bounds. N-slack is tested together with the Frank-Wolfe methods.
     #[test]
     fn adagrad_keeps_bounds(problem in any_polytope(), lambda in 0.2..2.0f64, low in -0.3..0.3f64) {
         let d = problem.dim;
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// Cutting planes from below and Frank-Wolfe from above and below: all bracket one optimum.
+/// Cutting planes from below and Frank-Wolfe from both sides bracket the same optimum.
 #[test]
 fn cutting_planes_and_frank_wolfe_bracket_each_other() {
     let chain = random_chain(60, 4, 7);
@@ -174,7 +174,7 @@ fn cutting_planes_and_frank_wolfe_bracket_each_other() {
     }
 }
 
-/// What cutting planes have found is where they may go on from.
+/// Cutting planes can start from their own dual point.
 #[test]
 fn cutting_planes_start_from_dual_points() {
     let chain = random_chain(40, 3, 5);
@@ -190,10 +190,10 @@ fn cutting_planes_start_from_dual_points() {
     }
 }
 
-/// Graphs whose neighbours attract each other, so that cuts find the best labels: all methods keep the
-/// weights of edges at 0 or above, and come near the optimum that Frank-Wolfe proves.
+/// If neighbours attract each other, cuts find the best labels. All methods keep the weights of edges ≥ 0
+/// and come near the optimum that Frank-Wolfe proves.
 #[test]
-fn attractive_graphs_are_trained_by_all() {
+fn all_methods_train_attractive_graphs() {
     let problem = patches();
     let settings = Settings { lambda: Some(0.1), tolerance: 1e-7, ..Settings::default() };
     let best = train(&problem, &settings).unwrap();
@@ -215,7 +215,8 @@ fn attractive_graphs_are_trained_by_all() {
     }
 }
 
-/// One kernel less: with the linear one, all that do not need features come to the same objective.
+/// With the linear kernel, all methods that do not need features reach the same objective as without a
+/// kernel.
 #[test]
 fn the_linear_kernel_changes_nothing() {
     let (chain, kernel) = (toy(), Kernelised::new(toy(), Kernel::Linear, 1 << 20).unwrap());
@@ -259,16 +260,16 @@ fn unsuited_problems_and_starts_are_rejected() {
     }
 }
 
-/// A path may be followed by cutting planes too.
+/// Cutting planes can follow a path.
 #[test]
-fn paths_by_cutting_planes() {
+fn cutting_planes_follow_paths() {
     let training = Settings { method: Solver::NSlack.into(), ..Settings::default() };
     let settings = PathSettings { training, lambda_min: 0.05, ..PathSettings::default() };
     let path = regularization_path(&toy(), &settings).unwrap();
     assert!(path.breakpoints.iter().all(|b| b.certificate.gap <= 0.1));
 }
 
-/// Limits, patience and the best model are those of all methods.
+/// Limits, patience and the best model work for all methods.
 #[test]
 fn limits_and_patience_work() {
     let chain = random_chain(40, 3, 9);
@@ -294,9 +295,9 @@ fn limits_and_patience_work() {
     }
 }
 
-/// The same seed, the same rows; another one, others.
+/// The same seed gives the same rows, and another seed gives other rows.
 #[test]
-fn seeds_decide() {
+fn seeds_determine_runs() {
     let chain = random_chain(40, 3, 3);
     for solver in ["ssg", "adagrad", "perceptron", "eg"] {
         let solver: Solver = solver.parse().unwrap();
@@ -317,7 +318,7 @@ fn seeds_decide() {
 
 /// The dual of exponentiated gradients never falls.
 #[test]
-fn exponentiated_gradients_only_rise() {
+fn the_dual_of_exponentiated_gradients_never_falls() {
     let chain = random_chain(40, 3, 4);
     let solver = Solver::ExponentiatedGradient;
     let settings =

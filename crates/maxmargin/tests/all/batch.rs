@@ -1,4 +1,4 @@
-//! Batch Frank-Wolfe is the batch subgradient method with step γ/λ.
+//! Batch Frank-Wolfe is the batch subgradient method with the step γ/λ.
 
 use crate::common::bcfw;
 use crate::common::chains::tieless_chain;
@@ -28,7 +28,7 @@ fn compare<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64, step: Step)
         let (solution, Rows(rows)) = watch(problem, &settings);
         assert_eq!(solution.status, Status::MaxPasses);
         assert_eq!(rows.len(), passes);
-        // A pass looks at all oracles first, so the last one gives the gap and takes no step.
+        // A pass calls all oracles first, so the last pass yields the gap and takes no step.
         let n = problem.examples() as u64;
         assert_eq!(solution.totals.oracle_calls, n * passes as u64);
         assert_eq!(solution.totals.visits, n * (passes as u64 - 1));

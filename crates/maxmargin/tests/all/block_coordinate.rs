@@ -1,4 +1,4 @@
-//! Block-coordinate Frank-Wolfe does, visit by visit, what its paper says.
+//! Block-coordinate Frank-Wolfe follows its paper, visit by visit.
 
 use crate::common;
 use crate::common::bcfw;
@@ -28,7 +28,7 @@ fn method() -> impl Strategy<Value = Method> {
     })
 }
 
-/// Exactly `count` visits.
+/// Trains for exactly `count` visits.
 fn after<P: Problem>(problem: &P, method: Method, average: Average, count: usize) -> Solution {
     let settings = SettingsRecord {
         lambda: Some(method.lambda),
@@ -131,8 +131,8 @@ proptest! {
     }
 }
 
-/// Dual coordinate descent for the linear SVM with hinge loss (Hsieh et al. 2008, Algorithm 1):
-/// min ½‖w‖² + C Σ max(0, 1 − ⟨w, zᵢ⟩), where zᵢ is the feature difference of right and wrong.
+/// Dual coordinate descent for the linear SVM with hinge loss (Hsieh et al. 2008, Algorithm 1): min ½‖w‖²
+/// + C Σ max(0, 1 − ⟨w, zᵢ⟩), where zᵢ is the feature difference of the right and the wrong class.
 struct DualCoordinateDescent {
     zs: Vec<Vec<f64>>,
     c: f64,

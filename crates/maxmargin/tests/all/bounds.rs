@@ -1,4 +1,4 @@
-//! Weights with bounds: the same optimum as a general QP solver finds, by every method there is.
+//! Weights with bounds: every method finds the optimum of a general QP solver.
 
 use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, EnumeratedBlock, any_multiclass, any_polytope, bounded};
@@ -16,7 +16,7 @@ use maxmargin::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Bounds of all kinds: none, from one side, from both, on one point; with and without 0.
+/// Bounds of all kinds: infinite, on one side, on both sides, at one point; with and without 0 inside.
 pub(crate) fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
     let one = (0..6u8, -0.5..0.5f64, 0.0..0.5f64).prop_map(|(kind, at, width)| match kind {
         0 => (f64::NEG_INFINITY, f64::INFINITY),
@@ -80,7 +80,7 @@ fn within(bounds: &Bounds, w: &[f64]) -> bool {
     w.iter().enumerate().all(|(at, &w)| bounds.clip(at, w) == w)
 }
 
-/// Trains by every method, and holds each against the QP solver's optimum.
+/// Trains by every method, and compares each result with the optimum of the QP solver.
 fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
     let bounds = problem.bounds().unwrap();
     let optimum = qp::solve_within(dense, lambda, bounds);
@@ -114,7 +114,8 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
             }
         }
         if settings.record().solver == Solver::FrankWolfe {
-            // The theorem of batch Frank-Wolfe holds as it is: clipping makes nothing steeper.
+            // The theorem of batch Frank-Wolfe holds unchanged, because clipping does not make the dual
+            // steeper.
             let corners = dense.blocks.iter().flat_map(|block| &block.corners);
             let r_sq = corners.map(|(psi, _)| norm_sq(psi)).fold(0.0, f64::max);
             let bound = 8.0 * r_sq / (lambda * (solution.totals.passes as f64 + 1.0));
@@ -123,7 +124,8 @@ fn hold_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
     }
 }
 
-/// Trains by the methods that visit example by example, and holds each against the QP solver's optimum.
+/// Trains by the methods that visit example by example, and compares each result with the optimum of the
+/// QP solver.
 fn hold_baselines_against_qp<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
     let bounds = problem.bounds().unwrap();
     let optimum = qp::solve_within(dense, lambda, bounds);
@@ -176,7 +178,7 @@ proptest! {
         hold_baselines_against_qp(&bounded(problem, bounds), &dense, lambda);
     }
 
-    /// By oracles with scaled losses, and by expectations.
+    /// With oracles with scaled losses, and with expectations.
     #[test]
     fn baselines_keep_bounds_on_chains(
         (case, bounds) in tieless_chain().prop_flat_map(|mut case| {
@@ -190,7 +192,7 @@ proptest! {
         hold_baselines_against_qp(&Bounded::new(case.build(), bounds), &case.enumerate(), lambda);
     }
 
-    /// The lazy weights of subgradient steps are those of dense ones, clipped as a whole every time.
+    /// The lazy weights of subgradient steps equal those of dense steps that clip all weights every time.
     #[test]
     fn subgradient_steps_within_bounds_are_the_dense_ones(
         (problem, bounds) in polytope_in_a_box(),
@@ -242,7 +244,7 @@ proptest! {
         hold_against_qp(&bounded(problem, bounds), &dense, lambda);
     }
 
-    /// Problems that know of simplices, which bounds take away.
+    /// Problems with closed forms for simplices, which bounds disable.
     #[test]
     fn bounded_rows_have_one_optimum(
         (case, bounds, other) in any_rows(2..=3).prop_flat_map(|case| {
@@ -282,9 +284,8 @@ proptest! {
     }
 }
 
-/// One example with ψ = (2, 1) and loss 1, and the first weight held at 0: with λ = 1 the exact step
-/// goes all the way to w = (0, 1), while the quotient λ‖Δv‖² in the denominator would stop at
-/// 1/5 of it.
+/// One example with ψ = (2, 1) and loss 1, and the first weight fixed at 0. With λ = 1 the exact step
+/// goes all the way to w = (0, 1), while a step with λ‖Δv‖² in the denominator would stop at 1/5 of it.
 #[test]
 fn the_exact_line_search_goes_further_than_the_short_step() {
     let corners = vec![(vec![0.0, 0.0], 0.0), (vec![2.0, 1.0], 1.0)];

@@ -1,4 +1,4 @@
-//! Losses, features and parts of chains agree with the joint feature map written out densely.
+//! Losses, features and parts of chains agree with the dense joint feature map.
 
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
 use crate::common::{assert_all_close, assert_close, cases, dot, norm_sq};
@@ -31,7 +31,7 @@ fn random_parts(
     (sum, terms)
 }
 
-/// Checks all that the engine asks about features, for every example of a chain.
+/// Checks all methods about features that the engine uses, for every example of a chain.
 fn check_features(case: &ChainCase, seed: u64) {
     let (chain, mut rng) = (case.build(), Rng::new(seed));
     assert_eq!((chain.examples(), chain.dim()), (case.sequences.len(), case.dim()));
@@ -39,7 +39,7 @@ fn check_features(case: &ChainCase, seed: u64) {
     let (mut workspace, mut partial) = (chain.workspace(), chain.workspace());
     let total: f64 = case.sequences.iter().map(|s| s.weight).sum();
     assert_close(chain.total_weight(), total, 1e-14, total);
-    // Twice, so that whatever a call leaves behind in the workspace meets another example.
+    // Twice, so that each call finds the workspace of another example.
     for i in (0..case.sequences.len()).chain(0..case.sequences.len()) {
         assert_eq!(chain.weight(i), case.sequences[i].weight);
         let y = random_labelling(case, i, &mut rng);
@@ -63,7 +63,7 @@ fn check_features(case: &ChainCase, seed: u64) {
         let scale = case.sequences[i].tokens.len() as f64;
         let score = chain.score(i, &w, &workspace, &parts);
         assert_close(score, dot(&w, &features), 1e-12, scale);
-        // Some positions alone, or all of them, have the same scores.
+        // Preparing some positions gives the same scores as preparing all.
         let (other, _) = random_parts(case, &chain, i, &mut rng);
         let mut difference = SparseVec::new();
         difference.assign_difference(&other, &truth);
@@ -117,7 +117,8 @@ fn long_case(labels: usize, lengths: &[usize], groups: FeatureGroups, ones: bool
     ChainCase { labels, attributes, groups, loss: Hamming::default(), sequences }
 }
 
-/// Sequences of 200 tokens have no table of inner products; those of 2 do. Both in one workspace.
+/// Sequences of 200 tokens have no table of inner products, sequences of 2 tokens do. Both use one
+/// workspace.
 #[test]
 fn long_and_short_sequences_agree_with_the_formula() {
     for bits in 0..32u32 {
@@ -135,7 +136,7 @@ fn long_and_short_sequences_agree_with_the_formula() {
     }
 }
 
-/// Beyond 256 labels edges are added up in another way, and node scores in lanes of 8.
+/// With more than 256 labels, edges are added up in another way, and node scores are added in groups.
 #[test]
 fn many_labels_agree_with_the_formula() {
     for labels in [8, 13, 64, 256, 257, 300] {
@@ -143,7 +144,7 @@ fn many_labels_agree_with_the_formula() {
     }
 }
 
-/// An empty collection is an empty collection, however it was made.
+/// `Sequences::default()` is the same as `Sequences::new()`.
 #[test]
 fn default_sequences_are_usable() {
     let (mut made, mut default) = (Sequences::new(), Sequences::default());

@@ -1,4 +1,4 @@
-//! The chain's oracles find what trying out every labelling finds.
+//! The oracles of chains find the best of all labellings.
 
 use crate::common;
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
@@ -9,7 +9,7 @@ use maxmargin::model::chain::{ChainScores, FeatureGroups, Hamming};
 use maxmargin::{Problem, Rng};
 use proptest::prelude::*;
 
-/// Weights of several kinds: real, none, small integers (full of ties), huge.
+/// Weights of several kinds: real, zero, small integers (with many ties), huge.
 fn weights(kind: usize, dim: usize, seed: u64) -> Vec<f64> {
     let mut rng = Rng::new(seed);
     let mut draw = || match kind {
@@ -21,7 +21,7 @@ fn weights(kind: usize, dim: usize, seed: u64) -> Vec<f64> {
     (0..dim).map(|_| draw()).collect()
 }
 
-/// The size of the terms whose sum is a score: rounding is relative to this.
+/// The size of the terms of a score, which rounding is relative to.
 fn magnitude(case: &ChainCase, i: usize, w: &[f64]) -> f64 {
     let largest = w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     let tokens = &case.sequences[i].tokens;
@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn ties_go_to_the_smaller_label_from_the_back(case in any_chain(), seed in any::<u64>()) {
-        // Integer weights and values make every sum exact, and ties with it.
+        // Integer weights and values make every sum exact, so ties are exact too.
         let mut case = case;
         case.loss = Hamming { normalised: false, label_weights: Vec::new() };
         for token in case.sequences.iter_mut().flat_map(|s| &mut s.tokens) {

@@ -1,4 +1,4 @@
-//! Training looks at a few examples of a user's own problem first, and warns.
+//! Training first checks a few examples of a user's problem, and warns about broken laws.
 
 use crate::common::broken::{Broken, Mistake};
 use crate::common::chains::tieless_chain;
@@ -27,7 +27,7 @@ fn trained(mistake: Mistake) -> Solution {
 }
 
 #[test]
-fn mistakes_that_make_certificates_false_are_told() {
+fn mistakes_that_make_certificates_false_are_reported() {
     for (mistake, words) in [
         (Mistake::Scatter, "scattering the parts"),
         (Mistake::NormSq, "norm_sq of"),
@@ -46,7 +46,7 @@ fn mistakes_that_make_certificates_false_are_told() {
     assert_eq!(trained(Mistake::None).warnings, [""; 0]);
 }
 
-/// The way a warning goes to observers: after the start, before the first pass.
+/// Observers receive a warning after the start and before the first pass.
 #[test]
 fn observers_see_warnings() {
     let mut order = Vec::new();
@@ -86,7 +86,7 @@ fn an_observer_may_stop_at_a_warning() {
     assert_eq!((solution.status, solution.totals.visits), (Status::Stopped, 0));
 }
 
-/// How often the oracle is called while it trains, and how often by its own account.
+/// The number of oracle calls in training, and the number that the run reports.
 fn calls(problem: &impl Problem, counter: &AtomicU64) -> (u64, u64) {
     counter.store(0, Ordering::Relaxed);
     let totals = train(problem, &settings()).unwrap().totals;
@@ -124,7 +124,7 @@ fn the_check_changes_nothing_about_the_run() {
 }
 
 #[test]
-fn runs_that_begin_elsewhere_are_not_checked() {
+fn warm_starts_and_resumed_runs_are_not_checked() {
     let problem = broken(Mistake::AlwaysTruth);
     let mut last = Vec::new();
     let mut keep = |checkpoint: &Checkpoint<'_>| {
@@ -141,7 +141,7 @@ fn runs_that_begin_elsewhere_are_not_checked() {
     assert_eq!(resumed.train(&problem).unwrap().warnings, [""; 0]);
 }
 
-/// Features that cannot be squared are an error of training, and told as such.
+/// Features whose squares overflow are an error of training, and are reported as such.
 #[test]
 fn checked_problems_still_fail_to_train_if_they_are_invalid() {
     let block =
@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(cases(48))]
 
     #[test]
-    fn sound_problems_are_not_warned_of(case in tieless_chain()) {
+    fn sound_problems_cause_no_warnings(case in tieless_chain()) {
         let problem = Broken::new(case.build(), Mistake::None);
         prop_assert_eq!(train(&problem, &settings()).unwrap().warnings, Vec::<String>::new());
     }
@@ -169,7 +169,7 @@ proptest! {
             };
             let found = Trainer::new(settings()).observe(&mut watch).train(&problem);
             prop_assert!(warned, "{:?}", mistake);
-            // Whoever does not listen may be stopped by a contradiction.
+            // A run that ignores the warning may end with a contradiction.
             let contradicts = matches!(found, Err(TrainError::Contradiction { .. }));
             prop_assert!(contradicts || !found.unwrap().warnings.is_empty(), "{:?}", mistake);
         }

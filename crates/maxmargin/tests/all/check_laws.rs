@@ -1,4 +1,4 @@
-//! The check of a problem's laws: every model keeps them, and every mistake breaks the right one.
+//! The check of the laws: every model keeps them, and every mistake breaks the right one.
 
 use crate::bounds::any_bounds;
 use crate::common::broken::{Broken, Mistake};
@@ -25,7 +25,8 @@ use maxmargin::problem::{
 use maxmargin::{Bounded, Enumerable, Problem, Quality, SlackRescaled};
 use proptest::prelude::*;
 
-/// All broken laws but one: small random problems may have examples with a single output, or none.
+/// All broken laws except `only-truth`, because examples of small random problems may have a single
+/// output.
 fn wrong(broken: Vec<BrokenLaw>) -> Vec<BrokenLaw> {
     broken.into_iter().filter(|broken| broken.law != Law::OnlyTruth).collect()
 }
@@ -147,7 +148,7 @@ proptest! {
     #[test]
     fn problems_without_parts_keep_the_laws(problem in any_polytope(), seed in any::<u64>()) {
         assert_lawful(&problem, seed);
-        // A heuristic promises nothing of its values.
+        // A heuristic promises nothing about values.
         assert_lawful(&Careless(problem), seed);
     }
 }
@@ -199,7 +200,7 @@ fn every_mistake_breaks_its_law() {
     assert_eq!(broken_by(Mistake::None), []);
 }
 
-/// A mistake in one place is not taken for one somewhere else.
+/// A mistake in one place is not reported as one in another place.
 #[test]
 fn most_mistakes_break_a_single_law() {
     let single = [
@@ -232,7 +233,7 @@ fn messages_guess_the_cause() {
 }
 
 #[test]
-fn outputs_that_are_not_enumerated_are_missed() {
+fn outputs_missing_from_an_enumeration_are_found() {
     let check = |mistake| {
         let broken = Broken::new(sentences(), mistake);
         let broken = check_enumerable(&broken, &CheckOptions::default());
@@ -242,9 +243,9 @@ fn outputs_that_are_not_enumerated_are_missed() {
     assert_eq!(check(Mistake::None), []);
 }
 
-/// An oracle that never looks at one of three classes is found only by those who know of it.
+/// An oracle that ignores one of three classes is found only if the caller passes this class.
 #[test]
-fn further_outputs_find_what_the_oracle_never_does() {
+fn further_outputs_reveal_what_the_oracle_misses() {
     let block = |loss: f64| EnumeratedBlock {
         weight: 1.0,
         corners: vec![(vec![0.0], 0.0), (vec![1.0], 1.0), (vec![0.5], loss)],
@@ -281,7 +282,7 @@ fn an_upper_bound_must_not_be_below_what_is_known() {
 }
 
 #[test]
-fn a_check_repeats() {
+fn checks_are_repeatable() {
     let problem = Broken::new(sentences(), Mistake::ForgetsTheLoss);
     let options = CheckOptions::default();
     assert_eq!(check(&problem, &options), check(&problem, &options));
@@ -296,7 +297,7 @@ fn problems_without_examples_break_nothing() {
 proptest! {
     #![proptest_config(cases(48))]
 
-    /// Mistakes of the oracle are found with few examples too, whatever these are like.
+    /// Mistakes of the oracle are found even with few examples of any kind.
     #[test]
     fn mistakes_of_oracles_are_found_in_real_structures(
         case in tieless_chain(), seed in any::<u64>()

@@ -1,5 +1,5 @@
-//! A run that is stopped and resumed, however often and wherever, ends with the bits of one that
-//! never was.
+//! A run that is stopped and resumed, at any point and any number of times, ends with the same bits as a
+//! run that was never stopped.
 
 use crate::common::bits::{fingerprint, random_chain, timeless, timeless_rows, tokens};
 use crate::common::chains::any_chain;
@@ -14,7 +14,7 @@ use maxmargin::{
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Every combination of settings there is, but for the solver `auto`.
+/// Every combination of settings, except for the solver `auto`.
 fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn keeping<P: Problem>(
     (solution, rows, kept)
 }
 
-/// Goes on from a checkpoint.
+/// Resumes from a checkpoint.
 fn resume<P: Problem>(problem: &P, settings: &Settings, bytes: &[u8]) -> (Solution, Rows) {
     let mut rows = Rows::default();
     let trainer = Trainer::new(settings.clone()).observe(&mut rows);
@@ -106,8 +106,8 @@ fn assert_same(a: &Solution, b: &Solution) {
     assert_eq!(timeless(&a.totals), timeless(&b.totals));
 }
 
-/// A run stopped after every so many oracle calls, as `most` says, and resumed each time, on another
-/// number of threads, until it comes to its end.
+/// A run that is stopped after the numbers of oracle calls in `most`, and resumed each time on another
+/// number of threads, until it ends.
 fn piecewise<P: Problem>(
     problem: &P,
     settings: &Settings,
@@ -165,7 +165,7 @@ fn check_all<P: Problem>(problem: &P, methods: Vec<Settings>) {
 }
 
 #[test]
-fn every_baseline_goes_on_as_if_never_stopped() {
+fn every_resumed_baseline_continues_as_if_never_stopped() {
     check_all(&random_chain(40, 4, 2), every_baseline());
     let chain = random_chain(20, 4, 2);
     let d = chain.dim();
@@ -174,19 +174,19 @@ fn every_baseline_goes_on_as_if_never_stopped() {
 }
 
 #[test]
-fn every_method_goes_on_as_if_never_stopped() {
+fn every_resumed_method_continues_as_if_never_stopped() {
     check_all(&random_chain(70, 4, 2), every_method());
     check_all(&tokens(&random_chain(15, 4, 2)), every_method());
 }
 
 #[test]
-fn problems_in_feature_space_go_on_as_if_never_stopped() {
+fn resumed_problems_in_feature_space_continue_as_if_never_stopped() {
     let few = every_method().into_iter().step_by(7).collect();
     check_all(&ViaPsi(random_chain(40, 3, 3)), few);
 }
 
 #[test]
-fn problems_with_bounds_go_on_as_if_never_stopped() {
+fn resumed_problems_with_bounds_continue_as_if_never_stopped() {
     let chain = random_chain(40, 3, 3);
     let d = chain.dim();
     let bounds = Bounds::none(d).with(0..d, -0.02, 0.03).unwrap();
@@ -194,15 +194,15 @@ fn problems_with_bounds_go_on_as_if_never_stopped() {
     check_all(&bounded(chain, bounds), few);
 }
 
-/// Fractional corners, and a certificate that is not exact, are in checkpoints like all else.
+/// Checkpoints contain fractional corners and certificates that are not exact.
 #[test]
-fn relaxations_go_on_as_if_never_stopped() {
+fn resumed_relaxations_continue_as_if_never_stopped() {
     check_all(&maxmargin::doc::rings(), every_method().into_iter().step_by(5).collect());
 }
 
-/// What `auto` has chosen by the clock is in the checkpoint.
+/// A checkpoint contains the choice of `auto`, which depends on the clock.
 #[test]
-fn auto_goes_on_as_if_never_stopped() {
+fn resumed_auto_runs_continue_as_if_never_stopped() {
     check_auto(&random_chain(70, 4, 2));
     check_auto(&tokens(&random_chain(30, 4, 2)));
 }
@@ -224,7 +224,7 @@ fn check_auto<P: Problem>(problem: &P) {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_in_the_middle_of_its_pass() {
+fn an_interrupted_run_continues_within_its_pass() {
     for settings in every_method().into_iter().step_by(5) {
         let settings = Settings { threads: 1, ..settings };
         let whole = train(&random_chain(30, 3, 1), &settings).unwrap();
@@ -256,7 +256,7 @@ fn an_interrupted_run_goes_on_in_the_middle_of_its_pass() {
 }
 
 #[test]
-fn a_run_stopped_by_an_observer_goes_on() {
+fn a_run_stopped_by_an_observer_can_continue() {
     let problem = random_chain(30, 3, 1);
     for settings in every_method().into_iter().step_by(3) {
         let whole = train(&problem, &settings).unwrap();
@@ -281,9 +281,9 @@ fn a_run_stopped_by_an_observer_goes_on() {
     }
 }
 
-/// A run that has reached a limit can be taken further, as if the limit had never been there.
+/// A run that has reached a limit can continue as if the limit had never existed.
 #[test]
-fn limits_may_be_others() {
+fn limits_may_change() {
     let problem = random_chain(40, 3, 4);
     for settings in every_method().into_iter().step_by(3) {
         let whole = train(&problem, &settings).unwrap();
@@ -292,11 +292,11 @@ fn limits_may_be_others() {
             let (_, _, checkpoints) = keeping(&problem, &short);
             let last = checkpoints.last().unwrap();
             assert_same(&resume(&problem, &settings, last).0, &whole);
-            // With the same limit it ends at once, with the same result.
+            // With the same limit it ends immediately, with the same result.
             assert_same(&resume(&problem, &short, last).0, &train(&problem, &short).unwrap());
         }
     }
-    // So can one that has converged. Where it looks at promising gaps, the tolerance steers it.
+    // So can a run that has converged, unless the tolerance influences when it checks the gap.
     let settings = Settings { lambda: Some(0.1), max_passes: 60, tolerance: 0.1, ..bcfw() };
     for average in [Average::None, Average::Weighted] {
         let loose = SettingsRecord { average, ..settings.record() }.settings().unwrap();
@@ -310,7 +310,7 @@ fn limits_may_be_others() {
 }
 
 #[test]
-fn time_goes_on_and_writing_does_not_count() {
+fn time_continues_and_writing_does_not_count() {
     let problem = random_chain(30, 3, 1);
     let settings = Settings { tolerance: 0.0, max_passes: 6, ..bcfw() };
     let mut kept = Vec::new();
@@ -334,7 +334,7 @@ fn time_goes_on_and_writing_does_not_count() {
     assert!(resumed.totals.seconds >= seconds[3]);
     assert!(resumed.totals.oracle_seconds >= at(&kept[3]).oracle_seconds);
     assert!(rows.0.iter().all(|(row, _)| row.seconds >= seconds[3]));
-    // A budget of time that is spent is spent.
+    // A resumed run does not get a new time budget.
     let spent = Settings { max_seconds: Some(seconds[3]), ..settings };
     let (ended, _) = resume(&problem, &spent, &kept[3]);
     assert_eq!((ended.status, ended.totals.passes), (Status::MaxSeconds, 4));
@@ -372,7 +372,7 @@ fn an_error_of_the_sink_ends_the_run() {
     }
 }
 
-/// Where the run was to start does not matter once it is under way.
+/// A resumed run ignores the point to start from.
 #[test]
 fn a_resumed_run_ignores_its_start() {
     let problem = random_chain(30, 3, 1);

@@ -1,4 +1,4 @@
-//! Checkpoints that a run cannot go on from, and why.
+//! Checkpoints that a run cannot resume from, and the reasons.
 
 use crate::checkpoints::keeping;
 use crate::common::bcfw;
@@ -25,7 +25,7 @@ fn invalid_intervals_are_rejected() {
     }
 }
 
-/// One checkpoint, with averaging and remembered corners, for all that can be done to it.
+/// A checkpoint with averaging and remembered corners, which the tests then damage.
 fn some_checkpoint() -> (Settings, Vec<u8>) {
     let settings = SettingsRecord {
         tolerance: 0.0,

@@ -1,4 +1,4 @@
-//! What a decoder answers is what looking at every labelling answers.
+//! A decoder of chains finds what enumerating all labellings finds.
 
 use crate::common::cases;
 use maxmargin::model::chain::{ChainDecoder, ChainShape, Rules, Sequences};
@@ -14,7 +14,7 @@ struct Case {
     fixed: Vec<(usize, u32)>,
 }
 
-/// Weights that tie, vanish and overwhelm; rules of all kinds; labels that are known.
+/// Weights with ties, zeros and huge values, rules of all kinds, and known labels.
 fn any_case() -> impl Strategy<Value = Case> {
     (1usize..=3, 1usize..=4, any::<bool>()).prop_flat_map(|(labels, length, transition)| {
         let mut shape = ChainShape::new(labels, length);
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn without_rules_nothing_is_held_back(case in any_case()) {
+    fn without_rules_the_best_labelling_is_found(case in any_case()) {
         let (data, free) = (case.data(), Rules::new(case.shape.labels));
         let case = Case { rules: free, fixed: Vec::new(), ..case };
         let mut decoder = ChainDecoder::new(&case.shape, &case.w);

@@ -1,4 +1,5 @@
-//! A run is a function of the problem and its settings, on every machine and with any threads.
+//! The result of a run depends only on the problem and the settings, on every machine and with any number
+//! of threads.
 
 use crate::common::bcfw;
 use crate::common::bits::{bits, fingerprint, random_chain, tokens};
@@ -81,7 +82,7 @@ fn check_threads<P: Problem>(problem: &P, methods: Vec<Settings>) {
 
 /// Enough examples for three threads to have work.
 #[test]
-fn threads_change_nothing() {
+fn threads_do_not_change_runs() {
     check_threads(&random_chain(150, 4, 2), every_method());
     check_threads(&ViaPsi(random_chain(100, 3, 3)), every_method());
     check_threads(&tokens(&random_chain(60, 4, 4)), every_method());
@@ -112,15 +113,15 @@ fn rings(count: usize, seed: u64, inference: Inference) -> FactorGraph {
 }
 
 #[test]
-fn threads_change_nothing_in_relaxations_and_heuristics() {
+fn threads_do_not_change_relaxations_and_heuristics() {
     let methods = || every_method().into_iter().step_by(4).collect();
     check_threads(&rings(70, 2, Inference::Lp), methods());
     check_threads(&rings(70, 3, Inference::MaxProduct), methods());
 }
 
-/// Enough features for sums over them to be shared out as well.
+/// Enough features that threads share sums over them as well.
 #[test]
-fn threads_change_nothing_with_many_features() {
+fn threads_do_not_change_runs_with_many_features() {
     let problem = random_chain(70, 130, 2);
     assert!(problem.dim() > 1 << 15);
     let base = Settings { tolerance: 0.0, max_passes: 3, gap_every: 2, ..bcfw() };
@@ -128,9 +129,9 @@ fn threads_change_nothing_with_many_features() {
     check_threads(&problem, vec![base, batch]);
 }
 
-/// A path, exact or heuristic, and a grid are functions of the problem and the seed too.
+/// The results of exact and heuristic paths and of grids also depend only on the problem and the seed.
 #[test]
-fn threads_change_no_path() {
+fn threads_do_not_change_paths() {
     let problem = random_chain(120, 4, 2);
     let training = |threads| {
         let (order, direction) = (Order::Gap, Direction::Corrective);
@@ -162,7 +163,7 @@ fn threads_change_no_path() {
 }
 
 #[test]
-fn seeds_matter_where_there_is_chance() {
+fn seeds_change_random_runs() {
     let problem = random_chain(40, 4, 5);
     for settings in every_method() {
         let run =
@@ -216,7 +217,7 @@ fn pinned_run(order: Order) -> (Vec<usize>, u64) {
     (calls[..10].to_vec(), solution.certificate.gap.to_bits())
 }
 
-/// An oracle that is parallel inside, as a user's may well be.
+/// An oracle that uses several threads itself, as a user's oracle may.
 struct ParallelInside(Chain);
 
 impl Problem for ParallelInside {
@@ -250,7 +251,7 @@ impl Problem for ParallelInside {
     }
 }
 
-/// While it waits for its other half, such an oracle may be handed another block on the same thread.
+/// While such an oracle waits for its other threads, its thread may receive another block.
 #[test]
 fn an_oracle_may_be_parallel_inside() {
     let (done, wait) = mpsc::channel();

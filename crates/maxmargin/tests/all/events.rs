@@ -1,4 +1,4 @@
-//! What observers are told, and what they make of it.
+//! The events of a run, and the output of observers.
 
 use crate::common::bcfw;
 use crate::common::watch;
@@ -149,9 +149,9 @@ max-passes: primal 0.214854, dual 0.018660, gap 0.1962
 12 oracle calls in #.## s
 ";
 
-/// A writer that fails does not end the run, and its error is told at the end.
+/// A writer that fails does not end the run. Its error is reported at the end.
 #[test]
-fn errors_of_a_writer_come_at_the_end() {
+fn errors_of_a_writer_are_reported_at_the_end() {
     #[derive(Debug)]
     struct Full;
     impl io::Write for Full {
@@ -171,7 +171,7 @@ fn errors_of_a_writer_come_at_the_end() {
 }
 
 #[test]
-fn estimates_of_the_gap_are_told_where_block_gaps_are_asked_for() {
+fn estimates_of_the_gap_are_reported_with_block_gaps() {
     for block_gaps in [false, true] {
         let (mut estimates, mut gaps, mut blocks) = (Vec::new(), Vec::new(), 0);
         let mut watch = |event: Event<'_>| {

@@ -13,8 +13,8 @@ use maxmargin::inference::algorithms::SumProduct;
 use maxmargin::{Enumerable, Problem, Rng, SparseVec};
 use proptest::prelude::*;
 
-/// What `expect` says of potentials that two steps have made, against all outputs with their
-/// probabilities: those ∝ exp(Σ step·(L + score)).
+/// Compares `expect` at potentials after two steps with sums over all outputs, whose probabilities are ∝
+/// exp(Σ step·(L + score)).
 pub(crate) fn check<P: Problem>(
     problem: &P,
     outputs: &dyn Fn(usize) -> Vec<P::Output>,
@@ -111,7 +111,7 @@ proptest! {
         check(&case.build(Inference::Auto), &all, scale, seed);
     }
 
-    /// The sum over all paths, and two ways to the same marginals.
+    /// The sum over all paths, and two methods for the same marginals.
     #[test]
     fn a_chain_is_a_forest(labels in 1usize..5, length in 1usize..6, seed in any::<u64>()) {
         let mut rng = Rng::new(seed);
@@ -134,7 +134,7 @@ proptest! {
         let marginals = chain.nodes().iter().chain(chain.edges());
         prop_assert!(marginals.zip(forest.marginals()).all(|(a, b)| (a - b).abs() <= 1e-14));
 
-        // Without transitions, positions are on their own.
+        // Without transitions, positions are independent.
         let alone = chain.run(&scores, &[], labels);
         let nodes: f64 =
             scores.chunks(labels).map(|row| row.iter().map(|s| s.exp()).sum::<f64>().ln()).sum();

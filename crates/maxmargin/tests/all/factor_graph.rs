@@ -1,5 +1,4 @@
-//! The factor graph as a problem: its parts, its oracles and its relaxation, against the formulas
-//! written out.
+//! Factor graphs as problems: parts, oracles and relaxations, against direct formulas.
 
 use crate::common;
 use crate::common::factor_graphs::{GraphCase, any_forests, any_graphs, frustrated_graphs};
@@ -18,7 +17,7 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-/// How large the terms of scores are.
+/// The size of the terms of scores.
 fn scale(case: &GraphCase, i: usize, w: &[f64]) -> f64 {
     let features: f64 = case.part_features(i).iter().flatten().map(|x| x.abs()).sum();
     magnitude(w) * (1.0 + features)
@@ -48,7 +47,7 @@ fn augmented(case: &GraphCase, problem: &FactorGraph, i: usize, y: &Labelling, w
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// The n best, against all labellings with their scores from features.
+    /// The n best labellings, against all labellings with scores from features.
     #[test]
     fn the_n_best_labellings_are_found_in_order(
         case in any_graphs(), kind in KINDS, seed in any::<u64>(), n in 0usize..20
@@ -87,8 +86,8 @@ proptest! {
         assert_certified(&problem, &train(&problem, &settings).unwrap());
     }
 
-    /// Parts, scores, lengths, updates and losses are those of the features they stand for, of
-    /// labellings and of anything between them.
+    /// Scores, lengths, updates and losses of parts agree with features, for labellings and for
+    /// combinations of labellings.
     #[test]
     fn parts_stand_for_features(
         case in any_graphs(), kind in KINDS, seed in any::<u64>(), mix in -1.0..1.0f64
@@ -120,7 +119,7 @@ proptest! {
             let length = norm_sq(&dense);
             let found = problem.norm_sq(i, &mut workspace, &parts);
             assert_close(found, length, 1e-12, 100.0 + length);
-            // Twice the same: the scratch memory is clean.
+            // The second call has the same result, so the scratch memory is clean.
             prop_assert_eq!(problem.norm_sq(i, &mut workspace, &parts), found);
             let mut sink = vec![0.0; case.dim()];
             problem.scatter(i, -0.5, &parts, sink.as_mut_slice().into());
@@ -177,7 +176,7 @@ proptest! {
         }
     }
 
-    /// Selecting all is no change, and what is selected is as it was.
+    /// Selecting all graphs changes nothing, and selected graphs are unchanged.
     #[test]
     fn graphs_are_selected_whole(case in any_graphs()) {
         let data = case.data();
@@ -192,9 +191,9 @@ proptest! {
         }
     }
 
-    /// Forests need no relaxation: max-sum and the LP are trained alike.
+    /// On forests the relaxation is exact, so max-sum and the LP train to the same result.
     #[test]
-    fn forests_are_exact_either_way(case in any_forests(), lambda in 0.05..1.0f64) {
+    fn forests_are_exact_with_max_sum_and_with_the_lp(case in any_forests(), lambda in 0.05..1.0f64) {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, ..bcfw() };
         let settings = SettingsRecord { direction: Direction::Corrective, max_passes: 300, ..settings.record() }.settings().unwrap();
         let exact = train(&case.build(Inference::Auto), &settings).unwrap().certificate;
@@ -221,7 +220,7 @@ proptest! {
         }
     }
 
-    /// Whatever the coordinates and values: an answer, not a panic.
+    /// An audit of any coordinates and values returns an answer and does not panic.
     #[test]
     fn no_dual_point_makes_an_audit_panic(
         case in any_graphs(),
@@ -307,7 +306,7 @@ fn data_that_do_not_fit_are_refused() {
     assert!(matches!(data.end_graph(f64::NAN), Err(GraphError::Weight(weight)) if weight.is_nan()));
     assert_eq!(data, before, "what is refused leaves no trace");
 
-    // Factors of one template over different variables have no shape in common.
+    // Factors of one template over variables with different states have no common shape.
     data.push_variable(3, 0).unwrap();
     for v in [0, 1] {
         data.push_factor(0, &[v], []).unwrap();

@@ -1,5 +1,5 @@
-//! Factor graphs trained over their relaxation: against an interior point method over the local
-//! polytope, and against training over labellings.
+//! Factor graphs trained with their relaxation, against an interior point method over the local polytope,
+//! and against training with labellings.
 
 use crate::common::factor_graphs::{GraphCase, any_binary_graphs, any_graphs, frustrated_graphs};
 use crate::common::{assert_certified, assert_close, bcfw, cases};
@@ -15,8 +15,8 @@ use proptest::strategy::ValueTree as _;
 proptest! {
     #![proptest_config(cases(16))]
 
-    /// The relaxed optimum is the one that a general QP solver finds over the local polytope, for
-    /// every way to find corners; and the true optimum lies at or below it.
+    /// For every method that finds corners, the relaxed optimum is that of a general QP solver over the
+    /// local polytope. The true optimum is not above it.
     #[test]
     fn fractional_corners_train_to_the_relaxed_optimum(
         case in frustrated_graphs(), lambda in 0.02..1.0f64
@@ -81,7 +81,7 @@ fn check_relaxed_optimum(case: &GraphCase, lambda: f64, ways: &[Inference]) {
             assert!(c.dual <= optimum.above + 1e-6, "{c:?} against {optimum:?}");
             assert!(c.primal >= optimum.below - 1e-6, "{c:?} against {optimum:?}");
             assert!(optimum.above - c.dual <= c.gap + 2e-6, "{c:?} against {optimum:?}");
-            // The primal is what an interior point method says, and bounds the true objective.
+            // The primal agrees with an interior point method, and bounds the true objective.
             let own = case.relaxed_primal(lambda, &solution.weights);
             assert_close(c.primal, own, 1e-6, own);
             let exact = case.enumerate().primal(lambda, &solution.weights);
@@ -90,14 +90,14 @@ fn check_relaxed_optimum(case: &GraphCase, lambda: f64, ways: &[Inference]) {
         }
     }
     assert!(closest <= 1e-5, "no method has come near: {closest:e}");
-    // The relaxation's optimum is at or above the true one.
+    // The optimum of the relaxation is not below the true one.
     let problem = case.build(Inference::Enumerate);
     let settings = methods(lambda).pop().unwrap();
     let exact = train(&problem, &settings).unwrap().certificate;
     assert!(exact.dual <= optimum.above + 1e-6, "{exact:?} against {optimum:?}");
 }
 
-/// A triangle whose relaxation is strictly looser, so that mass is on fractional corners.
+/// A triangle whose relaxation is not tight, so that fractional corners carry mass.
 #[test]
 fn a_triangle_trains_on_fractional_corners() {
     let mut data = Graphs::new();
@@ -134,14 +134,14 @@ fn a_triangle_trains_on_fractional_corners() {
     }
 }
 
-/// A solver that gives up does not go unnoticed: the certificate promises less.
+/// If a solver fails, the certificate promises less.
 #[test]
 fn a_failed_solver_leaves_the_certificate_unproven() {
     use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Gives up at its tenth program.
+    /// Fails at its tenth program.
     #[derive(Debug, Default)]
     struct Tired(AtomicUsize);
 
@@ -177,7 +177,7 @@ fn a_failed_solver_leaves_the_certificate_unproven() {
     assert_eq!(solution.certificate.quality, Quality::Unproven);
 }
 
-/// Neighbours that may only attract each other: bounds hold, and the relaxation is then exact.
+/// If neighbours may only attract each other, the bounds hold and the relaxation is exact.
 #[test]
 fn attractive_pairs_make_the_relaxation_exact() {
     let (mut rng, mut data) = (Rng::new(4), Graphs::new());
@@ -218,7 +218,7 @@ fn attractive_pairs_make_the_relaxation_exact() {
     assert_close(exact.primal, roof.primal, 2e-5, 1.0);
 }
 
-/// The path of a relaxation is good for the relaxed problem at every λ.
+/// The path of a relaxation keeps its guarantee for the relaxed problem at every λ.
 #[test]
 fn the_path_of_a_relaxation_is_guaranteed() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

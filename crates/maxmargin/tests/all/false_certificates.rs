@@ -1,4 +1,4 @@
-//! What used to make a certificate say more than is true, or could.
+//! Situations that once made a certificate false, or could.
 
 use crate::common::factor_graphs::any_graphs;
 use crate::common::problems::{Enumerated, EnumeratedBlock, Stubborn};
@@ -28,7 +28,7 @@ fn sound() -> Enumerated {
     Enumerated { dim: 2, blocks }
 }
 
-/// A problem whose weights move half as far as they should.
+/// A problem whose `scatter` is half of what it should be.
 struct HalfScatter(Enumerated);
 
 impl Problem for HalfScatter {
@@ -92,7 +92,7 @@ fn a_scatter_that_is_off_by_half_ends_in_a_contradiction() {
             assert!(text.contains(word), "{word} is missing in {text}");
         }
     }
-    // An audit of a good solution by the wrong problem notices it too.
+    // An audit of a good solution with the wrong problem notices it too.
     let good = train(&problem.0, &Settings { lambda: Some(2.0), ..bcfw() }).unwrap();
     let half: Vec<f64> = good.weights.iter().map(|w| 0.5 * w).collect();
     let found = audit(&problem, 2.0, &half, &good.dual, 1e-9, 1);
@@ -141,7 +141,7 @@ fn tightly() -> Settings {
     Settings { lambda: Some(0.01), tolerance: 1e-5, max_passes: 3000, ..bcfw() }
 }
 
-/// Trains from a start; the number of blocks that were taken over and refused, and the solution.
+/// Trains from a start. Returns the numbers of blocks that were taken over and refused, and the solution.
 fn warm<P: Problem>(problem: &P, start: DualPoint) -> Result<(u64, u64, Solution), TrainError> {
     let mut seen = None;
     let mut watch = |event: Event<'_>| {
@@ -159,7 +159,7 @@ fn warm<P: Problem>(problem: &P, start: DualPoint) -> Result<(u64, u64, Solution
 
 #[test]
 fn blocks_of_a_relaxation_start_at_the_truth() {
-    // Data on which the optimum of the relaxation lies above that of the problem.
+    // With these data, the optimum of the relaxation lies above that of the problem.
     let solve = |seed: u64, inference| {
         let problem = rings(seed, inference);
         let solution = train(&problem, &tightly()).unwrap();
@@ -174,7 +174,7 @@ fn blocks_of_a_relaxation_start_at_the_truth() {
     let (relaxed, loose) = solve(seed, Inference::Lp);
     let (exact, cold) = solve(seed, Inference::Enumerate);
 
-    // Blocks that outputs make up are taken over, the others start at the truth.
+    // Blocks that are mixtures of outputs are taken over; the others start at the truth.
     for whole in 0..3 {
         let mut start = loose.dual.clone();
         start.blocks[whole] = cold.dual.blocks[whole].clone();
@@ -191,11 +191,11 @@ fn blocks_of_a_relaxation_start_at_the_truth() {
         assert!(refused > 0, "not all blocks can be made of outputs");
     }
 
-    // The other way round everything is taken over: outputs are points of the relaxation.
+    // In the other direction everything is taken over, because outputs are points of the relaxation.
     let (taken, refused, _) = warm(&relaxed, cold.dual.clone()).unwrap();
     assert!(taken > 0 && refused == 0);
 
-    // An audit says what the relaxation's point is worth to the exact problem.
+    // An audit says what the point of the relaxation proves for the exact problem.
     let found = audit(&exact, 0.01, &cold.weights, &loose.dual, 1e-9, 1).unwrap();
     assert!(found.infeasible.unwrap().1.contains("no convex combination of outputs"));
 }
@@ -205,7 +205,7 @@ fn a_start_without_a_feasible_block_is_refused() {
     let exact = rings(1, Inference::Enumerate);
     let mut half = DualPoint::at_truth(&exact);
     for (i, block) in half.blocks.iter_mut().enumerate() {
-        // All masses are a half, and every pair disagrees: consistent, but far from all labellings.
+        // All masses are a half, and every pair disagrees: consistent, but far from every labelling.
         let nodes = (0..8).map(|part| (part, 0.5));
         let pairs = (0..6).flat_map(|pair| [(9 + 4 * pair, 0.5), (10 + 4 * pair, 0.5)]);
         let parts: SparseVec = nodes.chain(pairs).collect();
@@ -238,7 +238,7 @@ fn checkpoints_of_relaxations_and_of_other_rescalings_are_refused() {
     assert!(error.contains("its decoding was upper-bound") || error.contains("others"), "{error}");
     assert!(go_on(&exact, &stop(&exact)).is_ok());
 
-    // Parts of such a problem are its features, so that only its losses tell it apart.
+    // The parts of such a problem are its features, so it differs in its losses only.
     struct Through(Enumerated, f64);
     impl Problem for Through {
         type Output = usize;
@@ -332,7 +332,7 @@ fn an_average_is_certified_by_the_best_bound() {
         let (last, _) = rows.last().unwrap();
         assert_eq!(solution.certificate.dual, last.dual);
         assert!(last.dual > last.average_dual.unwrap(), "the iterate is ahead of its average");
-        // The stored point is the one that proves it.
+        // The stored point proves this bound.
         let w = solution.dual.weights(&problem, solution.lambda);
         let proof = audit(&problem, solution.lambda, &w, &solution.dual, 1e-12, 1).unwrap();
         assert!((proof.certificate.dual - last.dual).abs() < 1e-12);
@@ -344,7 +344,7 @@ fn an_average_is_certified_by_the_best_bound() {
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// Whatever a relaxation leaves behind, an exact run that starts there is held by the optimum.
+    /// The certificate of an exact run that starts from a point of a relaxation agrees with the optimum.
     #[test]
     fn warm_starts_across_decoders_state_true_bounds(case in any_graphs(), lambda in 0.01..1.0f64) {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-6, max_passes: 300, ..bcfw() };

@@ -1,4 +1,4 @@
-//! An audit notices a dual point that is none, and survives whatever it is given.
+//! An audit notices invalid dual points and never panics.
 
 use crate::common::bcfw;
 use crate::common::chains::{CaseSequence, CaseToken, ChainCase, any_chain};
@@ -35,7 +35,7 @@ fn parts(chain: &Chain, i: usize, y: &[u32]) -> SparseVec {
     parts
 }
 
-/// What the audit says of a solution whose first block is replaced.
+/// The complaint of an audit about a solution whose first block is replaced.
 fn complaint(chain: &Chain, parts: SparseVec, loss: f64) -> String {
     let mut solution = solved(chain);
     assert_eq!(audit_of(chain, &solution).infeasible, None);
@@ -80,7 +80,7 @@ fn edges_that_disagree_with_their_nodes_are_noticed() {
     let mixed = entries.map(|(at, (a, b))| if at % 2 == 0 { *a } else { *b }).collect();
     let why = complaint(&chain, mixed, chain.loss(0, &vec![0, 1, 1]));
     assert!(why.contains("differ"), "{why}");
-    // No edges at all.
+    // Without edges.
     let nodes = a.entries().iter().copied().step_by(2).collect();
     let why = complaint(&chain, nodes, chain.loss(0, &vec![0, 1, 1]));
     assert!(why.contains("edges"), "{why}");
@@ -96,8 +96,8 @@ fn a_wrong_loss_is_noticed() {
     }
 }
 
-/// Masses and losses that are none must not prove anything: whatever dual value comes with the
-/// complaint, it may not lie above the optimum.
+/// Invalid masses and losses must not prove anything: a dual value that comes with a complaint must not
+/// lie above the optimum.
 #[test]
 fn an_infeasible_point_proves_nothing() {
     let chain = case(true).build();
@@ -125,12 +125,12 @@ fn a_changed_weight_is_noticed() {
 #[test]
 fn a_part_that_does_not_exist_is_noticed() {
     let chain = case(true).build();
-    // The parts of the long sequence are none of the short one.
+    // The parts of the long sequence are not parts of the short one.
     let mut solution = solved(&chain);
     solution.dual.blocks[1].parts = parts(&chain, 0, &[0, 1, 2]);
     let (block, why) = audit_of(&chain, &solution).infeasible.expect("a complaint");
     assert!(block == 1 && why.contains("does not exist"), "{why}");
-    // Nor are edges parts of a chain without transitions.
+    // Edges are not parts of a chain without transitions.
     let without = case(false).build();
     let why = complaint(&without, parts(&chain, 0, &[0, 1, 2]), 0.0);
     assert!(why.contains("does not exist"), "{why}");
@@ -183,7 +183,8 @@ fn a_nan_slack_excuses_nothing() {
 proptest! {
     #![proptest_config(cases(64))]
 
-    /// Whatever the coordinates, their order and values: an answer, not a panic.
+    /// An audit of any coordinates, in any order and with any values, returns an answer and does not
+    /// panic.
     #[test]
     fn no_dual_point_makes_an_audit_panic(
         case in any_chain(),
@@ -208,7 +209,7 @@ proptest! {
     }
 }
 
-/// The masses of classes, and of the wrong label, have to be those of a distribution.
+/// The masses of classes and of the wrong label must belong to a distribution.
 #[test]
 fn masses_of_classes_are_checked() {
     let row = |label| CaseRow { weight: 1.0, attributes: vec![(0, 1.0)], label };

@@ -1,4 +1,4 @@
-//! Points from elsewhere: how much of them is taken over, and what is said of the rest.
+//! Points from elsewhere: which blocks are taken over, and why others are refused.
 
 use crate::common::bcfw;
 use crate::common::problems::{Enumerated, EnumeratedBlock};
@@ -29,7 +29,7 @@ fn share(problem: &Enumerated, i: usize, share: f64) -> Block {
     Block { parts, loss: share * problem.loss(i, &1) }
 }
 
-/// What a run says of the point that it starts from.
+/// The report of a run about the point that it starts from.
 fn start<P: Problem>(problem: &P, blocks: Vec<Block>) -> Result<WarmStart, TrainError> {
     let mut seen = None;
     let mut watch = |event: Event<'_>| {
@@ -43,8 +43,8 @@ fn start<P: Problem>(problem: &P, blocks: Vec<Block>) -> Result<WarmStart, Train
     Ok(seen.unwrap())
 }
 
-/// Blocks at the truth are nothing to take over, and blocks that no outputs make up are refused, for a
-/// reason that is given of the first.
+/// Blocks at the truth do not count as taken over. Blocks that are not mixtures of outputs are refused,
+/// with a reason for the first.
 #[test]
 fn blocks_that_are_taken_over_and_refused_are_counted() {
     let problem = pairs(&[(1.0, 1.0); 5]);
@@ -65,13 +65,13 @@ fn blocks_that_are_taken_over_and_refused_are_counted() {
     let expected = "in example 1, no convex combination of outputs is nearer to it than ";
     assert!(reason.starts_with(expected), "{reason}");
 
-    // Nothing is left to start from, for the truth is where every run starts.
+    // The point is refused, because only the truth is left, where every run starts.
     let blocks = vec![truth(0), truth(1), outside(2), truth(3), outside(4)];
     let error = start(&problem, blocks).unwrap_err();
     assert!(matches!(error, TrainError::Start { example: 2, .. }), "{error}");
 }
 
-/// A problem whose oracle is said to solve a relaxation.
+/// A problem that claims that its oracle solves a relaxation.
 struct Relaxed(Enumerated);
 
 impl Problem for Relaxed {
@@ -85,9 +85,9 @@ impl Problem for Relaxed {
     }
 }
 
-/// What a relaxation returns need not be an output.
+/// A relaxation may return corners that are not outputs.
 #[test]
-fn what_points_of_a_relaxation_are_made_of_has_its_own_name() {
+fn messages_mention_the_corners_of_a_relaxation() {
     let problem = Relaxed(pairs(&[(1.0, 1.0); 2]));
     let blocks = vec![share(&problem.0, 0, 0.5), share(&problem.0, 1, 1.5)];
     let found = start(&problem, blocks).unwrap();
@@ -96,7 +96,7 @@ fn what_points_of_a_relaxation_are_made_of_has_its_own_name() {
     assert!(reason.contains("no convex combination of corners of the relaxation"), "{reason}");
 }
 
-/// Rows of three classes, and one row of a fourth whose mistakes cost so much.
+/// Rows of three classes, and one row of a fourth class whose mistakes have the given cost.
 fn rare(cost: f64) -> Multiclass {
     let mut data = LabelledRows::new();
     for i in 0..100u32 {
@@ -110,8 +110,8 @@ fn rare(cost: f64) -> Multiclass {
     Multiclass::new(MulticlassShape::new(4, 6), data, loss).unwrap()
 }
 
-/// The signature of a checkpoint knows few losses. Where it has missed one that has changed, the point
-/// still tells.
+/// The signature of a checkpoint contains few losses. If it misses one that has changed, the check of the
+/// point still finds it.
 #[test]
 fn a_checkpoint_whose_point_does_not_fit_is_refused() {
     let mut bytes = Vec::new();
@@ -132,7 +132,7 @@ fn a_checkpoint_whose_point_does_not_fit_is_refused() {
     assert!(why.starts_with("in example 1, its loss is stated as "), "{why}");
 }
 
-/// A problem of a user's own that cannot check points is told apart by the largest loss of every example.
+/// A user's problem that cannot check points is recognised by the largest loss of every example.
 #[test]
 fn a_checkpoint_is_refused_where_the_loss_of_any_example_has_changed() {
     let mut outputs = vec![(1.0, 1.0); 100];
@@ -157,7 +157,7 @@ fn a_checkpoint_is_refused_where_the_loss_of_any_example_has_changed() {
     }
 }
 
-/// A chain of forty pairs of tokens, in which mistakes of one example cost more.
+/// A chain with forty sequences of two tokens, in which mistakes of one example cost more.
 fn costly(example: usize, cost: f64) -> Chain {
     let mut data = Sequences::new();
     for i in 0..40usize {
@@ -171,10 +171,10 @@ fn costly(example: usize, cost: f64) -> Chain {
         .unwrap()
 }
 
-/// Methods keep corners of their own in a checkpoint. Whatever they are made of, the point that is returned
-/// is one of the problem that the run went on with, or the run is refused.
+/// Methods keep their own corners in a checkpoint. In any case, the point that a resumed run returns
+/// belongs to the problem that it was resumed with, or the run is refused.
 #[test]
-fn no_method_brings_the_losses_of_another_problem_along() {
+fn no_method_keeps_the_losses_of_another_problem() {
     for solver in ["ssg", "adagrad", "n-slack", "1-slack", "fw", "bcfw", "eg"] {
         let solver: Solver = solver.parse().unwrap();
         let settings = Settings {

@@ -1,4 +1,4 @@
-//! The example for which gap sampling was made: many easy blocks, and one that takes many visits.
+//! An example that suits gap sampling: many easy blocks, and one that takes many visits.
 
 use crate::common::assert_certified;
 use crate::common::bcfw;
@@ -8,9 +8,8 @@ use maxmargin::{Average, Caching, Direction, Order, SettingsRecord, Status, trai
 const EASY: usize = 59;
 const LABELS: usize = 60;
 
-/// The hard block has a feature of its own for each label, all easy ones share a single feature: after
-/// one visit to any of them, all are solved. With λ = 1/n,
-/// w* = e_{K+1} + 1/(√2·K) Σ_{k ≤ K} eₖ.
+/// The hard block has a separate feature for each label. All easy blocks share a single feature, so after
+/// one visit to any of them, all are solved. With λ = 1/n, w* = e_{K+1} + 1/(√2·K) Σ_{k ≤ K} eₖ.
 fn toy() -> Enumerated {
     let dim = LABELS + 1;
     let unit = |at: usize, length: f64| {
@@ -41,7 +40,7 @@ fn oracle_calls(order: Order, tolerance: f64) -> u64 {
 #[test]
 fn gap_sampling_leaves_the_easy_blocks_alone() {
     let n = EASY + 1;
-    // A gap at which the hard block has to be visited several times per label.
+    // For this gap the hard block must be visited several times per label.
     let tolerance = 1.0 / (20.0 * (n * LABELS) as f64);
     let uniform = oracle_calls(Order::Uniform, tolerance);
     for order in [Order::Gap, Order::MaxGap] {
@@ -78,7 +77,7 @@ fn the_known_solution_is_reached() {
     }
 }
 
-/// Remembered corners are bounded in bytes, those with mass aside; and the trace tells.
+/// The bytes of remembered corners without mass are bounded, and the trace reports them.
 #[test]
 fn a_cache_keeps_to_its_bounds() {
     let base = SettingsRecord {
@@ -106,9 +105,9 @@ fn a_cache_keeps_to_its_bounds() {
     assert!(off.misses > 0 && roomy.corners >= (EASY + 1) as u64);
 }
 
-/// The gaps of the iterate promise nothing of the average: they must not call for exact passes.
+/// The gaps of the iterate say nothing about the average, so they must not trigger exact passes.
 #[test]
-fn an_average_is_checked_no_more_often_than_asked() {
+fn averages_are_checked_only_as_often_as_set() {
     let n = (EASY + 1) as u64;
     for order in [Order::Gap, Order::MaxGap, Order::Permutation] {
         let settings = SettingsRecord {
@@ -130,8 +129,8 @@ fn an_average_is_checked_no_more_often_than_asked() {
     }
 }
 
-/// The clock decides how many passes leave the oracles alone, but the first after each pass of oracle
-/// calls always does.
+/// The clock decides how many passes do not call oracles, but the first pass after each pass of oracle
+/// calls never does.
 #[test]
 fn the_cache_without_parameters_rests_after_a_pass_of_oracle_calls() {
     let chain = maxmargin::doc::toy();

@@ -1,4 +1,4 @@
-//! Every way to decode a factor graph, against trying out all labellings and an interior point method.
+//! Every inference method for factor graphs, against enumeration and an interior point method.
 
 use crate::common::graphs::{
     KINDS, NeverSolves, Structure, any_binary_pairwise, any_forest, any_structure, magnitude,
@@ -69,7 +69,7 @@ proptest! {
         assert_close(found, structure.best(&scores), 1e-14, scale);
         assert_close(found, structure.value(&scores, &y), 1e-14, scale);
         if kind == 2 {
-            // Whole numbers add up without rounding: the first of the best.
+            // Whole numbers have exact sums, so the result is the first of the best labellings.
             let best = structure.best(&scores);
             let all = structure.labellings();
             let first = all.iter().find(|y| structure.value(&scores, y) == best);
@@ -203,7 +203,7 @@ proptest! {
         }
     }
 
-    /// Without ties, messages come to rest at the truth where there are no cycles.
+    /// Without ties and cycles, messages converge to the true values.
     #[test]
     fn max_product_is_exact_on_forests(structure in any_forest(), seed in any::<u64>()) {
         let (graph, scores) = (structure.topology(), scores(&structure, 0, seed));
@@ -211,7 +211,7 @@ proptest! {
         assert_close(found, structure.best(&scores), 1e-12, magnitude(&scores));
     }
 
-    /// One decoder for all graphs: what it remembers of one does not matter for the next.
+    /// One decoder can be used for all graphs: the memory of one does not affect the next.
     #[test]
     fn a_decoder_can_be_used_again(
         a in any_binary_pairwise(), b in any_structure(), kind in KINDS, seed in any::<u64>()
@@ -238,7 +238,7 @@ proptest! {
         }
     }
 
-    /// Scores that are none have to show, whatever the method, so that training can stop.
+    /// Every method must reveal scores that are not finite, so that training can stop.
     #[test]
     fn non_finite_scores_are_noticed(
         structure in any_structure(), at in any::<prop::sample::Index>(), seed in any::<u64>()
@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// A corner whose masses have no small denominator in common is made consistent all the same.
+/// A corner whose masses have no small common denominator is made consistent as well.
 #[test]
 fn answers_of_imprecise_solvers_are_made_consistent() {
     /// A point of the polytope, and noise.
@@ -306,7 +306,7 @@ fn answers_of_imprecise_solvers_are_made_consistent() {
     assert!(polytope.bound(&Noisy(0.0), &graph, &scores).is_err());
 }
 
-/// Where the solver gives up, a heuristic takes its place and says so.
+/// If the solver fails, a heuristic is used instead, and the quality says so.
 #[test]
 fn a_solver_that_fails_is_replaced_and_reported() {
     let structure = Structure { states: vec![3; 3], factors: vec![vec![0, 1], vec![0, 1, 2]] };
@@ -334,9 +334,9 @@ fn invalid_structures_are_rejected() {
     assert_eq!(refused(&[2; 70], &[&many]), TopologyError::Size { factor: 0 });
 }
 
-/// Nothing to decide is no reason to panic.
+/// Decoding does not panic if there is nothing to decide.
 #[test]
-fn graphs_without_variables_or_choices() {
+fn graphs_without_variables_or_choices_are_decoded() {
     for structure in [
         Structure { states: vec![], factors: vec![] },
         Structure { states: vec![1], factors: vec![] },
@@ -355,9 +355,9 @@ fn graphs_without_variables_or_choices() {
     }
 }
 
-/// Deep trees need no deep stack.
+/// Deep trees do not overflow the stack.
 #[test]
-fn a_chain_of_a_hundred_thousand_variables() {
+fn a_chain_of_a_hundred_thousand_variables_is_decoded() {
     let n = 100_000u32;
     let graph = Topology::new(vec![2; n as usize], (1..n).map(|v| [v - 1, v])).unwrap();
     let mut scores = vec![0.0; graph.size()];

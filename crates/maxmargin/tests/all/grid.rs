@@ -1,4 +1,4 @@
-//! The grid, to which paths are compared, is what one would get by training at each λ.
+//! A grid, which paths are compared with, has the results of separate trainings at each λ.
 
 use crate::common::chains::any_chain;
 use crate::common::problems::{Watched, any_polytope};
@@ -43,7 +43,7 @@ fn check_grid<P: Problem>(problem: &P, settings: &GridSettings) -> Path {
         assert!(found.certificate.gap <= settings.epsilon * (1.0 + 1e-9));
         assert!((found.certificate.gap - b.certificate.gap).abs() <= 1e-9);
         assert_eq!(grid.certificate_at(lambda), Some(b.certificate));
-        // Between its own λ a grid has nothing to say.
+        // A grid has no weights between its own λ.
         assert!(grid.weights_at(lambda * 0.75).is_none() && grid.piece(lambda * 3.1).is_none());
     }
     grid
@@ -59,7 +59,7 @@ proptest! {
         }
     }
 
-    /// Two solutions within ε of the same optimum, which a QP solver knows.
+    /// All solutions are within ε of the optimum of a QP solver.
     #[test]
     fn all_starts_come_to_the_same_optimum(problem in any_polytope(), epsilon in 0.01..0.2f64) {
         for start in STARTS {
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// Cold means cold: the same bits as a training of its own.
+    /// A cold start has the same bits as a separate training.
     #[test]
     fn a_cold_grid_is_one_training_after_the_other(case in any_chain(), seed in any::<u64>()) {
         let chain = case.build();
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// A warm start begins with the weights of the λ before, or with its dual point.
+/// A warm start begins with the weights or with the dual point of the λ before.
 #[test]
 fn warm_starts_keep_what_they_say() {
     let problem = maxmargin::doc::toy();

@@ -1,4 +1,4 @@
-//! What always holds between primal, dual, gap, blocks and weights.
+//! Identities between primal, dual, gap, blocks and weights that always hold.
 
 use crate::common::bcfw;
 use crate::common::chains::any_chain;
@@ -17,7 +17,7 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-/// Methods with a line search, whose dual never decreases, and others.
+/// Random settings, with and without a line search, with which the dual never decreases.
 fn settings() -> impl Strategy<Value = Settings> {
     let base =
         (0.01..2.0f64, 1u64..4, any::<u64>()).prop_map(|(lambda, gap_every, seed)| Settings {
@@ -32,7 +32,7 @@ fn settings() -> impl Strategy<Value = Settings> {
         });
     let step = prop_oneof![3 => Just(Step::LineSearch), 1 => Just(Step::Fixed)];
     let one = |names: &'static [&'static str]| proptest::sample::select(names);
-    // The last half is averaged by subgradient methods only.
+    // Only subgradient methods average the last half.
     let averages = one(&["none", "uniform", "weighted"]);
     let parts = (one(Order::NAMES), one(Direction::NAMES), one(Caching::NAMES), averages);
     let batch = prop_oneof![1 => Just(true), 9 => Just(false)];
@@ -52,7 +52,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                 .settings()
                 .unwrap(),
             };
-            // The fixed schedule is one of Frank-Wolfe steps; where it is refused, the line search.
+            // The fixed schedule is for Frank-Wolfe steps. Where it is refused, use the line search.
             SettingsRecord { step, ..method.record() }.settings().unwrap_or(method)
         },
     )
@@ -69,7 +69,7 @@ fn check_run<P: Problem>(problem: &P, settings: &Settings) -> Solution {
         let (primal, block_gaps) = (record.primal.unwrap(), block_gaps.as_ref().unwrap());
         assert_eq!(block_gaps.len(), problem.examples());
         assert_close(primal - record.dual, gap, 1e-12, primal);
-        // The gaps of blocks are those of the average, where there is one; its bound may be weaker.
+        // With averaging, block gaps belong to the average, whose bound may be weaker.
         let own = record.average_dual.unwrap_or(record.dual);
         let rounding = 1e-12 * primal.max(1.0);
         assert!(own <= record.dual + rounding, "{own} is above the best bound {}", record.dual);
@@ -150,7 +150,7 @@ proptest! {
     fn identities_hold_for_relaxations(case in any_graphs(), settings in settings()) {
         let problem = case.build(Inference::Lp);
         let solution = check_run(&problem, &settings);
-        // At w = 0 nothing couples the variables, and the largest loss is that of a labelling.
+        // At w = 0 variables are independent, so the largest loss belongs to a labelling.
         let start = case.enumerate().start_gap();
         assert_close(gap_at_truth(&problem, solution.lambda), start, 1e-9, start);
     }
@@ -192,7 +192,7 @@ proptest! {
     }
 }
 
-/// Rounding is relative to the size of the scores: an exact oracle never fails, at any scale.
+/// Rounding is relative to the size of scores, so an exact oracle never counts as failing, at any scale.
 #[test]
 fn exact_oracles_never_count_as_failing() {
     for (seed, scale) in (0..50).flat_map(|seed| [(seed, 1.0), (seed, 1e6), (seed, 1e9)]) {
@@ -219,7 +219,7 @@ fn exact_oracles_never_count_as_failing() {
     }
 }
 
-/// The drift of w is rounding only, after many passes.
+/// After many passes, the drift of w is only rounding.
 #[test]
 fn weights_do_not_drift_from_their_blocks() {
     let chain = maxmargin::doc::toy();

@@ -1,4 +1,4 @@
-//! Oracles that are not exact: steps still only go up, and certificates claim as little as possible.
+//! Oracles that are not exact: the dual never decreases, and certificates do not claim too much.
 
 use crate::common::bcfw;
 use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, Stubborn, any_polytope};
@@ -12,7 +12,7 @@ use maxmargin::{
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two examples in one dimension, of which the second is easy as soon as the first is learnt.
+/// Two examples in one dimension. The second is easy as soon as the first is learned.
 fn lopsided() -> Enumerated {
     let block = |psi: f64| EnumeratedBlock {
         weight: 1.0,
@@ -45,8 +45,8 @@ fn every_method() -> Vec<Settings> {
     ]
 }
 
-/// The truth scores 0 and is known to the engine, so it is never worse off than with the better of
-/// the oracle's answer and the truth; with two outputs that is the exact maximum.
+/// The engine knows the truth, whose score is 0, so it uses the better of the oracle's answer and the
+/// truth. With two outputs, this is the exact maximum.
 #[test]
 fn an_oracle_below_the_truth_does_not_make_a_certificate_too_good() {
     let problem = Stubborn(lopsided());
@@ -59,7 +59,7 @@ fn an_oracle_below_the_truth_does_not_make_a_certificate_too_good() {
     }
 }
 
-/// With the truth to fall back on, the stubborn oracle is as good as an exact one.
+/// Since the truth replaces worse answers, the stubborn oracle is as good as an exact one.
 #[test]
 fn the_dual_never_decreases_whatever_the_oracle_says() {
     let problem = Stubborn(lopsided());
@@ -73,14 +73,14 @@ fn the_dual_never_decreases_whatever_the_oracle_says() {
         for pair in duals.windows(2) {
             assert!(pair[1] >= pair[0] - 1e-12, "{:?}: {duals:?}", settings.record().solver);
         }
-        // The dual that is followed step by step is the dual: nothing was credited that is not so.
+        // The dual that is updated step by step equals the dual of the point.
         assert!(solution.totals.drift.dual < 1e-12, "{:?}", solution.totals.drift);
         let exact = train(&problem.0, &settings).unwrap();
         assert_close(solution.certificate.dual, exact.certificate.dual, 1e-9, 1.0);
     }
 }
 
-/// The same in an audit, which everyone relies on: here the oracle's answers score far below zero.
+/// The same for an audit. Here the oracle's answers score far below zero.
 #[test]
 fn an_audit_with_an_oracle_below_the_truth_is_not_too_good() {
     let problem = Stubborn(lopsided());
@@ -89,7 +89,7 @@ fn an_audit_with_an_oracle_below_the_truth_is_not_too_good() {
     assert_close(audit.certificate.primal, problem.0.primal(0.01, &w), 1e-12, 1.0);
 }
 
-/// An oracle that tires: after some calls its answer is always the truth.
+/// An oracle that always answers with the truth after some calls.
 struct Tiring {
     inner: Enumerated,
     calls: AtomicUsize,
@@ -112,15 +112,15 @@ impl Problem for Tiring {
     }
 }
 
-/// An answer that scores below the block's own point proves that the oracle is not exact. It must
-/// not pass for an optimum in silence: no block gap is negative, and the failure is counted.
+/// An answer that scores below the block's own point proves that the oracle is not exact. It must not
+/// count as an optimum: no block gap is negative, and the failure is counted.
 #[test]
 fn an_answer_below_the_blocks_own_point_is_a_failure() {
     for settings in
         every_method().into_iter().filter(|s| s.record().solver == Solver::BlockCoordinate)
     {
         let problem = Tiring { inner: lopsided(), calls: AtomicUsize::new(0) };
-        // A λ so large that no example is learnt, and H of the block's points is far above 0.
+        // λ is so large that no example is learned, and H of the block's points is far above 0.
         let settings = Settings { lambda: Some(1e3), max_passes: 1, block_gaps: true, ..settings };
         let (solution, rows) = watch(&problem, &settings);
         let gaps = rows.0[0].1.as_ref().unwrap();
@@ -130,7 +130,7 @@ fn an_answer_below_the_blocks_own_point_is_a_failure() {
     }
 }
 
-/// With a heuristic the gap is a lower bound of the true one, and the dual a true bound all the same.
+/// With a heuristic, the gap is a lower bound of the true gap, and the dual is still a true bound.
 fn check_heuristic(problem: &Careless, settings: &Settings) {
     let (solution, rows) = watch(problem, settings);
     let (c, lambda) = (solution.certificate, solution.lambda);
@@ -149,7 +149,7 @@ fn check_heuristic(problem: &Careless, settings: &Settings) {
     let (again, _) = watch(problem, settings);
     assert_eq!(again.weights, solution.weights);
     let found = audit(problem, lambda, &solution.weights, &solution.dual, 1e-9, 1).unwrap();
-    // A heuristic need not find the outputs again that the point is made of.
+    // A heuristic may fail to find the outputs that make up the point.
     assert_eq!(found.certificate.quality, Quality::Heuristic.with_point(found.point));
     assert_eq!(found.infeasible, None);
 }
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// One example with an output that nothing speaks for once it is learnt.
+/// One example with an output whose score is low once the example is learned.
 struct Worse(Enumerated);
 
 impl Problem for Worse {
@@ -178,7 +178,7 @@ impl Problem for Worse {
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
         self.0.oracle(i, w, workspace, y);
         if *y == 0 {
-            *y = 2; // in place of the truth, something between it and the first mistake
+            *y = 2; // instead of the truth, an output between it and the first mistake
         }
     }
     fn quality(&self) -> Quality {
@@ -186,15 +186,15 @@ impl Problem for Worse {
     }
 }
 
-/// The truth is taken where it is better than the oracle's answer, even if that answer would do for
-/// a step up; so the run goes the way it would go with an exact oracle.
+/// The truth replaces a worse answer of the oracle even if that answer would raise the dual, so the run
+/// makes the same steps as with an exact oracle.
 #[test]
 fn the_truth_is_taken_where_it_is_better() {
     let block = |corners: &[(f64, f64)]| EnumeratedBlock {
         weight: 1.0,
         corners: corners.iter().map(|&(psi, loss)| (vec![psi], loss)).collect(),
     };
-    // The second example pushes w on until the first one's mistakes score far below the truth.
+    // The second example moves w until the mistakes of the first score far below the truth.
     let first = block(&[(0.0, 0.0), (4.0, 1.0), (2.0, 0.1)]);
     let second = block(&[(0.0, 0.0), (1.0, 1.0), (0.5, 0.1)]);
     let exact = Enumerated { dim: 1, blocks: vec![first, second] };
@@ -234,7 +234,8 @@ fn the_table_says_what_kind_of_bound_the_gap_is() {
     assert!(stubborn.contains("found less than was known already\n"), "{stubborn}");
 }
 
-/// Certificates of files from before there were qualities are exact, and exact ones look the same.
+/// Certificates in old files, which have no quality, are exact, and exact certificates are written in the
+/// same way.
 #[test]
 fn certificates_without_a_quality_are_exact() {
     let old = r#"{"lambda":0.5,"primal":1.0,"dual":0.75,"gap":0.25}"#;

@@ -1,4 +1,4 @@
-//! Kernels against the primal method, against explicit features, and against formulas written out.
+//! Kernels against the primal method, explicit features and direct formulas.
 
 use crate::common::{
     assert_all_close, assert_certified, assert_close, assert_proven, bcfw, cases, watch,
@@ -21,7 +21,7 @@ use proptest::prelude::*;
 pub(crate) const ATTRIBUTES: usize = 4;
 pub(crate) const MEGABYTE: usize = 1 << 20;
 
-/// Inputs with real values. If they may repeat, some come again and again, and some have no values at all.
+/// Inputs with real values. With `repeat`, some inputs are repeated and some are empty.
 fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
     let mut all: Vec<Vec<(u32, f64)>> = Vec::new();
     for _ in 0..count {
@@ -95,9 +95,9 @@ fn squares(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
     row.iter().flat_map(|first| row.iter().map(move |second| pair(first, second))).collect()
 }
 
-/// Ways to train whose iterates do not hang on ties. After an exact step two corners of a block are
-/// equally good, and where nothing else changes their scores, rounding decides which is taken next; in
-/// chains something else always does.
+/// Methods whose iterates do not depend on ties. After an exact step two corners of a block are equally
+/// good, and unless something else changes their scores, rounding decides which is taken next. In chains
+/// something else always does.
 fn tieless_methods(exact_steps: bool) -> Vec<Settings> {
     let base = Settings { lambda: Some(0.1), max_passes: 4, tolerance: 0.0, threads: 1, ..bcfw() };
     let steps = if exact_steps { vec![Step::LineSearch, Step::Fixed] } else { vec![Step::Fixed] };
@@ -138,11 +138,11 @@ fn precise_methods() -> Vec<Settings> {
     .collect()
 }
 
-/// The weights of attributes and labels that coefficients stand for.
+/// The weights of attributes and labels that correspond to coefficients.
 fn expand<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, weights: &[f64]) -> Vec<f64> {
     let (labels, rest) = (plain.labels(), problem.inputs() * plain.labels());
     let mut w = vec![0.0; plain.rest()];
-    // The numbers of inputs are those of the problem inside.
+    // The problem inside has the numbers of inputs.
     for i in 0..plain.examples() {
         for node in 0..plain.nodes(i) {
             let number = problem.inner().input(i, node).attributes[0] as usize;
@@ -164,7 +164,7 @@ fn expand<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, weights: &[f64]) ->
     w
 }
 
-/// Runs a problem with a kernel and one without, pass by pass.
+/// Compares runs with and without a kernel, pass by pass.
 fn go_together<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, settings: &Settings) {
     let (ours, our_rows) = watch(problem, settings);
     let (theirs, their_rows) = watch(plain, settings);
@@ -175,13 +175,13 @@ fn go_together<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, settings: &Set
             assert_close(a, b, 1e-10, b);
         }
     }
-    // Equal inputs make ties, which may be broken either way without a difference in the scores.
+    // Equal inputs cause ties, which may be broken in either way without changing the scores.
     let own = |solution: &Solution| solution.dual.blocks.iter().map(|b| b.loss).collect::<Vec<_>>();
     assert_all_close(&own(&ours), &own(&theirs), 1e-8);
     assert_proven(problem, settings, &ours);
 }
 
-/// The same iterates where ties do not matter, the same optimum elsewhere.
+/// Asserts the same iterates if ties do not matter, and the same optimum otherwise.
 fn agree<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, exact_steps: bool) {
     tieless_methods(exact_steps).iter().for_each(|settings| go_together(plain, problem, settings));
     let expected = train(plain, &Settings { tolerance: 1e-6, ..precise_methods()[0].clone() });
@@ -197,10 +197,10 @@ fn agree<P: NodeInputs>(plain: &P, problem: &Kernelised<P>, exact_steps: bool) {
 proptest! {
     #![proptest_config(cases(12))]
 
-    /// Not only the optimum: every pass.
+    /// Compares every pass and not only the optimum.
     #[test]
     fn the_linear_kernel_is_the_primal_method(seed in any::<u64>()) {
-        // Equal inputs make ties, which rounding breaks one way or the other.
+        // Equal inputs cause ties, which rounding breaks in either way.
         let seed = seed & !1;
         let plain = || chain(seed, same, ATTRIBUTES);
         let problem = Kernelised::new(plain(), Kernel::Linear, MEGABYTE).unwrap();
@@ -235,8 +235,8 @@ proptest! {
         let problem = multilabel(rows(seed, true, same), ATTRIBUTES);
         let problem = Kernelised::new(problem, square, MEGABYTE).unwrap();
         let settings = SettingsRecord { step: Step::Fixed, ..settings.record() }.settings().unwrap();
-        // Fixed steps make ties, which rounding breaks one way or the other. Whatever point they lead to,
-        // it has the same value in both spaces.
+        // Fixed steps cause ties, which rounding breaks in either way. The point that they lead to has
+        // the same value in both spaces.
         for solution in [watch(&problem, &settings).0, watch(&explicit, &settings).0] {
             let (lambda, point) = (solution.lambda, &solution.dual);
             let (w, v) = (point.weights(&problem, lambda), point.weights(&explicit, lambda));
@@ -303,7 +303,7 @@ proptest! {
         prop_assert_eq!((read.inputs(), read.parts()), (model.inputs(), model.parts()));
     }
 
-    /// What a model keeps is enough: over the kernel values of its inputs it is a linear model.
+    /// A model keeps enough: it is linear in the kernel values of its inputs.
     #[test]
     fn a_kernel_model_is_linear_in_kernel_values(seed in any::<u64>(), gamma in 0.1..2.0) {
         let kernel = Kernel::Rbf { gamma };
@@ -332,7 +332,7 @@ proptest! {
             prop_assert_eq!(ours, &y);
         }
 
-        // Weights of other data, or of another number of labels, are not taken for those of these.
+        // Weights of other data or of another number of labels are refused.
         let foreign = Support::new([vec![(0, 123.0)]]).unwrap();
         prop_assert_eq!(problem.weights_of(&foreign, &kept[support.len() * 3 - 3..]), None);
         prop_assert_eq!(problem.weights_of(&support, &kept[1..]), None);
@@ -353,7 +353,7 @@ proptest! {
         assert_close(gamma, 1.0 / (ATTRIBUTES as f64 * variance), 1e-9, 1.0);
     }
 
-    /// How much is kept, and how many threads there are, leaves no trace.
+    /// The size of the cache and the number of threads do not change results.
     #[test]
     fn the_cache_leaves_no_trace(seed in any::<u64>()) {
         let run = |bytes: usize, threads: usize| {
@@ -373,13 +373,13 @@ proptest! {
 }
 
 #[test]
-fn paths_are_the_same_too() {
+fn paths_with_the_linear_kernel_are_the_same() {
     let plain = || chain(11, same, ATTRIBUTES);
     let problem = Kernelised::new(plain(), Kernel::Linear, MEGABYTE).unwrap();
     let settings = PathSettings { epsilon: 0.1, ..PathSettings::default() };
     let ours = regularization_path(&problem, &settings).unwrap();
     let theirs = regularization_path(&plain(), &settings).unwrap();
-    // Further down, ties let them part.
+    // Further down, ties make the paths diverge.
     for (a, b) in ours.breakpoints.iter().zip(&theirs.breakpoints).take(5) {
         assert_close(a.certificate.lambda, b.certificate.lambda, 1e-8, 1.0);
         assert_close(a.growth, b.growth, 1e-8, 1.0);
@@ -388,7 +388,7 @@ fn paths_are_the_same_too() {
 
 #[test]
 fn inputs_without_coefficients_are_left_out() {
-    // Two far away groups: inputs deep inside need no coefficient, and equal ones are merged.
+    // Two distant groups: inputs deep inside need no coefficient, and equal ones are merged.
     let mut data = LabelledRows::new();
     for (at, label) in [(0.0, 0), (0.0, 0), (1.0, 1), (1.0, 1), (9.0, 0)] {
         data.push([(0, at)], &[label], 1.0).unwrap();
@@ -403,7 +403,7 @@ fn inputs_without_coefficients_are_left_out() {
     assert!(model.inputs() <= 3 && model.parts() <= 6);
     assert_eq!(model.predict(&plain()), [0, 0, 1, 1, 0]);
     assert_eq!(model.coefficients().len(), 2 * model.inputs());
-    // New attributes, of which training knew nothing, only add to the distance.
+    // Attributes that did not occur in training only add to the distance.
     let mut new = LabelledRows::new();
     new.push([(0, 1.0), (7, 0.1)], &[0], 1.0).unwrap();
     let new = Multiclass::new(MulticlassShape::new(2, 8), new, ClassLoss::ZeroOne).unwrap();
@@ -436,7 +436,7 @@ fn invalid_kernels_are_rejected() {
     assert_eq!(Kernel::scale([], 0), 1.0);
     assert!(Support::new([vec![(0, f64::INFINITY)]]).is_err());
     assert!(Support::new([vec![(3, 1.0), (1, 1.0)]]).is_err());
-    // Too large for a number, at prediction: still a number.
+    // Values that overflow in prediction are still finite numbers.
     let support = Support::new([vec![(0, 1e200)]]).unwrap();
     let far = Row { attributes: &[0], values: &[-1e200] };
     assert_eq!(Expander::new(Kernel::Linear, &support).expand(far).values, [f64::MIN]);

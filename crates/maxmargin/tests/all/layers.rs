@@ -1,4 +1,4 @@
-//! The folders of the library form layers: each imports from those before it alone.
+//! The folders of the library form layers: each imports only from the layers before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The tests of the engine and its models, in one program: linking thirty of them takes minutes.
+//! The tests of the engine and its models, in one program, because linking thirty programs takes minutes.
 //!
 //! `cargo test -p maxmargin --test all NAME` runs those of one file.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is a failure")]

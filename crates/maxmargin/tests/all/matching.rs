@@ -1,4 +1,4 @@
-//! Matchings: their parts, oracles and feasibility against all sets of links written out.
+//! Matchings: parts, oracles and feasibility, against all sets of links.
 
 use crate::common::graphs::{KINDS, magnitude, numbers};
 use crate::common::matchings::any_matchings;
@@ -86,8 +86,8 @@ proptest! {
         }
     }
 
-    /// What is a mixture of outputs and the truth is accepted, and what a linear functional can tell
-    /// from all of them is not.
+    /// Mixtures of outputs and the truth are accepted. Points that a linear functional separates from all
+    /// outputs are not.
     #[test]
     fn feasibility_is_exact(case in any_matchings(), seed in any::<u64>(), scale in 0.5..1.5f64) {
         let problem = case.build();
@@ -107,7 +107,7 @@ proptest! {
             let parts = |masses: &[f64]| (0..).zip(masses.iter().copied()).collect::<SparseVec>();
             prop_assert_eq!(problem.check_point(i, &parts(&masses), loss, 1e-12), Ok(PointCheck::Feasible));
             prop_assert!(problem.check_point(i, &parts(&masses), loss + 0.1, 1e-12).is_err());
-            // Scaled up, it may be outside: some direction tells.
+            // A scaled point may be outside, which some direction shows.
             masses.iter_mut().for_each(|mass| *mass *= scale);
             let own: f64 = {
                 let pair = case.data.pair(i);
@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-/// Links that can be told apart are learnt, with one link each and with several.
+/// Separable links are learned, with one link per row and column and with several.
 #[test]
 fn separable_links_are_learned() {
     let mut rng = Rng::new(3);
@@ -213,7 +213,7 @@ fn invalid_pairs_are_rejected() {
         let loss = LinkLoss { wrong, ..LinkLoss::default() };
         assert!(matches!(build(shape, loss), Err(MatchingError::Cost { kind: "wrong", .. })));
     }
-    // Scores that overflow are noticed, not passed over.
+    // Scores that overflow are noticed.
     let problem = build(shape, LinkLoss::default()).unwrap();
     let (mut workspace, mut y) = (problem.workspace(), Vec::new());
     let w = [0.0, f64::NAN];

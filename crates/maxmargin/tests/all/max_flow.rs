@@ -1,4 +1,4 @@
-//! Maximum flow against another implementation, and against its own minimum cut.
+//! Maximum flow against another implementation, and against the minimum cut.
 
 use crate::common::{assert_close, cases};
 use maxmargin::Rng;
@@ -7,7 +7,7 @@ use petgraph::algo::maximum_flow::ford_fulkerson;
 use petgraph::graph::{DiGraph, NodeIndex};
 use proptest::prelude::*;
 
-/// A network in the plainest form.
+/// A network in the simplest form.
 struct Case {
     nodes: usize,
     /// From the source, to the sink.
@@ -76,11 +76,11 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn the_flow_is_the_one_that_others_find(
+    fn the_flow_equals_that_of_another_implementation(
         nodes in 1usize..9, edges in 0usize..30, whole in any::<bool>(), seed in any::<u64>()
     ) {
         let mut network = MaxFlow::default();
-        // Whatever the network held before does not matter.
+        // The previous contents of the network do not matter.
         for seed in [seed, seed ^ 1] {
             let case = Case::random(nodes, edges, whole, seed);
             case.build(&mut network);
@@ -94,7 +94,7 @@ proptest! {
         }
     }
 
-    /// No minimum cut has fewer nodes on the source's side, or others.
+    /// The cut is the unique minimum cut with the fewest nodes on the source's side.
     #[test]
     fn the_cut_is_the_smallest(
         nodes in 1usize..7, edges in 0usize..15, seed in any::<u64>()
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// Edges that come later are taken in.
+    /// Edges that are added later are used.
     #[test]
     fn a_network_can_grow_after_it_was_solved(
         nodes in 1usize..8, edges in 0usize..20, seed in any::<u64>()
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn a_large_grid() {
+fn a_large_grid_is_solved() {
     let (side, mut rng) = (40, Rng::new(3));
     let mut case = Case { nodes: side * side, ties: Vec::new(), edges: Vec::new() };
     for v in 0..case.nodes {
@@ -164,7 +164,7 @@ fn invalid_capacities_are_rejected() {
     assert_eq!(MaxFlow::new(0).solve(), 0.0);
 }
 
-/// Capacities as the models make them: whole multiples of one quantum.
+/// Capacities as models use them: whole multiples of one quantum.
 fn rounded(case: &Case) -> (Case, Quantum) {
     let ties = case.ties.iter().map(|&(_, from, to)| from + to);
     let edges = case.edges.iter().map(|&(_, _, there, back)| there + back);
@@ -194,8 +194,8 @@ fn update(network: &mut MaxFlow, case: &Case, is_same_quantum: bool) {
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// Going on from an earlier flow gives what starting anew gives: the same value and the same
-    /// cut, bit for bit.
+    /// Continuing from an earlier flow gives the same value and the same cut as starting from zero, bit
+    /// by bit.
     #[test]
     fn warm_and_cold_starts_find_the_same_cut(
         nodes in 1usize..12,
@@ -210,7 +210,7 @@ proptest! {
         first.build(&mut warm);
         warm.solve();
         for round in 0..8 {
-            // Some capacities change: a little, or to something else altogether, or to 0.
+            // Some capacities change: a little, completely, or to 0.
             let mut change = |capacity: &mut f64| match (rng.below(6), kind) {
                 (0, _) => *capacity = 0.0,
                 (1, 0) => *capacity = rng.below(10) as f64,
@@ -244,7 +244,7 @@ proptest! {
     }
 }
 
-/// On a grid of the size of an image, with everything changed a little again and again.
+/// On a grid of the size of an image, in which everything changes a little, repeatedly.
 #[test]
 fn a_large_grid_stays_right() {
     let (side, mut rng) = (60, Rng::new(11));

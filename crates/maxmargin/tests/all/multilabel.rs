@@ -1,5 +1,4 @@
-//! Multi-label problems: their parts, their oracles and their relaxation, against the formulas written
-//! out.
+//! Multi-label problems: parts, oracles and relaxations, against direct formulas.
 
 use crate::common;
 use crate::common::graphs::{KINDS, magnitude, numbers};
@@ -32,7 +31,7 @@ fn best(case: &LabelCase, i: usize, w: &[f64]) -> (f64, f64) {
     (most(&|y| case.augmented(i, y, w)), most(&|y| dot(w, &case.phi(i, y))))
 }
 
-/// The ways that suit a problem.
+/// The inference methods that suit a problem.
 fn ways(case: &LabelCase) -> Vec<Inference> {
     let all = Inference::NAMES.iter().map(|name| name.parse().unwrap());
     let suits = |inference: &Inference| {
@@ -165,7 +164,7 @@ proptest! {
                     Quality::Heuristic => prop_assert!(found <= best_h + 1e-13 * scale),
                 }
                 if problem.inference() == Inference::RoofDuality {
-                    // Few labels are left open, and those are tried.
+                    // Few labels are left open, and all sets of them are tried.
                     assert_close(rounded, best_score, 1e-12, scale);
                 }
             }
@@ -192,10 +191,10 @@ proptest! {
         }
     }
 
-    /// A multi-label problem is a factor graph: at the same weights, the objective is the same; and
-    /// what it is trained to is the optimum.
+    /// A multi-label problem is a factor graph: at the same weights the objective is the same, and
+    /// training finds the optimum.
     #[test]
-    fn labels_are_the_factor_graph_they_look_like(case in any_labels(), lambda in 0.05..1.0f64) {
+    fn labels_agree_with_the_equivalent_factor_graph(case in any_labels(), lambda in 0.05..1.0f64) {
         let graphs = case.as_graphs();
         let settings = Settings { lambda: Some(lambda), max_passes: 20, tolerance: 0.0, ..bcfw() };
         for (ours, inference) in [(0, Inference::Enumerate), (1, Inference::RoofDuality)] {
@@ -206,8 +205,8 @@ proptest! {
                 let c = solution.certificate;
                 prop_assert!(c.dual <= expected.above + 1e-7 && c.primal >= expected.below - 1e-7);
             }
-            // The graph has weights for "off" and for single joint states as well; where these are
-            // 0 it scores, loses and predicts the same.
+            // The graph also has weights for "off" and for single joint states. If these are 0, scores,
+            // losses and predictions are the same.
             let theirs = graphs.build(inference);
             let (labels, pairs) = (case.shape.labels, case.shape.pairs.len());
             let mut w = vec![0.0; theirs.dim()];
@@ -232,14 +231,14 @@ proptest! {
         for inference in [Inference::Enumerate, Inference::RoofDuality] {
             let ours = train(&case.build(inference), &settings).unwrap();
             let theirs = train(&ViaPsi(case.build(inference)), &settings).unwrap();
-            // Ties may lead them different ways, but to the same optimum.
+            // Ties may lead to different iterates, but the optimum is the same.
             let (a, b) = (ours.certificate, theirs.certificate);
             prop_assert!(a.dual <= b.primal + 1e-9 && b.dual <= a.primal + 1e-9);
             assert_certified(&case.build(inference), &ours);
         }
     }
 
-    /// Whatever the coordinates and values: an answer, not a panic.
+    /// An audit of any coordinates and values returns an answer and does not panic.
     #[test]
     fn no_dual_point_makes_an_audit_panic(
         case in any_labels(),
@@ -254,10 +253,9 @@ proptest! {
     }
 }
 
-/// Thirty labels: the relaxation is above every set that can be thought of, and rounding is exact
-/// where a tree says what is best.
+/// With thirty labels, the relaxation is above every set, and rounding is exact if the pairs form a tree.
 #[test]
-fn many_labels_go_over_roof_duality() {
+fn many_labels_are_decoded_by_roof_duality() {
     let (labels, mut rng) = (30, Rng::new(5));
     let mut data = LabelledRows::new();
     for _ in 0..40 {
@@ -275,7 +273,7 @@ fn many_labels_go_over_roof_duality() {
     let solution = train(&relaxed, &settings).unwrap();
     assert!(solution.certificate.gap <= 1e-3);
     assert_certified(&relaxed, &solution);
-    // Truths are learnt.
+    // The true labels are learned.
     let predicted = relaxed.predict(&solution.weights);
     let right = (0..data.len()).filter(|&i| predicted[i] == data.labels(i)).count();
     assert!(right >= 35, "{right} of 40");
@@ -289,9 +287,10 @@ fn many_labels_go_over_roof_duality() {
     assert_eq!(exact.predict(&w), problem(&tree, Inference::RoofDuality).predict(&w));
 }
 
-/// Labels and pairs that pull different ways: the relaxation has halves, and trains all the same.
+/// Labels and pairs with conflicting weights: labels of the relaxation are half on, and training still
+/// works.
 #[test]
-fn labels_that_are_half_on() {
+fn training_uses_labels_that_are_half_on() {
     let (mut rng, mut data) = (Rng::new(8), LabelledRows::new());
     for _ in 0..5 {
         let on: Vec<u32> = (0..4).filter(|_| rng.below(2) == 0).collect();
@@ -361,7 +360,7 @@ fn data_and_losses_that_do_not_fit_the_shape_are_rejected() {
     let mut twice = complete(2, 2);
     twice.pairs.push((1, 0));
     let error = build(twice, &[], Inference::Auto).to_string();
-    assert_eq!(error, "the pair (1, 0) comes twice");
+    assert_eq!(error, "the pair (1, 0) occurs twice");
     let error = build(complete(2, 2), &[1.0], Inference::Auto).to_string();
     assert_eq!(error, "1 label weights were given for 2 labels");
     assert!(build(complete(2, 2), &[1.0, -1.0], Inference::Auto).to_string().contains("label 1"));
@@ -371,7 +370,7 @@ fn data_and_losses_that_do_not_fit_the_shape_are_rejected() {
     assert_eq!(error, "enumerate cannot decode this graph: there are too many labels");
 }
 
-/// Weights that are none end training with an error, whatever the way.
+/// Weights that are not finite end training with an error, with every inference method.
 #[test]
 fn non_finite_weights_are_noticed() {
     let mut data = LabelledRows::new();

@@ -1,4 +1,4 @@
-//! All methods find the same optimum, which is the one a general QP solver finds.
+//! All methods find the optimum that a general QP solver finds.
 
 use crate::common::bcfw;
 use crate::common::chains::{any_chain, tieless_chain};
@@ -11,7 +11,7 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-/// Every combination of settings there is.
+/// Every combination of settings.
 fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
     let base = Settings { lambda: Some(lambda), max_passes, tolerance: 1e-9, threads: 1, ..bcfw() };
     let mut all = Vec::new();
@@ -48,7 +48,7 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
     all
 }
 
-/// Trains by every method; no dual may lie above any primal.
+/// Trains by every method, and asserts that no dual value lies above any primal value.
 fn solutions<P: Problem>(problem: &P, lambda: f64) -> Vec<(Settings, Solution)> {
     let run = |settings: Settings| {
         let solution = train(problem, &settings).unwrap();
@@ -64,7 +64,7 @@ fn solutions<P: Problem>(problem: &P, lambda: f64) -> Vec<(Settings, Solution)> 
     all
 }
 
-/// Holds solutions against the optimum that the QP solver encloses.
+/// Compares solutions with the optimum that the QP solver encloses.
 fn hold_against_qp(dense: &Enumerated, lambda: f64, all: &[(Settings, Solution)]) {
     let optimum = qp::solve(dense, lambda);
     assert!(optimum.above - optimum.below <= 1e-7, "{optimum:?}");

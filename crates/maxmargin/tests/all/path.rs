@@ -1,4 +1,4 @@
-//! The regularization path keeps its promise at every λ, and warm starts are what they say.
+//! The regularization path keeps its promise at every λ, and so do warm starts.
 
 use crate::common::chains::any_chain;
 use crate::common::paths::{follow, settings};
@@ -12,7 +12,7 @@ use maxmargin::{
 };
 use proptest::prelude::*;
 
-/// Checks by exact passes of its own that the gap is within ε at, between and above breakpoints.
+/// Checks by separate exact passes that the gap is within ε at, between and above breakpoints.
 fn check_path<P: Problem>(problem: &P, settings: &PathSettings, seed: u64) {
     let followed = follow(problem, settings);
     let (path, lambdas) = (&followed.path, followed.lambdas());
@@ -37,7 +37,7 @@ fn check_path<P: Problem>(problem: &P, settings: &PathSettings, seed: u64) {
     }
 }
 
-/// What the path states without an oracle is what an exact pass finds, or more above the first
+/// The gap that the path states without an oracle is that of an exact pass, or more above the first
 /// breakpoint.
 fn check_stated(path: &Path, lambda: f64, gap: f64) {
     let stated = path.certificate_at(lambda).unwrap();
@@ -69,7 +69,7 @@ proptest! {
         check_path(&problem, &settings(epsilon), 1);
     }
 
-    /// The optimum by a QP solver, and the objective by brute force: the weights are within ε.
+    /// The weights are within ε of the optimum of a QP solver, with the objective by brute force.
     #[test]
     fn no_weights_are_better_by_more_than_epsilon(
         problem in any_polytope(), epsilon in 0.05..0.3f64, seed in any::<u64>()
@@ -84,9 +84,9 @@ proptest! {
         }
     }
 
-    /// Starting from a solution, nothing is lost: the dual goes on from where it was.
+    /// A run that starts from a solution begins with the dual value of that solution.
     #[test]
-    fn a_warm_start_goes_on(case in any_chain(), solver in proptest::sample::select(Solver::NAMES)) {
+    fn a_warm_start_continues_from_its_point(case in any_chain(), solver in proptest::sample::select(Solver::NAMES)) {
         let chain = case.build();
         let solver: Solver = solver.parse().unwrap();
         prop_assume!(solver.starts_anywhere());
@@ -159,7 +159,7 @@ fn every_solver_follows_a_path() {
     }
 }
 
-/// Where the truth can be told by the features, some weights are good for all small λ.
+/// If features separate the truth, some weights are good for all small λ.
 #[test]
 fn the_end_of_a_path_is_noticed() {
     let separable =
@@ -172,8 +172,8 @@ fn the_end_of_a_path_is_noticed() {
     }
 }
 
-/// Two examples that contradict each other: the objective stays at 1 or above, so a smaller λ always
-/// asks for a new solution, and the path ends where it was told to.
+/// Two examples contradict each other. The objective stays at 1 or above, so a smaller λ always needs a
+/// new solution, and the path ends at the smallest λ of the settings.
 #[test]
 fn a_path_without_an_end_stops_where_it_is_told() {
     let torn = Multiclass { classes: 2, xs: vec![vec![1.0], vec![1.0]], ys: vec![0, 1] };
@@ -190,7 +190,7 @@ fn a_path_without_an_end_stops_where_it_is_told() {
 proptest! {
     #![proptest_config(cases(12))]
 
-    /// Bounds that allow 0 leave the guarantee as it is, above the first breakpoint too.
+    /// With bounds that allow 0 the guarantee holds, also above the first breakpoint.
     #[test]
     fn a_path_within_bounds_keeps_its_promise(
         problem in any_polytope(), lower in -0.5..0.0f64, upper in 0.0..0.5f64, kind in 0..4u8
@@ -212,7 +212,7 @@ proptest! {
             let lambda = factor * first;
             let Some(w) = path.weights_at(lambda) else { continue };
             prop_assert!(w.iter().enumerate().all(|(at, &w)| bounds.clip(at, w) == w));
-            // An independent optimum, close enough to see a gap above ε.
+            // An independent optimum, accurate enough to notice a gap above ε.
             let exact = Settings { lambda: Some(lambda), tolerance: 1e-4, ..Settings::default() };
             let optimum = train(&problem, &exact).unwrap().certificate;
             let primal = problem.inner.primal(lambda, &w);

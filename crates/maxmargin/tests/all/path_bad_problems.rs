@@ -1,4 +1,4 @@
-//! Problems that break the promises on which a path rests are refused, or the path promises nothing.
+//! Problems that break the assumptions of a path are refused, or the path promises nothing.
 
 use crate::common::paths::settings;
 use crate::common::problems::Multiclass;
@@ -13,7 +13,7 @@ struct Crooked {
     inner: Multiclass,
     /// The loss of the truth of example 1.
     charge: f64,
-    /// Whether decoding finds nothing but the truth.
+    /// Whether decoding finds only the truth.
     blind: bool,
 }
 
@@ -45,7 +45,7 @@ impl Truths for Crooked {
 }
 
 #[test]
-fn a_loss_of_the_truth_is_refused() {
+fn truths_with_a_loss_are_rejected() {
     let charged = |charge| {
         let inner = Multiclass { classes: 2, xs: vec![vec![1.0], vec![-1.0]], ys: vec![0, 1] };
         Crooked { inner, charge, blind: false }
@@ -63,11 +63,11 @@ fn a_loss_of_the_truth_is_refused() {
     }
 }
 
-/// Decoding that finds nothing but the truth makes the start look better than it is.
+/// Decoding that finds only the truth makes the start look better than it is.
 #[test]
-fn a_start_that_inexact_decoding_has_spoilt_promises_nothing() {
-    // The mean of the features is nearly 0, and far from each of them; one wrong class starts with all
-    // the mass, and another is as wrong.
+fn a_start_with_inexact_decoding_promises_nothing() {
+    // The mean of the features is nearly 0 and far from each of them. One wrong class starts with all
+    // mass, and another class is equally wrong.
     let xs = vec![vec![1.0], vec![-1.0], vec![1.0], vec![-0.9]];
     let inner = Multiclass { classes: 3, xs, ys: vec![0; 4] };
     let path = |blind| {

@@ -1,4 +1,4 @@
-//! The heuristic path promises nothing, and tells the truth about it.
+//! The heuristic path promises nothing, but reports its true gaps.
 
 use crate::common::chains::any_chain;
 use crate::common::paths::{follow, settings};
@@ -15,7 +15,7 @@ fn heuristic(epsilon: f64) -> PathSettings {
     PathSettings { heuristic: true, ..settings(epsilon) }
 }
 
-/// Every gap that is stated is what an exact pass finds, however large; every estimate is within κε.
+/// Every stated gap is that of an exact pass, however large it is. Every estimate is within κε.
 fn check_heuristic<P: Problem>(problem: &P, settings: &PathSettings, seed: u64) {
     let followed = follow(problem, settings);
     let path = &followed.path;
@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// The calls of the path and those of the report are counted apart, and none is forgotten.
+/// The calls of the path and those for its report are counted separately, and none is missed.
 #[test]
 fn oracle_calls_are_those_that_were_made() {
     let calls = AtomicU64::new(0);
@@ -89,8 +89,7 @@ fn oracle_calls_are_those_that_were_made() {
     }
 }
 
-/// Stale gaps are too small where they are not refreshed: with κ near 1 the promise would be broken,
-/// and the path says by how much.
+/// Stale gaps are too small. With κ near 1, the true gap exceeds ε, and the path reports by how much.
 #[test]
 fn a_gap_above_epsilon_is_not_hidden() {
     let (mut worst, epsilon, toy) = (0.0f64, 0.1, maxmargin::doc::toy());
@@ -99,7 +98,7 @@ fn a_gap_above_epsilon_is_not_hidden() {
         let settings = PathSettings { kappa: Some(0.99), training, ..heuristic(epsilon) };
         let followed = follow(&toy, &settings);
         let largest = followed.path.largest_gap();
-        // It is taken at a breakpoint, or just above one, or at the end.
+        // The largest gap is reached at a breakpoint, just above one, or at the end.
         let starts = followed.lambdas().into_iter();
         let mut places: Vec<f64> = starts.flat_map(|at| [at, at * (1.0 + 1e-12)]).collect();
         places.push(followed.path.lowest.max(1e-9));
@@ -141,7 +140,7 @@ fn heuristic_paths_need_an_order_with_block_gaps() {
 }
 
 #[test]
-fn an_interrupt_ends_it_with_its_true_gap() {
+fn an_interrupt_ends_a_path_with_its_true_gap() {
     let (interrupt, mut seen) = (Interrupt::new(), 0);
     let problem = maxmargin::doc::toy();
     let path = regularization_path_with(&problem, &heuristic(0.01), &interrupt, |_, _, _| {

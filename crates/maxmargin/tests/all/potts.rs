@@ -1,4 +1,4 @@
-//! Labelled graphs: their parts, their oracles and their training, against the formulas written out.
+//! Labelled graphs: parts, oracles and training, against direct formulas.
 
 use crate::common::bits::fingerprint;
 use crate::common::graphs::{KINDS, magnitude, numbers};
@@ -78,7 +78,7 @@ proptest! {
         }
     }
 
-    /// One call after the other on the same problem, so that cuts start from earlier flows.
+    /// Several calls on the same problem, so that cuts start from earlier flows.
     #[test]
     fn oracles_find_the_best(
         mut case in any_potts(1..=3), free in 0..3u8, kind in KINDS, seed in any::<u64>()
@@ -125,7 +125,7 @@ proptest! {
         }
     }
 
-    /// The optimum is the one of a general QP solver with the same bounds.
+    /// The optimum is that of a general QP solver with the same bounds.
     #[test]
     fn training_comes_to_the_optimum(case in any_potts(1..=2), lambda in 0.2..2.0f64) {
         let (problem, dense) = (case.build(PottsInference::Auto), case.enumerate());
@@ -150,7 +150,7 @@ proptest! {
     fn parts_and_features_train_alike(case in any_potts(2..=2), lambda in 0.1..1.0f64) {
         let settings = Settings { lambda: Some(lambda), max_passes: 50, tolerance: 0.0, ..bcfw() };
         let ours = train(&case.build(PottsInference::Auto), &settings).unwrap();
-        // Without the bounds of the shape on either side.
+        // Both problems without the bounds of the shape.
         let free = ViaPsi(case.build(PottsInference::Auto));
         if case.shape.edge_attributes == 0 {
             let theirs = train(&free, &settings).unwrap();
@@ -160,8 +160,8 @@ proptest! {
         assert_certified(&case.build(PottsInference::Auto), &ours);
     }
 
-    /// With a heuristic the dual is still below the optimum, with a relaxation the primal is above the
-    /// true one, and the certificate says what it is.
+    /// With a heuristic the dual is below the optimum, with a relaxation the primal is above the true
+    /// one, and the certificate has the right quality.
     #[test]
     fn certificates_claim_no_more(case in any_potts(3..=3), lambda in 0.2..1.0f64) {
         let dense = case.enumerate();
@@ -179,7 +179,7 @@ proptest! {
         }
     }
 
-    /// Whatever the coordinates and values: an answer, not a panic.
+    /// An audit of any coordinates and values returns an answer and does not panic.
     #[test]
     fn no_dual_point_makes_an_audit_panic(
         case in any_potts(1..=3),
@@ -217,7 +217,8 @@ fn pictures(count: usize, labels: u32, noise: f64) -> PottsGraphs {
     data
 }
 
-/// Same seed, same bits: on any number of threads, warm or cold, for the first time or again.
+/// The same seed gives the same bits on any number of threads, with warm and cold starts, in the first
+/// and in later runs.
 #[test]
 fn runs_repeat_bit_for_bit() {
     let build = || {
@@ -248,7 +249,7 @@ fn runs_repeat_bit_for_bit() {
     }
 }
 
-/// Neighbours help where pixels alone are unreliable, with two labels and with more.
+/// Neighbours improve predictions if single pixels are unreliable, with two labels and with more.
 #[test]
 fn neighbours_help() {
     for (labels, noise) in [(2, 3.0), (3, 2.5)] {
@@ -313,7 +314,8 @@ fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
     }
 }
 
-/// Pairwise weights below 0 can only come from outside; the answer then is a heuristic's, and says so.
+/// Negative pairwise weights can only come from outside. The answer is then heuristic, and the quality
+/// says so.
 #[test]
 fn weights_that_repel_are_noticed() {
     let data = pictures(1, 2, 1.0);

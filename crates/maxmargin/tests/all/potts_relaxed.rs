@@ -1,5 +1,5 @@
-//! Relaxations of labelled graphs: against trying out all labellings, against the local polytope
-//! written out, and against an interior point method.
+//! Relaxations of labelled graphs, against enumeration, the explicit local polytope, and an interior
+//! point method.
 
 use crate::common::graphs::{KINDS, NeverSolves, magnitude, numbers};
 use crate::common::potts::{CaseGraph, PottsCase, any_potts};
@@ -15,7 +15,7 @@ use maxmargin::{PointCheck, Problem, Quality, Rng, Settings, SettingsRecord, Spa
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Scores of all masses, with or without the loss, less what the truth has.
+/// Scores of all masses relative to the truth, with or without the loss.
 fn scores(case: &PottsCase, i: usize, w: &[f64], with_loss: bool) -> Vec<f64> {
     let columns = case.columns(i).into_iter();
     columns.map(|(phi, loss)| dot(w, &phi) + if with_loss { loss } else { 0.0 }).collect()
@@ -75,7 +75,7 @@ proptest! {
         }
     }
 
-    /// A prediction is a labelling; one that was not rounded is the best.
+    /// A prediction is a labelling. If it was not rounded, it is the best one.
     #[test]
     fn predictions_are_rounded(
         mut case in any_potts(2..=3), free in any::<bool>(), seed in any::<u64>()
@@ -107,7 +107,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(48))]
 
-    /// The optimum is that of the dual over the local polytope, by an interior point method; and the
+    /// The optimum is that of the dual over the local polytope, by an interior point method, and the
     /// primal is above the true one.
     #[test]
     fn training_comes_to_the_optimum_of_the_relaxation(
@@ -171,8 +171,8 @@ fn relaxed_optimum(case: &PottsCase, lambda: f64) -> f64 {
     loss - 0.5 * lambda * norm_sq(&w)
 }
 
-/// A grid with one weight for each score and each edge. Every node likes all labels but one about as
-/// well, which is what makes relaxations loose.
+/// A grid with one weight for each score and each edge. At every node all labels but one have similar
+/// scores, which makes relaxations loose.
 fn grid(labels: usize, rng: &mut Rng, cost: f64) -> (PottsCase, Vec<f64>) {
     let (width, height) = (5, 4);
     let edges: Vec<(u32, u32)> = grid_edges(width, height, true).collect();
@@ -191,7 +191,7 @@ fn grid(labels: usize, rng: &mut Rng, cost: f64) -> (PottsCase, Vec<f64>) {
     (PottsCase { shape, loss: NodeLoss::HAMMING, graphs: vec![graph] }, w)
 }
 
-/// What cuts settle is not decided wrongly, and pieces are solved on their own.
+/// Cuts decide nodes as the linear program would, and pieces are solved separately.
 #[test]
 fn cuts_settle_nodes_as_the_linear_program_would() {
     let mut rng = Rng::new(11);
@@ -217,7 +217,7 @@ fn cuts_settle_nodes_as_the_linear_program_would() {
     assert!(fractional > 0 && whole > 0, "{fractional} fractional, {whole} whole");
 }
 
-/// Where the solver gives up, a heuristic takes its place and the certificate says so.
+/// If the solver fails, a heuristic is used instead, and the certificate says so.
 #[test]
 fn a_solver_that_fails_is_replaced_and_reported() {
     let (case, w) = grid(3, &mut Rng::new(2), 0.5);

@@ -1,4 +1,4 @@
-//! The general method, against projections in closed form and solvers that know nothing of Frank-Wolfe.
+//! The general method, against projections in closed form and solvers that do not use Frank-Wolfe.
 
 use crate::common::qp;
 use maxmargin::observe::Control;
@@ -51,7 +51,7 @@ fn project_on_l1(point: &[f64], radius: f64) -> Vec<f64> {
     sizes.iter().zip(point).map(|(size, x)| size.copysign(*x)).collect()
 }
 
-/// Asserts that the solution is where the projection of `point` is, as far as its own gap promises.
+/// Asserts that the solution is as near to the projection of `point` as its gap promises.
 fn assert_projects<B: Into<Domain> + Clone>(block: B, point: Vec<f64>, expected: &[f64]) {
     let least = LeastSquares::distance_to(point.clone()).value(expected);
     for step in [ProductStep::Exact, ProductStep::Backtracking] {
@@ -62,7 +62,7 @@ fn assert_projects<B: Into<Domain> + Clone>(block: B, point: Vec<f64>, expected:
         assert!(solution.gap <= TOLERANCE);
         let above = solution.value - least;
         assert!(above >= -1e-9 && above <= solution.gap + 1e-9, "{above} {}", solution.gap);
-        // Strong convexity: half the squared distance is at most what is lost.
+        // By strong convexity, half the squared distance is at most the gap.
         let distance: f64 = solution.x.iter().zip(expected).map(|(a, b)| (a - b).powi(2)).sum();
         assert!(0.5 * distance <= solution.gap + 1e-9);
     }
@@ -162,7 +162,7 @@ proptest! {
         assert_projects(Spectrahedron::new(3, trace), matrix(v, &values, v), &expected);
     }
 
-    /// Corners of matrix blocks are as good as those of a fine search.
+    /// Corners of matrix blocks are as good as the result of a fine search.
     #[test]
     fn corners_of_matrices_are_the_least(entries in prop::collection::vec(-1.0..1.0, 4)) {
         let (mut ball, mut corner) = (TraceBall::new(2, 2, 1.0), [0.0; 4]);
@@ -182,8 +182,8 @@ proptest! {
     }
 }
 
-/// Where the largest singular values are nearly equal, which one is taken matters little, but the value
-/// must be that of the largest all the same, whatever the shape.
+/// If the largest singular values are nearly equal, it matters little which is taken, but the value must
+/// still be that of the largest, for matrices of any shape.
 #[test]
 fn corners_of_matrices_are_exact_where_singular_values_are_close() {
     for apart in [0.0, 1e-14, 1e-10, 1e-6, 1e-3] {
@@ -210,7 +210,7 @@ fn corners_of_matrices_are_exact_where_singular_values_are_close() {
     assert!(corner.iter().all(|s| s.is_finite()));
 }
 
-/// Random columns and right side.
+/// Random columns and a random right-hand side.
 fn regression(seed: u64, rows: usize, columns: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut rng = Rng::new(seed);
     let mut vector = || (0..rows).map(|_| 2.0 * rng.unit_f64() - 1.0).collect::<Vec<f64>>();
@@ -277,7 +277,7 @@ fn sparse_regression_finds_what_a_qp_finds() {
     for seed in 1..=5 {
         let (columns, b) = regression(seed, 6, 10);
         let radius = 0.8;
-        // x = u − v with u, v ≥ 0, whose sum, and a slack, is the radius.
+        // x = u − v with u, v ≥ 0, whose sum with a slack is the radius.
         let mut split = columns.clone();
         split.extend(columns.iter().map(|column| column.iter().map(|a| -a).collect()));
         split.push(vec![0.0; b.len()]);
@@ -294,7 +294,7 @@ fn sparse_regression_finds_what_a_qp_finds() {
     }
 }
 
-/// With one block and fixed steps it is the method of Frank and Wolfe, step by step.
+/// With one block and fixed steps this is the method of Frank and Wolfe, step by step.
 #[test]
 fn one_block_is_the_classic_method() {
     let (columns, b) = regression(7, 3, 4);
@@ -368,7 +368,7 @@ fn backtracking_needs_no_curvature_and_never_rises() {
         Control::Continue
     })
     .unwrap();
-    // Projected gradients, on another way to the same place.
+    // Projected gradients reach the same point in another way.
     let (mut x, mut gradient) = (vec![0.0; 4], vec![0.0; 4]);
     for _ in 0..20_000 {
         f.gradient(&x, 0..4, &mut gradient);
@@ -381,7 +381,7 @@ fn backtracking_needs_no_curvature_and_never_rises() {
     assert_brackets(&solution, f.value(&x));
 }
 
-/// A segment whose corner is the wrong end of it.
+/// A segment whose `corner` returns the wrong end.
 struct Uphill;
 
 impl Block for Uphill {
@@ -419,7 +419,7 @@ fn invalid_problems_and_settings_are_rejected() {
         (BoxBlock::new([0.0, 2.0], [1.0, 1.0]).into(), "coordinate 1 lies between 2 and 1"),
         (BoxBlock::new([0.0, f64::NAN], [1.0, 1.0]).into(), "coordinate 1 lies between NaN and 1"),
         (Simplex::new(3).into(), "f is a function of 2 coordinates, and the blocks have 3"),
-        (Domain::own(Uphill), "the corner of block 0 is not the least"),
+        (Domain::own(Uphill), "the corner of block 0 is not a minimum"),
     ] {
         let error = refusal(block).to_string();
         assert!(error.contains(why), "{error}");

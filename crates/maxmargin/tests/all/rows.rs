@@ -11,7 +11,7 @@ use maxmargin::ProblemExt as _;
 use maxmargin::{Direction, Order, Problem, Rng, Settings, SettingsRecord, SparseVec, train};
 use proptest::prelude::*;
 
-/// Weights of several kinds: real, none, small integers (full of ties), huge, tiny.
+/// Weights of several kinds: real, zero, small integers (with many ties), huge, tiny.
 fn weights(kind: usize, dim: usize, seed: u64) -> Vec<f64> {
     let mut rng = Rng::new(seed);
     let mut draw = || match kind {
@@ -24,13 +24,13 @@ fn weights(kind: usize, dim: usize, seed: u64) -> Vec<f64> {
     (0..dim).map(|_| draw()).collect()
 }
 
-/// The size of the terms whose sum is a score: rounding is relative to this.
+/// The size of the terms of a score, which rounding is relative to.
 fn magnitude(case: &RowsCase, i: usize, w: &[f64]) -> f64 {
     let largest = w.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     1.0 + largest * case.x(i).iter().map(|x| 1.0 + x.abs()).sum::<f64>()
 }
 
-/// Holds a problem against all its ψ and losses. `output` turns a corner into an output.
+/// Compares a problem with all its ψ and losses. `output` turns a corner into an output.
 fn check_problem<P: Problem<Output: PartialEq + std::fmt::Debug>>(
     problem: &P,
     dense: &Enumerated,
@@ -84,7 +84,7 @@ fn check_problem<P: Problem<Output: PartialEq + std::fmt::Debug>>(
     }
 }
 
-/// What a problem tells of its simplices agrees with everything else it tells.
+/// The methods of `Simplices` agree with all other methods of a problem.
 fn check_simplices<P: Problem>(problem: &P, case: &RowsCase, w: &[f64]) {
     let simplices = problem.simplices().unwrap();
     let (mut workspace, mut values) = (problem.workspace(), Vec::new());
@@ -112,7 +112,7 @@ fn check_simplices<P: Problem>(problem: &P, case: &RowsCase, w: &[f64]) {
     }
 }
 
-/// The plain dual coordinate descent of Hsieh et al. (2008) in their own scale: αᵢ ∈ [0, C·cᵢ].
+/// The plain dual coordinate descent of Hsieh et al. (2008) in their scale: αᵢ ∈ [0, C·cᵢ].
 fn coordinate_descent(case: &RowsCase, c: f64, passes: usize) -> (Vec<f64>, Vec<f64>) {
     let n = case.rows.len();
     let (mut w, mut alpha) = (vec![0.0; case.x(0).len()], vec![0.0; n]);
@@ -155,7 +155,7 @@ proptest! {
         check_simplices(&problem, &case, &w);
     }
 
-    /// λ = 1/(C·Σcᵢ) makes the objective LIBLINEAR's but for the factor λ.
+    /// With λ = 1/(C·Σcᵢ) the objective is that of LIBLINEAR times λ.
     #[test]
     fn objectives_are_those_of_liblinear(case in any_rows(2..=4), c in 0.05..20.0f64) {
         let total: f64 = case.rows.iter().map(|row| row.weight).sum();
@@ -191,7 +191,7 @@ proptest! {
         }
     }
 
-    /// With one example the best point of its block is the optimum, found in a single visit.
+    /// With one example the best point of its block is the optimum, which a single visit finds.
     #[test]
     fn the_optimum_of_a_block_is_found_at_once(case in any_rows(2..=5), lambda in 0.01..2.0f64) {
         let mut case = case;
@@ -204,7 +204,7 @@ proptest! {
         check(train(&case.binary(), &settings).unwrap().certificate.gap);
     }
 
-    /// `auto` reaches the optimum that a QP solver and the plain problem through ψ know.
+    /// `auto` reaches the optimum of a QP solver and of the same problem through ψ.
     #[test]
     fn auto_finds_the_optimum(case in any_rows(1..=4), lambda in 0.01..2.0f64) {
         let settings = Settings { lambda: Some(lambda), tolerance: 1e-9, ..Settings::default() };
@@ -227,9 +227,10 @@ proptest! {
     }
 }
 
-/// A problem large enough for faces with many corners: passes must be few, and the dual rise.
+/// A problem large enough for faces with many corners. Training must take few passes, and the dual must
+/// rise.
 #[test]
-fn faces_are_climbed_in_few_passes() {
+fn few_passes_suffice_on_large_faces() {
     let mut rng = Rng::new(7);
     let row = |rng: &mut Rng, label: u32| {
         let value = |a: u32| rng.unit_f64() - 0.5 + 0.3 * f64::from(a % 5 == label);

@@ -25,8 +25,8 @@ fn rescaled(dense: &Enumerated) -> Enumerated {
     rescaled
 }
 
-/// Holds a rescaled problem against the dense one at some weights; `dense` must have the outputs in
-/// the order in which they are enumerated, but for a permutation that its ψ and losses tell.
+/// Compares a rescaled problem with the dense one at some weights. The outputs of `dense` may be in
+/// another order; ψ and losses identify them.
 fn check<P: Enumerable<Output: PartialEq>>(
     problem: &SlackRescaled<P>,
     dense: &Enumerated,
@@ -74,7 +74,7 @@ fn check<P: Enumerable<Output: PartialEq>>(
     }
 }
 
-/// Trains in several ways, and holds the results against the optimum.
+/// Trains by several methods, and compares the results with the optimum.
 fn hold_against_qp<P: Enumerable>(problem: SlackRescaled<P>, dense: &Enumerated, lambda: f64) {
     let optimum = qp::solve(dense, lambda);
     let hold = |c: maxmargin::Certificate| {
@@ -136,7 +136,7 @@ proptest! {
     fn rows_have_one_optimum(case in any_rows(2..=4), lambda in 0.2..2.0f64) {
         let dense = rescaled(&case.enumerate());
         hold_against_qp(SlackRescaled::new(case.multiclass()), &dense, lambda);
-        // With 0/1 loss there is nothing to rescale.
+        // With 0/1 loss rescaling changes nothing.
         let plain = case.enumerate_binary();
         hold_against_qp(SlackRescaled::new(case.binary()), &plain, lambda);
     }
@@ -149,7 +149,7 @@ proptest! {
         hold_against_qp(SlackRescaled::new(case.build()), &dense, lambda);
     }
 
-    /// A loss that is not that of the masses is noticed.
+    /// A loss that does not belong to the masses is noticed.
     #[test]
     fn tampering_is_noticed(case in any_rows(2..=4), lambda in 0.05..2.0f64) {
         let problem = SlackRescaled::new(case.multiclass());

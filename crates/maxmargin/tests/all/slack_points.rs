@@ -15,7 +15,7 @@ fn problem() -> SlackRescaled<Multiclass> {
     SlackRescaled::new(Multiclass::new(MulticlassShape::new(4, 1), data, loss).unwrap())
 }
 
-/// What is said of masses by class, and a loss.
+/// The message about masses by class, and a loss.
 fn said(masses: [f64; 4], loss: f64, slack: f64) -> String {
     let mut parts = SparseVec::new();
     (0..).zip(masses).for_each(|(class, mass)| parts.push(class, mass));
@@ -28,8 +28,8 @@ fn said(masses: [f64; 4], loss: f64, slack: f64) -> String {
     }
 }
 
-/// Half of class 1 and half of class 2 have the masses ½·2 and ½·4: they use up the whole example, and
-/// need no slack at all, for all of these numbers are exact.
+/// Half of class 1 and half of class 2 have the masses ½·2 and ½·4. They use up the whole example, and
+/// need no slack, because all of these numbers are exact.
 #[test]
 fn exact_masses_need_no_slack() {
     assert_eq!(said([0.0, 0.0, 0.0, 0.0], 0.0, 0.0), "");
@@ -41,18 +41,18 @@ fn exact_masses_need_no_slack() {
 fn masses_below_zero_are_noticed() {
     assert_eq!(said([0.0, -0.5, 0.5, 0.0], 0.0, 1e-9), "part 1 has the mass -5e-1");
     assert_eq!(said([0.0, -1e-6, 1e-6, 0.0], 0.0, 1e-9), "part 1 has the mass -1e-6");
-    // A rounding error is none, on either side of zero.
+    // Rounding errors are accepted, on either side of zero.
     assert_eq!(said([0.0, -1e-10, 1e-10, 0.0], 0.0, 1e-9), "");
 }
 
-/// What costs nothing has no mass, however large its share is.
+/// An output without loss has no mass, however large its share is.
 #[test]
 fn masses_of_outputs_without_loss_are_noticed() {
     assert_eq!(said([-0.5, 0.0, 0.0, 0.5], 0.5, 1e-9), "part 3 has the mass 5e-1");
     assert_eq!(said([-1e-10, 0.0, 0.0, 1e-10], 0.0, 1e-9), "");
 }
 
-/// Three quarters of class 1 and half of class 2 are more than one example.
+/// Shares of three quarters of class 1 and half of class 2 sum to more than one.
 #[test]
 fn shares_beyond_one_are_noticed() {
     let beyond = "the masses of its outputs sum to 1.25, which is more than 1";
@@ -62,8 +62,8 @@ fn shares_beyond_one_are_noticed() {
     assert!(said([-2.504, 1.5, 1.004, 0.0], 2.504, 5e-4).contains("more than 1"));
 }
 
-/// The truth makes up for all other masses, and the loss is their sum. Both sums are as precise as they
-/// are large.
+/// The mass of the truth balances all other masses, and the loss is their sum. The precision of both sums
+/// is relative to their size.
 #[test]
 fn sums_of_masses_are_noticed() {
     assert_eq!(said([-1.0, 1.0, 1.0, 0.0], 2.0, 1e-9), "its masses sum to 1, not to 0");

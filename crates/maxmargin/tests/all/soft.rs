@@ -24,7 +24,7 @@ fn share(case: &GraphCase, i: usize) -> f64 {
 
 /// The optimum of the soft dual f_ρ(μ), from its definition, by an independent QP.
 fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
-    // A column has what a part adds to w, what it adds to δ, and its entry of the linear term.
+    // A column contains what a part adds to w and to δ, and its entry of the linear term.
     let (mut columns, mut equations) = (Vec::new(), Vec::new());
     let (mut truth, mut messages) = (vec![0.0; case.dim()], 0);
     for i in 0..case.graphs.len() {
@@ -92,7 +92,7 @@ fn exactly(lambda: f64) -> Settings {
     .unwrap()
 }
 
-/// For rounds that follow each other.
+/// Settings for rounds that follow each other.
 fn quickly(lambda: f64) -> Settings {
     Settings { tolerance: 1e-9, max_passes: 2000, gap_every: 5, ..exactly(lambda) }
 }
@@ -141,8 +141,8 @@ proptest! {
             let settings = Settings { tolerance: 1e-7, ..exactly(lambda) };
             let solution = train(&problem, &settings).unwrap();
             let hard = problem.hard_objective(&solution.weights);
-            // With a smaller price on messages, those found are never worse for what is left, apart from
-            // what the two are short of their optima: at most (ρ₂ε₁ + ρ₁ε₂)/(ρ₁ − ρ₂) with ρ₂ = ρ₁/10.
+            // With a smaller price of messages, the hard objective does not grow, apart from the gaps of
+            // both solutions: by at most (ρ₂ε₁ + ρ₁ε₂)/(ρ₁ − ρ₂) with ρ₂ = ρ₁/10.
             let gap = solution.certificate.gap;
             let short = (0.1 * last_gap + gap) / 0.9;
             prop_assert!(hard <= last + short + 1e-6, "{hard} after {last}");
@@ -153,8 +153,8 @@ proptest! {
         }
         let (problem, solution) = anneal(soft(&case, lambda, 1.0), &[1.0, 0.1, 0.01],
             &Settings { tolerance: 1e-7, ..exactly(lambda) }).unwrap();
-        // The soft objective is ρ-strongly convex in the messages, so that both ends are near the optimum:
-        // g = g_ρ − ρ/2 ‖δ‖², and ‖δ − δ*‖² ≤ 2ε/ρ.
+        // The soft objective is ρ-strongly convex in the messages, so both solutions are near the
+        // optimum: g = g_ρ − ρ/2 ‖δ‖², and ‖δ − δ*‖² ≤ 2ε/ρ.
         let (rho, gap) = (0.01, solution.certificate.gap);
         let length = norm_sq(&problem.messages(&solution.weights)).sqrt();
         let apart = (2.0 * gap / rho).sqrt() + (2.0 * last_gap / rho).sqrt();
@@ -185,14 +185,14 @@ proptest! {
     fn multipliers_lead_to_the_relaxation(case in any_graphs(), lambda in 0.3..2.0f64) {
         let optimum = case.relaxed_optimum(lambda);
         let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 3000, 1e-5).unwrap();
-        // Where rounds have run out, what is left of the constraints is left of the objective.
+        // If the rounds have run out, the remaining violation limits the accuracy of the objective.
         let close = 1e-3 + 100.0 * found.violation;
         hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
         assert_certified(&found.problem, &found.solution);
     }
 
     #[test]
-    fn on_forests_all_ways_lead_to_the_exact_optimum(case in any_forests(), lambda in 0.3..2.0f64) {
+    fn all_methods_find_the_exact_optimum_of_forests(case in any_forests(), lambda in 0.3..2.0f64) {
         let exact = train(&case.build(Inference::MaxSum), &exactly(lambda)).unwrap().certificate;
         let found = train_augmented(soft(&case, lambda, 0.05), &quickly(lambda), 3000, 1e-5).unwrap();
         let hard = found.problem.hard_objective(&found.solution.weights);
@@ -200,22 +200,22 @@ proptest! {
     }
 
     #[test]
-    fn sets_of_labels_go_to_their_relaxation(case in any_labels(), lambda in 0.3..2.0f64) {
+    fn sets_of_labels_approach_their_relaxation(case in any_labels(), lambda in 0.3..2.0f64) {
         let data = case.build(Inference::Lp);
         let relaxed = train(&data, &quickly(lambda)).unwrap().certificate;
         let optimum = Optimum { below: relaxed.dual, above: relaxed.primal };
         let problem =
             SoftGraph::of_labels(&case.shape, data.data(), &case.loss, lambda, 0.05).unwrap();
         let found = train_augmented(problem, &quickly(lambda), 3000, 1e-5).unwrap();
-        // Where rounds have run out, what is left of the constraints is left of the objective.
+        // If the rounds have run out, the remaining violation limits the accuracy of the objective.
         let close = 1e-3 + 100.0 * found.violation;
         hold(found.problem.hard_objective(&found.solution.weights), &optimum, close);
     }
 }
 
-/// To the sixth digit, on rings that the relaxation does not solve exactly.
+/// Checks six digits, on rings that the relaxation does not solve exactly.
 #[test]
-fn multipliers_lead_all_the_way() {
+fn multipliers_lead_to_the_relaxation_precisely() {
     let rings = maxmargin::doc::rings();
     let lambda = 0.05;
     let settings = exactly(lambda);

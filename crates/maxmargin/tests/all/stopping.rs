@@ -1,4 +1,4 @@
-//! Every way to end a run, and the certificate that comes with each.
+//! Every way to end a run, and its certificate.
 
 use crate::common::bcfw;
 use crate::common::problems::Watched;
@@ -31,7 +31,7 @@ fn expect<P: Problem>(problem: &P, settings: &Settings, solution: &Solution, sta
 }
 
 #[test]
-fn converged() {
+fn a_run_ends_when_it_has_converged() {
     for settings in every_method(0.2) {
         let (solution, Rows(rows)) = watch(&toy(), &settings);
         expect(&toy(), &settings, &solution, Status::Converged);
@@ -64,7 +64,7 @@ fn converged_within_a_share_of_the_objective() {
 }
 
 #[test]
-fn max_passes() {
+fn a_run_ends_after_max_passes() {
     for settings in every_method(1e-12) {
         for max_passes in [1, 2, 5] {
             let solution = train(&toy(), &Settings { max_passes, ..settings.clone() }).unwrap();
@@ -76,7 +76,7 @@ fn max_passes() {
 
 #[test]
 fn tolerance_zero_never_stops() {
-    // One label: the optimum is the start, with a gap of exactly 0.
+    // With one label, the start is the optimum, with a gap of exactly 0.
     let mut data = maxmargin::model::chain::Sequences::new();
     data.push_token([(0, 1.0)], 0).unwrap();
     data.end_sequence(1.0).unwrap();
@@ -92,7 +92,7 @@ fn tolerance_zero_never_stops() {
 }
 
 #[test]
-fn max_oracle_calls_also_in_the_middle_of_a_pass() {
+fn a_run_ends_after_max_oracle_calls_even_within_a_pass() {
     let n = toy().examples() as u64;
     for settings in every_method(0.0) {
         for most in [1, 3, 4, 5, 6, 11, 16, 17, 18, 19, 30] {
@@ -100,7 +100,7 @@ fn max_oracle_calls_also_in_the_middle_of_a_pass() {
             let solution = train(&toy(), &settings).unwrap();
             expect(&toy(), &settings, &solution, Status::MaxOracleCalls);
             let calls = solution.totals.oracle_calls;
-            // The certificate at the end needs one more pass, and batch steps are whole passes.
+            // The final certificate needs one more pass, and batch steps are whole passes.
             assert!((most..most + 2 * n).contains(&calls), "{calls} calls, {most} allowed");
             if settings.record().solver == Solver::BlockCoordinate && most < 3 * n {
                 assert_eq!((solution.totals.visits, calls), (most, most + n));
@@ -109,7 +109,7 @@ fn max_oracle_calls_also_in_the_middle_of_a_pass() {
     }
 }
 
-/// Where the limit falls between two passes, the second has not begun.
+/// If the limit falls between two passes, the second has not begun.
 #[test]
 fn a_pass_without_a_visit_has_not_begun() {
     let n = toy().examples() as u64;
@@ -123,7 +123,7 @@ fn a_pass_without_a_visit_has_not_begun() {
 }
 
 #[test]
-fn max_seconds() {
+fn a_run_ends_after_max_seconds() {
     let slow = Watched {
         inner: toy(),
         on_oracle: |_: usize| std::thread::sleep(Duration::from_millis(1)),
@@ -138,7 +138,7 @@ fn max_seconds() {
 }
 
 #[test]
-fn stopped_by_an_observer() {
+fn an_observer_stops_a_run() {
     for settings in every_method(0.0) {
         for last in [1, 2, 3, 4] {
             let mut stop = |event: Event<'_>| match event {
@@ -153,9 +153,9 @@ fn stopped_by_an_observer() {
     }
 }
 
-/// A stop at the start is an observer's as well, and does not raise the caller's own handle.
+/// A stop at the start counts as a stop by an observer, and does not raise the caller's interrupt.
 #[test]
-fn stopped_by_an_observer_at_the_start() {
+fn an_observer_stops_a_run_at_its_start() {
     for settings in every_method(0.0) {
         let interrupt = Interrupt::new();
         let mut stop = |_: Event<'_>| Control::Stop;
@@ -168,7 +168,7 @@ fn stopped_by_an_observer_at_the_start() {
     }
 }
 
-/// All observers see every event, even where the first has asked to stop.
+/// All observers see every event, even if the first has asked to stop.
 #[test]
 fn every_observer_sees_the_end() {
     let (mut ends, mut starts) = (0, 0);
@@ -187,7 +187,7 @@ fn every_observer_sees_the_end() {
 }
 
 #[test]
-fn interrupted_before_and_in_the_middle() {
+fn interrupts_end_runs_before_and_within_a_pass() {
     for settings in every_method(0.0) {
         for call in [0, 1, 5, 14] {
             let (interrupt, calls) = (Interrupt::new(), AtomicU64::new(0));
@@ -209,7 +209,7 @@ fn interrupted_before_and_in_the_middle() {
     }
 }
 
-/// What ends a run within the tolerance is convergence, whatever else has happened.
+/// A run whose gap is within the tolerance has converged, whatever else ended it.
 #[test]
 fn within_the_tolerance_is_converged() {
     let interrupt = Interrupt::new();

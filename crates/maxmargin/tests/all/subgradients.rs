@@ -1,4 +1,4 @@
-//! Subgradient methods and the perceptron, step by step against dense ones.
+//! Subgradient methods and the perceptron, step by step against dense versions.
 
 use crate::common::chains::tieless_chain;
 use crate::common::problems::{Enumerated, ViaPsi, any_polytope};
@@ -33,7 +33,7 @@ fn after<P: Problem>(problem: &P, solver: Solver, lambda: f64, average: Average)
     train(problem, &settings).unwrap()
 }
 
-/// Holds the iterates of Pegasos steps against dense ones, if no oracle has had a choice.
+/// Compares the iterates of Pegasos with dense ones, unless an oracle had a choice.
 fn check_pegasos<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
     let n = dense.blocks.len();
     let iterates = pegasos(dense, lambda, &visits(Order::Cyclic, n, 1, PASSES * n));
@@ -59,7 +59,7 @@ proptest! {
         check_pegasos(&problem, &problem, lambda);
     }
 
-    /// By the oracle with scaled losses, and by plain weights.
+    /// With the oracle with scaled losses, and with plain weights.
     #[test]
     fn pegasos_steps_on_chains(case in tieless_chain(), lambda in 0.1..2.0f64) {
         let mut case = case;
@@ -92,7 +92,7 @@ proptest! {
         }
     }
 
-    /// The uniform average of block-coordinate Frank-Wolfe, which is one of dual points.
+    /// The uniform average of block-coordinate Frank-Wolfe, which is an average of dual points.
     #[test]
     fn uniform_averages_of_dual_iterates(problem in any_polytope(), lambda in 0.1..2.0f64) {
         let n = problem.blocks.len();
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// The estimate of a row is the sum of hinges seen in its pass, and the regularizer of its end.
+/// The estimate of a row is the sum of the hinges in its pass and the regularizer at its end.
 #[test]
 fn rows_between_checks_have_estimates() {
     let chain = toy();
@@ -135,7 +135,7 @@ fn rows_between_checks_have_estimates() {
     assert!(rows.0.iter().all(|(row, _)| row.estimate.is_none()));
 }
 
-/// In the first pass of the first example there is nothing but its loss.
+/// In the first pass, the estimate of a single example is its loss.
 #[test]
 fn the_estimate_of_a_single_example_is_exact_one_step_late() {
     let case = Enumerated {
@@ -162,7 +162,7 @@ fn the_estimate_of_a_single_example_is_exact_one_step_late() {
     assert_eq!(solution.certificate.gap, 0.0);
 }
 
-/// Ended within a pass, the weights are those of the mean corners, and the gap is true.
+/// If a run ends within a pass, the weights are those of the mean corners, and the gap is true.
 #[test]
 fn a_limit_within_a_pass_leaves_a_dual_point() {
     let chain = toy();
@@ -184,7 +184,7 @@ fn a_limit_within_a_pass_leaves_a_dual_point() {
     }
 }
 
-/// A rate that is no number, or of a method without one.
+/// Rejects a rate that is not finite, and a rate for a method that has none.
 #[test]
 fn rates_are_checked() {
     let refused = |settings: Settings| train(&toy(), &settings).unwrap_err().to_string();
@@ -200,9 +200,9 @@ fn rates_are_checked() {
     assert_eq!(told, "rate 2 cannot be combined with solver ssg: only adagrad has a rate");
 }
 
-/// Numbers that are none end the run with an error, not with weights.
+/// Numbers that are not finite end the run with an error.
 #[test]
-fn overflow_is_told() {
+fn overflow_is_reported() {
     let mut problem = Enumerated {
         dim: 1,
         blocks: vec![crate::common::problems::EnumeratedBlock {

@@ -1,4 +1,4 @@
-//! What an audit says of dual points of trees, right ones and wrong ones.
+//! Audits of dual points of trees, valid and invalid.
 
 use crate::common::trees::{TreeCase, any_tree};
 use crate::common::{audit_of, bcfw, cases};
@@ -39,14 +39,14 @@ proptest! {
         }
     }
 
-    /// The masses of all nodes hang together: no single one of them can be changed.
+    /// The masses of all nodes depend on each other, so no single mass can be changed.
     #[test]
     fn points_with_a_changed_mass_are_rejected(
         case in any_tree(3, 2), seed in any::<u64>(), change in 0.01..2.0f64, up in any::<bool>()
     ) {
         let (tree, mut rng) = (case.build(), Rng::new(seed));
         let (mut parts, loss) = mixture(&case, &tree, 0, &mut rng);
-        // Of the mixture itself, or of any other output.
+        // A part of the mixture, or of any other output.
         let outputs = case.outputs(0);
         let mut others = SparseVec::new();
         tree.parts(0, &outputs[rng.below(outputs.len())], &mut others);
@@ -72,7 +72,7 @@ proptest! {
     }
 }
 
-/// A node that hangs on another, on a grid of 4 × 1.
+/// A node with a parent, on a grid of 4 × 1.
 fn pair() -> Tree {
     let nodes = vec![TreeNode::root(2, 1), TreeNode::root(1, 1).child_of(0)];
     let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).unwrap());
@@ -109,7 +109,7 @@ fn complaints_say_what_is_wrong() {
     assert!(why.contains("its loss is stated as"), "{why}");
 }
 
-/// With a single place everything is checked: the loss is that of the kinds, to rounding.
+/// With a single place the check is complete: the loss is that of the kinds, up to rounding.
 #[test]
 fn trees_of_labels_are_checked_in_full() {
     let nodes = vec![TreeNode::root(2, 1), TreeNode::root(3, 0).child_of(0).rigid()];

@@ -1,4 +1,4 @@
-//! Trees of parts: transforms, oracles, n-best lists and training, against the formulas written out.
+//! Trees of parts: transforms, oracles, n-best lists and training, against direct formulas.
 
 use crate::common::bits::fingerprint;
 use crate::common::graphs::{KINDS, magnitude};
@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn the_transform_is_the_search(
+    fn the_transform_finds_what_a_search_finds(
         (width, height) in (1usize..9, 1usize..7),
         kind in 0usize..4,
         (a, b, c, d) in (0.0..3.0f64, -2.0..2.0f64, 0.0..3.0f64, -2.0..2.0f64),
@@ -29,7 +29,8 @@ proptest! {
             2 => 1e6 * (rng.unit_f64() - 0.5),
             _ => 5.0 * rng.unit_f64(),
         }).collect();
-        // Whole numbers make ties between ways; 0 makes lines, and less makes mountains.
+        // Whole numbers cause ties. A cost of 0 gives lines, and a negative cost gives parabolas that
+        // open upwards.
         let square = |a: f64| match rng_kind(seed) { 0 => 0.0, 1 => 1.0, 2 => -a, 3 => 1e-9 * a, _ => a };
         let costs =
             [Cost { square: square(a), linear: b }, Cost { square: square(c), linear: d }];
@@ -89,7 +90,7 @@ proptest! {
         }
     }
 
-    /// What exponentiated gradients ask for, against sums over all states.
+    /// The expectations for exponentiated gradients, against sums over all states.
     #[test]
     fn marginals_are_sums_over_all_states(
         case in any_tree(3, 3), large in any::<bool>(), seed in any::<u64>()
@@ -143,7 +144,7 @@ proptest! {
     }
 }
 
-/// A chain of labels as a tree with one place: what max-sum finds there, chains find by Viterbi.
+/// A chain of labels as a tree with one place: max-sum finds the same labels as Viterbi on chains.
 #[test]
 fn a_tree_of_labels_is_learnt() {
     let nodes = vec![

@@ -1,4 +1,4 @@
-//! Early stopping: the best model on data held out is the result, with its own true certificate.
+//! Early stopping: the result is the best model on held-out data, with its own true certificate.
 
 use crate::common::bits::{fingerprint, random_chain, timeless};
 use crate::common::{Rows, assert_proven, bcfw, cases, watch};
@@ -24,7 +24,7 @@ fn every_method() -> Vec<Settings> {
     ]
 }
 
-/// Trains with errors that are told in advance, check by check; the last one stays.
+/// Trains with errors that are given in advance, check by check. The last one is repeated.
 fn told<P: Problem>(problem: &P, settings: &Settings, errors: &[f64]) -> (Solution, Rows) {
     let (mut rows, mut at) = (Rows::default(), 0);
     let mut error = |_: &[f64]| {
@@ -79,7 +79,7 @@ fn the_best_is_returned_as_it_was() {
             if settings.weights_from_dual() {
                 assert_eq!(fingerprint(&found), fingerprint(&stopped), "{settings:?}");
             } else {
-                // The same weights, and a bound that later passes may have raised.
+                // The weights are the same. Later passes may have raised the bound.
                 assert_eq!(found.weights, stopped.weights, "{settings:?}");
                 assert_eq!(found.certificate.primal, stopped.certificate.primal);
                 assert!(found.certificate.dual >= stopped.certificate.dual);
@@ -111,7 +111,7 @@ fn every_gap_comes_with_an_error_of_the_weights_that_would_be_returned() {
                 assert_eq!(weights, seen[checks as usize - 1], "{settings:?}");
             }
         }
-        // Without patience nothing is changed by looking.
+        // Without patience, validation changes nothing.
         let (plain, _) = watch(&problem, &settings);
         assert_eq!(fingerprint(&solution), fingerprint(&plain));
         assert_eq!(timeless(&solution.totals), timeless(&plain.totals));
@@ -203,7 +203,7 @@ fn tables_and_traces_show_validation_errors() {
     assert_eq!((&end["error"], &end["pass"], &end["checks"]), (&0.25.into(), &2.into(), &1.into()));
 }
 
-/// An error that depends on the weights alone, and is least somewhere on the way.
+/// An error that depends on the weights alone, and has its minimum during the run.
 fn distance_from(norm: f64) -> impl FnMut(&[f64]) -> f64 {
     move |w: &[f64]| (w.iter().map(|w| w * w).sum::<f64>().sqrt() - norm).abs()
 }
@@ -253,9 +253,9 @@ proptest! {
     }
 }
 
-/// The number of checks may change, whether there is patience at all may not.
+/// On resuming, the number of checks may change, but patience cannot be switched on or off.
 #[test]
-fn patience_is_a_limit() {
+fn patience_may_change_on_resuming_but_not_vanish() {
     let problem = random_chain(20, 3, 7);
     let settings = with_patience(&every_method()[4], 2);
     let mut kept = Vec::new();

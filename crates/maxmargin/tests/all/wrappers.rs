@@ -1,7 +1,8 @@
-//! Wrappers around each other: what goes together is right, and what does not is refused.
+//! Combinations of wrappers: they work, or they are refused.
 //!
-//! Rows are what is put around, columns what is inside; *type* means that it does not compile, which
-//! doctests of the wrappers show. Example weights are part of the data, so they are always inside.
+//! Rows are the outer wrappers, columns the problems inside. *type* means that the combination does not
+//! compile, which doctests of the wrappers show. Example weights are part of the data, so they are always
+//! inside.
 //!
 //! | | `Bounded` | `Kernelised` | `SlackRescaled` | example weights | `SoftGraph` |
 //! |---|---|---|---|---|---|
@@ -10,8 +11,8 @@
 //! | `SlackRescaled` | type; own bounds: `slack` | type | type | as copies: `weights` | type |
 //! | `SoftGraph` | type | type | type | against a QP: `soft` | type |
 //!
-//! Triples are those of bounds around slack rescaling, a kernel or soft constraints, each with example
-//! weights. `forwarding` looks at every method of every wrapper.
+//! The only triples are bounds around slack rescaling, a kernel or soft constraints, each with example
+//! weights. `forwarding` tests every method of every wrapper.
 
 mod bounds;
 mod forwarding;
@@ -45,7 +46,7 @@ fn any_bounds(dim: usize) -> impl Strategy<Value = Bounds> {
     })
 }
 
-/// Few passes of every solver whose way does not depend on the clock.
+/// Few passes of every solver that does not depend on the clock.
 fn every_solver(lambda: f64) -> Vec<Settings> {
     let base =
         Settings { lambda: Some(lambda), max_passes: 6, tolerance: 0.0, threads: 1, ..bcfw() };
@@ -78,13 +79,13 @@ fn precisely(lambda: f64) -> Settings {
     .unwrap()
 }
 
-/// What a run has come to.
+/// The result of a run.
 fn result(of: Result<Solution, TrainError>) -> Result<(Vec<f64>, DualPoint, Certificate), String> {
     of.map(|solution| (solution.weights, solution.dual, solution.certificate))
         .map_err(|error| error.to_string())
 }
 
-/// Asserts that two problems are trained alike, bit by bit, by every solver; or refused alike.
+/// Asserts that every solver has the same result for two problems, bit by bit, or refuses both.
 #[track_caller]
 fn assert_same_runs(a: &impl Problem, b: &impl Problem, lambda: f64) {
     let mut trained = 0;
@@ -96,7 +97,7 @@ fn assert_same_runs(a: &impl Problem, b: &impl Problem, lambda: f64) {
     assert!(trained > 10, "only {trained} of all settings were accepted");
 }
 
-/// Asserts that bounds that bound nothing change nothing.
+/// Asserts that infinite bounds change nothing.
 #[track_caller]
 fn assert_free_in_no_bounds<P: Problem>(build: impl Fn() -> P, lambda: f64) {
     let free = build();
@@ -104,7 +105,7 @@ fn assert_free_in_no_bounds<P: Problem>(build: impl Fn() -> P, lambda: f64) {
     assert_same_runs(&free, &held, lambda);
 }
 
-/// Asserts that a certificate is true of an optimum, and tells something of it.
+/// Asserts that a certificate encloses an optimum closely.
 #[track_caller]
 fn assert_encloses(c: &Certificate, optimum: &Optimum) {
     let scale = 1.0 + optimum.above.abs();
@@ -120,7 +121,7 @@ fn assert_within(bounds: &Bounds, weights: &[f64]) {
     assert!(weights.iter().enumerate().all(keeps), "{weights:?} and {bounds:?}");
 }
 
-/// Trains, and holds the result against brute force over all outputs and an optimum.
+/// Trains, and compares the result with brute force over all outputs and with an optimum.
 #[track_caller]
 fn hold_against(
     problem: &impl Problem,

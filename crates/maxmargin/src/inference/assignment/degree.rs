@@ -2,14 +2,15 @@
 
 use super::{AssignmentError, Nulls, check};
 
-/// Finds best sets of links with at most so many per row and per column; from the second of a size on
-/// it allocates nothing.
+/// Finds best sets of links with a limited number per row and per column. Calls after the first of a size
+/// do not allocate.
 ///
-/// What has no link counts nothing. This is a flow of minimum cost from rows to columns, each link
-/// with room for one unit, found by successive shortest paths: each path adds one link more in the
-/// best way, and the paths get longer, so it ends with the first that does not pay. With L links in
-/// the answer that takes O(L(R + C)²) steps. Only links with positive scores are looked at, and those
-/// between a row and a column that can have all of theirs need no path.
+/// Rows and columns without links have the score 0. The problem is a flow of minimum cost from rows to
+/// columns, in which each link carries at most one unit. It is solved by successive shortest paths: each
+/// path adds one more link in the best way, and paths get longer, so the search ends with the first path
+/// that does not pay. With L links in the answer, this takes O(L(R + C)²) steps. Only links with positive
+/// scores are considered. A link needs no path if its row and its column have room for all of their
+/// links.
 ///
 /// ```
 /// use maxmargin::inference::DegreeBounded;
@@ -27,13 +28,13 @@ use super::{AssignmentError, Nulls, check};
 #[derive(Debug, Clone, Default)]
 pub struct DegreeBounded {
     links: Vec<Link>,
-    /// How many links with positive scores each row has, then each column.
+    /// The number of links with positive scores of each row, then of each column.
     wanted: Vec<usize>,
-    /// How many links each row has, then each column.
+    /// The number of links of each row, then of each column.
     degrees: Vec<usize>,
-    /// Distances from the source as they were before the last path, for rows, then columns.
+    /// Distances from the source before the last path, for rows, then columns.
     potentials: Vec<f64>,
-    /// Distances in reduced costs, and the node before on the path.
+    /// Distances in reduced costs, and the previous node on the path.
     distances: Vec<f64>,
     before: Vec<u32>,
     done: Vec<bool>,
@@ -41,33 +42,33 @@ pub struct DegreeBounded {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// Not worth it.
+    /// The score is not positive.
     Out,
     Open,
     Used,
-    /// In the answer, whatever else is.
+    /// The link is in every best answer.
     Settled,
 }
 
-/// In place of a node: the path begins here.
+/// Marks the beginning of a path.
 const SOURCE: u32 = u32::MAX;
 
 impl DegreeBounded {
-    /// A solver without memory yet.
+    /// Creates a solver.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Writes the best links (row, column) to `links`, in order, and returns their score.
     ///
-    /// `scores` lie row by row; −∞ forbids a link. `most` are the numbers of links that a row and a
-    /// column may have.
+    /// `scores` are stored row by row; −∞ forbids a link. `most` are the largest numbers of links of a
+    /// row and of a column.
     ///
     /// # Errors
-    /// Scores that are NaN or +∞.
+    /// If a score is NaN or +∞.
     ///
     /// # Panics
-    /// If there are more or fewer scores than `rows` · `columns`.
+    /// If the number of scores is not `rows` · `columns`.
     pub fn solve(
         &mut self,
         scores: &[f64],
@@ -79,8 +80,8 @@ impl DegreeBounded {
         self.solve_after(scores, rows, columns, most, &[], links)
     }
 
-    /// As [`solve`](Self::solve), where rows and columns have the links `taken` already: these count
-    /// for `most`, but are not among the answer, and must be forbidden by their scores.
+    /// Like [`solve`](Self::solve), but rows and columns already have the links `taken`. These count
+    /// towards `most` but are not part of the answer, and their scores must forbid them.
     pub(super) fn solve_after(
         &mut self,
         scores: &[f64],
@@ -100,11 +101,11 @@ impl DegreeBounded {
         }
         self.settle(scores, rows, columns, most);
         self.begin(scores, rows, columns);
-        // The potential of the sink; a path is worth taking while it is below that of the source, 0.
+        // The potential of the sink. A path pays while it is below that of the source, which is 0.
         let mut cost = self.potentials[rows..].iter().copied().fold(f64::INFINITY, f64::min);
         while let Some((end, distance)) = self.find_path(scores, rows, columns, most, cost) {
             cost += distance;
-            // NaN cannot be; rounding can make a worthless path look a tiny bit worthwhile.
+            // The cost is never NaN. Rounding can make a worthless path seem to pay a tiny amount.
             if cost >= 0.0 {
                 break;
             }
@@ -124,7 +125,7 @@ impl DegreeBounded {
         Ok(total)
     }
 
-    /// Finds out which links are worth it, and takes those that are in nobody's way.
+    /// Finds the links with positive scores, and takes those that do not compete with others.
     fn settle(&mut self, scores: &[f64], rows: usize, columns: usize, most: [usize; 2]) {
         let Self { links, wanted, degrees, .. } = self;
         wanted.clear();
@@ -145,7 +146,7 @@ impl DegreeBounded {
         }));
     }
 
-    /// Distances where no link is used: every row is at the source.
+    /// Sets the distances for the start, at which no link is used and every row is at the source.
     fn begin(&mut self, scores: &[f64], rows: usize, columns: usize) {
         let Self { links, potentials, .. } = self;
         potentials.clear();
@@ -158,8 +159,8 @@ impl DegreeBounded {
         }
     }
 
-    /// Dijkstra's algorithm from all rows with room to the nearest column with room; that column and
-    /// its distance, by which the sink gets farther away.
+    /// Runs Dijkstra's algorithm from all rows with room to the nearest column with room. Returns that
+    /// column and its distance, by which the distance of the sink grows.
     fn find_path(
         &mut self,
         scores: &[f64],
@@ -176,11 +177,13 @@ impl DegreeBounded {
         before.resize(nodes, SOURCE);
         done.clear();
         done.resize(nodes, false);
+        // Start from all rows with room.
         for row in (0..rows).filter(|&row| degrees[row] < most[0]) {
             distances[row] = (-potentials[row]).max(0.0);
         }
         let (mut end, mut nearest_end) = (None, f64::INFINITY);
         loop {
+            // Take the nearest node that is not done.
             let open = (0..nodes).filter(|&node| !done[node]);
             let shorter = |a: usize, b: usize| if distances[b] < distances[a] { b } else { a };
             let Some(node) = open.reduce(shorter) else {
@@ -192,6 +195,7 @@ impl DegreeBounded {
             }
             done[node] = true;
             if node < rows {
+                // From a row, links that are not used yet lead to columns.
                 for c in 0..columns {
                     let at = node * columns + c;
                     if links[at] != Link::Open || done[rows + c] {
@@ -211,6 +215,7 @@ impl DegreeBounded {
                         (end, nearest_end) = (Some(node), to_sink);
                     }
                 }
+                // From a column, used links lead back to rows.
                 let is_used = |row: usize| links[row * columns + c] == Link::Used;
                 for row in (0..rows).filter(|&row| is_used(row) && !done[row]) {
                     let score = scores[row * columns + c];
@@ -224,7 +229,7 @@ impl DegreeBounded {
         }
     }
 
-    /// Uses the links of a path that are not, and gives up those that are.
+    /// Flips the links of a path: uses those that were not used, and gives up those that were.
     fn take(&mut self, end: usize, rows: usize, columns: usize) {
         self.degrees[end] += 1;
         let mut node = end;

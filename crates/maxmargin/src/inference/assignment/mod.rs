@@ -1,9 +1,9 @@
-//! The best way to pair rows with columns: rectangular assignment.
+//! Rectangular assignment: the best way to pair rows with columns.
 //!
-//! A *matching* pairs each row with at most one column and each column with at most one row. Its
-//! score is the sum of the scores of its links, and of what stays unmatched ([`Nulls`]).
-//! [`Assignment`] finds the best one, with dual prices that prove it; [`n_best_assignments`] finds the
-//! n best. Where rows and columns may have several links each, [`DegreeBounded`] is the one to ask, and
+//! A *matching* pairs each row with at most one column and each column with at most one row. Its score is
+//! the sum of the scores of its links and of unmatched rows and columns ([`Nulls`]). [`Assignment`] finds
+//! the best one, with dual prices that prove it; [`n_best_assignments`] finds the n best. If rows and
+//! columns may have several links each, [`DegreeBounded`] finds the best set of links, and
 //! [`n_best_links`] finds the n best.
 
 mod degree;
@@ -19,14 +19,14 @@ pub use solver::Assignment;
 
 use thiserror::Error;
 
-/// What may stay unmatched.
+/// Which rows and columns may stay unmatched, and at what score.
 ///
 /// ```
 /// use maxmargin::inference::{Assignment, Nulls};
 ///
 /// let (scores, mut links) = ([2.0, -1.0, 3.0, -2.0], Vec::new());
 /// let mut solver = Assignment::new();
-/// // Two rows, two columns. All must be matched, or whatever is best left alone is left alone.
+/// // Two rows, two columns. First all must be matched, then any may stay unmatched.
 /// assert_eq!(solver.solve(&scores, 2, 2, Nulls::Forbidden, &mut links), Ok(2.0));
 /// assert_eq!(links, [Some(1), Some(0)]);
 /// assert_eq!(solver.solve(&scores, 2, 2, Nulls::Free, &mut links), Ok(3.0));
@@ -34,12 +34,12 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Nulls<'a> {
-    /// Nothing on the smaller side: every row has a link, or every column if these are fewer. What
-    /// is left on the larger side counts nothing.
+    /// Everything on the smaller side must be matched: every row, or every column if there are fewer
+    /// columns. The rest of the larger side has the score 0.
     Forbidden,
-    /// Anything, at the score 0.
+    /// Any row or column may stay unmatched, at the score 0.
     Free,
-    /// Anything, at a finite score of its own: one for each row, and one for each column.
+    /// Any row or column may stay unmatched, at its own finite score.
     Scored {
         /// The scores of unmatched rows.
         rows: &'a [f64],
@@ -49,7 +49,7 @@ pub enum Nulls<'a> {
 }
 
 impl Nulls<'_> {
-    /// What it counts if `row` stays unmatched; −∞ where that is forbidden.
+    /// The score of leaving `row` unmatched, or −∞ if that is forbidden.
     fn row(&self, row: usize) -> f64 {
         match self {
             Self::Forbidden => f64::NEG_INFINITY,
@@ -58,7 +58,7 @@ impl Nulls<'_> {
         }
     }
 
-    /// What it counts if `column` stays unmatched.
+    /// The score of leaving `column` unmatched.
     fn column(&self, column: usize) -> f64 {
         match self {
             Self::Forbidden | Self::Free => 0.0,
@@ -67,7 +67,7 @@ impl Nulls<'_> {
     }
 }
 
-/// Scores that allow no answer.
+/// Why scores have no best assignment.
 ///
 /// ```
 /// use maxmargin::inference::{Assignment, AssignmentError, Nulls};
@@ -97,17 +97,17 @@ pub enum AssignmentError {
     Null {
         /// `row` or `column`.
         side: &'static str,
-        /// Which one.
+        /// The index of the row or column.
         at: usize,
         /// The score.
         score: f64,
     },
-    /// Links are forbidden in such a way that not all can be matched that must be.
+    /// So many links are forbidden that not all rows or columns that must be matched can be.
     #[error("too many links are forbidden: not everything can be matched")]
     Infeasible,
 }
 
-/// Refuses scores that are NaN or +∞, and unmatched ones that are not finite.
+/// Checks that no score is NaN or +∞, and that the scores of unmatched rows and columns are finite.
 ///
 /// # Panics
 /// If sizes do not fit.

@@ -22,12 +22,12 @@ pub struct ScoredAssignment {
     pub links: Vec<Option<u32>>,
 }
 
-/// Finds the `n` best assignments, best first, fewer if there are not so many.
+/// Finds the `n` best assignments, best first. The list is shorter if there are fewer assignments.
 ///
-/// Murty's method: the assignments other than the best one fall into classes, by the first row at
-/// which they differ from it. The best of each class is an assignment under constraints, and the best
-/// of these is the next one, whose class is divided in turn. Each of the n answers takes at most as
-/// many solutions of an [`Assignment`] as there are rows.
+/// This is Murty's method: all assignments other than the best one are divided into classes by the first
+/// row at which they differ from it. The best of each class is an assignment under constraints, and the
+/// best of these is the next answer, whose class is divided in turn. Each of the n answers takes at most
+/// as many solutions of an [`Assignment`] as there are rows.
 ///
 /// ```
 /// use maxmargin::inference::{Nulls, n_best_assignments};
@@ -40,10 +40,10 @@ pub struct ScoredAssignment {
 /// ```
 ///
 /// # Errors
-/// As [`Assignment::solve`].
+/// The same as for [`Assignment::solve`].
 ///
 /// # Panics
-/// As [`Assignment::solve`].
+/// The same as for [`Assignment::solve`].
 pub fn n_best_assignments(
     scores: &[f64],
     rows: usize,
@@ -53,7 +53,7 @@ pub fn n_best_assignments(
 ) -> Result<Vec<ScoredAssignment>, AssignmentError> {
     check(scores, rows, columns, nulls)?;
     if nulls == Nulls::Forbidden && rows > columns {
-        // Every column has a row, so columns choose.
+        // Every column has a row, so exchange rows and columns.
         let transposed: Vec<f64> =
             (0..scores.len()).map(|at| scores[at % rows * columns + at / rows]).collect();
         let found = n_best_assignments(&transposed, columns, rows, nulls, n)?;
@@ -76,7 +76,7 @@ pub fn n_best_assignments(
         let done = found.len() + 1 == n;
         if !done {
             for row in fixed..rows {
-                // The rows before are fixed to what they have, this one must change.
+                // The rows before this one are fixed to their links; the link of this one must change.
                 let mut excluded: Vec<_> =
                     excluded.iter().copied().filter(|(at, _)| *at == row).collect();
                 excluded.push((row, best.links[row]));
@@ -95,13 +95,13 @@ pub fn n_best_assignments(
     Ok(found)
 }
 
-/// All assignments that agree with `best` in the first `fixed` rows, and keep clear of some choices of
-/// the next one.
+/// All assignments that agree with `best` in the first `fixed` rows and avoid the `excluded` links of the
+/// next row.
 struct Class {
     best: ScoredAssignment,
     fixed: usize,
     excluded: Vec<(usize, Option<u32>)>,
-    /// Of classes with equal scores, the one that was made first comes first.
+    /// The number of classes before it. At equal scores the earlier class comes first.
     number: usize,
 }
 
@@ -136,7 +136,7 @@ struct Murty<'a> {
 }
 
 impl Murty<'_> {
-    /// The best assignment of a class; the first `fixed` rows have the links they have in `like`.
+    /// Finds the best assignment of a class. The first `fixed` rows have the same links as in `like`.
     fn solve(
         &mut self,
         fixed: usize,
@@ -145,7 +145,7 @@ impl Murty<'_> {
     ) -> Result<Class, AssignmentError> {
         let never = f64::NEG_INFINITY;
         let (rows, columns) = (self.rows, self.columns);
-        // A further column for each row stands for its null, so that nulls can be forbidden too.
+        // An additional column for each row stands for its null, so that nulls can be forbidden too.
         let nullable = self.nulls != Nulls::Forbidden;
         let width = columns + if nullable { rows } else { 0 };
         let mut scores = vec![never; rows * width];
@@ -159,6 +159,7 @@ impl Murty<'_> {
         let place = |row: usize, link: Option<u32>| {
             row * width + link.map_or(columns + row, |c| c as usize)
         };
+        // Fix the links of the first rows, and forbid the excluded ones.
         for (row, &link) in like.iter().enumerate().take(fixed) {
             let kept = scores[place(row, link)];
             scores[row * width..][..width].fill(never);

@@ -1,4 +1,4 @@
-//! The n best sets of links, where rows and columns may have several.
+//! The n best sets of links, if rows and columns may have several.
 
 use super::{AssignmentError, DegreeBounded, Nulls, check};
 use std::cmp::Ordering;
@@ -22,13 +22,13 @@ pub struct LinkSet {
     pub links: Vec<(u32, u32)>,
 }
 
-/// Finds the `n` best sets of links with at most `most` per row and per column, best first, fewer if
-/// there are not so many. Scores lie row by row; −∞ forbids a link.
+/// Finds the `n` best sets of links with at most `most` per row and per column, best first. The list is
+/// shorter if there are fewer sets. Scores are stored row by row; −∞ forbids a link.
 ///
-/// Lawler's method: the sets other than the best one fall into classes, by the first link, in the order
-/// of reading, at which they differ from it. The best of each class is a set under constraints, found by
-/// [`DegreeBounded`], and the best of these is the next one, whose class is divided in turn. Each of the
-/// n answers takes at most as many solutions as there are possible links.
+/// This is Lawler's method: all sets other than the best one are divided into classes by the first link,
+/// row by row, at which they differ from it. The best of each class is a set under constraints, found by
+/// [`DegreeBounded`], and the best of these is the next answer, whose class is divided in turn. Each of
+/// the n answers takes at most as many solutions as there are possible links.
 ///
 /// ```
 /// use maxmargin::inference::n_best_links;
@@ -40,10 +40,10 @@ pub struct LinkSet {
 /// ```
 ///
 /// # Errors
-/// Scores that are NaN or +∞.
+/// If a score is NaN or +∞.
 ///
 /// # Panics
-/// If there are more or fewer scores than `rows` · `columns`.
+/// If the number of scores is not `rows` · `columns`.
 pub fn n_best_links(
     scores: &[f64],
     rows: usize,
@@ -78,7 +78,7 @@ pub fn n_best_links(
 struct Class {
     best: LinkSet,
     fixed: usize,
-    /// Of classes with equal scores, the one that was made first comes first.
+    /// The number of classes before it. At equal scores the earlier class comes first.
     number: usize,
 }
 
@@ -108,15 +108,15 @@ struct Lawler<'a> {
     rows: usize,
     columns: usize,
     most: [usize; 2],
-    /// The places of possible links, in the order of reading.
+    /// The places of possible links, row by row.
     cells: Vec<usize>,
     solver: DegreeBounded,
     made: usize,
 }
 
 impl Lawler<'_> {
-    /// The best set that has the first `fixed` links as `like` has them, and the link `flipped`, if
-    /// there is one, as `like` has it not. None if it cannot be.
+    /// Finds the best set that agrees with `like` on the first `fixed` possible links and differs from it
+    /// at the link `flipped`. Returns `None` if there is no such set.
     fn solve(
         &mut self,
         fixed: usize,
@@ -132,7 +132,7 @@ impl Lawler<'_> {
             if has {
                 taken.push(link);
             }
-            // What is decided is nothing to decide any more.
+            // The solver must not decide this link again.
             table[cell] = f64::NEG_INFINITY;
         }
         let count = |of: &dyn Fn(&(u32, u32)) -> bool| taken.iter().filter(|link| of(link)).count();

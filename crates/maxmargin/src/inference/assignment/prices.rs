@@ -1,22 +1,23 @@
-//! Rows that bid for columns, and columns with prices.
+//! Assignment as a market, in which rows bid for columns and columns have prices.
 //!
-//! The price v_c of a column only rises, from what the column is worth unmatched; a row's profit at a
-//! column is s_rc − v_c, and at no column its null. An assignment in which every row makes its largest
-//! profit u_r is the best one, as long as nobody's price was raised who is left over.
+//! The price v_c of a column starts at the score of the unmatched column and only rises. The profit of a
+//! row at a column is s_rc − v_c, and its profit without a column is the score of its null. An assignment
+//! in which every row makes its largest profit u_r is the best one, if no unmatched column has a raised
+//! price.
 
 use super::{AssignmentError, Nulls};
 
-/// In place of a row or column: none.
+/// Marks a missing row or column.
 pub(super) const FREE: u32 = u32::MAX;
 
-/// In place of the column of a row: not settled yet.
+/// Marks a row whose column is not decided yet.
 const OPEN: u32 = u32::MAX - 1;
 
-/// So many bids per row and no more: with real numbers, two rows can outbid each other by next to
-/// nothing without end. What is open then is settled by augmenting paths.
+/// The largest number of bids per row. With real numbers, two rows can outbid each other by tiny amounts
+/// without end. Augmenting paths then decide the rows that are still open.
 const BIDS_PER_ROW: usize = 4;
 
-/// An assignment in the making. There are at least as many columns as rows, or rows have nulls.
+/// An assignment under construction. There are at least as many columns as rows, or rows have nulls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Market {
     /// The column of each row, or [`FREE`] for its null.
@@ -38,13 +39,13 @@ struct Search {
     from: Vec<u32>,
     /// The columns that were reached, each with its distance.
     reached: Vec<(u32, f64)>,
-    /// The highest score of each column, and whose it is.
+    /// The highest score of each column, and its row.
     highest: Vec<f64>,
     best: Vec<u32>,
 }
 
-/// A column that is not reached yet: its price, its distance as far as it is known, and the row from
-/// which it has that.
+/// A column that is not reached yet: its price, its tentative distance, and the row on the path of that
+/// distance.
 #[derive(Debug, Clone, Copy)]
 struct Ahead {
     price: f64,
@@ -53,7 +54,7 @@ struct Ahead {
     from: u32,
 }
 
-/// Where a shortest path ends: at a free column, or at the null of a row.
+/// The end of a shortest path: a free column, or the null of a row.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Column(usize),
@@ -76,7 +77,7 @@ impl Market {
         self.prices.clear();
         self.prices.extend((0..columns).map(|c| nulls.column(c)));
         if nulls == Nulls::Forbidden && rows == columns {
-            // All columns will be taken, so any prices will do to begin with.
+            // All columns will be taken, so prices may start anywhere.
             self.reduce_columns(scores);
         }
         self.bid(scores, nulls);
@@ -89,7 +90,7 @@ impl Market {
         Ok(())
     }
 
-    /// Gives every column the highest price that anyone would pay, and lets it go to that row.
+    /// Gives every column the highest price that any row would pay, and assigns it to that row.
     fn reduce_columns(&mut self, scores: &[f64]) {
         let columns = self.prices.len();
         let Search { highest, best, .. } = &mut self.path;
@@ -104,7 +105,7 @@ impl Market {
                 }
             }
         }
-        // A column that nobody can have keeps the price 0; there is no answer then.
+        // A column that no row can have keeps the price 0. Then there is no answer.
         for c in (0..columns).filter(|&c| best[c] != FREE) {
             self.prices[c] = highest[c];
             if self.column_of[best[c] as usize] == OPEN {
@@ -114,8 +115,9 @@ impl Market {
         }
     }
 
-    /// Jonker and Volgenant's augmenting row reduction: an open row takes the column of its largest
-    /// profit and raises its price until the second largest is as good; who had it is open again.
+    /// Runs Jonker and Volgenant's augmenting row reduction: an open row takes the column of its largest
+    /// profit and raises its price until the second largest profit is as good. The row that had the
+    /// column is open again.
     fn bid(&mut self, scores: &[f64], nulls: Nulls<'_>) {
         let columns = self.prices.len();
         let mut left = BIDS_PER_ROW * self.column_of.len();
@@ -132,6 +134,7 @@ impl Market {
                     }
                     break;
                 }
+                // Raise the price by the lead over the second best choice.
                 let (second, second_at) =
                     if null >= second { (null, at) } else { (second, second_at) };
                 let raise = profit - second;
@@ -139,13 +142,14 @@ impl Market {
                     at = second_at;
                 }
                 let old = self.row_of[at];
-                // The only column a row can have has no fair price.
+                // If a row can have only one column, that column has no finite price.
                 if old != FREE && (raise == f64::INFINITY || raise == 0.0) {
                     break;
                 }
                 if raise < f64::INFINITY {
                     self.prices[at] += raise;
                 }
+                // Take the column, and let its old row bid next.
                 self.column_of[bidder] = at as u32;
                 self.row_of[at] = bidder as u32;
                 if old == FREE {
@@ -157,7 +161,7 @@ impl Market {
         }
     }
 
-    /// Settles an open row by the shortest augmenting path.
+    /// Decides an open row by the shortest augmenting path.
     fn augment(
         &mut self,
         scores: &[f64],
@@ -191,7 +195,7 @@ impl Market {
         }
     }
 
-    /// Dijkstra's algorithm from an open row, until a free column or a null is nearest.
+    /// Runs Dijkstra's algorithm from an open row, until a free column or a null is nearest.
     fn find_path(
         &mut self,
         scores: &[f64],
@@ -212,7 +216,7 @@ impl Market {
         let (mut row, mut base) = (open, 0.0);
         let (mut null_row, mut null_distance) = (open, f64::INFINITY);
         loop {
-            // The distance of a column by way of this row is base + v_c − s_rc.
+            // The distance of a column through this row is base + v_c − s_rc.
             let null = base - nulls.row(row);
             if null < null_distance {
                 (null_row, null_distance) = (row, null);
@@ -256,14 +260,14 @@ impl Market {
     }
 }
 
-/// Takes the distances of columns by way of a row where they are shorter. The nearest column, of
-/// several a free one, and its distance; ∞ if none can be reached.
+/// Updates the distances of columns that are shorter through this row. Returns the nearest column,
+/// preferring a free one at ties, and its distance, which is ∞ if no column can be reached.
 #[inline]
 fn relax(scores: &[f64], base: f64, row: u32, ahead: &mut [Ahead], row_of: &[u32]) -> (usize, f64) {
     let (mut at, mut nearest) = (0, f64::INFINITY);
     for (i, column) in ahead.iter_mut().enumerate() {
         let distance = base + (column.price - scores[column.column as usize]);
-        // Without branches, for nobody can tell which way they would go.
+        // Without branches, because they would be unpredictable.
         let shorter = distance < column.distance;
         column.distance = if shorter { distance } else { column.distance };
         column.from = if shorter { row } else { column.from };

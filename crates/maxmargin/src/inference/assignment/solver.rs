@@ -1,13 +1,13 @@
-//! One best assignment after the other, in memory that is kept.
+//! The solver for best assignments.
 
 use super::prices::{FREE, Market};
 use super::{AssignmentError, Nulls, check};
 
-/// Finds best assignments, one after the other; from the second of a size on it allocates nothing.
+/// Finds best assignments. Calls after the first of a size do not allocate.
 ///
-/// Rows bid for columns (Jonker and Volgenant's reductions), and those that are still without one
-/// take the shortest augmenting path in reduced costs: O(R²C) steps at worst for R rows and C
-/// columns, mostly far fewer. The duals of the last answer are kept, and prove it:
+/// Rows bid for columns (Jonker and Volgenant's reductions), and rows that are still without a column
+/// take the shortest augmenting path in reduced costs. For R rows and C columns this takes O(R²C) steps
+/// at worst, and usually far fewer. The duals of the last answer prove it:
 ///
 /// ```text
 /// u_r + v_c ≥ s_rc                      for every link
@@ -15,8 +15,8 @@ use super::{AssignmentError, Nulls, check};
 /// Σ_r u_r + Σ_c v_c = the score
 /// ```
 ///
-/// So no assignment scores more: each link takes at most u_r + v_c, and what is unmatched at most its
-/// own dual.
+/// So no assignment scores more: each link scores at most u_r + v_c, and an unmatched row or column at
+/// most its dual.
 ///
 /// ```
 /// use maxmargin::inference::{Assignment, Nulls};
@@ -40,21 +40,21 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// A solver without memory yet.
+    /// Creates a solver.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Writes the column of every row to `links`, and returns the score.
     ///
-    /// `scores` lie row by row; −∞ forbids a link. Of answers with equal scores, which one is found
-    /// depends on the scores alone.
+    /// `scores` are stored row by row; −∞ forbids a link. At ties, the answer depends on the scores
+    /// alone.
     ///
     /// ```
     /// use maxmargin::inference::{Assignment, Nulls};
     ///
     /// let (mut solver, mut links) = (Assignment::new(), Vec::new());
-    /// // To stay alone costs row 0 nothing and row 1 much; there is but one column.
+    /// // Staying unmatched costs row 0 nothing and row 1 much; there is only one column.
     /// let nulls = Nulls::Scored { rows: &[0.0, -9.0], columns: &[0.0] };
     /// assert_eq!(solver.solve(&[3.0, -2.0], 2, 1, nulls, &mut links)?, -2.0);
     /// assert_eq!(links, [None, Some(0)]);
@@ -62,11 +62,12 @@ impl Assignment {
     /// ```
     ///
     /// # Errors
-    /// Scores that are NaN or +∞, or so many forbidden links that there is no answer. What is in
-    /// `links` then means nothing.
+    /// If a score is NaN or +∞, or if so many links are forbidden that there is no answer. The contents
+    /// of `links` are then meaningless.
     ///
     /// # Panics
-    /// If there are more or fewer scores than `rows` · `columns`, or unmatched ones of another number.
+    /// If the number of scores is not `rows` · `columns`, or if the number of scores of unmatched rows or
+    /// columns is wrong.
     pub fn solve(
         &mut self,
         scores: &[f64],
@@ -79,7 +80,7 @@ impl Assignment {
         let Self { market, transposed, row_duals, column_duals } = self;
         links.clear();
         links.resize(rows, None);
-        // Where all of the smaller side must be matched, that side does the bidding.
+        // If all of the smaller side must be matched, that side bids.
         if nulls == Nulls::Forbidden && rows > columns {
             transposed.clear();
             for c in 0..columns {
@@ -114,7 +115,7 @@ impl Assignment {
         &self.row_duals
     }
 
-    /// The duals v of its columns.
+    /// The duals v of the columns of the last answer.
     pub fn column_duals(&self) -> &[f64] {
         &self.column_duals
     }

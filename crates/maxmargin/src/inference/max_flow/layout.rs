@@ -1,29 +1,29 @@
-//! How a network lies in memory: the arcs of each node side by side.
+//! The memory layout of a network, with the arcs of each node side by side.
 
 use super::MaxFlow;
 
-/// In place of an arc to a parent: the node is in no tree.
+/// Marks a node without a parent that is not in a tree.
 pub(super) const FREE: u32 = u32::MAX;
-/// The node is the root of a tree, tied to a terminal.
+/// Marks the root of a tree, which is tied to a terminal.
 pub(super) const ROOT: u32 = u32::MAX - 1;
-/// The node has lost its parent, and looks for another.
+/// Marks a node that has lost its parent and needs another.
 pub(super) const ORPHAN: u32 = u32::MAX - 2;
-/// No node, no arc.
+/// Marks a missing node or arc.
 pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// What the source can still send to the node, or, if negative, the node to the sink.
+    /// The amount that the source can still send to the node, or, if negative, the node to the sink.
     pub(super) excess: f64,
     /// The arc to the node's parent, or one of the constants above.
     pub(super) parent: u32,
-    /// The node behind it in the queue of active ones, itself if it is the last; none if it is not
-    /// there.
+    /// The next node in the queue of active nodes, or the node itself if it is the last. [`NONE`] if it
+    /// is not in the queue.
     pub(super) next_active: u32,
-    /// When `distance` was true, and how many arcs it is to the terminal.
+    /// The time at which `distance` was true, and the number of arcs to the terminal.
     pub(super) time: u32,
     pub(super) distance: u32,
-    /// Which tree it is in, if any.
+    /// Whether it is in the sink's tree, if it is in a tree.
     pub(super) is_sink: bool,
     pub(super) is_changed: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct Arc {
     pub(super) head: u32,
     /// The arc that goes the other way.
     pub(super) sister: u32,
-    /// What it can still carry.
+    /// The amount that it can still carry.
     pub(super) residual: f64,
 }
 
@@ -71,8 +71,7 @@ impl Edge {
         Self { a, b, capacity, back, arc: NONE }
     }
 
-    /// The arc from a to b. None as long as the network is not laid out, and for loops: no cut goes
-    /// through them.
+    /// The arc from a to b. `None` until the network is laid out, and for loops, which no cut crosses.
     pub(super) fn arc(&self) -> Option<usize> {
         (self.arc != NONE).then_some(self.arc as usize)
     }
@@ -83,8 +82,8 @@ impl Edge {
 }
 
 impl MaxFlow {
-    /// Gives every edge its two arcs. The flow in those that had arcs already stays; the search trees
-    /// do not.
+    /// Gives every edge its two arcs. Edges that already had arcs keep their flow; the search trees are
+    /// dropped.
     pub(super) fn lay_out(&mut self) {
         self.forget_search();
         let n = self.nodes.len();
@@ -95,7 +94,8 @@ impl MaxFlow {
             self.starts[edge.a as usize] += 1;
             self.starts[edge.b as usize] += 1;
         }
-        // Now the end of each node's arcs; filling from the back leaves their beginnings.
+        // Turn counts into the ends of each node's arcs. Filling from the back turns them into the
+        // beginnings.
         let mut total = 0;
         for start in &mut self.starts {
             total += *start;

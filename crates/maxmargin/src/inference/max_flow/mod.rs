@@ -1,21 +1,21 @@
 //! Maximum flow and minimum cut, with real capacities.
 //!
-//! A network has nodes, edges with a capacity in each direction, and two terminals that are not
-//! nodes: every node may be tied to the source, to the sink, or to both. That is the form in which
-//! energies with two states per variable come:
+//! A network has nodes, edges with a capacity in each direction, and two terminals that are not nodes:
+//! every node may be tied to the source, to the sink, or to both. Energies with two states per variable
+//! have this form:
 //!
 //! ```text
 //! minimise  Σᵥ [v ∈ T]·sourceᵥ + [v ∈ S]·sinkᵥ + Σ_{ab} [a ∈ S, b ∈ T]·c_ab + [b ∈ S, a ∈ T]·c_ba
 //! ```
 //!
-//! over all ways to put nodes on the source's side S or on the sink's side T; the minimum is the value
-//! of the maximum flow.
+//! over all ways to put nodes on the source's side S or on the sink's side T. The minimum is the value of
+//! the maximum flow.
 //!
-//! The algorithm is that of Boykov and Kolmogorov: a tree of nodes that the source can reach and one
-//! of nodes that can reach the sink grow until they touch, what the path can carry is sent along it,
-//! and the branches that this has cut off look for new parents. Network, flow and trees stay where
-//! they are between calls, so that solving again after some capacities have changed
-//! ([`set_tie`](MaxFlow::set_tie), [`set_edge`](MaxFlow::set_edge)) starts from what is known.
+//! The algorithm is that of Boykov and Kolmogorov. A tree of nodes that the source can reach and a tree
+//! of nodes that can reach the sink grow until they touch. Then as much flow as possible is sent along
+//! the path between them, and branches that this cuts off look for new parents. Network, flow and trees
+//! are kept between calls, so solving again after some capacities have changed
+//! ([`set_tie`](MaxFlow::set_tie), [`set_edge`](MaxFlow::set_edge)) starts from the last result.
 //!
 //! ```
 //! use maxmargin::inference::MaxFlow;
@@ -30,11 +30,10 @@
 //!
 //! # Rounding
 //!
-//! Sums and differences of whole numbers up to 2⁵³ are exact, and so are those of whole multiples of
-//! one power of two. Capacities that are rounded to such a [`Quantum`] first are thus solved without
-//! any rounding inside: the algorithm must come to an end, and since the cut it finds is the one with
-//! the fewest nodes on the source's side, of which there is only one, the answer is the same bit for
-//! bit whether it started from nothing or from an earlier flow.
+//! Sums and differences of whole numbers up to 2⁵³ are exact, and so are those of whole multiples of one
+//! power of two. If capacities are first rounded to such a [`Quantum`], the algorithm makes no rounding
+//! errors, so it terminates. It finds the cut with the fewest nodes on the source's side, which is
+//! unique, so the answer has the same bits whether it started from zero or from an earlier flow.
 
 mod layout;
 mod quantum;
@@ -45,7 +44,7 @@ pub use quantum::Quantum;
 use layout::{Arc, Edge, Node};
 use std::collections::VecDeque;
 
-/// A network, and the memory to find its maximum flow again and again.
+/// A network, with the memory to find its maximum flow repeatedly.
 ///
 /// ```
 /// use maxmargin::inference::MaxFlow;
@@ -62,37 +61,37 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Default)]
 pub struct MaxFlow {
     nodes: Vec<Node>,
-    /// What each node was tied with: from the source, to the sink.
+    /// The capacities of the ties of each node: from the source, to the sink.
     ties: Vec<(f64, f64)>,
     edges: Vec<Edge>,
     /// The arcs of each node side by side, two for every edge.
     arcs: Vec<Arc>,
-    /// Where the arcs of each node begin, and one past the last.
+    /// The index of the first arc of each node, and the number of all arcs.
     starts: Vec<u32>,
     /// Whether all edges have their arcs.
     is_laid_out: bool,
-    /// Whether the search trees are those of the flow there is, but for what is around changed nodes.
+    /// Whether the search trees belong to the current flow, except around changed nodes.
     has_trees: bool,
     flow: f64,
-    /// Counts searches, so that nothing has to be unmarked.
+    /// Counts searches, so that marks need not be cleared.
     time: u32,
     /// Nodes whose ties or edges have changed since the trees were grown.
     changed: Vec<u32>,
-    /// The first and the last of the nodes that may have something to grow to.
+    /// The first and the last of the active nodes, which may have neighbours to take in.
     active: Option<(u32, u32)>,
     orphans: VecDeque<u32>,
     spare_arcs: Vec<Arc>,
 }
 
 impl MaxFlow {
-    /// A network of so many nodes, without edges.
+    /// Creates a network with this number of nodes, without edges.
     pub fn new(nodes: usize) -> Self {
         let mut network = Self::default();
         network.reset(nodes);
         network
     }
 
-    /// Forgets all edges and begins anew with so many nodes; memory is kept.
+    /// Removes all edges and starts again with this number of nodes. The memory is kept.
     ///
     /// ```
     /// let mut network = maxmargin::inference::MaxFlow::new(1);
@@ -141,7 +140,7 @@ impl MaxFlow {
         self.shift(node, from_source, to_sink);
     }
 
-    /// Sets what [`tie`](Self::tie) has added up so far to other capacities.
+    /// Replaces the capacities that [`tie`](Self::tie) has added up so far.
     ///
     /// ```
     /// let mut network = maxmargin::inference::MaxFlow::new(1);
@@ -152,7 +151,7 @@ impl MaxFlow {
     /// ```
     ///
     /// # Panics
-    /// As [`tie`](Self::tie).
+    /// The same as for [`tie`](Self::tie).
     pub fn set_tie(&mut self, node: usize, from_source: f64, to_sink: f64) {
         check(from_source);
         check(to_sink);
@@ -162,8 +161,8 @@ impl MaxFlow {
         }
     }
 
-    /// Adds an edge from node `a` to node `b` with the given capacity, and one back; the number by
-    /// which [`set_edge`](Self::set_edge) knows it, counted from 0.
+    /// Adds an edge from node `a` to node `b` with a capacity in each direction. Returns its number,
+    /// counted from 0, for [`set_edge`](Self::set_edge).
     ///
     /// ```
     /// let mut network = maxmargin::inference::MaxFlow::new(2);
@@ -184,7 +183,7 @@ impl MaxFlow {
         self.edges.len() - 1
     }
 
-    /// Sets the capacities of an edge. Flow that they do not allow any longer is taken back.
+    /// Sets the capacities of an edge. Flow that exceeds them is taken back.
     ///
     /// # Panics
     /// If there is no such edge, or a capacity is negative, NaN or infinite.
@@ -200,12 +199,12 @@ impl MaxFlow {
         (found.capacity, found.back) = (capacity, back);
         let Some(there) = found.arc() else { return };
         let again = self.arcs[there].sister as usize;
-        // What still goes, if the flow stays; at most one of the two is negative.
+        // The residual capacities if the flow stays. At most one of the two is negative.
         let mut residual = self.arcs[there].residual + (capacity - before);
         let mut residual_back = self.arcs[again].residual + (back - before_back);
         let too_much = (-residual).max(-residual_back);
         if too_much > 0.0 {
-            // Flow is taken off the edge: it piles up at one end, and is missing at the other.
+            // Take flow off the edge: it accumulates at one end and is missing at the other.
             let (full, short) = if residual < 0.0 { (a, b) } else { (b, a) };
             (residual, residual_back) =
                 if residual < 0.0 { (0.0, capacity + back) } else { (capacity + back, 0.0) };
@@ -218,10 +217,10 @@ impl MaxFlow {
         self.mark(b);
     }
 
-    /// Takes all flow back: the next search starts from nothing. Capacities stay.
+    /// Takes all flow back, so that the next search starts from zero. Capacities are kept.
     ///
-    /// That is called for when capacities have changed over to another [`Quantum`]: the old flow is
-    /// no whole multiple of it.
+    /// This is necessary if capacities have changed to another [`Quantum`], because the old flow is not a
+    /// whole multiple of it.
     ///
     /// ```
     /// let mut network = maxmargin::inference::MaxFlow::new(1);
@@ -248,8 +247,8 @@ impl MaxFlow {
 
     /// Finds the maximum flow, which is the capacity of a minimum cut, and returns its value.
     ///
-    /// Capacities may change and edges may be added afterwards; solving again goes on from the flow
-    /// there is.
+    /// Capacities may change and edges may be added afterwards. Solving again continues from the current
+    /// flow.
     ///
     /// ```
     /// let mut network = maxmargin::inference::MaxFlow::new(2);
@@ -284,17 +283,17 @@ impl MaxFlow {
         self.nodes[node].is_in_source_tree()
     }
 
-    /// Adds to the two ties of a node what may be negative, at the flow there is.
+    /// Adds amounts, which may be negative, to the two ties of a node and keeps the flow.
     fn shift(&mut self, node: usize, from_source: f64, to_sink: f64) {
         let excess = self.nodes[node].excess;
         let (from, to) = (from_source + excess.max(0.0), to_sink + (-excess).max(0.0));
-        // What comes from the source and can go to the sink at once never enters the network.
+        // Flow that can go from the source to the sink directly never enters the network.
         self.flow += from.min(to);
         self.nodes[node].excess = from - to;
         self.mark(node);
     }
 
-    /// Notes that the search trees have to be looked at around a node.
+    /// Marks a node around which the search trees must be repaired.
     fn mark(&mut self, node: usize) {
         if self.has_trees && !self.nodes[node].is_changed {
             self.nodes[node].is_changed = true;

@@ -1,16 +1,16 @@
-//! Rounding capacities so that nothing is rounded later.
+//! Rounding of capacities such that sums of them are exact.
 
-/// Exponents of quanta are multiples of this, so that they seldom change when capacities do.
+/// Exponents of quanta are multiples of this, so that they rarely change when capacities do.
 const EXPONENT_STEP: i32 = 2;
 
-/// All numbers together are less than two to this power of quanta.
+/// The sum of all capacities is less than two to this power quanta.
 const BITS: i32 = 51;
 
-/// A power of two, of which capacities are made whole multiples.
+/// A power of two, to whose multiples capacities are rounded.
 ///
-/// It is chosen so that all of them together are less than 2⁵¹ quanta, and at least 2⁴⁸ unless they
-/// are 0: the numbers of a flow, which are sums and differences of capacities, are then exact, and a
-/// capacity is changed by at most 2⁻⁴⁹ of the sum of all.
+/// It is chosen such that the sum of all capacities is less than 2⁵¹ quanta, and at least 2⁴⁸ unless it
+/// is 0. The numbers of a flow, which are sums and differences of capacities, are then exact, and a
+/// capacity changes by at most 2⁻⁴⁹ of the sum.
 ///
 /// ```
 /// use maxmargin::inference::algorithms::Quantum;
@@ -32,7 +32,7 @@ impl Quantum {
     /// If the sum is negative, NaN or infinite.
     pub fn of(total: f64) -> Self {
         assert!(total >= 0.0 && total.is_finite(), "capacities sum to {total}");
-        // The least e with total < 2ᵉ; at the very bottom and top, quanta stay normal numbers.
+        // The smallest e with total < 2ᵉ, limited such that quanta are normal numbers.
         let exponent = match (total.to_bits() >> 52) as i32 {
             0 => -1022,
             biased => biased - 1022,
@@ -41,11 +41,11 @@ impl Quantum {
         Self { exponent: (exponent + up - BITS).clamp(-1022, 1023 - BITS - 1) }
     }
 
-    /// The whole multiple that is nearest to `capacity`.
+    /// The multiple of the quantum that is nearest to `capacity`.
     #[inline]
     pub fn round(self, capacity: f64) -> f64 {
         let unit = f64::from_bits(((self.exponent + 1023) as u64) << 52);
-        // A number of this size has no room for anything smaller than one quantum.
+        // A number of this size cannot represent anything smaller than one quantum.
         let shift = 1.5 * unit * (1u64 << 52) as f64;
         (capacity + shift) - shift
     }

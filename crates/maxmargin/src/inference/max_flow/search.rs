@@ -1,9 +1,8 @@
-//! Two trees that grow towards each other.
+//! The search for augmenting paths, with two trees that grow towards each other.
 //!
-//! The source's tree has nodes that the source can send something to, the sink's those that can send
-//! something to the sink. Active nodes are those that may have neighbours to take in. In a node of
-//! the source's tree, the arc *from* its parent has something left; in the sink's tree, the arc *to*
-//! it.
+//! The source's tree contains nodes to which the source can send flow, the sink's tree nodes that can
+//! send flow to the sink. Active nodes may have neighbours to take in. In the source's tree, the arc
+//! *from* the parent of a node has residual capacity; in the sink's tree, the arc *to* its parent.
 
 use super::MaxFlow;
 use super::layout::{FREE, NONE, Node, ORPHAN, ROOT};
@@ -21,7 +20,7 @@ impl MaxFlow {
             self.plant_trees();
         }
         while let Some(node) = self.next_active() {
-            // After a path was used, the same node may have others.
+            // The same node may have more than one path.
             while self.nodes[node].parent != FREE
                 && let Some(arc) = self.grow(node)
             {
@@ -32,7 +31,7 @@ impl MaxFlow {
         }
     }
 
-    /// Begins with the nodes that are tied to a terminal.
+    /// Starts the trees with the nodes that are tied to a terminal.
     fn plant_trees(&mut self) {
         self.has_trees = true;
         for at in 0..self.nodes.len() {
@@ -48,7 +47,7 @@ impl MaxFlow {
         }
     }
 
-    /// Makes the trees true again where something has changed.
+    /// Repairs the trees around changed nodes.
     fn mend_trees(&mut self) {
         for which in 0..self.changed.len() {
             let at = self.changed[which] as usize;
@@ -68,7 +67,7 @@ impl MaxFlow {
                 {
                     self.make_orphan(at);
                 }
-                // Arcs that had nothing left may have something now.
+                // Arcs may have residual capacity that they did not have before.
                 self.activate(at);
             }
         }
@@ -76,7 +75,7 @@ impl MaxFlow {
         self.adopt_orphans();
     }
 
-    /// What the arc between a node and its parent can still carry, in the direction of the tree.
+    /// The residual capacity between a node and its parent, in the direction of the tree.
     fn parent_residual(&self, at: usize) -> f64 {
         let arc = self.arcs[self.nodes[at].parent as usize];
         if self.nodes[at].is_sink { arc.residual } else { self.arcs[arc.sister as usize].residual }
@@ -86,7 +85,7 @@ impl MaxFlow {
         self.starts[at] as usize..self.starts[at + 1] as usize
     }
 
-    /// Lets the tree of a node take in its neighbours. The arc to the other tree, if it is met, in
+    /// Lets the tree of a node take in its neighbours. Returns an arc to the other tree if they meet, in
     /// the direction from the source to the sink.
     fn grow(&mut self, at: usize) -> Option<usize> {
         let Node { is_sink, time, distance, .. } = self.nodes[at];
@@ -105,7 +104,7 @@ impl MaxFlow {
             } else if other.is_sink != is_sink {
                 return Some(forward);
             } else if other.time <= time && other.distance > distance {
-                // A shorter way to the terminal, as far as is known.
+                // As far as is known, this is a shorter path to the terminal.
                 other.parent = sister;
                 (other.time, other.distance) = (time, distance + 1);
             }
@@ -116,6 +115,7 @@ impl MaxFlow {
     /// Sends as much as possible from the source through `arc`, which joins the trees, to the sink.
     fn augment(&mut self, arc: usize) {
         let (from, to) = (self.arcs[self.arcs[arc].sister as usize].head, self.arcs[arc].head);
+        // Find the amount that the whole path can carry.
         let mut amount = self.arcs[arc].residual;
         for end in [from, to] {
             let mut at = end as usize;
@@ -126,6 +126,7 @@ impl MaxFlow {
             amount = amount.min(self.nodes[at].excess.abs());
         }
         self.flow += amount;
+        // Send it. Nodes whose arc to the parent is used up become orphans.
         self.send(arc, amount);
         for end in [from, to] {
             let mut at = end as usize;
@@ -161,14 +162,14 @@ impl MaxFlow {
 
     fn adopt_orphans(&mut self) {
         while let Some(orphan) = self.orphans.pop_front() {
-            // It may have become a root in the meantime.
+            // The node may have become a root in the meantime.
             if self.nodes[orphan as usize].parent == ORPHAN {
                 self.adopt(orphan as usize);
             }
         }
     }
 
-    /// Finds an orphan the new parent that is nearest to the terminal, or sets it free.
+    /// Finds the possible parent of an orphan that is nearest to the terminal, or frees the orphan.
     fn adopt(&mut self, at: usize) {
         let is_sink = self.nodes[at].is_sink;
         let (mut best, mut nearest) = (FREE, u32::MAX);
@@ -196,7 +197,7 @@ impl MaxFlow {
         self.leave(at, is_sink);
     }
 
-    /// Tells the neighbours of a node that it is no longer in their tree.
+    /// Updates the neighbours of a node that has left their tree.
     fn leave(&mut self, at: usize, is_sink: bool) {
         for arc in self.arc_range(at) {
             let head = self.arcs[arc].head as usize;
@@ -209,7 +210,7 @@ impl MaxFlow {
                 self.orphans.push_back(head as u32);
             }
             if self.carries(arc, is_sink) {
-                self.activate(head); // there is something to take in again
+                self.activate(head); // there may be nodes to take in again
             }
         }
     }
@@ -222,7 +223,7 @@ impl MaxFlow {
         residual > 0.0
     }
 
-    /// How far a node is from its terminal, if it is still connected to it.
+    /// The distance of a node from its terminal, if it is still connected to it.
     fn distance(&mut self, from: usize) -> Option<u32> {
         let (mut at, mut steps) = (from, 0);
         loop {
@@ -244,7 +245,7 @@ impl MaxFlow {
                 }
             }
         }
-        // So that the next walk can stop early.
+        // Mark the nodes on the path, so that the next walk can stop early.
         let (mut at, mut left) = (from, steps);
         while self.nodes[at].time != self.time {
             let node = &mut self.nodes[at];
@@ -255,7 +256,7 @@ impl MaxFlow {
         Some(steps)
     }
 
-    /// Puts a node at the end of the queue, unless it is there.
+    /// Appends a node to the queue, unless it is in it.
     #[inline]
     fn activate(&mut self, at: usize) {
         if self.nodes[at].next_active != NONE {
@@ -287,7 +288,7 @@ impl MaxFlow {
 }
 
 impl Node {
-    /// Makes it the root of the tree that its excess belongs to.
+    /// Makes the node the root of the tree that its excess belongs to.
     fn become_root(&mut self, time: u32) {
         self.parent = ROOT;
         self.is_sink = self.excess < 0.0;

@@ -1,4 +1,4 @@
-//! Expectations over two labels. The only potential is that of the wrong one.
+//! Expectations over two labels. The only potential belongs to the wrong label.
 
 use super::problem::{Binary, BinaryWorkspace, WRONG};
 use crate::problem::expectations::Expectations;

@@ -13,9 +13,9 @@
 //!
 //! # The same objective as LIBLINEAR's
 //!
-//! With λ = 1/(C·n) and cᵢ = 1 it is ½‖w‖² + C Σᵢ max(0, 1 − yᵢ⟨w, xᵢ⟩) = P(w)/λ: LIBLINEAR's
-//! solver 3, scikit-learn's `LinearSVC(loss="hinge", fit_intercept=False)`; with a bias of value b,
-//! `fit_intercept=True, intercept_scaling=b`.
+//! With λ = 1/(C·n) and cᵢ = 1, P(w)/λ = ½‖w‖² + C Σᵢ max(0, 1 − yᵢ⟨w, xᵢ⟩). This is the objective of
+//! LIBLINEAR's solver 3 and of scikit-learn's `LinearSVC(loss="hinge", fit_intercept=False)`. A bias of
+//! value b corresponds to `fit_intercept=True, intercept_scaling=b`.
 
 mod expectations;
 mod problem;

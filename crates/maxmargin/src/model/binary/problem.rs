@@ -10,7 +10,7 @@ use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
-/// Data that do not fit a binary shape.
+/// Why data do not fit a binary shape.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -61,7 +61,7 @@ pub enum BinaryError {
 pub struct Binary {
     shape: BinaryShape,
     data: LabelledRows,
-    /// What the engine asks of every row again and again, side by side.
+    /// The numbers of each row that the engine needs again and again.
     facts: Vec<Fact>,
 }
 
@@ -96,14 +96,14 @@ pub struct BinaryWorkspace {
     pub(super) score: f64,
 }
 
-/// The only part of an output: that it is wrong.
+/// The only part of an output, which says that it is wrong.
 pub(super) const WRONG: u64 = 0;
 
 impl Binary {
-    /// The rows of `data` that have the label `positive` against all others.
+    /// Creates a problem that separates the rows of `data` with the label `positive` from all others.
     ///
     /// # Errors
-    /// An attribute that the shape does not have, or a bias that makes no sense.
+    /// If a row has an attribute that the shape does not have, or if the bias is not positive and finite.
     pub fn new(shape: BinaryShape, data: LabelledRows, positive: u32) -> Result<Self, BinaryError> {
         if let Some(bias) = shape.bias.filter(|bias| !(*bias > 0.0 && bias.is_finite())) {
             return Err(BinaryError::Bias(bias));

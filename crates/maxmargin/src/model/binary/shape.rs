@@ -4,7 +4,7 @@ use crate::model::rows::Row;
 
 /// The shape of a binary model: the number of attributes, and the bias.
 ///
-/// In w come the attributes, then the bias if there is one.
+/// The weights of the attributes come first in w, then the weight of the bias if there is one.
 ///
 /// ```
 /// use maxmargin::model::{Row, binary::BinaryShape};
@@ -19,7 +19,7 @@ use crate::model::rows::Row;
 pub struct BinaryShape {
     /// Number of attributes.
     pub attributes: usize,
-    /// The value that every row has in an attribute of its own, positive and finite; none for no
+    /// The value of an additional attribute that every row has, positive and finite. `None` means no
     /// bias.
     pub bias: Option<f64>,
 }
@@ -57,7 +57,7 @@ impl BinaryShape {
     /// ```
     ///
     /// # Panics
-    /// As [`score`](Self::score).
+    /// The same as for [`score`](Self::score).
     pub fn predict(&self, w: &[f64], row: Row<'_>) -> bool {
         self.score(w, row) > 0.0
     }

@@ -1,4 +1,4 @@
-//! Everything a trained chain can be asked about a sequence.
+//! Decoding with a trained chain: best and n-best labellings, margins, rules and fixed labels.
 
 use super::rules::Rules;
 use super::sequences::Sequence;
@@ -7,15 +7,15 @@ use crate::inference::max_marginals::max_marginals;
 use crate::inference::n_best::{ScoredPath, n_best};
 use crate::inference::viterbi::viterbi;
 
-/// A trained chain at work: the best labelling of a sequence, the n best, how sure each label is;
-/// with rules that labellings must keep, and labels that are known already.
+/// Decodes sequences with a trained chain: finds the best or the n best labellings and the margin of each
+/// label. Labellings can be restricted by rules and by labels that are known already.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainShape, ChainDecoder, Rules, Sequences};
 ///
 /// let shape = ChainShape::new(2, 1);
 /// let mut w = vec![0.0; shape.dim()];
-/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 speaks for label 1
+/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 favours label 1
 /// let mut data = Sequences::new();
 /// for value in [1.0, -0.25] {
 ///     data.push_token([(0, value)], 0)?;
@@ -43,16 +43,17 @@ pub struct ChainDecoder<'a> {
     shape: ChainShape,
     w: &'a [f64],
     rules: Option<&'a Rules>,
-    /// Scores of pairs of labels, −∞ where a rule forbids them; empty for none.
+    /// Scores of pairs of labels, −∞ for pairs that a rule forbids. Empty if there are no transitions and
+    /// no rules.
     transitions: Vec<f64>,
-    /// Node scores of the current sequence, −∞ where something forbids the label.
+    /// Node scores of the current sequence, −∞ for labels that are forbidden.
     nodes: Vec<f64>,
     forward: Vec<f64>,
     labels: Vec<u32>,
 }
 
 impl<'a> ChainDecoder<'a> {
-    /// A decoder for a chain with the weights `w`.
+    /// Creates a decoder for a chain with the weights `w`.
     ///
     /// # Panics
     /// If `w` is shorter than the shape says.
@@ -62,7 +63,7 @@ impl<'a> ChainDecoder<'a> {
         Self { shape: *shape, w, rules: None, transitions, nodes, forward, labels }
     }
 
-    /// The same with rules that all labellings must keep.
+    /// Adds rules that all labellings must keep.
     ///
     /// # Panics
     /// If the rules are for another number of labels.
@@ -79,10 +80,11 @@ impl<'a> ChainDecoder<'a> {
         Self { rules: Some(rules), ..self }
     }
 
-    /// Takes up a sequence. Labels that were fixed in the one before are free again.
+    /// Makes `sequence` the current one. All its labels are free, even if labels of the last sequence
+    /// were fixed.
     ///
     /// # Panics
-    /// As [`ChainShape::score_nodes`].
+    /// The same as for [`ChainShape::score_nodes`].
     pub fn fill(&mut self, sequence: Sequence<'_>) {
         self.shape.score_nodes(self.w, sequence, &mut self.nodes);
         let Some(rules) = self.rules else { return };
@@ -98,7 +100,7 @@ impl<'a> ChainDecoder<'a> {
         }
     }
 
-    /// Holds position `t` of the current sequence at a label that is known already.
+    /// Fixes position `t` of the current sequence at a label that is known already.
     ///
     /// # Panics
     /// If there is no such position or label.
@@ -113,11 +115,11 @@ impl<'a> ChainDecoder<'a> {
         }
     }
 
-    /// Finds the best labelling, which is then in [`labels`](Self::labels); its score, or none if no
-    /// labelling keeps all rules.
+    /// Finds the best labelling and returns its score, or `None` if no labelling keeps all rules. The
+    /// labelling is then in [`labels`](Self::labels).
     ///
     /// # Panics
-    /// Without a call of [`fill`](Self::fill) before, as with the other questions.
+    /// If [`fill`](Self::fill) has not been called. The same holds for the other methods that decode.
     pub fn best(&mut self) -> Option<f64> {
         let k = self.shape.labels;
         let score = viterbi(&self.nodes, &self.transitions, k, &mut self.forward, &mut self.labels);
@@ -129,20 +131,21 @@ impl<'a> ChainDecoder<'a> {
         &self.labels
     }
 
-    /// The `n` best labellings, best first; fewer if there are not so many.
+    /// The `n` best labellings, best first. The list is shorter if there are fewer labellings.
     pub fn n_best(&self, n: usize) -> Vec<ScoredPath> {
         n_best(&self.nodes, &self.transitions, self.shape.labels, n)
     }
 
-    /// For each position and label, the score of the best labelling with it: one row per position.
+    /// For each position and label, the score of the best labelling that contains it; one row per
+    /// position.
     pub fn max_marginals(&self) -> Vec<f64> {
         let mut marginals = Vec::new();
         max_marginals(&self.nodes, &self.transitions, self.shape.labels, &mut marginals);
         marginals
     }
 
-    /// How sure each position of the best labelling is: how much the score falls at least if its label
-    /// changes. Infinite where no other label is possible, and 0 at ties.
+    /// The margin of each position of the best labelling: by how much at least the score falls if the
+    /// label of the position changes. A margin is infinite if no other label is possible, and 0 at ties.
     pub fn margins(&self) -> Vec<f64> {
         let margin = |row: &[f64]| {
             let (mut best, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);

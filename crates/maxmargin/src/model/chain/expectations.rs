@@ -1,7 +1,7 @@
 //! Expectations of chains, by a forward and a backward pass.
 //!
-//! Potentials are one for each label at each position, and then one for each pair of labels, the same
-//! at all positions: so are the weights of transitions, and so is every step.
+//! There is one potential for each label at each position, followed by one for each pair of labels. All
+//! positions share the potentials of pairs, as they share the weights of transitions.
 
 use super::parts::{edge, node};
 use super::problem::{Chain, ChainWorkspace};

@@ -1,13 +1,13 @@
-//! Are these the marginals of a distribution over labellings?
+//! Checks that masses are the marginals of a distribution over labellings.
 
 use super::parts::{Part, decode};
 use super::problem::Chain;
 use crate::problem::sparse::SparseVec;
 use std::collections::BTreeMap;
 
-/// Checks that node and edge marginals are non-negative, sum to one at every position and agree with
-/// each other, and that the loss is theirs. For a chain this is enough for them to be the marginals
-/// of a distribution over labellings.
+/// Checks that node and edge marginals are nonnegative, sum to one at every position and agree with each
+/// other, and that the loss belongs to them. For a chain these conditions suffice: the masses are then
+/// the marginals of a distribution over labellings.
 pub(super) fn check(
     chain: &Chain,
     i: usize,
@@ -20,7 +20,7 @@ pub(super) fn check(
     let edges = chain.shape().groups.transition;
     let mut node_sums = vec![0.0; length];
     let mut edge_sums = vec![0.0; length];
-    // What is left of each node's mass after taking off the edges that leave it, and that enter it.
+    // The mass of each node minus the masses of the edges that leave it, and minus those that enter it.
     let mut leaving: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut entering: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for &(id, mass) in parts.entries() {
@@ -41,6 +41,7 @@ pub(super) fn check(
             part => return Err(format!("it has a part that does not exist: {part:?}")),
         }
     }
+    // Masses sum to 1 at every position, and nodes agree with their edges.
     let off = |sum: f64| (sum - 1.0).abs() > slack;
     if let Some(t) = node_sums.iter().position(|&sum| off(sum)) {
         return Err(format!("the masses of position {t} sum to {}, not to 1", node_sums[t]));
@@ -55,6 +56,7 @@ pub(super) fn check(
             return Err(format!("label {y} at position {t} and its edges differ by {rest:e}"));
         }
     }
+    // The loss is the expected loss of the masses.
     let own: f64 = parts.entries().iter().map(|&(id, mass)| chain.part_loss(i, id) * mass).sum();
     if (own - loss).abs() > slack * (1.0 + own.abs()) {
         return Err(format!("its loss is stated as {loss}, but is {own}"));

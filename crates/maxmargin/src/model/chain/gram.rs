@@ -1,8 +1,8 @@
 //! Lengths of part vectors in feature space.
 //!
 //! Nodes of the same label share emission weights, so ‖Bp‖² needs the inner products of an example's
-//! tokens with each other. These are few and fixed, so they are computed once; only for examples so
-//! long that their table would dwarf the data itself, features are added up instead.
+//! tokens with each other. These are few and fixed, so they are computed once. For examples so long that
+//! the table would be much larger than the data, features are added up instead.
 
 use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
@@ -16,16 +16,16 @@ const ENTRIES_PER_ATTRIBUTE: usize = 4;
 /// The inner products of each example's tokens, biases and ends included.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Grams {
-    /// Row by row the lower triangles, one after another.
+    /// The lower triangles one after another, each row by row.
     products: Vec<f64>,
-    /// First entry of each example's triangle; an empty range where there is none.
+    /// The first entry of each example's triangle. The range is empty if an example has no table.
     starts: Vec<usize>,
 }
 
 /// Scratch memory for [`Grams::norm_sq`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct NormScratch {
-    /// Per label, 1 + the latest node entry with it, or 0.
+    /// For each label, 1 + the index of the latest node entry with this label, or 0.
     latest: Vec<u32>,
     nodes: Vec<NodeEntry>,
     edges: Vec<(usize, f64)>,
@@ -59,7 +59,7 @@ impl Grams {
         grams
     }
 
-    /// As [`new`](Self::new), where `product` tells the inner product of two tokens.
+    /// Like [`new`](Self::new), but `product` computes the inner product of two tokens.
     pub(super) fn with_products(
         shape: &ChainShape,
         data: &Sequences,
@@ -95,12 +95,12 @@ impl Grams {
         }
     }
 
-    /// Brings near what tells where the table of example `i` is.
+    /// Prefetches the position of the table of example `i`.
     pub(super) fn prefetch_place(&self, i: usize) {
         prefetch(&self.starts[i..=i]);
     }
 
-    /// Brings the table of example `i` near.
+    /// Prefetches the table of example `i`.
     pub(super) fn prefetch(&self, i: usize) {
         prefetch(&self.products[self.starts[i]..self.starts[i + 1]]);
     }
@@ -128,7 +128,8 @@ impl Grams {
     }
 }
 
-/// The inner product of two tokens: of their inputs, the bias, and of being the same end.
+/// The inner product of two tokens: that of their inputs, plus the bias, plus 1 for each end that they
+/// share.
 fn whole_product(shape: &ChainShape, length: usize, s: usize, t: usize, inputs: f64) -> f64 {
     let end = |at: usize, on: bool| f64::from(on && t == at);
     let mut product = f64::from(shape.groups.bias) + inputs;
@@ -140,8 +141,8 @@ fn whole_product(shape: &ChainShape, length: usize, s: usize, t: usize, inputs: 
 }
 
 impl NormScratch {
-    /// Finds the nodes of a part vector and links those with the same label; the squared length of
-    /// its edges, which share a weight if they join the same pair of labels, wherever they are.
+    /// Finds the nodes of a part vector and links those with the same label. Returns the squared length
+    /// of its edges; edges share a weight if they join the same pair of labels, at any position.
     fn collect(&mut self, shape: &ChainShape, parts: &SparseVec) -> f64 {
         let k = shape.labels;
         self.latest.resize(k, 0);
@@ -170,7 +171,7 @@ impl NormScratch {
         if is_dense { self.dense_edges() } else { self.sorted_edges() }
     }
 
-    /// Takes the sums of edges out of the dense table.
+    /// Returns the squared length of the edges from the dense table, and resets the table.
     fn dense_edges(&mut self) -> f64 {
         let mut total = 0.0;
         for &(pair, _) in &self.edges {
@@ -180,7 +181,7 @@ impl NormScratch {
         total
     }
 
-    /// Adds up edges of one pair after sorting them by pairs, for a table would be too large.
+    /// The squared length of the edges, sorted by pairs of labels, because a table would be too large.
     fn sorted_edges(&mut self) -> f64 {
         self.edges.sort_by_key(|&(pair, _)| pair);
         let same = self.edges.chunk_by(|a, b| a.0 == b.0);
@@ -188,7 +189,8 @@ impl NormScratch {
         sums.map(|sum| sum * sum).sum()
     }
 
-    /// Σ over pairs of nodes with one label, from the table of inner products.
+    /// The squared length of the nodes, from the table of inner products: a sum over pairs of nodes with
+    /// the same label.
     fn nodes_by_products(&self, triangle: &[f64]) -> f64 {
         let mut total = 0.0;
         for node in &self.nodes {
@@ -207,7 +209,7 @@ impl NormScratch {
         total
     }
 
-    /// The same by adding up the features of each label.
+    /// The squared length of the nodes, by adding up the features of each label.
     fn nodes_by_features(&mut self, shape: &ChainShape, sequence: Sequence<'_>) -> f64 {
         self.feature_sums.resize(shape.attributes, 0.0);
         let mut total = 0.0;
@@ -229,6 +231,7 @@ impl NormScratch {
             let entry = |at: u32| (at != 0).then(|| nodes[at as usize - 1]);
             std::iter::successors(entry(from), move |node| entry(node.before))
         };
+        // Add up the features of all nodes with this label.
         let (mut bias, mut total) = (0.0, 0.0);
         for node in linked() {
             let t = node.t as usize;

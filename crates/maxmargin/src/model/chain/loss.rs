@@ -6,7 +6,7 @@
 /// L(y) = 1/T · Σₜ c[true label at t] · cₜ · [yₜ is wrong]      without the 1/T if not normalised
 /// ```
 ///
-/// The costs cₜ of single positions come with the data; they are 1 unless they are given.
+/// The costs cₜ of single positions are part of the data. They are 1 by default.
 ///
 /// ```
 /// use maxmargin::model::chain::Hamming;

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Its parts are the nodes (t, yₜ) and the edges (t, yₜ, yₜ₊₁). A block of the dual is kept as the
-//! marginals of these parts, of which few are not zero; the local consistency of node and edge
-//! marginals is all there is to check of a dual point, since a chain is a tree.
+//! marginals of these parts, most of which are zero. Since a chain is a tree, node and edge marginals
+//! that are locally consistent make a feasible dual point.
 //!
 //! [`Sequences`] hold the data, [`ChainShape`] says which features there are, [`Hamming`] is the
 //! loss; together they make a [`Chain`], the problem to train. [`ChainScores`] predicts, and a

@@ -1,7 +1,8 @@
 //! Coordinates of a chain's part vectors: nodes (t, y) and edges (t, y, z) between t and t + 1.
 //!
-//! Packed so that decoding is a shift and a mask, and so that the parts of a labelling, written down
-//! position by position, are sorted already: the node of a position, then the edge that leaves it.
+//! They are packed such that decoding is a shift and a mask, and such that the parts of a labelling are
+//! sorted if they are written position by position: first the node of a position, then the edge that
+//! leaves it.
 
 use crate::problem::sparse::SparseVec;
 
@@ -53,7 +54,7 @@ pub(super) fn nodes_at(t: usize, entries: &[(u64, f64)]) -> &[(u64, f64)] {
     &entries[..count]
 }
 
-/// Appends the parts of a labelling; the edges only if transitions matter.
+/// Appends the parts of a labelling: its nodes, and its edges if `edges` is true.
 pub(super) fn push_labelling(labels: &[u32], edges: bool, parts: &mut SparseVec) {
     for (t, &y) in labels.iter().enumerate() {
         parts.push(node(t, y), 1.0);

@@ -14,7 +14,7 @@ use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
-/// Data that do not fit a chain's shape or loss.
+/// Why data do not fit the shape or the loss of a chain.
 ///
 /// ```
 /// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
@@ -52,10 +52,10 @@ pub enum ChainError {
         /// Number of attributes.
         attributes: usize,
     },
-    /// Label weights of the wrong number.
+    /// The number of label weights is not the number of labels.
     #[error("{found} label weights were given for {labels} labels")]
     LabelWeightCount {
-        /// How many were given.
+        /// The number of weights.
         found: usize,
         /// Number of labels.
         labels: usize,
@@ -109,20 +109,20 @@ pub struct Chain {
 /// for i in 0..chain.examples() {
 ///     chain.prepare(i, &w, &mut workspace);
 ///     chain.oracle(i, &w, &mut workspace, &mut y);
-///     assert_eq!(chain.loss(i, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+///     assert_eq!(chain.loss(i, &y), 1.0); // at w = 0 all scores are 0, so the largest loss wins
 /// }
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChainWorkspace {
     pub(crate) scores: ChainScores,
-    /// Node scores of the truth, while its loss is taken off them.
+    /// The original node scores of the truth, while the oracle has subtracted the loss from them.
     saved: Vec<f64>,
     norm: NormScratch,
     pub(super) marginals: ForwardBackward,
 }
 
 impl Chain {
-    /// Puts data, shape and loss together. Tokens of a sequence that was not ended are left out.
+    /// Creates a problem from data, shape and loss. Tokens of a sequence that was not ended are left out.
     ///
     /// ```
     /// use maxmargin::Problem;
@@ -138,7 +138,7 @@ impl Chain {
     /// ```
     ///
     /// # Errors
-    /// Labels, attributes or label weights that do not fit, or a number of labels that is not
+    /// If labels, attributes or label weights do not fit the shape, or if the number of labels is not
     /// supported.
     pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
         check(&shape, &data, loss)?;
@@ -147,8 +147,8 @@ impl Chain {
         Ok(Self { shape, data, loss, grams, bounds: None })
     }
 
-    /// The same chain with bounds on its weights; see [`GroupBounds`](crate::GroupBounds) for bounds
-    /// on whole groups of them. Training refuses bounds of another number than there are weights.
+    /// The same chain with bounds on its weights; see [`GroupBounds`](crate::GroupBounds) for bounds on
+    /// whole groups of them. Training refuses bounds whose number is not the number of weights.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -166,8 +166,8 @@ impl Chain {
         Self { bounds, ..self }
     }
 
-    /// The same chain with one attribute per token, `numbers[token]` of `count` with all tokens
-    /// counted through, and lengths that inner products of `product` give.
+    /// The same chain with one attribute per token: `numbers[token]`, which is below `count`, for the
+    /// tokens of all sequences in order. `product` computes inner products of two attributes.
     pub(crate) fn with_inputs(
         self,
         numbers: &[u32],
@@ -214,7 +214,8 @@ impl Chain {
         }
     }
 
-    /// Adds `scale` · nodes of position `t` to the biases and to the weights of both ends.
+    /// Adds `scale` · `nodes` of position `t` to the biases, and to the weights of the first or last
+    /// label at the ends.
     fn scatter_biases<S: Sink + ?Sized>(
         &self,
         t: usize,
@@ -378,7 +379,7 @@ impl Parts for Chain {
     }
 
     fn prefetch(&self, i: usize) {
-        // Asked for first, so that waiting for one place is waiting for the other too.
+        // Prefetch this first, so that its latency overlaps with that of the sequence.
         self.grams.prefetch_place(i);
         self.data.sequence(i).prefetch();
         self.grams.prefetch(i);
@@ -430,8 +431,8 @@ impl ScaledLosses for Chain {
         let ChainWorkspace { scores, saved, .. } = workspace;
         let (sequence, k) = (self.data.sequence(i), self.shape.labels);
         let truth = sequence.labels();
-        // A wrong label costs the same whichever it is, so instead of adding the cost to all wrong
-        // labels it is taken off the right one, and put back afterwards.
+        // All wrong labels cost the same. So instead of adding the cost to all wrong labels, subtract it
+        // from the right one, and restore that score afterwards.
         saved.clear();
         for ((row, &label), cost) in
             scores.nodes.chunks_exact_mut(k).zip(truth).zip(self.costs(sequence))

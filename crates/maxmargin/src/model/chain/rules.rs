@@ -1,9 +1,8 @@
-//! Rules that labellings have to keep at prediction.
+//! Rules that labellings must keep in prediction.
 
-/// Which labels may begin and end a sequence, and which may follow which.
+/// Says which labels may begin and end a sequence, and which labels may follow each other.
 ///
-/// Rules apply to prediction only: they need no training of their own, and any chain can be decoded
-/// with them.
+/// Rules apply to prediction only. They do not affect training, and any chain can be decoded with them.
 ///
 /// ```
 /// use maxmargin::model::chain::Rules;
@@ -28,8 +27,8 @@ impl Rules {
         Self { labels, follows: all(labels * labels), begins: all(labels), ends: all(labels) }
     }
 
-    /// The rules of chunks: `I-X` comes only after `B-X` or `I-X`, of the same X. Labels of another
-    /// form are free.
+    /// The BIO rules of chunks: `I-X` may only follow `B-X` or `I-X` with the same X. Other labels are
+    /// not restricted.
     pub fn bio<S: AsRef<str>>(names: &[S]) -> Self {
         let mut rules = Self::new(names.len());
         for (inside, name) in names.iter().enumerate() {
@@ -54,7 +53,7 @@ impl Rules {
     /// ```
     ///
     /// # Panics
-    /// If there are no such labels, as with the other rules.
+    /// If a label does not exist. The same holds for the other rules.
     #[must_use]
     pub fn forbid(mut self, first: u32, second: u32) -> Self {
         assert!((second as usize) < self.labels, "there is no label {second}");

@@ -1,11 +1,11 @@
-//! Labelled sequences in index form: what a chain is trained on and what it predicts.
+//! Labelled sequences in index form, for training and prediction.
 
 use crate::model::rows::{NotFinite, Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
 
-/// What is wrong with a sequence that was about to be added.
+/// Why a token or a sequence cannot be added.
 ///
 /// ```
 /// use maxmargin::model::chain::{SequenceError, Sequences};
@@ -28,21 +28,21 @@ pub enum SequenceError {
         /// The offending value.
         value: f64,
     },
-    /// A sequence that was ended before it got a token.
+    /// A sequence was ended before it had a token.
     #[error("a sequence needs at least one token")]
     Empty,
     /// An example weight that is not a positive finite number.
     #[error("the example weight is {0}; a positive finite number is needed")]
     Weight(f64),
-    /// A cost of a mistake that is negative or not a finite number.
+    /// The cost of a mistake is negative or not finite.
     #[error("the cost of a mistake is {0}; a finite number ≥ 0 is needed")]
     Cost(f64),
 }
 
-/// Sequences of tokens; a token has sparse real-valued attributes and a label.
+/// Sequences of tokens. A token has sparse real-valued attributes and a label.
 ///
-/// Everything is stored in a few flat arrays (compressed rows), so that a pass over the data is a
-/// pass over memory. Attributes and labels are plain indices; names are the business of the reader.
+/// Everything is stored in a few flat arrays (compressed rows), so a pass over the data reads memory in
+/// order. Attributes and labels are plain indices; the code that reads files handles names.
 ///
 /// An attribute may occur several times in one token; its values then add up, as in CRFsuite.
 ///
@@ -76,7 +76,7 @@ impl Default for Sequences {
     }
 }
 
-/// Where a sequence begins.
+/// The first token and the first attribute entry of a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Start {
     token: usize,
@@ -97,8 +97,8 @@ impl Sequences {
 
     /// Adds a token with its attributes `(index, value)` and its label to the open sequence.
     ///
-    /// Any index will do here; that labels and attributes fit a shape is for
-    /// [`Chain::new`](super::Chain::new) to check.
+    /// Any index is accepted here; [`Chain::new`](super::Chain::new) checks that labels and attributes
+    /// fit a shape.
     ///
     /// ```
     /// use maxmargin::model::chain::Sequences;
@@ -111,7 +111,7 @@ impl Sequences {
     /// ```
     ///
     /// # Errors
-    /// A value that is NaN or infinite; the token is then not added.
+    /// If a value is NaN or infinite. The token is not added then.
     pub fn push_token(
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -120,8 +120,8 @@ impl Sequences {
         self.push_weighted_token(attributes, label, 1.0)
     }
 
-    /// As [`push_token`](Self::push_token), where a mistake at this token costs `cost` times as much
-    /// as elsewhere: see [`Hamming`](crate::model::chain::Hamming).
+    /// Like [`push_token`](Self::push_token), but a mistake at this token costs `cost` times as much as
+    /// by default: see [`Hamming`](crate::model::chain::Hamming).
     ///
     /// ```
     /// use maxmargin::model::chain::Sequences;
@@ -136,8 +136,8 @@ impl Sequences {
     /// ```
     ///
     /// # Errors
-    /// A value that is NaN or infinite, or a cost that is no finite number ≥ 0; the token is then not
-    /// added.
+    /// If a value is NaN or infinite, or if the cost is not a finite number ≥ 0. The token is not added
+    /// then.
     pub fn push_weighted_token(
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -172,8 +172,8 @@ impl Sequences {
     /// ```
     ///
     /// # Errors
-    /// No token since the last call, or a weight that is not positive and finite; the sequence then
-    /// stays open.
+    /// If no token was added since the last call, or if the weight is not positive and finite. The
+    /// sequence stays open then.
     pub fn end_sequence(&mut self, weight: f64) -> Result<(), SequenceError> {
         if self.open_tokens() == 0 {
             return Err(SequenceError::Empty);
@@ -248,7 +248,7 @@ impl Sequences {
         if self.weights.is_empty() { 1.0 } else { self.weights[i] }
     }
 
-    /// The sequences whose index is to be kept, in the same order.
+    /// Returns the sequences for whose index `keep` returns `true`, in the same order.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -262,7 +262,7 @@ impl Sequences {
         let mut selected = Self::new();
         for (i, sequence) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
             for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
-                // What is in here was checked when it came in.
+                // The data were checked when they were added.
                 let _ = selected.push_weighted_token(token.pairs(), label, sequence.cost(t));
             }
             let _ = selected.end_sequence(self.weight(i));
@@ -270,15 +270,15 @@ impl Sequences {
         selected
     }
 
-    /// The same sequences with a single attribute per token, `numbers[token]`, of the value 1. What is
-    /// open is left out.
+    /// The same sequences with a single attribute per token, `numbers[token]`, whose value is 1. The open
+    /// sequence is left out.
     #[must_use]
     pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
         let mut data = Self::new();
         let mut tokens = numbers.iter().zip(&self.labels);
         for (i, sequence) in self.iter().enumerate() {
             for (t, (&number, &label)) in tokens.by_ref().take(sequence.len()).enumerate() {
-                // 1 is finite, and costs and weights were checked when they came in.
+                // 1 is finite, and costs and weights were checked when they were added.
                 let _ = data.push_weighted_token([(number, 1.0)], label, sequence.cost(t));
             }
             let _ = data.end_sequence(self.weight(i));
@@ -286,8 +286,8 @@ impl Sequences {
         data
     }
 
-    /// One past the largest label, 0 without tokens. Open sequences count as well: it is the number
-    /// of labels that a shape needs at least.
+    /// One more than the largest label, or 0 if there are no tokens. This is the smallest number of
+    /// labels that a shape needs. The open sequence counts as well.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -297,8 +297,8 @@ impl Sequences {
         self.labels.iter().max().map_or(0, |&y| y as usize + 1)
     }
 
-    /// One past the largest attribute, 0 without attributes; otherwise as
-    /// [`label_bound`](Self::label_bound).
+    /// One more than the largest attribute, or 0 if there are no attributes. The open sequence counts as
+    /// well.
     pub fn attribute_bound(&self) -> usize {
         self.rows.attribute_bound()
     }
@@ -358,15 +358,15 @@ impl<'a> Sequence<'a> {
         (0..self.len()).map(move |t| view.token(t))
     }
 
-    /// Number of attribute entries of all tokens together, repeated ones included.
+    /// Number of attribute entries of all tokens, counting repeated ones.
     pub fn entries(&self) -> usize {
         self.end.entry - self.start.entry
     }
 
-    /// How many times as much a mistake at token `t` costs as elsewhere: 1 unless it was given.
+    /// The factor by which the cost of a mistake at token `t` is multiplied. It is 1 by default.
     ///
     /// # Panics
-    /// If there is no such token, and there are costs.
+    /// If there is no such token and any token has a cost other than 1.
     #[inline]
     pub fn cost(&self, t: usize) -> f64 {
         if self.data.costs.is_empty() { 1.0 } else { self.data.costs[self.start.token + t] }
@@ -376,14 +376,14 @@ impl<'a> Sequence<'a> {
         self.start.token..self.end.token
     }
 
-    /// Asks for the memory of this sequence to be brought near.
+    /// Prefetches the memory of this sequence.
     pub(crate) fn prefetch(&self) {
         prefetch(&self.data.labels[self.tokens_range()]);
         self.data.rows.prefetch(self.tokens_range(), self.start.entry..self.end.entry);
     }
 }
 
-/// The attributes of one token, in the order they were given.
+/// The attributes of one token, in the order in which they were added.
 ///
 /// ```
 /// use maxmargin::model::chain::Token;

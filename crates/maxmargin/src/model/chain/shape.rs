@@ -39,8 +39,8 @@ impl Default for FeatureGroups {
 
 /// The shape of a chain's weights: numbers of labels and attributes, and the groups of features.
 ///
-/// In w come first the emissions, attribute by attribute with all labels side by side (so that
-/// reading a token's scores is adding up contiguous rows), then transitions (row = the earlier
+/// The weights of emissions come first in w, attribute by attribute, with all labels side by side, so
+/// that the scores of a token are sums of contiguous rows. Then come transitions (the row is the earlier
 /// label), biases, first and last.
 ///
 /// ```
@@ -74,7 +74,8 @@ impl ChainShape {
         before..before + if present { size } else { 0 }
     }
 
-    /// Where the emission weights lie: attribute `a` with label `y` at `a * labels + y`.
+    /// The range of the emission weights. The weight of attribute `a` with label `y` is at `a * labels +
+    /// y` in it.
     ///
     /// ```
     /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
@@ -84,8 +85,8 @@ impl ChainShape {
         self.after(0, self.groups.emission, self.attributes * self.labels)
     }
 
-    /// Where the transition weights lie: `y` followed by `z` at `y * labels + z`. Empty if off, as
-    /// are the other groups.
+    /// The range of the transition weights. The weight of `y` followed by `z` is at `y * labels + z` in
+    /// it. This range and those of the other groups are empty if the group is off.
     ///
     /// ```
     /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
@@ -97,7 +98,7 @@ impl ChainShape {
         self.after(self.emission().end, self.groups.transition, self.labels * self.labels)
     }
 
-    /// Where the biases lie, label by label.
+    /// The range of the biases, label by label.
     ///
     /// ```
     /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
@@ -107,17 +108,17 @@ impl ChainShape {
         self.after(self.transition().end, self.groups.bias, self.labels)
     }
 
-    /// Where the weights of the first label lie, label by label.
+    /// The range of the weights of the first label, label by label.
     pub fn first(&self) -> Range<usize> {
         self.after(self.bias().end, self.groups.first, self.labels)
     }
 
-    /// Where the weights of the last label lie, label by label.
+    /// The range of the weights of the last label, label by label.
     pub fn last(&self) -> Range<usize> {
         self.after(self.first().end, self.groups.last, self.labels)
     }
 
-    /// All groups by name, those that are off as empty ranges.
+    /// All groups by name. Groups that are off have empty ranges.
     ///
     /// ```
     /// let shape = maxmargin::model::chain::ChainShape::new(2, 4);
@@ -133,8 +134,8 @@ impl ChainShape {
         ]
     }
 
-    /// Fills the node scores of a sequence: one row of K scores per token. The weights of the first
-    /// and the last label are in the first and the last row.
+    /// Computes the node scores of a sequence: one row of K scores per token. The first and the last row
+    /// include the weights of the first and the last label.
     ///
     /// ```
     /// use maxmargin::model::chain::{ChainShape, Sequences};
@@ -155,8 +156,8 @@ impl ChainShape {
     /// ```
     ///
     /// # Panics
-    /// If `w` has fewer than [`dim`](Self::dim) entries, or an attribute lies beyond the emission
-    /// weights, unless there are none at all.
+    /// If `w` has fewer than [`dim`](Self::dim) entries, or if the shape has emission weights but not for
+    /// some attribute.
     pub fn score_nodes(&self, w: &[f64], sequence: Sequence<'_>, scores: &mut Vec<f64>) {
         let emission = &w[self.emission()];
         self.score_nodes_with(w, sequence.len(), scores, |scores| {
@@ -167,7 +168,7 @@ impl ChainShape {
         });
     }
 
-    /// As [`score_nodes`](Self::score_nodes), with what `emit` adds for the scores of inputs.
+    /// Like [`score_nodes`](Self::score_nodes), but `emit` adds the scores of the inputs.
     #[inline]
     pub(super) fn score_nodes_with(
         &self,
@@ -197,14 +198,14 @@ fn add(row: &mut [f64], other: &[f64]) {
     }
 }
 
-/// The scores of one sequence, and the memory to decode it: what prediction works with.
+/// The scores of one sequence and the memory to decode it, for prediction.
 ///
 /// ```
 /// use maxmargin::model::chain::{ChainScores, ChainShape, Sequences};
 ///
 /// let shape = ChainShape::new(2, 1);
 /// let mut w = vec![0.0; shape.dim()];
-/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 speaks for label 1
+/// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 favours label 1
 /// let mut data = Sequences::new();
 /// data.push_token([(0, 1.0)], 0)?;
 /// data.push_token([(0, -1.0)], 0)?;
@@ -221,7 +222,7 @@ pub struct ChainScores {
     /// Node scores, one row of K per token.
     pub(super) nodes: Vec<f64>,
     forward: Vec<f64>,
-    /// Which positions have scores, where not all have.
+    /// Which positions have scores, if only some of them do.
     is_filled: Vec<bool>,
 }
 
@@ -230,12 +231,12 @@ impl ChainScores {
     /// [`ChainShape::score_nodes`] does.
     ///
     /// # Panics
-    /// As [`ChainShape::score_nodes`].
+    /// The same as for [`ChainShape::score_nodes`].
     pub fn fill(&mut self, shape: &ChainShape, w: &[f64], sequence: Sequence<'_>) {
         shape.score_nodes(w, sequence, &mut self.nodes);
     }
 
-    /// As [`fill`](Self::fill), for some positions only, which may come repeatedly.
+    /// Like [`fill`](Self::fill), but only for some positions, which may be repeated.
     pub(super) fn fill_at(
         &mut self,
         shape: &ChainShape,
@@ -267,7 +268,7 @@ impl ChainScores {
         }
     }
 
-    /// As [`fill`](Self::fill), with what `emit` adds for the scores of inputs.
+    /// Like [`fill`](Self::fill), but `emit` adds the scores of the inputs.
     pub(crate) fn fill_with(
         &mut self,
         shape: &ChainShape,
@@ -278,8 +279,8 @@ impl ChainScores {
         shape.score_nodes_with(w, length, &mut self.nodes, emit);
     }
 
-    /// Writes the best labelling of the sequence that [`fill`](Self::fill) was called with to
-    /// `labels`, and returns its score. Shape and weights must be the same as there.
+    /// Writes the best labelling of the sequence that was passed to [`fill`](Self::fill) to `labels`, and
+    /// returns its score. Shape and weights must be the same as in that call.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -288,14 +289,14 @@ impl ChainScores {
     /// let chain = toy();
     /// let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
     /// let mut w = vec![0.0; chain.shape().dim()];
-    /// w[chain.shape().bias()].copy_from_slice(&[0.0, 0.5]); // speaks for label 1
+    /// w[chain.shape().bias()].copy_from_slice(&[0.0, 0.5]); // favours label 1
     /// scores.fill(chain.shape(), &w, chain.data().sequence(0));
     /// assert_eq!(scores.decode(chain.shape(), &w, &mut labels), 1.5);
     /// assert_eq!(labels, [1, 1, 1]);
     /// ```
     ///
     /// # Panics
-    /// Without a call of [`fill`](Self::fill) before.
+    /// If [`fill`](Self::fill) has not been called.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
         viterbi(&self.nodes, &w[shape.transition()], shape.labels, &mut self.forward, labels)
     }

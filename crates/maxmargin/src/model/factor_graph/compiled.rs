@@ -1,4 +1,4 @@
-//! A graph made ready for decoding: which factors go into which table of scores.
+//! A graph compiled for decoding: its structure, and the factors behind each table of scores.
 
 use super::error::FactorGraphError;
 use super::graphs::{Graph, Graphs};
@@ -7,31 +7,32 @@ use crate::inference::Inference;
 use crate::inference::topology::Topology;
 use crate::problem::sparse::SparseVec;
 
-/// One example: its structure, and the factors behind each table of it.
+/// The structure of one example, and the factors behind each of its tables.
 ///
-/// The factors over one variable are no factors of the topology: their scores are added up in the
-/// variable's own table. All others have a table each.
+/// Factors over one variable are not factors of the topology: their scores are added to the table of the
+/// variable. Every other factor has its own table.
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     pub(super) topology: Topology,
     pub(super) inference: Inference,
-    /// By variable, its factors over that variable alone; then the others, one by one. Indices are
-    /// those among the factors of all graphs.
+    /// For each variable, the factors over that variable alone; then the other factors, one by one.
+    /// Indices count the factors of all graphs.
     factors: Vec<usize>,
-    /// Where the factors of each variable begin; the last entry is where the others do.
+    /// The position in `factors` at which each variable begins. The last entry is the position of the
+    /// other factors.
     starts: Vec<u32>,
 }
 
 /// A table of scores: a variable, or a factor over several of them.
 #[derive(Debug, Clone)]
 pub(super) struct Table<'a> {
-    /// Where its scores lie.
+    /// The range of its scores.
     pub(super) range: std::ops::Range<usize>,
-    /// The factors whose scores are in it, among those of all graphs.
+    /// The factors whose scores it contains, as indices among the factors of all graphs.
     pub(super) factors: &'a [usize],
 }
 
-/// Refuses a graph that does not fit the shape, or whose tables are too large.
+/// Checks that a graph fits the shape and that its tables are not too large.
 pub(crate) fn check_fit(
     shape: &GraphShape,
     data: &Graphs,
@@ -71,7 +72,7 @@ impl Compiled {
         Ok(Self { topology, inference, factors, starts })
     }
 
-    /// The table with index `at`: first those of the variables, then those of the factors.
+    /// The table with index `at`. The tables of variables come first, then those of factors.
     fn table(&self, at: usize) -> Table<'_> {
         let variables = self.topology.variables();
         if at < variables {
@@ -89,7 +90,7 @@ impl Compiled {
         (0..self.topology.variables() + self.topology.factors()).map(|at| self.table(at))
     }
 
-    /// Calls `visit` with every table that a part vector has entries in, and these entries.
+    /// Calls `visit` with every table in which a part vector has entries, and with these entries.
     pub(super) fn for_each_table<'p>(
         &self,
         parts: &'p SparseVec,

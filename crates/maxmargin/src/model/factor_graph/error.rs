@@ -1,10 +1,10 @@
-//! What does not fit together.
+//! The error of factor graphs that do not fit a shape or a decoder.
 
 use crate::inference::Unsuitable;
 use crate::inference::topology::TopologyError;
 use thiserror::Error;
 
-/// Data that do not fit a shape or a way of decoding.
+/// Why data do not fit a shape or an inference method.
 ///
 /// ```
 /// use maxmargin::inference::Inference;
@@ -37,7 +37,7 @@ pub enum FactorGraphError {
         /// How many there are.
         templates: usize,
     },
-    /// A factor over variables with other numbers of states than its template.
+    /// The variables of a factor have other numbers of states than its template.
     #[error(
         "factor {factor} of graph {graph} is over variables with {found:?} states, but its template \
          is for {expected:?}"
@@ -67,20 +67,20 @@ pub enum FactorGraphError {
         /// How many there are.
         attributes: usize,
     },
-    /// A structure that cannot be decoded at all.
+    /// The structure of a graph is invalid.
     #[error("graph {graph}: {error}")]
     Topology {
         /// Index of the graph.
         graph: usize,
-        /// What is wrong; factors over one variable do not count.
+        /// What is wrong. Factors over one variable are not counted.
         error: TopologyError,
     },
-    /// A structure that cannot be decoded as was asked for.
+    /// The structure of a graph does not allow the chosen inference.
     #[error("graph {graph}: {error}")]
     Inference {
         /// Index of the graph.
         graph: usize,
-        /// What was asked for, and why it cannot be.
+        /// The chosen inference, and why it is not possible.
         error: Unsuitable,
     },
 }

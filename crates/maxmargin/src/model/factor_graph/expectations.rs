@@ -1,4 +1,5 @@
-//! Expectations of factor graphs without cycles, by sum-product. Potentials are laid out as scores.
+//! Expectations of factor graphs without cycles, by sum-product. Potentials have the same layout as
+//! scores.
 
 use super::problem::{FactorGraph, FactorGraphWorkspace};
 use crate::problem::expectations::Expectations;
@@ -21,7 +22,7 @@ impl Expectations<FactorGraphWorkspace> for FactorGraph {
         for (theta, score) in theta.iter_mut().zip(&workspace.scores) {
             *theta += scale * score;
         }
-        // A wrong state costs the same whichever it is, so it is taken off the right one instead.
+        // All wrong states cost the same, so subtract the cost from the right state instead.
         for (v, (&state, cost)) in truth.iter().zip(self.costs(i)).enumerate() {
             theta[topology.node(v).start + state as usize] -= scale * cost;
         }

@@ -1,9 +1,9 @@
 //! Lengths of part vectors in feature space.
 //!
-//! Factors of one template share its weights, so ‖Bp‖² has, for each template and joint state, the
-//! squared length of Σ mass · attributes over the factors in that state. Where factors have many
-//! attributes and there are few of them, their inner products are computed once; else the attributes
-//! are added up.
+//! Factors of one template share its weights, so ‖Bp‖² is a sum over templates and joint states: for
+//! each, the squared length of Σ mass · attributes over the factors in that state. If there are few
+//! factors with many attributes, their inner products are computed once. Otherwise the attributes are
+//! added up.
 
 use super::compiled::Compiled;
 use super::graphs::Graphs;
@@ -16,21 +16,22 @@ const ENTRIES_PER_ATTRIBUTE: usize = 4;
 /// Marks factors whose inner products are not kept.
 const NONE: usize = usize::MAX;
 
-/// The inner products of factors of one template, in each example where they are worth keeping.
+/// The inner products of factors of one template, for each example in which they are worth keeping.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Grams {
     products: Vec<f64>,
-    /// For every factor its number among those of its template in its example, and where its
-    /// products with itself and those before it begin.
+    /// For each factor, its number among the factors of its template in its example, and the position of
+    /// its products with these factors up to itself.
     places: Vec<(u32, usize)>,
-    /// Where the joint states of each template begin, if all are put in a row.
+    /// The number of the first joint state of each template, if the joint states of all templates are
+    /// numbered in order.
     states: Vec<usize>,
 }
 
 /// Scratch memory for [`Grams::norm_sq`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct NormScratch {
-    /// By template and joint state, 1 + the latest entry with it, or 0.
+    /// For each template and joint state, 1 + the index of the latest entry with it, or 0.
     latest: Vec<u32>,
     entries: Vec<Entry>,
     feature_sums: Vec<f64>,
@@ -98,6 +99,7 @@ impl Grams {
         let NormScratch { latest, entries, .. } = scratch;
         latest.resize(self.states[self.states.len() - 1], 0);
         entries.clear();
+        // List the factors with their states, and link those of the same template and state.
         graph.for_each_table(parts, |table, own| {
             for &factor in table.factors {
                 let first = self.states[data.factor(factor).template as usize];
@@ -108,6 +110,7 @@ impl Grams {
                 }
             }
         });
+        // Add the lengths, from inner products or from features.
         let mut total = 0.0;
         for at in 0..scratch.entries.len() {
             let entry = scratch.entries[at];
@@ -123,7 +126,7 @@ impl Grams {
         total
     }
 
-    /// The terms of an entry with itself and with all linked before it.
+    /// The terms of an entry with itself and with all entries linked before it.
     fn by_products(&self, entries: &[Entry], entry: Entry) -> f64 {
         let (own, row) = self.places[entry.factor];
         let mut sum = 0.0;

@@ -1,11 +1,11 @@
-//! Labelled factor graphs in index form: what is trained on and what is predicted.
+//! Labelled factor graphs in index form, for training and prediction.
 
 use super::shape::{GraphShape, Template};
 use crate::model::rows::{NotFinite, Row, Rows};
 use std::ops::Range;
 use thiserror::Error;
 
-/// What is wrong with a variable, a factor or a graph that was about to be added.
+/// Why a variable, a factor or a graph cannot be added.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{GraphError, Graphs};
@@ -56,7 +56,7 @@ pub enum GraphError {
         /// The offending value.
         value: f64,
     },
-    /// A graph that was ended before it got a variable.
+    /// A graph was ended before it had a variable.
     #[error("a graph needs at least one variable")]
     Empty,
     /// An example weight that is not a positive finite number.
@@ -72,17 +72,16 @@ pub enum GraphError {
         template: u32,
         /// Numbers of states of a factor's variables.
         found: Vec<usize>,
-        /// Those of the first factor with the same template.
+        /// Numbers of states of the first factor with the same template.
         expected: Vec<usize>,
     },
 }
 
 /// Factor graphs: variables with states, of which one is true, and factors over one or more of them.
 ///
-/// A factor has sparse real-valued attributes, and a *template*, which says which weights it is
-/// scored with: all factors of one template share them, wherever they are. Variables are numbered
-/// from 0 in each graph; templates and attributes are plain indices, names are the business of the
-/// reader.
+/// A factor has sparse real-valued attributes and a *template*, which says which weights score it. All
+/// factors of one template share their weights. Variables are numbered from 0 in each graph. Templates
+/// and attributes are plain indices; the code that reads files handles names.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::Graphs;
@@ -116,7 +115,7 @@ pub struct Graphs {
     weights: Vec<f64>,
 }
 
-/// Where a graph begins.
+/// The first variable and the first factor of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Start {
     variable: usize,
@@ -129,7 +128,8 @@ impl Default for Graphs {
     }
 }
 
-/// Adds to a list that is empty while everything in it is 1; `len` is what its length would be.
+/// Appends to a list that is left empty as long as all values are 1. `len` is the number of values so
+/// far.
 fn push_unless_ones(list: &mut Vec<f64>, len: usize, value: f64) {
     if value != 1.0 && list.is_empty() {
         list.resize(len, 1.0);
@@ -155,7 +155,7 @@ impl Graphs {
         }
     }
 
-    /// Adds a variable with so many states to the open graph, and returns its number in it.
+    /// Adds a variable with the given number of states to the open graph, and returns its number.
     ///
     /// ```
     /// let mut data = maxmargin::model::factor_graph::Graphs::new();
@@ -165,13 +165,13 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// A variable without states, or a true state it does not have.
+    /// If there are no states, or if the true state does not exist.
     pub fn push_variable(&mut self, states: u32, truth: u32) -> Result<u32, GraphError> {
         self.push_weighted_variable(states, truth, 1.0)
     }
 
-    /// As [`push_variable`](Self::push_variable), with the cost of a mistake at this variable, as
-    /// of a superpixel by its area.
+    /// Like [`push_variable`](Self::push_variable), but with the cost of a mistake at this variable. For
+    /// example, the cost of a superpixel may be its area.
     ///
     /// ```
     /// use maxmargin::model::factor_graph::{GraphError, Graphs};
@@ -181,7 +181,8 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// As [`push_variable`](Self::push_variable), or a cost that is negative, NaN or infinite.
+    /// The same as for [`push_variable`](Self::push_variable), and if the cost is negative, NaN or
+    /// infinite.
     pub fn push_weighted_variable(
         &mut self,
         states: u32,
@@ -203,8 +204,8 @@ impl Graphs {
         Ok(self.open_variables() as u32 - 1)
     }
 
-    /// Adds a factor over `variables` of the open graph, with its attributes `(index, value)`. The
-    /// values of an attribute that comes several times add up.
+    /// Adds a factor over `variables` of the open graph, with its attributes `(index, value)`. Values of
+    /// a repeated attribute are added up.
     ///
     /// ```
     /// let mut data = maxmargin::model::factor_graph::Graphs::new();
@@ -215,8 +216,8 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// Variables that do not exist or come twice, or a value that is NaN or infinite; the factor is
-    /// then not added.
+    /// If a variable does not exist or is repeated, or if a value is NaN or infinite. The factor is not
+    /// added then.
     pub fn push_factor(
         &mut self,
         template: u32,
@@ -255,8 +256,8 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// No variable since the last call, or a weight that is not positive and finite; the graph then
-    /// stays open.
+    /// If no variable was added since the last call, or if the weight is not positive and finite. The
+    /// graph stays open then.
     pub fn end_graph(&mut self, weight: f64) -> Result<(), GraphError> {
         if self.open_variables() == 0 {
             return Err(GraphError::Empty);
@@ -299,7 +300,7 @@ impl Graphs {
         if self.weights.is_empty() { 1.0 } else { self.weights[i] }
     }
 
-    /// The graphs whose index is to be kept, in the same order.
+    /// Returns the graphs for whose index `keep` returns `true`, in the same order.
     ///
     /// ```
     /// let mut data = maxmargin::model::factor_graph::Graphs::new();
@@ -315,7 +316,7 @@ impl Graphs {
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut selected = Self::new();
         for (i, graph) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
-            // What is in here was checked when it came in.
+            // The data were checked when they were added.
             for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
                 let _ = selected.push_weighted_variable(states, truth, graph.cost(v));
             }
@@ -328,8 +329,8 @@ impl Graphs {
         selected
     }
 
-    /// The shape that the closed graphs have: for each template the states of its variables, as the
-    /// first factor has them, and as many attributes as occur.
+    /// Returns the shape of the closed graphs. Each template has the numbers of states of its first
+    /// factor, and as many attributes as occur.
     ///
     /// ```
     /// use maxmargin::model::factor_graph::{Graphs, Template};
@@ -347,7 +348,7 @@ impl Graphs {
     /// ```
     ///
     /// # Errors
-    /// A template whose factors disagree in the states of their variables.
+    /// If factors of one template have variables with different numbers of states.
     pub fn shape(&self) -> Result<GraphShape, GraphError> {
         let mut templates: Vec<Template> = Vec::new();
         for graph in self.iter() {
@@ -408,7 +409,7 @@ pub struct Graph<'a> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor<'a> {
-    /// Which weights it is scored with.
+    /// The template, which says which weights score it.
     pub template: u32,
     /// Its variables, one or more.
     pub variables: &'a [u32],
@@ -448,12 +449,12 @@ impl<'a> Graph<'a> {
         range.map(move |factor| data.factor(factor))
     }
 
-    /// The index of the first factor among those of all graphs, and one past the last.
+    /// The range of its factors among those of all graphs.
     pub(super) fn factor_range(&self) -> Range<usize> {
         self.start.factor..self.end.factor
     }
 
-    /// The index of the first variable among those of all graphs, and one past the last.
+    /// The range of its variables among those of all graphs.
     pub(super) fn variable_range(&self) -> Range<usize> {
         self.range()
     }

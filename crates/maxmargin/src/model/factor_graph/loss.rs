@@ -1,13 +1,13 @@
 //! The loss of a factor graph.
 
-/// StateLoss loss: the share (or the sum) of the costs of all variables in a wrong state.
+/// Hamming loss: the share (or the sum) of the costs of all variables in a wrong state.
 ///
 /// ```text
 /// L(y) = Σ_v c_v · [y_v is wrong] / Σ_v c_v          without the division if not normalised
 /// ```
 ///
-/// The costs c_v come with the data; they are 1 unless they are given. A graph in which they are all
-/// 0 has no loss at all.
+/// The costs c_v are part of the data. They are 1 by default. If all costs of a graph are 0, its loss is
+/// always 0.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::StateLoss;

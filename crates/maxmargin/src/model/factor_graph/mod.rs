@@ -1,7 +1,7 @@
-//! Factor graphs: any variables, any states, factors over any sets of them.
+//! Factor graphs: variables with any numbers of states, and factors over any sets of variables.
 //!
-//! The score of a labelling y of the variables is a sum over factors c, each of which has attributes
-//! x_c, a set of variables, and a *template* t that says which weights are its own:
+//! The score of a labelling y of the variables is a sum over factors c, each of which has attributes x_c,
+//! a set of variables, and a *template* t that says which weights score it:
 //!
 //! ```text
 //! ⟨w, φ(x, y)⟩ = Σ_c ⟨w_{t(c)}[y_c], x_c⟩
@@ -10,11 +10,10 @@
 //! where y_c is the joint state of its variables. A template has one weight per attribute and joint
 //! state, shared by all factors that use it.
 //!
-//! Its parts are the states of variables and the joint states of factors over two or more; a block
-//! of the dual is kept as their marginals. How a graph is decoded is a matter of
-//! [`Inference`](crate::inference::Inference), and so is what the gap proves: on graphs with cycles
-//! that are too large to be enumerated, training goes over the LP relaxation, whose corners may be
-//! fractional.
+//! The parts are the states of variables and the joint states of factors over two or more variables. A
+//! block of the dual is kept as their marginals. [`Inference`](crate::inference::Inference) says how a
+//! graph is decoded and therefore what the gap proves: if a graph has cycles and is too large to be
+//! enumerated, training uses the LP relaxation, whose corners may be fractional.
 //!
 //! [`Graphs`] hold the data, [`GraphShape`] says which weights there are, [`StateLoss`] is the loss;
 //! together they make a [`FactorGraph`], the problem to train.

@@ -21,7 +21,7 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Factor graphs to train on, under a StateLoss loss.
+/// Factor graphs as training data, under a [`StateLoss`].
 ///
 /// ```
 /// use maxmargin::inference::Inference;
@@ -49,7 +49,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub struct FactorGraph {
     shape: GraphShape,
-    /// Where the weights of each template begin.
+    /// The index of the first weight of each template.
     blocks: Vec<usize>,
     data: Graphs,
     /// The cost of a mistake at each variable of all graphs.
@@ -61,7 +61,7 @@ pub struct FactorGraph {
     quality: Quality,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
-    /// Whether a solver has given up, so that a heuristic took its place.
+    /// Whether an LP solver has failed, so that a heuristic was used instead.
     failed: AtomicBool,
 }
 
@@ -77,13 +77,13 @@ pub struct FactorGraph {
 /// let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
 /// problem.prepare(0, &w, &mut workspace);
 /// problem.oracle(0, &w, &mut workspace, &mut y);
-/// assert_eq!(problem.loss(0, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// assert_eq!(problem.loss(0, &y), 1.0); // at w = 0 all scores are 0, so the largest loss wins
 /// ```
 #[derive(Debug, Clone)]
 pub struct FactorGraphWorkspace {
-    /// The scores of the example at hand, in the layout of its topology.
+    /// The scores of the current example, in the layout of its topology.
     pub(super) scores: Vec<f64>,
-    /// Scores of the true states, while their loss is taken off them.
+    /// The original scores of the true states, while the oracle has subtracted the loss from them.
     saved: Vec<f64>,
     decoder: Decoder,
     norm: NormScratch,
@@ -91,8 +91,8 @@ pub struct FactorGraphWorkspace {
 }
 
 impl FactorGraph {
-    /// Puts data, shape and loss together, and settles how each graph is decoded. A graph that was
-    /// not ended is left out.
+    /// Creates a problem from data, shape and loss, and decides how each graph is decoded. A graph that
+    /// was not ended is left out.
     ///
     /// ```
     /// use maxmargin::Quality;
@@ -112,7 +112,7 @@ impl FactorGraph {
     /// ```
     ///
     /// # Errors
-    /// Factors that do not fit the shape, tables that are too large, or graphs that do not allow the
+    /// If a factor does not fit the shape, if a table is too large, or if a graph does not allow the
     /// inference.
     pub fn new(
         shape: GraphShape,
@@ -146,12 +146,12 @@ impl FactorGraph {
         })
     }
 
-    /// Has linear programs solved by `solver` from now on.
+    /// Uses `solver` for linear programs.
     ///
     /// ```
     /// # use maxmargin::doc::rings;
     /// use maxmargin::inference::SimplexMethod;
-    /// let problem = rings().with_solver(std::sync::Arc::new(SimplexMethod)); // as it is anyway
+    /// let problem = rings().with_solver(std::sync::Arc::new(SimplexMethod)); // the default
     /// # let _ = problem;
     /// ```
     #[must_use]
@@ -160,8 +160,8 @@ impl FactorGraph {
         self
     }
 
-    /// The same problem with bounds on its weights. Training refuses bounds of another number than
-    /// there are weights.
+    /// The same problem with bounds on its weights. Training refuses bounds whose number is not the
+    /// number of weights.
     ///
     /// ```
     /// # use maxmargin::doc::rings;
@@ -189,7 +189,7 @@ impl FactorGraph {
         &self.data
     }
 
-    /// The structure of graph `i`, which must exist: what its part vectors are laid out by.
+    /// The structure of graph `i`, which must exist. It defines the layout of part vectors.
     ///
     /// ```
     /// # use maxmargin::doc::rings;
@@ -199,7 +199,7 @@ impl FactorGraph {
         &self.graphs[i].topology
     }
 
-    /// How graph `i`, which must exist, is decoded: never [`Auto`](Inference::Auto).
+    /// How graph `i`, which must exist, is decoded. The result is never [`Auto`](Inference::Auto).
     ///
     /// ```
     /// # use maxmargin::doc::rings;
@@ -249,7 +249,7 @@ impl FactorGraph {
         }
     }
 
-    /// The loss of masses on states, and on joint states, which have none.
+    /// The expected loss of masses on states. Masses on joint states have no loss.
     pub(super) fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
         let (topology, truth) = (&self.graphs[i].topology, self.data.graph(i).truth());
         let (mut v, mut loss) = (0, 0.0);
@@ -268,7 +268,7 @@ impl FactorGraph {
     }
 }
 
-/// Adds to features from `start` on.
+/// A sink that shifts features by `start`.
 struct Shifted<'s, S: ?Sized> {
     sink: &'s mut S,
     start: usize,
@@ -305,8 +305,8 @@ impl Problem for FactorGraph {
 
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
         let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
-        // A wrong state costs the same whichever it is, so instead of adding the cost to all wrong
-        // states it is taken off the right one, and put back afterwards.
+        // All wrong states cost the same. So instead of adding the cost to all wrong states, subtract it
+        // from the right one, and restore that score afterwards.
         workspace.saved.clear();
         let place = |v: usize| topology.node(v).start + truth[v] as usize;
         for (v, cost) in self.costs(i).iter().enumerate() {
@@ -320,9 +320,9 @@ impl Problem for FactorGraph {
         }
     }
 
-    /// The best labelling, or the best corner of the relaxation: its
-    /// [`states`](Labelling::states) are a labelling in any case, rounded and improved by local
-    /// search.
+    /// Finds the best labelling, or the best corner of the relaxation. In both cases
+    /// [`states`](Labelling::states) is a labelling; that of a fractional corner is rounded and improved
+    /// by local search.
     fn decode(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
         self.run(i, workspace, y);
         workspace.decoder.polish(&self.graphs[i].topology, &workspace.scores, y);
@@ -435,9 +435,9 @@ impl Truths for FactorGraph {
 }
 
 impl CheckPoints for FactorGraph {
-    /// Checks that the masses are a point of the local polytope, and that the loss is theirs. Only on
-    /// a forest are all such points convex combinations of labellings; elsewhere the dual value is
-    /// proven to be one of the relaxed problem.
+    /// Checks that the masses are a point of the local polytope and that the loss belongs to them. If the
+    /// graph is a forest, all such points are convex combinations of labellings. Otherwise the check
+    /// proves that the point belongs to the relaxed problem.
     fn check_point(
         &self,
         i: usize,

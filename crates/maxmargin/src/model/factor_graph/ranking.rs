@@ -1,4 +1,4 @@
-//! All labellings of small graphs: the best of them, and each in turn.
+//! Enumeration of all labellings of small graphs.
 
 use super::problem::FactorGraph;
 use crate::inference::enumerate::Enumerate;
@@ -8,8 +8,8 @@ use crate::problem::Problem;
 use crate::problem::slack_rescaled::Enumerable;
 
 impl FactorGraph {
-    /// The `n` best labellings of graph `i` with their scores, best first, by trying all of them; none
-    /// if there are more than [`MOST_RANKED`](Self::MOST_RANKED).
+    /// Returns the `n` best labellings of graph `i` with their scores, best first, by trying all
+    /// labellings. Returns `None` if there are more than [`MOST_RANKED`](Self::MOST_RANKED).
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -35,10 +35,10 @@ impl FactorGraph {
         Some(Enumerate::default().n_best(topology, &workspace.scores, n))
     }
 
-    /// Graphs with more labellings are not ranked.
+    /// The largest number of labellings of a graph that are ranked.
     pub const MOST_RANKED: usize = 1 << 20;
 
-    /// A graph whose labellings are too many to be tried out one by one, if there is one.
+    /// Returns the first graph with too many labellings to try one by one, if there is one.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -57,10 +57,10 @@ impl FactorGraph {
     }
 }
 
-/// For slack rescaling. All labellings are tried, so there must be few.
+/// Used for slack rescaling. All labellings are tried, so there must be few.
 impl Enumerable for FactorGraph {
     /// # Panics
-    /// If there are more than [`MOST_RANKED`](Self::MOST_RANKED).
+    /// If there are more than [`MOST_RANKED`](Self::MOST_RANKED) labellings.
     fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Labelling)) {
         let topology = self.topology(i);
         let count = topology.labellings(Self::MOST_RANKED).expect("so many cannot be tried out");

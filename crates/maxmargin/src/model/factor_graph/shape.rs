@@ -1,4 +1,4 @@
-//! Which weights there are, and where they lie.
+//! The layout of the weights of factor graphs.
 
 use std::ops::Range;
 
@@ -33,8 +33,8 @@ impl Template {
 
 /// The shape of a factor graph's weights: its templates, one block of weights after the other.
 ///
-/// In a block, the weights of all joint states of an attribute lie side by side; in a joint state,
-/// the last variable counts fastest.
+/// In a block, the weights of all joint states of an attribute are side by side. Joint states are
+/// numbered such that the last variable changes fastest.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{GraphShape, Template};
@@ -61,8 +61,8 @@ impl GraphShape {
         self.templates.iter().map(Template::dim).sum()
     }
 
-    /// Where the weights of a template lie: attribute `a` with joint state `s` at
-    /// `a * joint_states + s`.
+    /// The range of the weights of a template. The weight of attribute `a` with joint state `s` is at `a
+    /// * joint_states + s` in it.
     ///
     /// ```
     /// use maxmargin::model::factor_graph::{GraphShape, Template};

@@ -1,12 +1,12 @@
-//! Whether masses of links are those of a convex combination of outputs.
+//! Checks that masses of links belong to a convex combination of outputs.
 
 use super::pairs::{Gold, Pair};
 use super::shape::MatchingShape;
 use crate::problem::sparse::SparseVec;
 
 /// Checks that there is a share t of the truth such that the rest is (1 − t) times a point of the
-/// polytope of matchings: 0 ≤ μ ≤ 1, and sums of rows and columns within their bounds. That polytope has
-/// no fractional corners, so this is all there is to check.
+/// polytope of matchings: 0 ≤ μ ≤ 1, and the sums of rows and columns are within their bounds. That
+/// polytope has no fractional corners, so these conditions suffice.
 pub(super) fn check(
     shape: &MatchingShape,
     pair: &Pair<'_>,
@@ -21,11 +21,12 @@ pub(super) fn check(
         };
         *entry += mass;
     }
-    // Every condition is a·t ≤ b.
+    // Every condition has the form a·t ≤ b.
     let mut range = Range { least: 0.0, most: 1.0, slack };
     let name = |k: usize| format!("link {}-{}", pair.link(k).0, pair.link(k).1);
     let (mut rows, mut columns) =
         (vec![(0.0, 0.0); pair.rows() as usize], vec![(0.0, 0.0); pair.columns() as usize]);
+    // Every link has a mass between 0 and 1.
     for (k, &mass) in masses.iter().enumerate() {
         let (row, column) = pair.link(k);
         let truth = f64::from(u8::from(pair.gold(k) == Gold::Sure));
@@ -38,6 +39,7 @@ pub(super) fn check(
             end.1 += truth;
         }
     }
+    // Rows and columns keep their limits.
     for (side, most, ends) in
         [("row", shape.most_per_row, rows), ("column", shape.most_per_column, columns)]
     {
@@ -61,7 +63,7 @@ struct Range {
 }
 
 impl Range {
-    /// Takes in a·t ≤ b, up to the slack; fails if nothing is left.
+    /// Adds the condition a·t ≤ b, up to the slack. Fails if no share is possible any more.
     fn require(&mut self, a: f64, b: f64) -> Result<(), ()> {
         let b = b + self.slack;
         if a > 0.0 {

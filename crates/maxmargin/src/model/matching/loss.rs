@@ -1,9 +1,9 @@
-//! What mistakes cost.
+//! The loss of a matching.
 
 use super::pairs::{Gold, Pair};
 
-/// The Hamming loss of a set of links: so much for each that is wrong, and for each sure one that is
-/// missing. Possible links cost nothing.
+/// The Hamming loss of a set of links: a cost for each wrong link and for each sure link that is missing.
+/// Possible links cost nothing.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, LinkLoss, Pairs};
@@ -25,13 +25,13 @@ pub struct LinkLoss {
     pub wrong: f64,
     /// The cost of a sure link that is missing, finite and at least 0.
     pub missing: f64,
-    /// Whether all is divided by the number of sure links (or by 1, if there are none), so that long
+    /// Whether the loss is divided by the number of sure links (or by 1 if there are none), so that long
     /// lists count no more than short ones.
     pub normalise: bool,
 }
 
 impl Default for LinkLoss {
-    /// 1 for every mistake, divided by the number of sure links.
+    /// A cost of 1 for every mistake, divided by the number of sure links.
     fn default() -> Self {
         Self { wrong: 1.0, missing: 1.0, normalise: true }
     }
@@ -51,7 +51,7 @@ impl LinkLoss {
         masses: impl Iterator<Item = (usize, f64)>,
     ) -> f64 {
         let scale = self.scale(pair);
-        // What is missing adds up to nothing, exactly, where nothing is: each sure link on its own.
+        // Each sure link is added on its own, so that the loss is exactly 0 if no link is missing.
         let mut sure = pair.of_kind(Gold::Sure);
         let mut total = 0.0;
         for (k, mass) in masses {
@@ -70,7 +70,7 @@ impl LinkLoss {
         scale * total
     }
 
-    /// What the presence of a candidate adds to the loss.
+    /// The amount that the presence of a candidate adds to the loss.
     #[inline]
     pub(super) fn change(&self, pair: &Pair<'_>, candidate: usize, scale: f64) -> f64 {
         match pair.gold(candidate) {

@@ -1,4 +1,4 @@
-//! The best links of a pair.
+//! Prediction: the best sets of links of a pair.
 
 use super::pairs::Pair;
 use super::shape::MatchingShape;
@@ -6,7 +6,7 @@ use crate::inference::assignment::{
     Assignment, DegreeBounded, Nulls, n_best_assignments, n_best_links,
 };
 
-/// A trained matching at work: the best set of links, and the n best.
+/// Predicts with a trained matching: finds the best set of links, or the n best.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, Matcher, MatchingShape, Pairs};
@@ -48,7 +48,7 @@ pub struct ScoredLinks {
 }
 
 impl<'a> Matcher<'a> {
-    /// A matcher with the weights `w`.
+    /// Creates a matcher with the weights `w`.
     ///
     /// # Panics
     /// If there are fewer weights than attributes.
@@ -76,7 +76,7 @@ impl<'a> Matcher<'a> {
     /// The links that [`best`](Self::best) has found in this pair.
     ///
     /// # Panics
-    /// If that was another pair, with more candidates.
+    /// If `best` was called with another pair that has more candidates.
     pub fn links(&self, pair: &Pair<'_>) -> Vec<(u32, u32)> {
         self.candidates.iter().map(|&k| pair.link(k as usize)).collect()
     }
@@ -84,7 +84,7 @@ impl<'a> Matcher<'a> {
     /// The `n` best sets of links, best first.
     ///
     /// # Panics
-    /// As [`best`](Self::best); if a score is not finite.
+    /// The same as for [`best`](Self::best), and if a score is not finite.
     pub fn n_best(&mut self, pair: &Pair<'_>, n: usize) -> Vec<ScoredLinks> {
         score_links(self.w, pair, &mut self.scores);
         self.search.fill(pair, &self.scores);
@@ -114,10 +114,10 @@ pub(super) fn score_links(w: &[f64], pair: &Pair<'_>, scores: &mut Vec<f64>) {
     scores.extend((0..pair.links().len()).map(|k| pair.attributes(k).dot(w)));
 }
 
-/// Memory to find one set of links after the other.
+/// The memory of searches for sets of links, which is reused.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
-    /// The scores of all rows and columns; −∞ where there is no candidate.
+    /// The scores of all rows and columns, −∞ for links that are not candidates.
     table: Vec<f64>,
     assignment: Assignment,
     columns: Vec<Option<u32>>,
@@ -126,7 +126,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Writes down the table for the scores of candidates.
+    /// Fills the table with the scores of candidates.
     fn fill(&mut self, pair: &Pair<'_>, scores: &[f64]) {
         let columns = pair.columns() as usize;
         self.table.clear();
@@ -136,8 +136,8 @@ impl Search {
         }
     }
 
-    /// Finds the candidates with the best sum of scores, in increasing order. Where a score is not
-    /// finite it takes all of them, so that it shows in the sum.
+    /// Finds the candidates with the best sum of scores, in increasing order. If a score is not finite,
+    /// it returns all candidates, so that the sum is not finite either.
     pub(super) fn run(
         &mut self,
         shape: &MatchingShape,
@@ -153,7 +153,7 @@ impl Search {
         self.fill(pair, scores);
         let (rows, columns) = (pair.rows() as usize, pair.columns() as usize);
         let number = |row: u32, column: u32| pair.find(row, column).map(|k| k as u32);
-        // With finite scores and free nulls there always is an answer.
+        // With finite scores and free nulls there is always an answer.
         if shape.is_one_to_one() {
             let (table, links) = (&self.table, &mut self.columns);
             let answer = self.assignment.solve(table, rows, columns, Nulls::Free, links);

@@ -1,19 +1,21 @@
-//! Matchings: which rows go with which columns, words of a sentence with those of its translation.
+//! Matchings: links between rows and columns, such as the words of a sentence and those of its
+//! translation.
 //!
-//! An example is a *pair* of two lists, R rows and C columns, with features for every link that may be
-//! between them (its *candidates*). An output is a set of these links, with at most so many per row
-//! and per column; all else stays unmatched, at the score 0. The score is a sum over links,
+//! An example is a *pair* of two lists, R rows and C columns, with features for every link that is
+//! possible between them (its *candidates*). An output is a set of candidates, with a limited number of
+//! links per row and per column. Unmatched rows and columns have the score 0. The score is a sum over
+//! links,
 //!
 //! ```text
 //! ⟨w, φ(x, y)⟩ = Σ_{(r,c) ∈ y} ⟨w, x_rc⟩
 //! ```
 //!
-//! so that the best output is an [assignment](crate::inference::Assignment), and the loss is one too:
-//! each link that is wrong costs something, each sure one that is missing too, and *possible* links
-//! cost nothing either way. A block of the dual is the share μ_rc of each link.
+//! so the best output is an [assignment](crate::inference::Assignment). The loss is a sum over links as
+//! well: each wrong link and each missing *sure* link has a cost, and *possible* links cost nothing,
+//! whether they are present or not. A block of the dual is the share μ_rc of each link.
 //!
-//! The truth need not keep the bounds: people link one word to many. Then it is an output besides
-//! those that do, so that training is the same as ever, with an exact oracle; predictions keep them.
+//! The truth may exceed the limits, because people link one word to many. It is then an additional output
+//! of training, whose oracle stays exact. Predictions keep the limits.
 //!
 //! [`Pairs`] hold the data, [`MatchingShape`] says how many attributes there are and how many links
 //! are allowed, [`LinkLoss`] what mistakes cost; together they make a [`Matching`], the problem to

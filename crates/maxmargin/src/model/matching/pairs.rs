@@ -1,10 +1,10 @@
-//! Pairs of lists in index form, with candidate links: what matchings are trained on.
+//! Pairs of lists with candidate links in index form, for training and prediction.
 
 use crate::model::rows::{NotFinite, Row, Rows};
 use std::ops::Range;
 use thiserror::Error;
 
-/// What people say of a link.
+/// The annotation of a link.
 ///
 /// ```
 /// use maxmargin::model::matching::Gold;
@@ -14,16 +14,16 @@ use thiserror::Error;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Gold {
-    /// It should not be there.
+    /// The link should be absent.
     #[default]
     Wrong,
-    /// It may be there or not.
+    /// The link may be present or absent.
     Possible,
-    /// It should be there.
+    /// The link should be present.
     Sure,
 }
 
-/// What is wrong with a link or a pair that was about to be added.
+/// Why a link or a pair cannot be added.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, PairError, Pairs};
@@ -46,7 +46,7 @@ pub enum PairError {
         /// The offending value.
         value: f64,
     },
-    /// A link that comes before the one that was added last, or is the same.
+    /// A link that comes before the link that was added last, or that equals it.
     #[error(
         "link {row}-{column} comes after link {}-{}; links come row by row, each once", before.0, before.1
     )]
@@ -83,8 +83,8 @@ pub enum PairError {
 
 /// Pairs of lists with their candidate links, in a few flat arrays.
 ///
-/// Links that are not given can never be predicted. Attributes are plain indices; names are the
-/// business of the reader.
+/// Only candidate links can be predicted. Attributes are plain indices; the code that reads files handles
+/// names.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, Pairs};
@@ -105,7 +105,7 @@ pub struct Pairs {
     features: Rows,
     links: Vec<(u32, u32)>,
     gold: Vec<Gold>,
-    /// What mistakes at each link count, or empty while all count 1.
+    /// The weight of a mistake at each link, or empty while every weight is 1.
     link_weights: Vec<f64>,
     /// First link of each pair, and one past the last.
     starts: Vec<usize>,
@@ -133,11 +133,11 @@ impl Pairs {
         }
     }
 
-    /// Adds a candidate link to the pair that is being built: its row, its column, its attributes
-    /// `(index, value)`, and what is said of it. Links come row by row, and from left to right in each.
+    /// Adds a candidate link to the open pair: its row, its column, its attributes `(index, value)`, and
+    /// its annotation. Links must be added row by row, and from left to right in each row.
     ///
     /// # Errors
-    /// A value that is NaN or infinite, or a link out of order; it is then not added.
+    /// If a value is NaN or infinite, or if the link is out of order. The link is not added then.
     pub fn push_link(
         &mut self,
         row: u32,
@@ -148,7 +148,7 @@ impl Pairs {
         self.push_weighted_link(row, column, attributes, gold, 1.0)
     }
 
-    /// As [`push_link`](Self::push_link); mistakes at this link count `weight` times, at least 0.
+    /// Like [`push_link`](Self::push_link), but a mistake at this link counts `weight` ≥ 0 times.
     ///
     /// ```
     /// use maxmargin::model::matching::{Gold, PairError, Pairs};
@@ -165,7 +165,7 @@ impl Pairs {
     /// ```
     ///
     /// # Errors
-    /// As [`push_link`](Self::push_link), or a weight that is negative or not finite.
+    /// The same as for [`push_link`](Self::push_link), and if the weight is negative or not finite.
     pub fn push_weighted_link(
         &mut self,
         row: u32,
@@ -193,10 +193,12 @@ impl Pairs {
         Ok(())
     }
 
-    /// Ends a pair with so many rows and columns, and an example weight. It may have no links.
+    /// Closes the open pair and gives it numbers of rows and columns and an example weight. It may have
+    /// no links.
     ///
     /// # Errors
-    /// A link that ends outside, or a weight that is not positive and finite; the links stay then.
+    /// If a link has an end outside the pair, or if the weight is not positive and finite. The pair stays
+    /// open then.
     pub fn end_pair(&mut self, rows: u32, columns: u32, weight: f64) -> Result<(), PairError> {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(PairError::Weight(weight));
@@ -215,17 +217,17 @@ impl Pairs {
         &self.links[self.starts.last().copied().unwrap_or_default()..]
     }
 
-    /// Number of pairs that were ended.
+    /// Number of closed pairs.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there is no pair.
+    /// Whether there is no closed pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Pair `i`.
+    /// The closed pair with index `i`.
     ///
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
@@ -234,7 +236,7 @@ impl Pairs {
         Pair { data: self, i, range: self.starts[i]..self.starts[i + 1] }
     }
 
-    /// All pairs in order.
+    /// All closed pairs in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Pair<'_>> {
         (0..self.len()).map(|i| self.pair(i))
     }
@@ -244,12 +246,13 @@ impl Pairs {
         self.weights[i]
     }
 
-    /// One past the largest attribute, 0 without attributes.
+    /// One more than the largest attribute, or 0 if there are no attributes.
     pub fn attribute_bound(&self) -> usize {
         self.features.attribute_bound()
     }
 
-    /// The pairs whose index is to be kept, and of these the links to be kept, in the same order.
+    /// Returns the pairs for whose index `pairs` returns `true`, with those of their links for which
+    /// `links` returns `true`, in the same order.
     ///
     /// ```
     /// use maxmargin::model::matching::{Gold, Pairs};
@@ -275,7 +278,7 @@ impl Pairs {
             for k in (0..pair.links().len()).filter(|&k| links(&pair, k)) {
                 let ((row, column), attributes) = (pair.link(k), pair.attributes(k).pairs());
                 let weight = pair.link_weight(k);
-                // What is in here was checked when it came in.
+                // The data were checked when they were added.
                 let _ = selected.push_weighted_link(row, column, attributes, pair.gold(k), weight);
             }
             let _ = selected.end_pair(pair.rows(), pair.columns(), self.weight(i));
@@ -290,7 +293,7 @@ impl Pairs {
     }
 }
 
-/// One pair of lists: how long they are, and its candidate links, which are numbered from 0.
+/// A view of one pair of lists: their lengths and the candidate links, which are numbered from 0.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, Pairs};
@@ -331,7 +334,7 @@ impl<'a> Pair<'a> {
     /// Row and column of a candidate.
     ///
     /// # Panics
-    /// If there are not so many, like all that take the number of a candidate.
+    /// If there is no such candidate. The same holds for all methods that take the number of a candidate.
     #[inline]
     pub fn link(&self, candidate: usize) -> (u32, u32) {
         self.links()[candidate]
@@ -348,24 +351,24 @@ impl<'a> Pair<'a> {
         self.data.features.row(self.range.start + candidate)
     }
 
-    /// What is said of every candidate.
+    /// The annotations of all candidates.
     #[inline]
     pub fn golds(&self) -> &'a [Gold] {
         &self.data.gold[self.range.clone()]
     }
 
-    /// What is said of a candidate.
+    /// The annotation of a candidate.
     pub fn gold(&self, candidate: usize) -> Gold {
         self.golds()[candidate]
     }
 
-    /// What a mistake at a candidate counts.
+    /// The weight of a mistake at a candidate.
     #[inline]
     pub fn link_weight(&self, candidate: usize) -> f64 {
         self.data.link_weights.get(self.range.start + candidate).copied().unwrap_or(1.0)
     }
 
-    /// The candidates of one kind.
+    /// The candidates with this annotation.
     pub fn of_kind(&self, gold: Gold) -> impl Iterator<Item = usize> + use<'a> {
         let golds = self.golds();
         (0..golds.len()).filter(move |&k| golds[k] == gold)

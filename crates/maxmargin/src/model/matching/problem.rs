@@ -11,7 +11,7 @@ use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use thiserror::Error;
 
-/// Data, a shape or a loss that do not fit together.
+/// Why data, a shape and a loss do not fit together.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
@@ -52,7 +52,7 @@ pub enum MatchingError {
     },
 }
 
-/// Pairs to train on, under a Hamming loss over links.
+/// Pairs as training data, under a Hamming loss over links.
 ///
 /// ```
 /// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
@@ -86,9 +86,9 @@ pub struct Matching {
 #[derive(Debug, Clone)]
 struct Truth {
     links: Vec<u32>,
-    /// Whether these have more links at some row or column than predictions may have.
+    /// Whether the truth has more links at some row or column than predictions may have.
     exceeds: bool,
-    /// What costs are multiplied by.
+    /// The factor of all costs.
     scale: f64,
 }
 
@@ -114,16 +114,16 @@ pub struct MatchingWorkspace {
     scores: Vec<f64>,
     augmented: Vec<f64>,
     search: Search,
-    /// Sums over features, all 0 between uses.
+    /// Sums over features. All are 0 between uses.
     sums: Vec<f64>,
 }
 
 impl Matching {
-    /// Puts data, shape and loss together. Links of a pair that was not ended are left out.
+    /// Creates a problem from data, shape and loss. Links of a pair that was not ended are left out.
     ///
     /// # Errors
-    /// Attributes that do not fit, a shape that allows no links, or a cost that is negative or not
-    /// finite.
+    /// If an attribute does not fit the shape, if the shape allows no links, or if a cost is negative or
+    /// not finite.
     pub fn new(shape: MatchingShape, data: Pairs, loss: LinkLoss) -> Result<Self, MatchingError> {
         for (side, most) in [("row", shape.most_per_row), ("column", shape.most_per_column)] {
             if most == 0 {
@@ -142,6 +142,7 @@ impl Matching {
                 return Err(MatchingError::Attribute { pair: at, attribute, attributes });
             }
         }
+        // Collect the true links, and note whether they exceed the limits.
         let truths = data.iter().map(|pair| {
             let links: Vec<u32> = pair.of_kind(Gold::Sure).map(|k| k as u32).collect();
             let (mut rows, mut columns) =
@@ -158,8 +159,8 @@ impl Matching {
         Ok(Self { shape, data, loss, truths, bounds: None })
     }
 
-    /// The same problem with bounds on its weights. Training refuses bounds of another number than
-    /// there are weights.
+    /// The same problem with bounds on its weights. Training refuses bounds whose number is not the
+    /// number of weights.
     #[must_use]
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Self {
         Self { bounds, ..self }
@@ -175,7 +176,7 @@ impl Matching {
         &self.data
     }
 
-    /// What mistakes cost.
+    /// The loss.
     pub fn link_loss(&self) -> &LinkLoss {
         &self.loss
     }
@@ -220,7 +221,7 @@ impl Problem for Matching {
         );
         search.run(&self.shape, &pair, augmented, y);
         if truth.exceeds {
-            // All values are short of the same constant.
+            // Both values lack the same constant.
             let value = |links: &[u32]| links.iter().map(|&k| augmented[k as usize]).sum::<f64>();
             if value(&truth.links) >= value(y) {
                 y.clone_from(&truth.links);
@@ -302,8 +303,8 @@ impl Parts for Matching {
         parts.entries().iter().map(|&(k, mass)| mass * ws.scores[k as usize]).sum()
     }
 
-    /// Adds up features: an example has so many links that their inner products would take far more
-    /// room than the data.
+    /// Adds up features, because the inner products of the many links of an example would need far more
+    /// memory than the data.
     fn norm_sq(&self, i: usize, workspace: &mut MatchingWorkspace, parts: &SparseVec) -> f64 {
         let sums = &mut workspace.sums;
         sums.resize(self.shape.attributes, 0.0);

@@ -1,7 +1,7 @@
-//! What a matching model looks like.
+//! The shape of a matching model.
 
-/// The shape of a matching model: the number of attributes, each with one weight, and how many links
-/// a row and a column may have.
+/// The shape of a matching model: the number of attributes, each with one weight, and the largest number
+/// of links of a row and of a column.
 ///
 /// ```
 /// use maxmargin::model::matching::MatchingShape;
@@ -15,14 +15,14 @@
 pub struct MatchingShape {
     /// Number of attributes of links.
     pub attributes: usize,
-    /// The most links of a row, at least 1.
+    /// The largest number of links of a row, at least 1.
     pub most_per_row: usize,
-    /// The most links of a column, at least 1.
+    /// The largest number of links of a column, at least 1.
     pub most_per_column: usize,
 }
 
 impl MatchingShape {
-    /// At most one link each.
+    /// Creates a shape with at most one link per row and column.
     pub fn new(attributes: usize) -> Self {
         Self { attributes, most_per_row: 1, most_per_column: 1 }
     }
@@ -32,7 +32,7 @@ impl MatchingShape {
         self.attributes
     }
 
-    /// Whether nothing may have several links.
+    /// Whether every row and every column has at most one link.
     pub fn is_one_to_one(&self) -> bool {
         self.most_per_row == 1 && self.most_per_column == 1
     }

@@ -1,4 +1,4 @@
-//! Expectations over classes. Potentials are one for each class.
+//! Expectations over classes. There is one potential for each class.
 
 use super::problem::{Multiclass, MulticlassWorkspace};
 use crate::problem::expectations::{Expectations, softmax};

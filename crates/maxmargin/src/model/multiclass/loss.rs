@@ -1,4 +1,4 @@
-//! What a wrong class costs.
+//! The loss of a classification: 0/1, or a matrix of costs.
 
 use thiserror::Error;
 
@@ -25,7 +25,7 @@ pub enum ClassLoss {
 }
 
 impl ClassLoss {
-    /// The cost of taking class `truth` for class `predicted`.
+    /// The cost of predicting class `predicted` if `truth` is true.
     ///
     /// # Panics
     /// If there is a matrix and it is too small.
@@ -38,7 +38,7 @@ impl ClassLoss {
     }
 }
 
-/// A square matrix of costs: finite, at least 0, and 0 for what is right.
+/// A square matrix of costs that are finite, at least 0, and 0 on the diagonal.
 ///
 /// ```
 /// use maxmargin::model::multiclass::CostMatrix;
@@ -52,11 +52,11 @@ impl ClassLoss {
 #[cfg_attr(feature = "serde", serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>"))]
 pub struct CostMatrix {
     classes: usize,
-    /// Row by row; a row is a true class.
+    /// The costs row by row. Each row belongs to a true class.
     costs: Vec<f64>,
 }
 
-/// A matrix of costs that makes no sense.
+/// Why a matrix of costs is invalid.
 ///
 /// ```
 /// use maxmargin::model::multiclass::CostMatrix;
@@ -93,8 +93,8 @@ pub enum CostMatrixError {
         /// The cost.
         cost: f64,
     },
-    /// A cost of something right.
-    #[error("predicting class {class} rightly costs {cost}; it must cost 0")]
+    /// The cost of a right prediction is not 0.
+    #[error("predicting class {class} correctly costs {cost}; it must cost 0")]
     Diagonal {
         /// The class.
         class: usize,
@@ -104,10 +104,10 @@ pub enum CostMatrixError {
 }
 
 impl CostMatrix {
-    /// Costs by true class (rows) and predicted class (columns).
+    /// Creates a matrix from costs by true class (rows) and predicted class (columns).
     ///
     /// # Errors
-    /// A matrix that is not square, a cost that is negative or not finite, or one on the diagonal.
+    /// If the matrix is not square, if a cost is negative or not finite, or if the diagonal is not 0.
     pub fn new(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
         let classes = rows.len();
         for (truth, row) in rows.iter().enumerate() {
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(zero_one, "\"zero-one\"");
         for (rows, complaint) in [
             ("[[0,1],[1]]", "row 1 of the costs has 1 entries"),
-            ("[[1]]", "predicting class 0 rightly costs 1"),
+            ("[[1]]", "predicting class 0 correctly costs 1"),
             ("[[0,1,2],[1,0,-1],[0,0,0]]", "class 1 for class 2 is -1"),
         ] {
             let text = format!("{{\"costs\":{rows}}}");

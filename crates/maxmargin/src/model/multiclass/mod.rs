@@ -14,8 +14,8 @@
 //! ⟨w, Bᵢp⟩ = Σ_k p_k ⟨w_k, xᵢ⟩        ‖Bᵢp‖² = ‖xᵢ‖²·‖p‖²
 //! ```
 //!
-//! Lengths are so simple because blocks are [simplices](crate::Simplices), of which the solver makes
-//! good use.
+//! Lengths are this simple because blocks are [simplices](crate::Simplices). The solver has closed forms
+//! for them.
 //!
 //! # The same objective as LIBLINEAR's
 //!
@@ -26,9 +26,9 @@
 //! ½ Σ_k ‖w_k‖² + C Σᵢ max_y ([y ≠ yᵢ] − ⟨w_yᵢ − w_y, xᵢ⟩)  =  P(w)/λ
 //! ```
 //!
-//! so the optimal weights are the same and the objectives differ by the factor λ. That is its
-//! solver 4 (`multi_class="crammer_singer"`); its bias is a further attribute with the value
-//! `-B` (`intercept_scaling`), regularized like all others, as it is here.
+//! so the optimal weights are the same and the objectives differ by the factor λ. This is LIBLINEAR's
+//! solver 4 (`multi_class="crammer_singer"`). Its bias is an additional attribute with the value of the
+//! option `-B` (`intercept_scaling`), and it is regularized like all others, as here.
 //!
 //! [`LabelledRows`](super::LabelledRows) hold the data, [`MulticlassShape`] says how many classes
 //! and attributes there are, [`ClassLoss`] what mistakes cost; together they make a [`Multiclass`],

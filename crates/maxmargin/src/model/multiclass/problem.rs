@@ -12,7 +12,7 @@ use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 use thiserror::Error;
 
-/// Data that do not fit a multiclass shape or loss.
+/// Why data do not fit a multiclass shape or loss.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -27,8 +27,8 @@ use thiserror::Error;
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MulticlassError {
-    /// No classes at all, or so many weights that they cannot be numbered.
-    #[error("{classes} classes and {attributes} attributes make no multiclass model")]
+    /// There are no classes, or there are more weights than can be numbered.
+    #[error("{classes} classes and {attributes} attributes do not make a multiclass model")]
     Size {
         /// Number of classes.
         classes: usize,
@@ -43,7 +43,7 @@ pub enum MulticlassError {
     LabelCount {
         /// Index of the row.
         row: usize,
-        /// How many labels it has.
+        /// Number of its labels.
         found: usize,
     },
     /// A label that the shape does not have.
@@ -135,10 +135,10 @@ impl MulticlassWorkspace {
 }
 
 impl Multiclass {
-    /// Puts data, shape and loss together.
+    /// Creates a problem from data, shape and loss.
     ///
     /// # Errors
-    /// Rows, labels or costs that do not fit the shape, or a shape that makes no sense.
+    /// If rows, labels or costs do not fit the shape, or if the shape is invalid.
     pub fn new(
         shape: MulticlassShape,
         data: LabelledRows,
@@ -151,8 +151,8 @@ impl Multiclass {
         Ok(Self { shape, data, loss, norms, truths })
     }
 
-    /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length
-    /// (with the bias) is `norms[i]`.
+    /// The same problem with one attribute per row, `numbers[i]` < `count`, whose squared length (with
+    /// the bias) is `norms[i]`.
     pub(crate) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
         let shape = MulticlassShape { attributes: count, ..self.shape };
         Self { shape, data: self.data.with_inputs(numbers), norms, ..self }
@@ -179,7 +179,7 @@ impl Multiclass {
     }
 }
 
-/// Checks that all fits together; the class of every row.
+/// Checks that data, shape and loss fit together, and returns the class of every row.
 fn check(
     shape: &MulticlassShape,
     data: &LabelledRows,

@@ -1,12 +1,12 @@
-//! Where the weights of a multiclass model lie, and how they score a row.
+//! The layout of the weights of a multiclass model, and how they score a row.
 
 use crate::model::rows::{Row, add_scores};
 use std::ops::Range;
 
 /// The shape of a multiclass model: numbers of classes and attributes, and the bias.
 ///
-/// In w come the attributes one by one, each with all classes side by side, so that scoring a row is
-/// adding up contiguous weights; the bias, if there is one, comes last, like one more attribute.
+/// In w the attributes come one after another, each with all classes side by side, so that the scores of
+/// a row are sums of contiguous weights. The bias, if there is one, comes last, like one more attribute.
 ///
 /// ```
 /// use maxmargin::model::multiclass::MulticlassShape;
@@ -22,8 +22,8 @@ pub struct MulticlassShape {
     pub classes: usize,
     /// Number of attributes.
     pub attributes: usize,
-    /// The value that every row has in an attribute of its own, positive and finite; none for no
-    /// bias. The larger it is, the less the bias is held back by regularization.
+    /// The value of an additional attribute that every row has, positive and finite. `None` means no
+    /// bias. The larger the value, the less regularization restricts the bias.
     pub bias: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ impl MulticlassShape {
         self.bias_weights().end
     }
 
-    /// Where the weight of an attribute for a class lies.
+    /// The index of the weight of an attribute for a class.
     ///
     /// ```
     /// use maxmargin::model::multiclass::MulticlassShape;
@@ -48,7 +48,7 @@ impl MulticlassShape {
         attribute * self.classes + class
     }
 
-    /// Where the weights of the bias lie, class by class; empty if there is none.
+    /// The range of the weights of the bias, class by class. It is empty if there is no bias.
     pub fn bias_weights(&self) -> Range<usize> {
         let start = self.attributes * self.classes;
         start..start + if self.bias.is_some() { self.classes } else { 0 }
@@ -74,7 +74,7 @@ impl MulticlassShape {
         add_scores(&w[..self.attributes * self.classes], row, scores);
     }
 
-    /// Fills `scores` with what the bias gives each class.
+    /// Fills `scores` with the score that the bias gives to each class.
     #[inline]
     pub(crate) fn score_bias(&self, w: &[f64], scores: &mut Vec<f64>) {
         scores.clear();
@@ -83,7 +83,8 @@ impl MulticlassShape {
         scores.resize(self.classes, 0.0);
     }
 
-    /// The class with the highest score, the first of these; `scores` is filled with all of them.
+    /// Returns the class with the highest score, or the first of them at ties. `scores` is filled with
+    /// all scores.
     ///
     /// ```
     /// use maxmargin::model::{Row, multiclass::MulticlassShape};
@@ -94,14 +95,15 @@ impl MulticlassShape {
     /// ```
     ///
     /// # Panics
-    /// As [`score`](Self::score).
+    /// The same as for [`score`](Self::score).
     pub fn predict(&self, w: &[f64], row: Row<'_>, scores: &mut Vec<f64>) -> u32 {
         self.score(w, row, scores);
         first_largest(scores.iter().copied())
     }
 }
 
-/// The index of the largest value, the first of these; 0 if there is none.
+/// Returns the index of the largest value, or the first of them at ties. Returns 0 if there are no
+/// values.
 #[inline]
 pub(super) fn first_largest(values: impl Iterator<Item = f64>) -> u32 {
     let (mut best, mut largest) = (0, f64::NEG_INFINITY);

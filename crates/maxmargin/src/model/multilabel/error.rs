@@ -1,4 +1,4 @@
-//! What does not fit together.
+//! The error of a multi-label problem whose parts do not fit together.
 
 use super::shape::MultilabelShape;
 use crate::inference::Unsuitable;
@@ -6,7 +6,7 @@ use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use thiserror::Error;
 
-/// Data, a shape, a loss or a way of decoding that do not fit together.
+/// Why data, a shape, a loss and an inference method do not fit together.
 ///
 /// ```
 /// use maxmargin::inference::Inference;
@@ -23,11 +23,11 @@ use thiserror::Error;
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum MultilabelError {
-    /// No labels at all.
+    /// There are no labels.
     #[error("a multi-label model needs at least one label")]
     NoLabels,
-    /// A pair that is none.
-    #[error("({first}, {second}) is no pair of two of the {labels} labels")]
+    /// A pair does not consist of two different labels that exist.
+    #[error("({first}, {second}) is not a pair of two different labels below {labels}")]
     Pair {
         /// Its first label.
         first: u32,
@@ -36,8 +36,8 @@ pub enum MultilabelError {
         /// Number of labels.
         labels: usize,
     },
-    /// A pair that comes twice.
-    #[error("the pair ({first}, {second}) comes twice")]
+    /// A pair occurs twice.
+    #[error("the pair ({first}, {second}) occurs twice")]
     PairTwice {
         /// Its first label.
         first: u32,
@@ -64,10 +64,10 @@ pub enum MultilabelError {
         /// Number of attributes.
         attributes: usize,
     },
-    /// Label weights of the wrong number.
+    /// The number of label weights is not the number of labels.
     #[error("{found} label weights were given for {labels} labels")]
     LabelWeightCount {
-        /// How many were given.
+        /// The number of weights.
         found: usize,
         /// Number of labels.
         labels: usize,
@@ -80,7 +80,7 @@ pub enum MultilabelError {
         /// Its weight.
         weight: f64,
     },
-    /// A way of decoding that the pairs do not allow.
+    /// The pairs do not allow the chosen inference.
     #[error(transparent)]
     Inference(#[from] Unsuitable),
 }
@@ -95,6 +95,7 @@ pub(crate) fn check(
     if labels == 0 {
         return Err(MultilabelError::NoLabels);
     }
+    // Pairs.
     let mut seen = std::collections::BTreeSet::new();
     for &(first, second) in &shape.pairs {
         if first == second || first.max(second) as usize >= labels {
@@ -104,12 +105,14 @@ pub(crate) fn check(
             return Err(MultilabelError::PairTwice { first, second });
         }
     }
+    // Label weights.
     if !loss.label_weights.is_empty() && loss.label_weights.len() != labels {
         return Err(MultilabelError::LabelWeightCount { found: loss.label_weights.len(), labels });
     }
     if let Some(label) = loss.label_weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
         return Err(MultilabelError::LabelWeight { label, weight: loss.label_weights[label] });
     }
+    // Rows.
     for (row, (x, on)) in data.iter().enumerate() {
         if let Some(&label) = on.iter().find(|&&label| label as usize >= labels) {
             return Err(MultilabelError::Label { row, label, labels });

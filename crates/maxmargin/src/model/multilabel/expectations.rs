@@ -1,5 +1,5 @@
-//! Expectations where the pairs of labels form a forest, by sum-product. Potentials are one for every
-//! label and one for every pair, of being on.
+//! Expectations by sum-product, if the pairs of labels form a forest. There is one potential for every
+//! label that is on, and one for every pair of labels that are both on.
 
 use super::problem::{Multilabel, MultilabelWorkspace};
 use crate::problem::expectations::Expectations;
@@ -22,7 +22,7 @@ impl Expectations<MultilabelWorkspace> for Multilabel {
         for ((theta, score), cost) in labels.iter_mut().zip(&workspace.scores).zip(&self.costs) {
             *theta += scale * (score + cost);
         }
-        // A label of the truth costs where it is off; but for a constant, it gains where it is on.
+        // A true label costs if it is off. Up to a constant this is a gain if it is on.
         for &k in self.data().labels(i) {
             labels[k as usize] -= 2.0 * scale * self.costs[k as usize];
         }

@@ -1,4 +1,4 @@
-//! What a multi-label model predicts.
+//! The output of a multi-label model.
 
 use crate::problem::sparse::SparseVec;
 
@@ -12,21 +12,22 @@ use crate::problem::sparse::SparseVec;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LabelSet {
-    /// The labels that are on, in increasing order; of a fractional corner, those it is rounded to.
+    /// The labels that are on, in increasing order. For a fractional corner, these are the labels after
+    /// rounding.
     pub labels: Vec<u32>,
-    /// Of a fractional corner, the masses of labels and pairs; empty if all mass is on `labels`.
+    /// The masses of labels and pairs of a fractional corner. Empty if all mass is on `labels`.
     pub marginals: SparseVec,
 }
 
 impl From<Vec<u32>> for LabelSet {
-    /// The labels have to be in increasing order.
+    /// Converts labels, which must be in increasing order.
     fn from(labels: Vec<u32>) -> Self {
         Self { labels, marginals: SparseVec::new() }
     }
 }
 
 impl LabelSet {
-    /// Whether it is a corner that is no set.
+    /// Whether this is a fractional corner and not a set.
     ///
     /// ```
     /// assert!(!maxmargin::model::multilabel::LabelSet::default().is_fractional());
@@ -35,14 +36,14 @@ impl LabelSet {
         !self.marginals.is_empty()
     }
 
-    /// Becomes the set of labels whose bits are on.
+    /// Assigns the set of labels whose bits are on.
     pub(super) fn assign_bits(&mut self, bits: u32) {
         self.marginals.clear();
         self.labels.clear();
         self.labels.extend((0..u32::BITS).filter(|k| bits >> k & 1 == 1));
     }
 
-    /// Becomes the set of labels that `is_on`.
+    /// Assigns the set of labels for which `is_on` returns `true`.
     pub(super) fn assign(&mut self, labels: usize, is_on: impl Fn(usize) -> bool) {
         self.marginals.clear();
         self.labels.clear();

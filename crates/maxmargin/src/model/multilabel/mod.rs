@@ -1,4 +1,4 @@
-//! Multi-label classification: any set of labels, and pairs of them that go together or do not.
+//! Multi-label classification: sets of labels, with weights for pairs of labels that are on together.
 //!
 //! The score of a set y of labels for the input x is
 //!
@@ -6,13 +6,13 @@
 //! ⟨w, φ(x, y)⟩ = Σ_{k ∈ y} ⟨w_k, x⟩ + Σ_{j, k ∈ y} w_jk
 //! ```
 //!
-//! with one weight per attribute and label, and one per pair of labels that may be on together: all
-//! pairs, those of a tree, or none, in which case every label is on its own.
+//! with one weight per attribute and label, and one weight per pair of labels: for all pairs, for the
+//! pairs of a tree, or for none, in which case labels are independent.
 //!
-//! Its parts are the labels that are on and the pairs that are both on. Up to some twenty labels the
-//! best set is found by trying all of them; on a tree, by max-sum; else training goes over the LP
-//! relaxation, by [roof duality](crate::inference::Inference::RoofDuality), whose corners have labels that are
-//! half on.
+//! The parts are the labels that are on and the pairs of labels that are both on. If the pairs form a
+//! tree, max-sum finds the best set. For up to twenty labels, all sets are tried. Otherwise training uses
+//! the LP relaxation, which is solved by [roof duality](crate::inference::Inference::RoofDuality) and in
+//! whose corners labels may be half on.
 //!
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.

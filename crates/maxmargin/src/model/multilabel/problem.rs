@@ -17,9 +17,9 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Rows with sets of labels to train on, under a Hamming loss.
+/// Rows with sets of labels as training data, under a Hamming loss.
 ///
-/// The loss is the share of labels that are wrongly on or off, each mistake weighted by its label.
+/// The loss is the share of labels that are wrongly on or off. Each mistake is weighted by its label.
 ///
 /// ```
 /// use maxmargin::inference::Inference;
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelShape};
 /// use maxmargin::{Settings, train};
 ///
-/// // Attributes 0 and 1 speak for labels 0 and 1; label 2 comes with both of them, and only then.
+/// // Attributes 0 and 1 favour labels 0 and 1; label 2 occurs only together with both of them.
 /// let mut data = LabelledRows::new();
 /// for (x, labels) in [([1.0, 0.0], &[0][..]), ([0.0, 1.0], &[1]), ([1.0, 1.0], &[0, 1, 2])] {
 ///     data.push([(0, x[0]), (1, x[1]), (2, 1.0)], labels, 1.0)?; // attribute 2 is always there
@@ -49,7 +49,7 @@ pub struct Multilabel {
     pub(super) plan: Plan,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
-    /// Whether a solver has given up, so that a heuristic took its place.
+    /// Whether an LP solver has failed, so that a heuristic was used instead.
     failed: AtomicBool,
 }
 
@@ -71,20 +71,20 @@ pub struct Multilabel {
 pub struct MultilabelWorkspace {
     /// The scores of labels.
     pub(super) scores: Vec<f64>,
-    /// The same with the loss.
+    /// The scores of labels with the loss.
     augmented: Vec<f64>,
     pub(super) search: Search,
 }
 
 impl Multilabel {
-    /// Puts data, shape and loss together, and settles how sets of labels are found.
+    /// Creates a problem from data, shape and loss, and decides how sets of labels are decoded.
     ///
-    /// With [`Auto`](Inference::Auto): by max-sum where the pairs form a forest, else by enumeration
-    /// up to 20 labels, else by roof duality.
+    /// [`Auto`](Inference::Auto) means max-sum if the pairs form a forest, otherwise enumeration for up
+    /// to 20 labels, otherwise roof duality.
     ///
     /// # Errors
-    /// Labels, attributes, pairs or label weights that do not fit, or an inference that the pairs do
-    /// not allow.
+    /// If labels, attributes, pairs or label weights do not fit the shape, or if the pairs do not allow
+    /// the inference.
     pub fn new(
         shape: MultilabelShape,
         data: LabelledRows,
@@ -105,15 +105,15 @@ impl Multilabel {
         })
     }
 
-    /// Has linear programs solved by `solver` from now on.
+    /// Uses `solver` for linear programs.
     #[must_use]
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
         self
     }
 
-    /// The same problem with bounds on its weights. Training refuses bounds of another number than
-    /// there are weights.
+    /// The same problem with bounds on its weights. Training refuses bounds whose number is not the
+    /// number of weights.
     ///
     /// ```
     /// # use maxmargin::doc::labels;
@@ -142,7 +142,7 @@ impl Multilabel {
         &self.data
     }
 
-    /// How sets of labels are found: never [`Auto`](Inference::Auto).
+    /// How sets of labels are decoded. The result is never [`Auto`](Inference::Auto).
     pub fn inference(&self) -> Inference {
         self.plan.inference
     }
@@ -171,7 +171,7 @@ impl Multilabel {
         (0..self.examples()).map(&mut predict).collect()
     }
 
-    /// The same problem with one attribute per row, `numbers[i]` of `count`, whose squared length is
+    /// The same problem with one attribute per row, `numbers[i]` < `count`, whose squared length is
     /// `norms[i]`.
     pub(crate) fn with_inputs(self, numbers: &[u32], count: usize, norms: Vec<f64>) -> Self {
         let data = self.data.with_inputs(numbers);
@@ -179,7 +179,7 @@ impl Multilabel {
         Self { shape, data, norms, ..self }
     }
 
-    /// Fills the scores of labels with what `add` adds.
+    /// Sets the scores of labels to 0 and lets `add` add to them.
     pub(crate) fn score_with(&self, ws: &mut MultilabelWorkspace, add: &mut dyn FnMut(&mut [f64])) {
         ws.scores.clear();
         ws.scores.resize(self.shape.labels, 0.0);
@@ -190,7 +190,7 @@ impl Multilabel {
         self.data.labels(i).binary_search(&(label as u32)).is_ok()
     }
 
-    /// The parts of a set of labels.
+    /// Appends the parts of a set of labels.
     fn push_set(&self, labels: &[u32], parts: &mut SparseVec) {
         labels.iter().for_each(|&k| parts.push(u64::from(k), 1.0));
         let on = |k: u32| labels.binary_search(&k).is_ok();
@@ -199,7 +199,7 @@ impl Multilabel {
         }
     }
 
-    /// The loss of masses on labels.
+    /// The expected loss of masses on labels.
     pub(super) fn loss_of(&self, i: usize, masses: &SparseVec) -> f64 {
         let missed: f64 = self.data.labels(i).iter().map(|&k| self.costs[k as usize]).sum();
         let labels =
@@ -243,8 +243,9 @@ impl Problem for Multilabel {
         }
     }
 
-    /// The best set, or the best corner of the relaxation: its [`labels`](LabelSet::labels) are a set
-    /// in any case. After roof duality that set is the best one, if at most 20 labels were half on.
+    /// Finds the best set, or the best corner of the relaxation. In both cases
+    /// [`labels`](LabelSet::labels) is a set. After roof duality, this set is the best one if at most 20
+    /// labels were half on.
     fn decode(&self, _: usize, w: &[f64], workspace: &mut MultilabelWorkspace, y: &mut LabelSet) {
         let MultilabelWorkspace { scores, search, .. } = workspace;
         let (pairs, quadratic) = (&self.shape.pairs, &w[self.shape.pair_weights()]);
@@ -368,10 +369,9 @@ impl Truths for Multilabel {
 }
 
 impl CheckPoints for Multilabel {
-    /// Checks that masses of labels and pairs are consistent: 0 ≤ μ_i ≤ 1 and
-    /// max(0, μ_i + μ_j − 1) ≤ μ_ij ≤ min(μ_i, μ_j), and that the loss is theirs. That puts them in
-    /// the local polytope; only where the pairs form a forest are all such points convex combinations
-    /// of sets.
+    /// Checks that masses of labels and pairs are consistent: 0 ≤ μ_i ≤ 1 and max(0, μ_i + μ_j − 1) ≤
+    /// μ_ij ≤ min(μ_i, μ_j), and that the loss belongs to them. Such masses are a point of the local
+    /// polytope. If the pairs form a forest, all its points are convex combinations of sets.
     fn check_point(
         &self,
         i: usize,
@@ -383,6 +383,7 @@ impl CheckPoints for Multilabel {
             return Err("a mass is not finite".to_owned());
         }
         let labels = self.shape.labels;
+        // Collect the masses of labels and pairs.
         let mut masses = vec![0.0; labels + self.shape.pairs.len()];
         for &(id, mass) in parts.entries() {
             let Some(entry) = usize::try_from(id).ok().and_then(|id| masses.get_mut(id)) else {
@@ -390,6 +391,7 @@ impl CheckPoints for Multilabel {
             };
             *entry += mass;
         }
+        // Check that they are consistent.
         let (on, both) = masses.split_at(labels);
         if let Some(k) = on.iter().position(|mass| *mass < -slack || *mass > 1.0 + slack) {
             return Err(format!("the mass of label {k} is {}, not between 0 and 1", on[k]));

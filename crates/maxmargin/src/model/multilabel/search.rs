@@ -1,4 +1,4 @@
-//! The best set of labels, by whichever way fits.
+//! The search for the best set of labels, with the chosen inference.
 
 use super::labels::LabelSet;
 use super::shape::MultilabelShape;
@@ -13,13 +13,14 @@ use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
 use std::sync::Arc;
 
-/// Up to so many labels all sets are tried without being asked: a thousandth of a second at most.
+/// Up to this many labels, `auto` tries all sets, which takes at most a millisecond.
 const FEW_LABELS: usize = 20;
 
-/// Appends the masses of what is on, out of those of all states of the factor graph of `n` labels.
+/// Appends the masses of labels and pairs that are on, given the masses of all states of the factor graph
+/// of `n` labels.
 fn push_parts(n: usize, masses: impl Iterator<Item = (usize, f64)>, parts: &mut SparseVec) {
     for (at, mass) in masses {
-        // The states of a label are off and on; of a pair, the last of four is both on.
+        // A label has the states off and on. The last of the four states of a pair is both on.
         if at < 2 * n && at % 2 == 1 {
             parts.push((at / 2) as u64, mass);
         } else if at >= 2 * n && at % 4 == (2 * n + 3) % 4 {
@@ -28,11 +29,11 @@ fn push_parts(n: usize, masses: impl Iterator<Item = (usize, f64)>, parts: &mut 
     }
 }
 
-/// How sets of labels are found, settled once for all examples.
+/// How sets of labels are decoded, which is the same for all examples.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) inference: Inference,
-    /// The labels as a factor graph, for the ways that need one.
+    /// The labels as a factor graph, for inference methods that need one.
     topology: Topology,
 }
 
@@ -59,7 +60,7 @@ impl Plan {
     }
 }
 
-/// Memory to find one set of labels after the other.
+/// The memory of searches for sets of labels, which is reused.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     subsets: Subsets,
@@ -92,8 +93,8 @@ impl Search {
         }
     }
 
-    /// Finds the best set, or corner of the relaxation, for the scores of labels and pairs; returns
-    /// what it is.
+    /// Finds the best set, or the best corner of the relaxation, for the scores of labels and pairs.
+    /// Returns the quality of the answer.
     pub(super) fn run(
         &mut self,
         plan: &Plan,
@@ -104,7 +105,7 @@ impl Search {
     ) -> Quality {
         let n = linear.len();
         if linear.iter().chain(quadratic).any(|score| !score.is_finite()) {
-            // Whatever is not finite has to show in the score of the answer.
+            // Return all labels, so that the score of the answer is not finite either.
             y.assign(n, |_| true);
             return plan.inference.quality();
         }
@@ -138,7 +139,7 @@ impl Search {
         }
     }
 
-    /// By way of a factor graph.
+    /// Finds the best set by decoding a factor graph.
     fn run_graph(
         &mut self,
         plan: &Plan,
@@ -156,10 +157,11 @@ impl Search {
         quality
     }
 
-    /// The expected parts, where sets have probabilities ∝ exp of the scores of their labels and pairs.
+    /// Appends the expected parts, if the probability of a set is ∝ exp of the scores of its labels and
+    /// pairs.
     ///
     /// # Panics
-    /// If the pairs are no forest.
+    /// If the pairs do not form a forest.
     pub(super) fn expect(
         &mut self,
         plan: &Plan,
@@ -186,9 +188,9 @@ impl Search {
 
     /// Rounds a fractional corner to as good a set as possible.
     ///
-    /// Labels that roof duality has put fully on or off are so in some best set; if few others are
-    /// left, all of their sets are tried, and the result is exact. Else, and for other relaxations,
-    /// local search makes the best of it.
+    /// A label that roof duality has put fully on or off has this state in some best set. If few other
+    /// labels are left, all sets of them are tried, and the result is exact. Otherwise, and for other
+    /// relaxations, the corner is rounded and improved by local search.
     pub(super) fn round(
         &mut self,
         plan: &Plan,
@@ -206,8 +208,10 @@ impl Search {
             masses[at as usize] = mass;
         }
         self.open.clear();
+        // Find the labels that are neither on nor off.
         let between = |k: &u32| masses[*k as usize] > 0.0 && masses[*k as usize] < 1.0;
         self.open.extend((0..n as u32).filter(between));
+        // Too many for all sets: round each label and improve by local search.
         if plan.inference != Inference::RoofDuality || self.open.len() > FEW_LABELS {
             self.fill(&plan.topology, linear, quadratic);
             self.labelling.states.clear();
@@ -219,6 +223,7 @@ impl Search {
             y.labels.extend(on.map(|(k, _)| k as u32));
             return;
         }
+        // Try all sets of the open labels, with the others fixed.
         self.open_pairs.clear();
         self.open_quadratic.clear();
         self.open_linear.clear();

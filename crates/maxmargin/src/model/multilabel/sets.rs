@@ -1,4 +1,4 @@
-//! All sets of a few labels.
+//! Enumeration of all sets of a few labels.
 
 use super::labels::LabelSet;
 use super::problem::Multilabel;
@@ -7,8 +7,8 @@ use crate::model::Row;
 use crate::problem::slack_rescaled::Enumerable;
 use std::cmp::Ordering;
 
-/// The scores of all sets of labels of a row, where there are few labels: for the n best sets, and for
-/// how sure each label is.
+/// The scores of all sets of labels of a row, if there are few labels. They yield the n best sets and the
+/// margin of each label.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -29,19 +29,19 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone)]
 pub struct SetScores {
     labels: usize,
-    /// By the bits of the labels that are on.
+    /// The scores, indexed by the bits of the labels that are on.
     scores: Vec<f64>,
 }
 
 impl SetScores {
-    /// More labels have too many sets.
+    /// The largest number of labels of which all sets are scored.
     pub const MOST_LABELS: usize = 20;
 
-    /// Scores all sets of labels of a row; none if there are more than
-    /// [`MOST_LABELS`](Self::MOST_LABELS).
+    /// Scores all sets of labels of a row. Returns `None` if there are more than
+    /// [`MOST_LABELS`](Self::MOST_LABELS) labels.
     ///
     /// # Panics
-    /// If there are too few weights, or the row has attributes that the shape has not.
+    /// If there are too few weights, or if the row has an attribute that the shape does not have.
     pub fn new(shape: &MultilabelShape, w: &[f64], row: Row<'_>) -> Option<Self> {
         let k = shape.labels;
         if k > Self::MOST_LABELS {
@@ -55,7 +55,8 @@ impl SetScores {
         }
         let mut scores = vec![0.0];
         for (label, &own) in linear.iter().enumerate() {
-            // Sets with this label, after those without it: the same and its terms with each of them.
+            // The sets with this label follow those without it. Each adds the terms of this label to the
+            // score of the set without it.
             for set in 0..1usize << label {
                 let pairs: f64 = (0..label)
                     .filter(|other| set >> other & 1 == 1)
@@ -67,7 +68,7 @@ impl SetScores {
         Some(Self { labels: k, scores })
     }
 
-    /// The `n` best sets with their scores, best first; of equals, those with lower labels.
+    /// The `n` best sets with their scores, best first. At ties, sets with lower labels come first.
     pub fn n_best(&self, n: usize) -> Vec<(Vec<u32>, f64)> {
         let mut order: Vec<u32> = (0..self.scores.len() as u32).collect();
         let better = |a: &u32, b: &u32| -> Ordering {
@@ -88,8 +89,8 @@ impl SetScores {
         order.into_iter().map(describe).collect()
     }
 
-    /// For each label, the score of the best set with it less that of the best set without it: its
-    /// max-marginals' difference, positive where the label is on in the best set.
+    /// The margin of each label: the score of the best set with the label minus that of the best set
+    /// without it. It is positive if the label is on in the best set.
     pub fn margins(&self) -> Vec<f64> {
         let best = |label: usize, on: usize| {
             let sets = self.scores.iter().enumerate().filter(|(set, _)| set >> label & 1 == on);
@@ -99,7 +100,7 @@ impl SetScores {
     }
 }
 
-/// For slack rescaling. All sets are tried, so there must be few labels.
+/// Used for slack rescaling. All sets are tried, so there must be few labels.
 impl Enumerable for Multilabel {
     /// # Panics
     /// If there are more labels than [`SetScores::MOST_LABELS`].

@@ -1,14 +1,14 @@
-//! Which weights there are, and where they lie.
+//! The layout of the weights of a multi-label model.
 
 use crate::model::rows::add_scores;
 use crate::model::{LabelledRows, Row};
 use std::ops::Range;
 
-/// The shape of a multi-label model's weights: labels, attributes, and the pairs of labels that have
-/// a weight of their own.
+/// The shape of a multi-label model's weights: labels, attributes, and the pairs of labels that have a
+/// weight.
 ///
-/// In w come first the weights of single labels, attribute by attribute with all labels side by side,
-/// then those of the pairs in their order.
+/// The weights of single labels come first in w, attribute by attribute with all labels side by side. The
+/// weights of the pairs follow, in the order of `pairs`.
 ///
 /// ```
 /// use maxmargin::model::multilabel::MultilabelShape;
@@ -30,7 +30,7 @@ pub struct MultilabelShape {
 }
 
 impl MultilabelShape {
-    /// Labels that do not know of each other.
+    /// Creates a shape without pairs, whose labels are independent.
     ///
     /// ```
     /// use maxmargin::model::multilabel::MultilabelShape;
@@ -40,7 +40,7 @@ impl MultilabelShape {
         Self { labels, attributes, pairs: Vec::new() }
     }
 
-    /// A weight for every pair of labels.
+    /// Creates a shape with a weight for every pair of labels.
     ///
     /// ```
     /// use maxmargin::model::multilabel::MultilabelShape;
@@ -51,9 +51,8 @@ impl MultilabelShape {
         Self { labels, attributes, pairs }
     }
 
-    /// Weights for the pairs of a tree: the one whose labels tell most about each other in `data`
-    /// (Chow and Liu's, of maximum mutual information). Decoding is then exact, however many labels
-    /// there are.
+    /// Creates a shape with weights for the pairs of a tree: the tree of maximum mutual information in
+    /// `data` (Chow and Liu). Decoding is then exact for any number of labels.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -71,6 +70,7 @@ impl MultilabelShape {
     /// # Panics
     /// If a label of the data is not below `labels`.
     pub fn tree(labels: usize, attributes: usize, data: &LabelledRows) -> Self {
+        // Count how often labels occur together.
         let mut both = vec![0.0; labels * labels];
         let mut total = 0.0;
         for (i, (_, on)) in data.iter().enumerate() {
@@ -84,7 +84,7 @@ impl MultilabelShape {
             let both = both[a * labels + b];
             mutual_information([total - one - other + both, other - both, one - both, both], total)
         };
-        // Prim's algorithm: the label that is nearest to the tree joins it.
+        // Prim's algorithm: in each round the label nearest to the tree joins it.
         let mut nearest: Vec<(f64, usize)> = (0..labels).map(|b| (information(0, b), 0)).collect();
         let mut outside: Vec<usize> = (1..labels).collect();
         let mut pairs = Vec::new();
@@ -111,12 +111,13 @@ impl MultilabelShape {
         self.pair_weights().end
     }
 
-    /// Where the weights of single labels lie: attribute `a` with label `k` at `a * labels + k`.
+    /// The range of the weights of single labels. The weight of attribute `a` with label `k` is at `a *
+    /// labels + k` in it.
     pub fn single(&self) -> Range<usize> {
         0..self.attributes * self.labels
     }
 
-    /// The scores of single labels of a row, without those of pairs.
+    /// Computes the scores of the single labels of a row, without pairs.
     ///
     /// ```
     /// use maxmargin::model::{Row, multilabel::MultilabelShape};
@@ -135,15 +136,15 @@ impl MultilabelShape {
         add_scores(&w[self.single()], row, scores);
     }
 
-    /// Where the weights of pairs lie.
+    /// The range of the weights of pairs.
     pub fn pair_weights(&self) -> Range<usize> {
         let start = self.single().end;
         start..start + self.pairs.len()
     }
 }
 
-/// What two things tell about each other, from how often they are both off, only the second on, only
-/// the first on, and both on.
+/// The mutual information of two labels, given how often both are off, only the second is on, only the
+/// first is on, and both are on.
 fn mutual_information(counts: [f64; 4], total: f64) -> f64 {
     let [off, second, first, both] = counts;
     let (rows, columns) = ([off + second, first + both], [off + first, second + both]);

@@ -1,11 +1,11 @@
-//! What does not fit together.
+//! The error of labelled graphs whose data, shape and inference do not fit together.
 
 use super::graphs::PottsGraphs;
 use super::inference::PottsInference;
 use super::shape::PottsShape;
 use thiserror::Error;
 
-/// Data, a shape or a way of decoding that do not fit together.
+/// Why data, a shape and an inference method do not fit together.
 ///
 /// ```
 /// use maxmargin::model::potts::{PottsInference, PottsGraphs, NodeLoss, Potts, PottsShape};
@@ -18,7 +18,7 @@ use thiserror::Error;
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PottsError {
-    /// No labels at all.
+    /// There are no labels.
     #[error("a graph model needs at least one label")]
     NoLabels,
     /// A label that the shape does not have.
@@ -40,10 +40,10 @@ pub enum PottsError {
         of: &'static str,
         /// The attribute.
         attribute: u32,
-        /// How many there are.
+        /// Number of attributes.
         attributes: usize,
     },
-    /// An edge attribute that is negative where neighbours may only attract each other.
+    /// An edge attribute is negative, although neighbours may only attract each other.
     #[error(
         "edge {edge} of graph {graph} has an attribute with the value {value}; pairwise weights ≥ 0 \
          need attributes ≥ 0"
@@ -56,12 +56,12 @@ pub enum PottsError {
         /// The value.
         value: f64,
     },
-    /// A way of decoding that the shape does not allow.
+    /// The shape does not allow the chosen inference.
     #[error("{inference} cannot decode these graphs: {why}")]
     Inference {
-        /// What was asked for.
+        /// The chosen inference.
         inference: PottsInference,
-        /// Why it cannot be.
+        /// Why it is not possible.
         why: &'static str,
     },
 }
@@ -84,7 +84,7 @@ pub(super) fn check(shape: &PottsShape, data: &PottsGraphs) -> Result<(), PottsE
             let beyond = |attribute: &&u32| **attribute as usize >= shape.node_attributes;
             refuse("node", graph.node(v).attributes.iter().find(beyond), shape.node_attributes)?;
         }
-        // Without edge attributes in the shape, edges are as good as not there.
+        // If the shape has no edge attributes, edges are ignored.
         for edge in (0..graph.edges().len()).filter(|_| shape.edge_attributes > 0) {
             let row = graph.edge(edge);
             let beyond = |attribute: &&u32| **attribute as usize >= shape.edge_attributes;

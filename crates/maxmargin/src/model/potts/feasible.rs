@@ -1,4 +1,4 @@
-//! Are these masses of labels and disagreements that graphs can have?
+//! Checks that masses of labels and disagreements are possible in a graph.
 
 use super::graphs::PottsGraph;
 use super::labels::disagreement;
@@ -20,7 +20,7 @@ pub(super) fn check(
     }
     let (k, truth) = (shape.labels, graph.labels());
     let edges = if shape.edge_attributes > 0 { graph.edges() } else { &[] };
-    // First what differs from the truth, then, in its own place, what the truth keeps.
+    // First the masses of wrong labels, then, further below, those of true labels.
     let mut masses = vec![0.0; graph.nodes() * k];
     let disagree = |&(a, b): &(u32, u32)| truth[a as usize] != truth[b as usize];
     let mut disagreements: Vec<f64> = edges.iter().map(|ends| f64::from(disagree(ends))).collect();
@@ -39,12 +39,14 @@ pub(super) fn check(
             return Err(format!("it has a part that does not exist: {id}"));
         }
     }
+    // The true label of a node has the rest of its mass.
     for (v, (row, &label)) in masses.chunks_exact_mut(k).zip(truth).enumerate() {
         row[label as usize] = 1.0 - row.iter().sum::<f64>();
         if let Some(label) = row.iter().position(|mass| *mass < -slack) {
             return Err(format!("label {label} of node {v} has the mass {}", row[label]));
         }
     }
+    // The disagreement of every edge is possible for its two nodes.
     for (&(a, b), &mass) in edges.iter().zip(&disagreements) {
         let row = |v: u32| &masses[v as usize * k..][..k];
         let (least, most) = disagreement(row(a), row(b));
@@ -62,7 +64,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the edges of a graph form no cycle.
+/// Whether the graph has no cycle.
 pub(super) fn is_forest(graph: PottsGraph<'_>) -> bool {
     fn root(parents: &mut [u32], mut v: u32) -> u32 {
         while parents[v as usize] != v {

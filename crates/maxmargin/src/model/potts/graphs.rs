@@ -1,11 +1,11 @@
-//! Labelled graphs in index form: what is trained on and what is predicted.
+//! Labelled graphs in index form, for training and prediction.
 
 use crate::model::rows::{NotFinite, Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
 
-/// What is wrong with a node, an edge or a graph that was about to be added.
+/// Why a node, an edge or a graph cannot be added.
 ///
 /// ```
 /// use maxmargin::model::potts::{PottsGraphError, PottsGraphs};
@@ -35,13 +35,13 @@ pub enum PottsGraphError {
     Node {
         /// The node.
         node: u32,
-        /// How many there are.
+        /// The number of nodes so far.
         nodes: usize,
     },
     /// An edge from a node to itself.
     #[error("an edge joins two nodes, not node {0} with itself")]
     Loop(u32),
-    /// A graph that was ended before it got a node.
+    /// A graph was ended before it had a node.
     #[error("a graph needs at least one node")]
     Empty,
     /// An example weight that is not a positive finite number.
@@ -55,11 +55,11 @@ impl From<NotFinite> for PottsGraphError {
     }
 }
 
-/// Graphs whose nodes have attributes, a label and a weight (an area, say), and whose edges have
+/// Graphs whose nodes have attributes, a label and a weight (for example, an area), and whose edges have
 /// attributes.
 ///
-/// Nodes are numbered from 0 in each graph. Two nodes may be joined by several edges, whose scores add
-/// up.
+/// Nodes are numbered from 0 in each graph. Two nodes may be joined by several edges, whose scores are
+/// added up.
 ///
 /// ```
 /// use maxmargin::model::potts::PottsGraphs;
@@ -91,7 +91,7 @@ impl Default for PottsGraphs {
 }
 
 impl PottsGraphs {
-    /// No graphs at all.
+    /// An empty collection.
     pub fn new() -> Self {
         Self {
             starts: vec![(0, 0)],
@@ -104,11 +104,11 @@ impl PottsGraphs {
         }
     }
 
-    /// Adds a node with its attributes, true label and weight to the open graph; its number.
+    /// Adds a node with its attributes, true label and weight to the open graph, and returns its number.
     ///
     /// # Errors
-    /// A value that is NaN or infinite, or a weight that is or is negative; the node is then not
-    /// added.
+    /// If a value is NaN or infinite, or if the weight is negative, NaN or infinite. The node is not
+    /// added then.
     pub fn push_node(
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
@@ -142,8 +142,8 @@ impl PottsGraphs {
     /// ```
     ///
     /// # Errors
-    /// A node that does not exist yet, an edge from a node to itself, or a value that is NaN or
-    /// infinite; the edge is then not added.
+    /// If a node does not exist yet, if the edge joins a node to itself, or if a value is NaN or
+    /// infinite. The edge is not added then.
     pub fn push_edge(
         &mut self,
         a: u32,
@@ -165,8 +165,8 @@ impl PottsGraphs {
     /// Closes the open graph and gives it an example weight.
     ///
     /// # Errors
-    /// No node since the last call, or a weight that is not positive and finite; the graph then stays
-    /// open.
+    /// If no node was added since the last call, or if the weight is not positive and finite. The graph
+    /// stays open then.
     pub fn end_graph(&mut self, weight: f64) -> Result<(), PottsGraphError> {
         if self.open_nodes() == 0 {
             return Err(PottsGraphError::Empty);
@@ -213,7 +213,7 @@ impl PottsGraphs {
         self.weights[i]
     }
 
-    /// The graphs whose index is to be kept, in the same order.
+    /// Returns the graphs for whose index `keep` returns `true`, in the same order.
     ///
     /// ```
     /// # use maxmargin::doc::patches;
@@ -225,7 +225,7 @@ impl PottsGraphs {
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut selected = Self::new();
         for (i, graph) in self.iter().enumerate().filter(|(i, _)| keep(*i)) {
-            // What is in here was checked when it came in.
+            // The data were checked when they were added.
             for v in 0..graph.nodes() {
                 let (row, label) = (graph.node(v), graph.labels()[v]);
                 let _ = selected.push_node(row.pairs(), label, graph.node_weight(v));
@@ -238,17 +238,17 @@ impl PottsGraphs {
         selected
     }
 
-    /// One past the largest label, 0 without nodes.
+    /// One more than the largest label, or 0 if there are no nodes.
     pub fn label_bound(&self) -> usize {
         self.labels.iter().max().map_or(0, |&y| y as usize + 1)
     }
 
-    /// One past the largest attribute of a node, 0 without attributes.
+    /// One more than the largest attribute of a node, or 0 if there are no attributes.
     pub fn node_attribute_bound(&self) -> usize {
         self.node_rows.attribute_bound()
     }
 
-    /// One past the largest attribute of an edge, 0 without attributes.
+    /// One more than the largest attribute of an edge, or 0 if there are no attributes.
     pub fn edge_attribute_bound(&self) -> usize {
         self.edge_rows.attribute_bound()
     }
@@ -320,7 +320,7 @@ impl<'a> PottsGraph<'a> {
         self.start.0..self.end.0
     }
 
-    /// Asks for the memory of this graph to be brought near.
+    /// Prefetches the memory of this graph.
     pub(super) fn prefetch(&self) {
         prefetch(self.labels());
         prefetch(self.edges());

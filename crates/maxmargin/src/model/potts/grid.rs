@@ -1,7 +1,7 @@
 //! Pixels of an image as a graph.
 
-/// The edges between neighbours in a grid of `width` × `height` nodes, which are numbered row by row;
-/// with those along diagonals if `diagonals`.
+/// The edges between neighbours in a grid of `width` × `height` nodes, which are numbered row by row.
+/// Diagonal neighbours are joined too if `diagonals` is true.
 ///
 /// ```
 /// use maxmargin::model::potts::grid_edges;
@@ -27,9 +27,9 @@ pub fn grid_edges(
     })
 }
 
-/// Attributes of an edge between nodes whose colours are `distance` apart: its length times
-/// exp(−distance / width) for each of some widths. All are ≥ 0, large where the two look alike, so
-/// that weights ≥ 0 say how much it costs to part them.
+/// Attributes of an edge between nodes whose colours are `distance` apart: its length times exp(−distance
+/// / width) for each of the widths. All are ≥ 0, and they are large if the colours are similar, so a
+/// weight ≥ 0 is the cost of different labels for similar nodes.
 ///
 /// ```
 /// use maxmargin::model::potts::contrasts;

@@ -1,11 +1,11 @@
-//! The ways to label a graph.
+//! The inference methods for labelled graphs.
 
 use super::shape::PottsShape;
 use crate::problem::quality::Quality;
 use crate::util::names::named_enum;
 
 named_enum! {
-    /// How the best labelling of a graph is found, or a good one.
+    /// The method that finds the best labelling of a graph, or a good one.
     ///
     /// ```
     /// use maxmargin::Quality;
@@ -29,29 +29,30 @@ named_enum! {
         Auto = "auto",
         /// A minimum cut: exact, for two labels with pairwise weights ≥ 0.
         MaxFlow = "max-flow",
-        /// α-expansion: labels take turns to take over all nodes that gain by it, each time by a
-        /// minimum cut, until none gains. A heuristic (at most twice as much disagreement is paid as
-        /// need be), for pairwise weights ≥ 0.
+        /// α-expansion: each label in turn takes over all nodes that gain by it, which a minimum cut
+        /// finds, until no label gains. A heuristic for pairwise weights ≥ 0 (the cost of disagreements
+        /// is at most twice the optimal one).
         Expansion = "expansion",
         /// The relaxation over the local polytope, for two labels and pairwise weights of either sign,
-        /// by one minimum cut in a network of twice the size. An upper bound: nodes may be half of one
-        /// label and half of the other.
+        /// solved by one minimum cut in a network of twice the size. An upper bound: a node may have half
+        /// of each label.
         RoofDuality = "roof-duality",
-        /// The same relaxation for any number of labels, by linear programs. With pairwise weights ≥ 0,
-        /// minimum cuts settle most nodes first; weights of either sign need small graphs.
+        /// The same relaxation for any number of labels, solved by linear programs. With pairwise weights
+        /// ≥ 0, minimum cuts decide most nodes first; with weights of either sign, graphs must be small.
         Lp = "lp",
-        /// Iterated conditional modes: nodes take turns to take the best label given all others.
+        /// Iterated conditional modes: each node in turn takes the best label given all others. A
+        /// heuristic.
         Icm = "icm",
-        /// Max-product with damped messages: a heuristic.
+        /// Max-product with damped messages. A heuristic.
         MaxProduct = "max-product",
     }
 }
 
 impl PottsInference {
-    /// What is done for graphs of one shape: never [`Auto`](Self::Auto).
+    /// The method that is used for graphs of this shape. The result is never [`Auto`](Self::Auto).
     ///
     /// # Errors
-    /// The shape does not allow it; in words.
+    /// Says why the shape does not allow this method.
     pub fn resolve(self, shape: &PottsShape) -> Result<Self, &'static str> {
         match self {
             Self::Auto if !shape.attractive => Ok(Self::MaxProduct),
@@ -65,8 +66,8 @@ impl PottsInference {
         }
     }
 
-    /// What it promises for graphs of one shape. Without pairwise weights nodes do not know of each
-    /// other, and every way is exact.
+    /// What the method promises for graphs of this shape. Without pairwise weights nodes are independent,
+    /// and every method is exact.
     ///
     /// ```
     /// use maxmargin::Quality;

@@ -1,4 +1,4 @@
-//! What decoding a labelled graph gives: labels, or a fractional corner of a relaxation.
+//! The output of a labelled graph: labels, or a fractional corner of a relaxation.
 
 use super::search::Task;
 use crate::inference::topology::argmax;
@@ -15,10 +15,10 @@ use crate::problem::sparse::SparseVec;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NodeLabels {
-    /// A label for each node; of a fractional corner, what it is rounded to.
+    /// A label for each node. For a fractional corner, these are the labels after rounding.
     pub labels: Vec<u32>,
-    /// Of a fractional corner, the masses of labels, with label y of node v at v·K + y, and behind
-    /// them the mass with which the ends of each edge disagree; empty if all mass is on `labels`.
+    /// The masses of a fractional corner: first those of labels, with label y of node v at v·K + y, then
+    /// the mass with which the ends of each edge disagree. Empty if all mass is on `labels`.
     pub masses: SparseVec,
 }
 
@@ -29,7 +29,7 @@ impl From<Vec<u32>> for NodeLabels {
 }
 
 impl NodeLabels {
-    /// Whether it is a corner that is no labelling.
+    /// Whether this is a fractional corner and not a labelling.
     ///
     /// ```
     /// assert!(!maxmargin::model::potts::NodeLabels::default().is_fractional());
@@ -38,8 +38,8 @@ impl NodeLabels {
         !self.masses.is_empty()
     }
 
-    /// Becomes what has these masses of labels, one row per node, and disagreements that are best
-    /// for the costs of edges.
+    /// Assigns masses of labels, one row per node, with the disagreements that are best for the costs of
+    /// edges.
     pub(super) fn assign(&mut self, task: Task<'_>, masses: &[f64]) {
         let k = task.labels;
         self.masses.clear();
@@ -62,8 +62,9 @@ impl NodeLabels {
     }
 }
 
-/// With how much mass two nodes that have these masses of labels disagree at least, and at most: they
-/// must where their masses differ, and cannot where one label has more than half of both.
+/// The smallest and the largest mass with which two nodes with these masses of labels can disagree. They
+/// must disagree as far as their masses differ, and they must agree as far as the two masses of a label
+/// exceed 1 together.
 pub(super) fn disagreement(a: &[f64], b: &[f64]) -> (f64, f64) {
     let pairs = || a.iter().zip(b);
     let least = 0.5 * pairs().map(|(x, y)| (x - y).abs()).sum::<f64>();

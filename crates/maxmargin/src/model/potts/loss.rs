@@ -2,16 +2,16 @@
 
 use super::graphs::PottsGraph;
 
-/// Hamming loss: the share of nodes with a wrong label, of their weight, or of that of their class.
+/// Hamming loss: the share of nodes with a wrong label, possibly weighted by node or balanced by class.
 ///
 /// ```text
 /// L(y) = Σᵥ costᵥ·[yᵥ is wrong],     costᵥ = aᵥ / Σᵤ aᵤ                      not balanced
 ///                                    costᵥ = aᵥ / (C·Σ_{u of v's label} aᵤ)     balanced
 /// ```
 ///
-/// with aᵥ the weight of a node, or 1, and C the number of labels that occur in the graph's truth (with
-/// some weight). So L = 1 where all is wrong; balanced, a small object counts as much as the large
-/// background around it.
+/// where aᵥ is the weight of a node, or 1, and C is the number of labels that occur in the graph's truth
+/// (with a positive weight). So L = 1 if all labels are wrong. If the loss is balanced, a small object
+/// counts as much as the large background around it.
 ///
 /// ```
 /// use maxmargin::model::potts::{PottsGraphs, NodeLoss};

@@ -20,7 +20,7 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Labelled graphs to train on, or to predict.
+/// Labelled graphs as training data, or for prediction.
 ///
 /// ```
 /// use maxmargin::model::potts::{
@@ -55,12 +55,12 @@ pub struct Potts {
     bounds: Option<Bounds>,
     /// The cost of a wrong label at each node of each graph.
     costs: Vec<Vec<f64>>,
-    /// Where heuristics and rounding need it, the structure of each graph.
+    /// The structure of each graph, if heuristics or rounding need it.
     structures: Vec<Topology>,
     solver: Arc<dyn SolveLp>,
     networks: Vec<Mutex<Network>>,
     is_warm: bool,
-    /// Whether an answer was not what the inference promises.
+    /// Whether some answer broke the promise of the inference.
     failed: AtomicBool,
 }
 
@@ -76,11 +76,11 @@ pub struct Potts {
 /// let (mut workspace, mut y) = (problem.workspace(), NodeLabels::default());
 /// problem.prepare(0, &w, &mut workspace);
 /// problem.oracle(0, &w, &mut workspace, &mut y);
-/// assert!(problem.loss(0, &y) > 0.99); // at w = 0 nothing speaks against the largest loss
+/// assert!(problem.loss(0, &y) > 0.99); // at w = 0 all scores are 0, so the largest loss wins
 /// ```
 #[derive(Debug, Default)]
 pub struct PottsWorkspace {
-    /// Scores of nodes, one row of K each, and costs of edges.
+    /// Scores of nodes, one row of K each.
     scores: Vec<f64>,
     edge_costs: Vec<f64>,
     augmented: Vec<f64>,
@@ -89,11 +89,11 @@ pub struct PottsWorkspace {
 }
 
 impl Potts {
-    /// Puts data, shape and loss together, and settles how graphs are decoded.
+    /// Creates a problem from data, shape and loss, and decides how graphs are decoded.
     ///
     /// # Errors
-    /// Labels or attributes that do not fit, edge attributes below 0 where neighbours may only
-    /// attract each other, or an inference that the shape does not allow.
+    /// If labels or attributes do not fit the shape, if an edge attribute is negative although neighbours
+    /// may only attract each other, or if the shape does not allow the inference.
     pub fn new(
         shape: PottsShape,
         data: PottsGraphs,
@@ -121,7 +121,7 @@ impl Potts {
         })
     }
 
-    /// The same problem with more bounds on its weights, besides those of the shape.
+    /// The same problem with bounds on its weights, in addition to those of the shape.
     ///
     /// ```
     /// # use maxmargin::doc::patches;
@@ -135,24 +135,24 @@ impl Potts {
     /// ```
     ///
     /// # Errors
-    /// Bounds of another number than there are weights, or that leave no pairwise weight ≥ 0.
+    /// If the number of bounds is not the number of weights, or if they exclude pairwise weights ≥ 0.
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
         Ok(Self { bounds: self.shape.bounds(bounds)?, ..self })
     }
 
-    /// Whether minimum cuts start from the flow of the last call for the same graph, as they do by
-    /// default. Answers are the same bit for bit; it is a matter of time.
+    /// Sets whether minimum cuts start from the flow of the last call for the same graph, which is the
+    /// default. This affects only the running time; answers are the same bit by bit.
     #[must_use]
     pub fn with_warm_start(self, is_warm: bool) -> Self {
         Self { is_warm, ..self }
     }
 
-    /// Has the linear programs of [`Lp`](PottsInference::Lp) solved by `solver` from now on.
+    /// Uses `solver` for the linear programs of [`Lp`](PottsInference::Lp).
     ///
     /// ```
     /// # use maxmargin::doc::patches;
     /// use maxmargin::inference::SimplexMethod;
-    /// let problem = patches().with_solver(std::sync::Arc::new(SimplexMethod)); // as it is anyway
+    /// let problem = patches().with_solver(std::sync::Arc::new(SimplexMethod)); // the default
     /// # let _ = problem;
     /// ```
     #[must_use]
@@ -170,7 +170,7 @@ impl Potts {
         &self.data
     }
 
-    /// How graphs are decoded: never [`Auto`](PottsInference::Auto).
+    /// How graphs are decoded. The result is never [`Auto`](PottsInference::Auto).
     pub fn inference(&self) -> PottsInference {
         self.inference
     }
@@ -199,8 +199,8 @@ impl Potts {
         (0..self.examples()).map(&mut predict).collect()
     }
 
-    /// Writes the best labelling or corner found to `y`, for scores of labels that are given by
-    /// `scores`; a corner's labels are rounded as well as can be if `is_rounded`.
+    /// Writes the best labelling or corner for `scores` and `edge_costs` to `y`. If `is_rounded`, the
+    /// labels of a fractional corner are rounded as well as possible.
     fn search(
         &self,
         i: usize,
@@ -211,7 +211,7 @@ impl Potts {
     ) {
         let edges = if edge_costs.is_empty() { &[] } else { self.data.graph(i).edges() };
         let task = Task { labels: self.shape.labels, scores, edges, costs: edge_costs };
-        // A thread that panicked may have left a network unfinished: it is built anew.
+        // A thread that panicked may have left a network unfinished, so build it anew.
         let mut network = self.networks[i].lock().unwrap_or_else(|poisoned| {
             let mut network = PoisonError::into_inner(poisoned);
             *network = Network::default();
@@ -231,13 +231,13 @@ impl Potts {
         }
     }
 
-    /// What the features of a graph are multiplied by.
+    /// The factor of the features of a graph.
     fn share(&self, graph: PottsGraph<'_>) -> f64 {
         if self.shape.mean { 1.0 / graph.nodes() as f64 } else { 1.0 }
     }
 
-    /// The parts of a labelling: 1 for each node whose label is not the true one, and for each edge
-    /// by how much it disagrees more than the truth. Of a fractional corner, the same with masses.
+    /// Appends the parts of a labelling: 1 for each node whose label is wrong, and for each edge its
+    /// disagreement minus that of the truth. For a fractional corner, masses take the place of 1.
     fn push_parts(&self, graph: PottsGraph<'_>, y: &NodeLabels, parts: &mut SparseVec) {
         let (k, truth) = (self.shape.labels as u64, graph.labels());
         let first = graph.nodes() as u64 * k;
@@ -249,6 +249,7 @@ impl Potts {
                 }
             }
         } else {
+            // Nodes with a wrong label.
             for (v, (&label, &own)) in y.labels.iter().zip(truth).enumerate() {
                 if label != own {
                     parts.push(v as u64 * k + u64::from(label), 1.0);
@@ -258,6 +259,7 @@ impl Potts {
         if self.shape.edge_attributes == 0 {
             return;
         }
+        // Edges, relative to the truth.
         for (e, &(a, b)) in graph.edges().iter().enumerate() {
             let id = first + e as u64;
             let disagree = |y: &[u32]| f64::from(y[a as usize] != y[b as usize]);
@@ -294,7 +296,7 @@ impl Problem for Potts {
         let PottsWorkspace { scores, edge_costs, augmented, search, .. } = workspace;
         augmented.clear();
         augmented.extend_from_slice(scores);
-        // A wrong label costs the same whichever it is: the cost is taken off the right one.
+        // All wrong labels cost the same, so subtract the cost from the right one.
         let rows = augmented.chunks_exact_mut(self.shape.labels);
         for ((row, &label), cost) in rows.zip(self.data.graph(i).labels()).zip(&self.costs[i]) {
             row[label as usize] -= cost;
@@ -302,9 +304,9 @@ impl Problem for Potts {
         self.search(i, (augmented, edge_costs), search, false, y);
     }
 
-    /// The best labelling found, or the best corner of the relaxation: its
-    /// [`labels`](NodeLabels::labels) are a labelling in any case, rounded and improved by cuts or by
-    /// local search.
+    /// Finds the best labelling, or the best corner of the relaxation. In both cases
+    /// [`labels`](NodeLabels::labels) is a labelling; that of a fractional corner is rounded and improved
+    /// by cuts or by local search.
     fn decode(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
         let PottsWorkspace { scores, edge_costs, search, .. } = workspace;
         self.search(i, (scores, edge_costs), search, true, y);
@@ -439,13 +441,13 @@ impl Truths for Potts {
 }
 
 impl CheckPoints for Potts {
-    /// Checks that the masses of labels are those of a distribution at every node, that the mass with
-    /// which each edge disagrees is one that two such nodes can have, and that the loss is theirs.
+    /// Checks that the masses of labels are a distribution at every node, that the disagreement of each
+    /// edge is possible for two such nodes, and that the loss belongs to these masses.
     ///
-    /// Such masses are a point of the relaxation. On a forest they are a convex combination of
-    /// labellings too. With two labels and neighbours that only attract each other, they are as good as
-    /// one: the relaxation then has the same maximum as the labellings, whatever weights the bounds
-    /// allow, so that the dual value of the point is a lower bound of the optimum all the same.
+    /// Such masses are a point of the relaxation. On a forest they are also a convex combination of
+    /// labellings. With two labels and neighbours that only attract each other, the relaxation has the
+    /// same maximum as the labellings for all weights within the bounds, so the dual value of the point
+    /// is still a lower bound of the optimum.
     fn check_point(
         &self,
         i: usize,

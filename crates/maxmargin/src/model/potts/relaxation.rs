@@ -1,8 +1,9 @@
 //! The relaxation of a labelled graph over the local polytope, for any number of labels.
 //!
 //! Nodes have masses x_v(y) ≥ 0 of labels that sum to one, and the ends of an edge disagree with a mass
-//! that two such nodes can have. Which of these is best is known once the masses are: the least where
-//! disagreement costs, the most where it pays. So the relaxation is a linear program in x,
+//! that is possible for two such nodes. Given the masses of nodes, the best disagreement is known: the
+//! smallest one if disagreement costs, the largest one if it pays. So the relaxation is a linear program
+//! in x,
 //!
 //! ```text
 //! max  Σ_v ⟨θ_v, x_v⟩ − Σ_{(u,v)} c_uv·d_uv
@@ -11,62 +12,63 @@
 //! d = 1 − Σ_y max(0, x_u(y) + x_v(y) − 1)    where c < 0
 //! ```
 //!
-//! Linear programs are slow, and most nodes need none where all costs are ≥ 0. Ask for one label y
-//! against all the others: the set U that maximises
+//! Linear programs are slow, and if all costs are ≥ 0, most nodes do not need one. Compare one label y
+//! with all the others: find the set U that maximises
 //!
 //! ```text
 //! F(U) = Σ_{v∈U} D_v − Σ_{u∈U, v∉U} c_uv,       D_v = θ_v(y) − max_{z≠y} θ_v(z),
 //! ```
 //!
 //! which is a minimum cut. Some best point of the *relaxation* has the label y on all of U (Kovtun's
-//! persistency, which holds for fractional points too): put it there in any point x, and with z = x(y)
-//! the value changes by at least
+//! persistency, which holds for fractional points too): if any point x is changed to have y on U, then
+//! with z = x(y) its value changes by at least
 //!
 //! ```text
 //! Σ_U (1 − z_v)·D_v + Σ_{u,v∈U} c_uv·|z_u − z_v| − Σ_{u∈U, v∉U} c_uv·(1 − z_u) = ∫₀¹ F(U) − F(U ∖ S_t) dt ≥ 0,
 //! ```
 //!
-//! with S_t the nodes of U where z < t. What is settled this way goes into the scores of its neighbours,
-//! labels take turns until none settles any more, and what is left falls into pieces, each a small
-//! linear program.
+//! where S_t are the nodes of U with z < t. Nodes that are decided in this way are added to the scores of
+//! their neighbours. Labels take turns until none decides any more nodes. The remaining nodes form
+//! connected pieces, each of which is a small linear program.
 
 use super::labels::NodeLabels;
 use super::search::{Network, Task};
 use crate::inference::local_polytope::{common_denominator, scale_costs};
 use crate::inference::lp::{LinearProgram, LpError, SolveLp};
 
-/// Masses below this are errors of the solver.
+/// Masses below this are rounding errors of the solver.
 const LEAST_MASS: f64 = 1e-9;
 
-/// An edge between two open nodes, and what it costs them to disagree.
+/// An edge between two open nodes, with the cost of their disagreement.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     ends: (u32, u32),
     cost: f64,
 }
 
-/// Memory for one relaxation after the other.
+/// The memory of relaxations, which is reused.
 #[derive(Debug, Default)]
 pub(super) struct Relaxation {
-    /// Scores of labels, with what neighbours say that are settled.
+    /// Scores of labels, including the edges to neighbours that are decided.
     scores: Vec<f64>,
     masses: Vec<f64>,
     is_open: Vec<bool>,
     is_new: Vec<bool>,
     ties: Vec<f64>,
     capacities: Vec<(f64, f64)>,
-    /// The piece of each open node, which is named by one of its nodes.
+    /// The piece of each open node, identified by one of its nodes.
     pieces: Vec<u32>,
     nodes: Vec<u32>,
     links: Vec<Link>,
-    /// The number of each node in its piece.
+    /// The index of each node in its piece.
     places: Vec<u32>,
     lp: LinearProgram,
     solution: Vec<f64>,
 }
 
 impl Relaxation {
-    /// Writes a best corner to `y`; false if numbers do not allow it or the solver has failed.
+    /// Writes a best corner to `y`. Returns `false` if a number is not finite or if the solver has
+    /// failed.
     pub(super) fn maximise(
         &mut self,
         solver: &dyn SolveLp,
@@ -94,11 +96,13 @@ impl Relaxation {
         true
     }
 
-    /// Settles all nodes that one label takes from all others.
+    /// Decides all nodes for which a minimum cut proves one label best. Returns `false` if a number is
+    /// too large.
     fn settle(&mut self, task: Task<'_>, network: &mut Network) -> bool {
         let k = task.labels;
         let (mut idle, mut open) = (0, task.nodes());
         for label in (0..k).cycle() {
+            // The cut minimises −F: open nodes are tied with −D_v.
             self.ties.clear();
             let rows = self.scores.chunks_exact(k).zip(&self.is_open);
             self.ties.extend(rows.map(|(row, is_open)| {
@@ -115,7 +119,7 @@ impl Relaxation {
             if !network.cut(&self.ties, task.edges, &self.capacities, false) {
                 return false;
             }
-            // The others are on the source's side, as few as can be.
+            // The other nodes are on the source's side, which is as small as possible.
             let settled = self.take(label, task, network);
             open -= settled;
             idle = if settled > 0 { 0 } else { idle + 1 };
@@ -126,7 +130,7 @@ impl Relaxation {
         true
     }
 
-    /// Gives the label to all open nodes on the sink's side; their number.
+    /// Gives the label to all open nodes on the sink's side, and returns their number.
     fn take(&mut self, label: usize, task: Task<'_>, network: &Network) -> usize {
         let k = task.labels;
         self.is_new.clear();
@@ -154,6 +158,7 @@ impl Relaxation {
     fn solve_pieces(&mut self, solver: &dyn SolveLp, task: Task<'_>) -> Result<(), LpError> {
         let n = task.nodes();
         self.pieces.clear();
+        // Find the connected pieces of open nodes.
         self.pieces.extend(0..n as u32);
         self.links.clear();
         for (&(a, b), &cost) in task.edges.iter().zip(task.costs) {
@@ -164,7 +169,7 @@ impl Relaxation {
             }
         }
         for v in 0..n as u32 {
-            root(&mut self.pieces, v); // every node now points at its piece's first
+            root(&mut self.pieces, v); // every node now points to the first node of its piece
         }
         self.nodes.clear();
         self.nodes.extend((0..n as u32).filter(|&v| self.is_open[v as usize]));
@@ -172,6 +177,7 @@ impl Relaxation {
         let piece = |v: u32| pieces[v as usize];
         let mut nodes = std::mem::take(&mut self.nodes);
         let mut links = std::mem::take(&mut self.links);
+        // Solve piece by piece.
         nodes.sort_by_key(|&v| piece(v));
         links.sort_by_key(|link| piece(link.ends.0));
         self.places.resize(n, 0);
@@ -204,8 +210,8 @@ impl Relaxation {
             let why = format!("{} masses for {size}", self.solution.len());
             return Err(LpError { solver: "given", why });
         }
-        // Whatever the masses are, the disagreements that go with them follow. So nothing has to be
-        // consistent but the masses of each node.
+        // The disagreements follow from the masses, so only the masses of each node have to be
+        // consistent.
         let found = &mut self.solution[..size];
         if let Some(denominator) = common_denominator(found) {
             let d = f64::from(denominator);
@@ -220,8 +226,8 @@ impl Relaxation {
         Ok(())
     }
 
-    /// Writes down the program of a piece: the masses of its nodes, then two numbers per link and
-    /// label, of which the first is the positive part of what the row says and the second the rest.
+    /// Builds the program of a piece. Its variables are the masses of the nodes, then two per link and
+    /// label: the positive and the negative part of the value of the row.
     fn build(&mut self, k: usize, nodes: &[u32], links: &[Link]) {
         let Self { lp, scores, places, .. } = self;
         lp.clear();
@@ -245,7 +251,7 @@ impl Relaxation {
     }
 }
 
-/// The first node of the piece of `v`, to which it points afterwards.
+/// Returns the first node of the piece of `v`, and makes the nodes on the way point to it.
 fn root(pieces: &mut [u32], mut v: u32) -> u32 {
     let mut top = v;
     while pieces[top as usize] != top {

@@ -1,4 +1,4 @@
-//! Finding good labellings: what all ways work on, and in.
+//! The search for labellings, with each of the inference methods.
 
 use super::inference::PottsInference;
 use super::labels::NodeLabels;
@@ -10,10 +10,11 @@ use crate::inference::max_product::MaxProduct;
 use crate::inference::roof_duality::RoofDuality;
 use crate::inference::topology::{Topology, argmax};
 
-/// Labels take turns at most this often.
+/// The largest number of rounds in which labels take turns.
 const MOST_ROUNDS: usize = 100;
 
-/// A graph with numbers: maximise Σ scores − Σ costs of edges whose ends disagree.
+/// A graph with scores and costs. The task is to maximise Σ scores − Σ costs of edges whose ends
+/// disagree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task<'a> {
     /// Number of labels.
@@ -38,13 +39,13 @@ impl Task<'_> {
         own - edges.map(|(_, cost)| cost).sum::<f64>()
     }
 
-    /// Every node's best label, as if there were no edges.
+    /// Assigns to every node its best label, as if there were no edges.
     fn start(&self, y: &mut Vec<u32>) {
         y.clear();
         y.extend(self.scores.chunks_exact(self.labels).map(|row| argmax(row).0 as u32));
     }
 
-    /// As a factor graph: first the scores of nodes, then a table for each edge.
+    /// Writes the tables of a factor graph: first the scores of nodes, then a table for each edge.
     fn tables(&self, into: &mut Vec<f64>) {
         into.clear();
         into.extend_from_slice(self.scores);
@@ -61,17 +62,17 @@ pub(super) fn topology(nodes: usize, labels: usize, edges: &[(u32, u32)]) -> Opt
     Topology::new(states, edges.iter().map(|&(a, b)| [a, b])).ok()
 }
 
-/// A network that stays with its example, and with it the flow of the last call.
+/// The network of an example, which keeps the flow of the last call.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     flow: MaxFlow,
-    /// Of the numbers in it; none before the first call.
+    /// The quantum of the numbers in the network. `None` before the first call.
     quantum: Option<Quantum>,
 }
 
 impl Network {
-    /// Finds the minimum cut of a network with these ties (to the source if positive, else to the
-    /// sink) and capacities; whether numbers allow it.
+    /// Finds the minimum cut of a network with these ties (to the source if positive, otherwise to the
+    /// sink) and capacities. Returns `false` if the numbers are not finite or too large.
     pub(super) fn cut(
         &mut self,
         ties: &[f64],
@@ -84,8 +85,10 @@ impl Network {
         if !total.is_finite() {
             return false;
         }
+        // Round all numbers to multiples of a quantum, so that the flow is exact.
         let quantum = Quantum::of(total);
         let before = self.quantum.replace(quantum);
+        // Build the network in the first call; afterwards only its capacities change.
         if before.is_none() {
             self.flow.reset(ties.len());
             for &(a, b) in edges {
@@ -99,6 +102,7 @@ impl Network {
         for (e, &(there, back)) in capacities.iter().enumerate() {
             self.flow.set_edge(e, quantum.round(there), quantum.round(back));
         }
+        // The old flow must be in the same quanta.
         if before != Some(quantum) || !is_warm {
             self.flow.forget_flow();
         }
@@ -111,17 +115,17 @@ impl Network {
     }
 }
 
-/// How to search, and with what.
+/// The inference method and what it needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Means<'a> {
     pub(super) way: PottsInference,
-    /// Of the graph, but for ways that need cuts alone.
+    /// The structure of the graph. `None` for methods that only need cuts.
     pub(super) structure: Option<&'a Topology>,
     pub(super) is_warm: bool,
     pub(super) solver: &'a dyn SolveLp,
 }
 
-/// Memory for one search after the other.
+/// The memory of searches, which is reused.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     ties: Vec<f64>,
@@ -138,7 +142,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Writes a labelling or a fractional corner to `y`; whether it is what the way promises.
+    /// Writes a labelling or a fractional corner to `y`. Returns whether it is what the method promises.
     pub(super) fn run(
         &mut self,
         means: Means<'_>,
@@ -167,8 +171,8 @@ impl Search {
         }
     }
 
-    /// Makes the labels of a fractional corner as good a labelling as can be: by expansion where
-    /// neighbours attract each other, else node by node.
+    /// Improves the labels of a fractional corner: by expansion if neighbours attract each other,
+    /// otherwise node by node.
     pub(super) fn round(
         &mut self,
         means: Means<'_>,
@@ -183,7 +187,8 @@ impl Search {
         }
     }
 
-    /// Where the solver has failed, a heuristic takes its place, and is not what was promised.
+    /// Uses a heuristic because the solver has failed. Returns `false`, because the result is not what
+    /// was promised.
     fn replace(
         &mut self,
         means: Means<'_>,
@@ -211,8 +216,8 @@ impl Search {
         true
     }
 
-    /// The relaxation for two labels. With x the mass of label 1, an edge costs
-    /// c·(xₐ + x_b − 2·xₐx_b), of which roof duality knows how to relax the product.
+    /// Solves the relaxation for two labels. If x is the mass of label 1, an edge costs c·(xₐ + x_b −
+    /// 2·xₐx_b), and roof duality relaxes the product.
     fn relax_two(&mut self, task: Task<'_>, y: &mut NodeLabels) -> bool {
         self.ties.clear();
         self.ties.extend(task.scores.chunks_exact(2).map(|row| row[1] - row[0]));
@@ -233,7 +238,7 @@ impl Search {
         true
     }
 
-    /// The best of two labels for each node: 1 on the source's side.
+    /// Finds the best of two labels for each node. Nodes on the source's side have label 1.
     fn two_labels(
         &mut self,
         task: Task<'_>,
@@ -254,7 +259,7 @@ impl Search {
         true
     }
 
-    /// Labels take turns to take over nodes.
+    /// Lets labels take over nodes in turn, until no label gains.
     fn expand(&mut self, task: Task<'_>, network: &mut Network, y: &mut Vec<u32>) -> bool {
         let mut value = task.value(y);
         let mut idle = 0;
@@ -268,6 +273,7 @@ impl Search {
                     *own = label;
                 }
             }
+            // Accept the expansion only if it raises the value.
             let found = task.value(&self.candidate);
             if found > value {
                 value = found;
@@ -283,7 +289,7 @@ impl Search {
         true
     }
 
-    /// Finds the nodes that `label` should take over: those on the source's side.
+    /// Finds the nodes that `label` should take over. They are on the source's side of the cut.
     fn cut_for(&mut self, label: u32, task: Task<'_>, network: &mut Network, y: &[u32]) -> bool {
         let rows = task.scores.chunks_exact(task.labels);
         self.ties.clear();
@@ -292,8 +298,8 @@ impl Search {
         for (&(a, b), cost) in task.edges.iter().zip(task.costs) {
             let (a, b, cost) = (a as usize, b as usize, cost.max(0.0));
             let price = |differs: bool| if differs { cost } else { 0.0 };
-            // With x = 1 for taking over, the cost of the edge is
-            // stay + (only_a − stay)·xₐ − only_a·x_b + (only_b + only_a − stay)·(1 − xₐ)·x_b
+            // With x = 1 for nodes that are taken over, the cost of the edge is stay + (only_a − stay)·xₐ
+            // − only_a·x_b + (only_b + only_a − stay)·(1 − xₐ)·x_b.
             let (stay, only_a, only_b) =
                 (price(y[a] != y[b]), price(y[b] != label), price(y[a] != label));
             self.ties[a] -= only_a - stay;
@@ -303,8 +309,8 @@ impl Search {
         network.cut(&self.ties, task.edges, &self.capacities, false)
     }
 
-    /// Where edges like to disagree, cuts know nothing of it: what they have found is improved node
-    /// by node, and is not what was promised.
+    /// Improves a labelling node by node if some costs are negative, because cuts ignore these. Returns
+    /// `false` then, because the result is not what was promised.
     fn repair(&mut self, task: Task<'_>, y: &mut [u32]) -> bool {
         if task.costs.iter().all(|cost| *cost >= 0.0) {
             return true;

@@ -1,12 +1,12 @@
-//! Which weights there are, and where they lie.
+//! The layout of the weights of labelled graphs.
 
 use crate::problem::bounds::{Bounds, BoundsError};
 use std::ops::Range;
 
 /// The shape of the weights of labelled graphs.
 ///
-/// In w come first the unary weights, attribute by attribute with all labels side by side, then one
-/// weight per edge attribute: what it costs to disagree.
+/// The unary weights come first in w, attribute by attribute with all labels side by side. Then comes one
+/// weight per edge attribute: the cost of disagreement.
 ///
 /// ```
 /// use maxmargin::model::potts::PottsShape;
@@ -22,23 +22,23 @@ pub struct PottsShape {
     pub labels: usize,
     /// Number of attributes of nodes.
     pub node_attributes: usize,
-    /// Number of attributes of edges; 0 for nodes that do not know of each other.
+    /// Number of attributes of edges. If it is 0, nodes are independent.
     pub edge_attributes: usize,
-    /// Whether neighbours may only attract each other: pairwise weights are then kept ≥ 0, and edge
-    /// attributes have to be.
+    /// Whether neighbours may only attract each other. If so, pairwise weights are kept ≥ 0, and edge
+    /// attributes must be ≥ 0.
     pub attractive: bool,
-    /// Whether features are means over the nodes of a graph, not sums. Predictions are the same;
-    /// in training, losses lie between 0 and 1 whatever the size of a graph, and means go with them.
+    /// Whether features are means over the nodes of a graph and not sums. Predictions are the same. In
+    /// training, means suit losses, which lie between 0 and 1 for graphs of any size.
     pub mean: bool,
 }
 
 impl PottsShape {
-    /// Labels for nodes whose neighbours attract each other, with means for features.
+    /// Creates a shape whose neighbours attract each other and whose features are means.
     pub fn new(labels: usize, node_attributes: usize, edge_attributes: usize) -> Self {
         Self { labels, node_attributes, edge_attributes, attractive: true, mean: true }
     }
 
-    /// The same with pairwise weights of either sign: neighbours may repel each other as well.
+    /// The same shape with pairwise weights of either sign, so that neighbours may also repel each other.
     ///
     /// ```
     /// use maxmargin::model::potts::PottsShape;
@@ -54,12 +54,13 @@ impl PottsShape {
         self.pairwise().end
     }
 
-    /// Where the unary weights lie: attribute `a` with label `y` at `a * labels + y`.
+    /// The range of the unary weights. The weight of attribute `a` with label `y` is at `a * labels + y`
+    /// in it.
     pub fn unary(&self) -> Range<usize> {
         0..self.node_attributes * self.labels
     }
 
-    /// Where the pairwise weights lie, one per edge attribute.
+    /// The range of the pairwise weights, one per edge attribute.
     pub fn pairwise(&self) -> Range<usize> {
         let start = self.unary().end;
         start..start + self.edge_attributes
@@ -75,7 +76,8 @@ impl PottsShape {
         [("unary", self.unary()), ("pairwise", self.pairwise())]
     }
 
-    /// Bounds that keep the pairwise weights ≥ 0, if they have to be, besides `others`.
+    /// Returns the bounds `others`, with pairwise weights ≥ 0 in addition if neighbours may only attract
+    /// each other.
     ///
     /// ```
     /// use maxmargin::model::potts::PottsShape;
@@ -88,7 +90,8 @@ impl PottsShape {
     /// ```
     ///
     /// # Errors
-    /// `others` are of another number than the weights, or allow nothing ≥ 0.
+    /// If the number of bounds in `others` is not the number of weights, or if they exclude pairwise
+    /// weights ≥ 0.
     pub fn bounds(&self, others: Option<Bounds>) -> Result<Option<Bounds>, BoundsError> {
         if let Some(others) = &others
             && others.lower().len() != self.dim()

@@ -1,25 +1,27 @@
-//! The blocks of a soft problem one by one, for methods that are not the engine's: those of `maxmargin-lab`.
+//! Access to the blocks of a soft problem one by one, for the methods of `maxmargin-lab`, which do not
+//! use the engine.
 
 use super::layout::Side;
 use super::problem::SoftGraph;
 use std::ops::Range;
 
 impl SoftGraph {
-    /// Its blocks: the variables and factors of all examples.
+    /// The blocks of this problem: the variables and factors of all examples.
     #[doc(hidden)]
     pub fn blocks(&self) -> SoftBlocks<'_> {
         SoftBlocks(self)
     }
 }
 
-/// The variables and factors of all examples, each a maximum over states in the hard objective g(w, δ).
+/// The variables and factors of all examples. Each is a maximum over states in the hard objective g(w,
+/// δ).
 ///
-/// Messages and multipliers are apart here: δ has no multipliers in it, and its numbers are not scaled.
+/// Messages and multipliers are separate here: δ does not include multipliers and is not scaled.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct SoftBlocks<'p>(&'p SoftGraph);
 
-/// Where a factor and one of its variables meet, seen from one of the two.
+/// The meeting of a factor and one of its variables, seen from one of the two.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Meeting(Side);
@@ -30,7 +32,7 @@ impl Meeting {
         self.0.message..self.0.message + self.0.states as usize
     }
 
-    /// The message that a state of the block reads: of a factor, a joint state.
+    /// The message that a state of the block reads. The states of a factor are joint states.
     pub fn message_of(&self, state: usize) -> usize {
         self.0.message_of(state)
     }
@@ -79,7 +81,7 @@ impl<'p> SoftBlocks<'p> {
         layout.sides[layout.blocks[block].sides.clone()].iter().copied().map(Meeting)
     }
 
-    /// θ(y) of all states of a block with their losses and messages, at the weights `scale` · w.
+    /// Computes θ(y) of all states of a block with their losses and messages, at the weights `scale` · w.
     pub fn scores(
         self,
         block: usize,

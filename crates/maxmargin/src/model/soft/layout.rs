@@ -1,4 +1,4 @@
-//! Which blocks there are, and which features and messages they have.
+//! The blocks of a soft problem, with their features and messages.
 
 use super::problem::SoftError;
 use crate::model::factor_graph::{GraphShape, Graphs};
@@ -12,34 +12,35 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) example: u32,
-    /// Number of states; of a factor, of joint states.
+    /// Number of states, or of joint states for a factor.
     pub(super) states: u32,
     pub(super) truth: u32,
-    /// Where the losses of its states begin, and its own coordinates for smoothing.
+    /// The index of the first loss of its states, and of its first coordinate for smoothing.
     pub(super) first: usize,
     pub(super) terms: Range<usize>,
     pub(super) sides: Range<usize>,
 }
 
-/// Features of a block: the attributes of a row, with their own weights in every state or in one.
+/// Features of a block: the attributes of a row, with separate weights for every state, or for one state
+/// only.
 #[derive(Debug, Clone)]
 pub(super) struct Term {
     pub(super) row: usize,
-    /// Attribute a has its weights from `start` + a·`stride` on.
+    /// The weights of attribute a begin at `start` + a·`stride`.
     pub(super) start: usize,
     pub(super) stride: usize,
-    /// The only state with features; every state if none.
+    /// The only state with features, or `None` if every state has features.
     pub(super) only: Option<u32>,
-    /// Of the row.
+    /// The squared length of the row.
     pub(super) norm_sq: f64,
 }
 
-/// Where a factor and one of its variables meet.
+/// The meeting of a factor and one of its variables, seen from one of the two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side {
-    /// Where its messages begin, one per state of the variable.
+    /// The index of its first message. There is one per state of the variable.
     pub(super) message: usize,
-    /// The variable has the state (joint / `stride`) % `states` in a joint state.
+    /// In a joint state, the variable has the state (joint / `stride`) % `states`.
     pub(super) stride: u32,
     pub(super) states: u32,
     /// 1 for the variable, −1 for the factor.
@@ -63,13 +64,13 @@ pub(super) struct Layout {
     pub(super) terms: Vec<Term>,
     pub(super) sides: Vec<Side>,
     pub(super) rows: Rows,
-    /// Of all states of all blocks.
+    /// The losses of all states of all blocks.
     pub(super) losses: Vec<f64>,
-    /// Of the examples.
+    /// The weights of the examples.
     pub(super) weights: Vec<f64>,
-    /// The blocks of each example: its variables first.
+    /// The blocks of each example, variables first.
     pub(super) examples: Vec<Range<usize>>,
-    /// Of each example, how many blocks are variables.
+    /// For each example, the number of blocks that are variables.
     pub(super) variables: Vec<usize>,
 }
 
@@ -89,12 +90,12 @@ impl Layout {
         }
     }
 
-    /// Adds a row; its index, and its squared length.
+    /// Adds a row, and returns its index and its squared length.
     fn push_row(
         &mut self,
         pairs: impl IntoIterator<Item = (u32, f64)>,
     ) -> Result<(usize, f64), SoftError> {
-        // Attributes that come twice are added up, so that lengths are sums of squares.
+        // Repeated attributes are added up, so that the squared length is a sum of squares.
         let mut sum = SparseVec::new();
         pairs.into_iter().for_each(|(a, value)| sum.push(u64::from(a), value));
         sum.normalise();
@@ -124,9 +125,10 @@ impl Layout {
         }
     }
 
-    /// Ends an example: `factors` lists the variables of its factors, whose blocks have come last, in
-    /// the same order.
+    /// Ends an example. `factors` lists the variables of its factors, in the order of their blocks, which
+    /// come last.
     fn end_example(&mut self, start: usize, variables: usize, factors: &[Vec<u32>], weight: f64) {
+        // Number the messages of each factor, then list them for each variable.
         let mut of_variable = vec![Vec::new(); variables];
         let states = |layout: &Self, v: u32| layout.blocks[start + v as usize].states;
         for (c, scope) in factors.iter().enumerate() {
@@ -152,7 +154,7 @@ impl Layout {
         self.weights.push(weight);
     }
 
-    /// The blocks of factor graphs: factors over one variable belong to its block.
+    /// The blocks of factor graphs. Factors over one variable belong to the block of the variable.
     pub(super) fn of_graphs(
         shape: &GraphShape,
         graphs: &Graphs,
@@ -167,6 +169,7 @@ impl Layout {
             let costs: f64 = (0..graph.variables()).map(|v| graph.cost(v)).sum();
             let scale = if loss.normalised && costs > 0.0 { 1.0 / costs } else { 1.0 };
             let stride = |template: u32| shape.templates[template as usize].joint_states();
+            // Variables, with the factors over each of them alone.
             for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
                 layout.push_block(states, truth, scale * graph.cost(v));
                 let mut own: Vec<_> =
@@ -181,6 +184,7 @@ impl Layout {
                     layout.push_term(Term { row, start, stride, only, norm_sq });
                 }
             }
+            // Factors over several variables.
             let mut scopes = Vec::new();
             for factor in graph.factors().filter(|factor| factor.variables.len() > 1) {
                 let of = |v: &u32| (graph.states()[*v as usize], graph.truth()[*v as usize]);
@@ -198,7 +202,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The blocks of sets of labels: a label that is off, and a pair that is not on together, have no
+    /// The blocks of sets of labels. A label that is off and a pair that is not on together have no
     /// features.
     pub(super) fn of_labels(
         shape: &MultilabelShape,

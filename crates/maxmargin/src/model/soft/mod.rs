@@ -1,25 +1,24 @@
 //! Training factor graphs through soft constraints (Meshi, Srebro and Hazan, 2015).
 //!
-//! Where exact decoding is hard, training goes over the LP relaxation; but solving a linear program in
-//! every oracle call is slow. Here a variable and each factor of an example are blocks of their own,
-//! with simple maxima over their states, and that they agree where they meet is enforced softly, by
-//! messages δ:
+//! If exact decoding is hard, training uses the LP relaxation, but solving a linear program in every
+//! oracle call is slow. Here each variable and each factor of an example is a separate block with a
+//! simple maximum over its states. Messages δ softly enforce that variables and factors agree:
 //!
 //! ```text
 //! g_ρ(w, δ) = λ/2·‖w‖² + ρ/2·‖δ‖² + 1/M Σ_m [ Σ_i max_y (θ_i(y) + Σ_{c∋i} δ_ci(y))
 //!                                           + Σ_c max_y (θ_c(y) − Σ_{i∈c} δ_ci(y_i)) ]
 //! ```
 //!
-//! Seen from the engine this is a structured SVM like any other: with v = √(ρ/λ)·δ appended to the
-//! weights and ±√(λ/ρ) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer, and every
-//! block is a simplex with an oracle of a few additions. So all orders, directions, steps, limits and
-//! certificates apply as they are; the gap is that of the soft problem.
+//! For the engine this is an ordinary structured SVM: with v = √(ρ/λ)·δ appended to the weights and
+//! ±√(λ/ρ) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer, and every block is a simplex
+//! whose oracle takes a few additions. So all orders, directions, steps, limits and certificates apply
+//! unchanged. The gap is that of the soft problem.
 //!
-//! [`SoftGraph`] is the problem; [`anneal`] decreases ρ step by step, and [`train_augmented`] finds
+//! [`SoftGraph`] is the problem. [`anneal`] decreases ρ step by step, and [`train_augmented`] finds
 //! multipliers with which the constraints hold at any ρ.
 //!
-//! A [`SoftGraph`] is made of data. [Bounds](crate::Bounded) can be put around it, but no problem with
-//! bounds, a kernel or slack rescaling can be put inside:
+//! A [`SoftGraph`] is made from data. [`Bounded`](crate::Bounded) can wrap it, but a problem with bounds,
+//! a kernel or slack rescaling cannot be put inside:
 //!
 //! ```compile_fail,E0308
 //! # use maxmargin::{Bounded, Bounds, doc::rings, model::soft::SoftGraph};

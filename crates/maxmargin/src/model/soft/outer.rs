@@ -5,8 +5,9 @@ use crate::run::Solution;
 use crate::settings::Settings;
 use crate::trainer::Trainer;
 
-/// Trains with one ρ after the other, each from where the last one ended. Decreasing ones approach the
-/// problem over the LP relaxation, at a cost that is mostly that of the first.
+/// Trains with one ρ after the other. Each run starts at the result of the last one. With decreasing ρ,
+/// the results approach those of the problem over the LP relaxation; most of the time is spent on the
+/// first ρ.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
@@ -22,7 +23,7 @@ use crate::trainer::Trainer;
 /// ```
 ///
 /// # Errors
-/// No ρ at all or one that is not positive; settings that are refused.
+/// If there is no ρ, if a ρ is not positive, or if training refuses the settings.
 pub fn anneal(
     mut problem: SoftGraph,
     rhos: &[f64],
@@ -42,7 +43,7 @@ pub fn anneal(
     Ok((problem, solution))
 }
 
-/// What [`train_augmented`] has found.
+/// The result of [`train_augmented`].
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
@@ -59,15 +60,16 @@ pub struct Augmented {
     pub problem: SoftGraph,
     /// The solution of the last round.
     pub solution: Solution,
-    /// Rounds that were trained.
+    /// The number of rounds.
     pub rounds: usize,
-    /// The largest disagreement that is left.
+    /// The largest remaining disagreement.
     pub violation: f64,
 }
 
-/// Trains by the augmented Lagrangian: rounds of soft training, after each of which the messages are
-/// taken into multipliers. In the limit variables and factors agree, at any ρ, and the solution is that
-/// of the problem over the LP relaxation. Ends after `most_rounds`, or when they agree within `close`.
+/// Trains by the augmented Lagrangian: after each round of soft training, the messages are added to the
+/// multipliers. In the limit variables and factors agree, at any ρ, and the solution is that of the
+/// problem over the LP relaxation. Training ends after `most_rounds` rounds, or when variables and
+/// factors agree within `close`.
 ///
 /// ```
 /// # use maxmargin::doc::soft_pictures;
@@ -81,7 +83,7 @@ pub struct Augmented {
 /// ```
 ///
 /// # Errors
-/// No round at all; settings that are refused.
+/// If `most_rounds` is 0, or if training refuses the settings.
 pub fn train_augmented(
     mut problem: SoftGraph,
     settings: &Settings,

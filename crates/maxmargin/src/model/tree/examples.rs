@@ -1,4 +1,4 @@
-//! Maps and true states: what trees are trained on and what they predict.
+//! Examples of trees: maps and true states, for training and prediction.
 
 use super::shape::TreeShape;
 use thiserror::Error;
@@ -21,7 +21,7 @@ pub struct State {
 }
 
 impl State {
-    /// The number of its place in a grid of this width.
+    /// The index of its place in a grid of this width.
     pub fn place(&self, width: usize) -> usize {
         self.y as usize * width + self.x as usize
     }
@@ -31,7 +31,7 @@ impl State {
     }
 }
 
-/// What is wrong with an example.
+/// Why an example cannot be added.
 ///
 /// ```
 /// use maxmargin::model::tree::{State, TreeExamples, TreeNode, TreeShape};
@@ -44,7 +44,7 @@ impl State {
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TreeExampleError {
-    /// Maps of another size.
+    /// The maps have the wrong size.
     #[error("a grid of {width} × {height} with {maps} maps needs {expected} values, not {found}")]
     Maps {
         /// Width of the grid.
@@ -53,25 +53,25 @@ pub enum TreeExampleError {
         height: usize,
         /// Number of maps of all nodes.
         maps: usize,
-        /// How many values that makes.
+        /// The number of values that this requires.
         expected: usize,
-        /// How many were given.
+        /// The number of values.
         found: usize,
     },
     /// A value that is NaN or infinite.
     #[error("value {at} of the maps is {value}; a finite number is needed")]
     Value {
-        /// Where.
+        /// The index of the value.
         at: usize,
         /// The value.
         value: f32,
     },
-    /// States or node weights that are not one per node.
+    /// The number of states or node weights is not the number of nodes.
     #[error("{found} {what} were given for {nodes} nodes")]
     Count {
-        /// What was given.
+        /// `states` or `node weights`.
         what: &'static str,
-        /// How many.
+        /// Their number.
         found: usize,
         /// Number of nodes.
         nodes: usize,
@@ -84,17 +84,17 @@ pub enum TreeExampleError {
         /// The state.
         state: State,
     },
-    /// A weight or a length that cannot be.
+    /// A weight or a distance is not positive and finite.
     #[error("{what} is {value}; a positive finite number is needed")]
     Number {
-        /// What it is.
+        /// The name of the number.
         what: &'static str,
         /// The number.
         value: f64,
     },
 }
 
-/// Examples for one tree: for each a grid, the maps of all nodes, and the true states.
+/// Examples for one tree. Each has a grid, the maps of all nodes, and the true states.
 ///
 /// ```
 /// use maxmargin::model::tree::{State, TreeExamples, TreeNode, TreeShape};
@@ -108,7 +108,7 @@ pub enum TreeExampleError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeExamples {
     shape: TreeShape,
-    /// Where the maps of each node begin, counted in maps, and one past the last.
+    /// The index of the first map of each node, and the number of all maps.
     map_starts: Vec<usize>,
     examples: Vec<Example>,
 }
@@ -126,7 +126,7 @@ struct Example {
 }
 
 impl TreeExamples {
-    /// No examples yet, for one tree.
+    /// Creates an empty collection of examples for one tree.
     pub fn new(shape: TreeShape) -> Self {
         let mut map_starts = vec![0];
         for node in shape.nodes() {
@@ -135,14 +135,14 @@ impl TreeExamples {
         Self { shape, map_starts, examples: Vec::new() }
     }
 
-    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by
-    /// row, the true states, the weight of every node in the loss (empty for 1 each), the distance s at
-    /// which a place is all wrong, and the weight of the example.
+    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by row,
+    /// the true states, the weight of every node in the loss (empty for 1 each), the distance s from
+    /// which on a place has the full loss, and the weight of the example.
     ///
     /// # Errors
-    /// Numbers of values, states or weights that do not fit, values that are not finite, states that
-    /// do not exist, or weights or a distance that are not positive. (Nodes may have the weight 0, but
-    /// not all of them.)
+    /// If the number of values, states or weights does not fit, if a value is not finite, if a state does
+    /// not exist, or if a weight or the distance is not positive. (Some nodes, but not all, may have the
+    /// weight 0.)
     #[expect(clippy::too_many_arguments, reason = "an example has as many parts")]
     pub fn push(
         &mut self,
@@ -154,6 +154,7 @@ impl TreeExamples {
         scale: f64,
         weight: f64,
     ) -> Result<(), TreeExampleError> {
+        // Check the maps and the true states.
         let nodes = self.shape.nodes().len();
         let per_place = self.map_starts[nodes];
         let expected = width * height * per_place;
@@ -177,6 +178,7 @@ impl TreeExamples {
         if !node_weights.is_empty() && node_weights.len() != nodes {
             return Err(count("node weights", node_weights.len()));
         }
+        // Turn node weights into shares of the loss.
         let positive = |what, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(value),
             false => Err(TreeExampleError::Number { what, value }),
@@ -204,7 +206,7 @@ impl TreeExamples {
         self.examples.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.examples.is_empty()
     }
@@ -231,7 +233,7 @@ impl TreeExamples {
         &self.examples[i].truth
     }
 
-    /// The distance at which a place is all wrong.
+    /// The distance from which on a place has the full loss.
     pub fn scale(&self, i: usize) -> f64 {
         self.examples[i].scale
     }
@@ -246,7 +248,7 @@ impl TreeExamples {
         self.examples[i].weight
     }
 
-    /// The examples whose index is to be kept, in the same order.
+    /// Returns the examples for whose index `keep` returns `true`, in the same order.
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
         let kept = self.examples.iter().enumerate().filter(|(i, _)| keep(*i));

@@ -1,7 +1,7 @@
 //! Expectations over the states of a tree, by sums over all pairs of places of a node and its parent.
 //!
-//! Scores are linear in w, so potentials are weights: p(y) ∝ exp(⟨θ, φ(y)⟩ + θ_L·L(y)), with θ_L the last
-//! of them, and a step that adds η·H adds η·w and η.
+//! Scores are linear in w, so potentials are weights: p(y) ∝ exp(⟨θ, φ(y)⟩ + θ_L·L(y)), where θ_L is the
+//! last potential. A step that adds η·H adds η·w to θ and η to θ_L.
 
 use super::examples::State;
 use super::parts::Part;
@@ -10,7 +10,7 @@ use crate::problem::Problem as _;
 use crate::problem::expectations::{Expectations, softmax};
 use crate::problem::sparse::SparseVec;
 
-/// Tables of one example, laid out as the scores of `search`: by node, kind and place.
+/// Tables of one example, with the layout of the scores of `search`: by node, kind and place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
     /// The logarithm of the sum over all places of a node, by kind and place of the parent.
@@ -19,11 +19,11 @@ pub(super) struct Sums {
     above: Vec<Vec<f64>>,
     /// Probabilities of states.
     masses: Vec<f64>,
-    /// What is summed up at once.
+    /// The terms of one sum.
     terms: Vec<f64>,
 }
 
-/// ln Σ exp; −∞ of nothing.
+/// ln Σ exp of the terms, or −∞ if there are none.
 fn log_sum(terms: &[f64]) -> f64 {
     let largest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_infinite() {
@@ -49,7 +49,7 @@ impl Tree {
         [x * x, y * y, x, y]
     }
 
-    /// What the way from the parent adds to the potential of a state.
+    /// The amount that the distance from the parent adds to the potential of a state.
     fn pull(
         &self,
         theta: &[f64],
@@ -65,8 +65,8 @@ impl Tree {
         -costs.iter().zip(way).map(|(cost, way)| cost * way).sum::<f64>()
     }
 
-    /// From the leaves upwards: adds to the potentials of each state the logarithm of the sum over all
-    /// states below it.
+    /// Goes from the leaves to the roots: adds to the potential of each state the logarithm of the sum
+    /// over all states below it.
     fn sum_up(&self, theta: &[f64], workspace: &mut TreeWorkspace) {
         let TreeWorkspace { search, sums, .. } = workspace;
         let (shape, places, width) = (self.shape(), search.places, search.width);
@@ -78,6 +78,7 @@ impl Tree {
             let Some(parent) = own.parent else { continue };
             let first = search.first_kind(node);
             for kind in 0..own.kinds {
+                // For each place of the parent, sum over the places of this kind.
                 let row = search.row(node, kind);
                 let below = &mut sums.below[first + kind];
                 below.clear();
@@ -90,6 +91,7 @@ impl Tree {
                     below.push(log_sum(&sums.terms));
                 }
             }
+            // Sum over the kinds, and add the result to the parent.
             let (table, above) = (&theta[shape.table(node)], shape.nodes()[parent].kinds);
             for kind in 0..above {
                 for (p, score) in search.row(parent, kind).iter_mut().enumerate() {
@@ -102,8 +104,9 @@ impl Tree {
         }
     }
 
-    /// From the roots downwards, by conditional probabilities, so that all agree: the probabilities of
-    /// states, and those of states together with the state of the parent.
+    /// Goes from the roots to the leaves: computes the probabilities of states, and those of states
+    /// together with the state of the parent. It uses conditional probabilities, so that all of these
+    /// agree.
     fn share_out(
         &self,
         i: usize,
@@ -125,6 +128,7 @@ impl Tree {
             let own = &shape.nodes()[node];
             let (first, start) = (search.first_kind(node), search.start(node));
             let Some(parent) = own.parent else {
+                // A root has the probabilities of its own potentials.
                 let states = start..start + own.kinds * places;
                 masses[states.clone()].copy_from_slice(&search.scores[states.clone()]);
                 softmax(&mut masses[states.clone()]);
@@ -139,6 +143,7 @@ impl Tree {
                 row.clear();
                 row.resize(above * places, 0.0);
             });
+            // Distribute the mass of each state of the parent among the kinds of this node.
             for state in 0..above * places {
                 let (kind, p) = (state / places, state % places);
                 let mass = masses[places_of + state];
@@ -153,6 +158,7 @@ impl Tree {
                 }
             }
             for kind in 0..own.kinds {
+                // Then distribute the mass of each kind among its places.
                 let row = start + kind * places..start + (kind + 1) * places;
                 for p in 0..places {
                     let scores = search.scores[row.clone()].iter().enumerate();

@@ -1,13 +1,13 @@
-//! Are these the masses of a distribution over the states of a tree?
+//! Checks that masses belong to a distribution over the states of a tree.
 
 use super::examples::State;
 use super::problem::Tree;
 use crate::problem::sparse::SparseVec;
 use std::collections::BTreeMap;
 
-/// Checks that the masses of pairs of states are not negative, sum to one at every root, and agree on the
-/// states of every parent, and that the loss is theirs. On a tree this is enough for them to be the masses
-/// of a distribution.
+/// Checks that the masses of pairs of states are nonnegative, sum to one at every root, and agree on the
+/// states of every parent, and that the loss belongs to them. On a tree these conditions suffice: the
+/// masses then belong to a distribution.
 pub(super) fn check(
     tree: &Tree,
     i: usize,
@@ -19,7 +19,7 @@ pub(super) fn check(
     let key = |state: State| (state.kind, state.place(width));
     let nodes = tree.shape().nodes();
     let mut own: Vec<BTreeMap<_, f64>> = vec![BTreeMap::new(); nodes.len()];
-    // What the masses of a node with its parent leave of the parent's own masses.
+    // The masses of the parent minus the masses of a node together with its parent.
     let mut left: Vec<BTreeMap<_, f64>> = vec![BTreeMap::new(); nodes.len()];
     let mut losses = 0.0;
     for &(id, mass) in parts.entries() {

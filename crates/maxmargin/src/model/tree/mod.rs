@@ -1,7 +1,7 @@
 //! Trees of parts, each with a kind and a place: pictorial structures, and plain trees of labels.
 //!
-//! Every node v of one tree, the same for all examples, has a state: a kind kᵥ (a mixture type) and a
-//! place (xᵥ, yᵥ) on a grid, which may have a single place. The score of all states is
+//! All examples share one tree. Every node v has a state: a kind kᵥ (a mixture type) and a place (xᵥ, yᵥ)
+//! on a grid, which may have a single place. The score of all states is
 //!
 //! ```text
 //! Σᵥ ⟨w_unary[v, kᵥ], mapsᵥ(xᵥ, yᵥ)⟩ + w_bias[v, kᵥ]
@@ -9,13 +9,13 @@
 //!       − ⟨w_deformation[v, kᵥ], (δx², δy², δx, δy)⟩,     δ = (placeᵥ − place_p − anchor[v, kᵥ]) / unit
 //! ```
 //!
-//! Maps say how much each place looks like the part. The best states are found exactly by max-sum;
-//! quadratic costs of deformation take linear time by the
-//! [generalized distance transform](crate::inference::DistanceTransform), and the model keeps their
-//! weights ≥ 0. The n best are found exactly too ([`Tree::n_best`]).
+//! Maps say how much each place looks like the part. Max-sum finds the best states exactly. The
+//! [generalized distance transform](crate::inference::DistanceTransform) handles quadratic costs of
+//! deformation in linear time; the model keeps their weights ≥ 0. The n best outputs are exact, too
+//! ([`Tree::n_best`]).
 //!
-//! The loss is the mean over nodes of min(1, ‖Δ‖²/s²), with Δ the way from the true place, weighted by
-//! node, and, where kinds are what matters, a cost for wrong ones ([`TreeLoss`]).
+//! The loss is the weighted mean over nodes of min(1, ‖Δ‖²/s²), where Δ is the displacement from the true
+//! place. If kinds matter, wrong kinds have a cost as well ([`TreeLoss`]).
 
 mod examples;
 mod expectations;

@@ -1,11 +1,11 @@
-//! The n best ways to place a tree, exactly.
+//! The n best outputs of a tree, exactly.
 
 use super::examples::State;
 use super::problem::{Tree, TreeWorkspace};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The states of all nodes, and their score.
+/// The states of all nodes, with their score.
 ///
 /// ```
 /// # use maxmargin::doc::limbs;
@@ -21,8 +21,8 @@ pub struct ScoredStates {
     pub states: Vec<State>,
 }
 
-/// The best states of a set of them: those that agree with a found one up to some node, and differ
-/// from it, and from others found there, at that node.
+/// The best states of a subset of outputs: of those that agree with an output found earlier up to some
+/// node, and differ at that node from it and from others found there.
 #[derive(Debug)]
 struct Candidate {
     found: ScoredStates,
@@ -30,7 +30,7 @@ struct Candidate {
     free: usize,
     /// States that this node must not have.
     forbidden: Vec<State>,
-    /// The order in which they were found, so that ties are settled.
+    /// The number of candidates before it, which decides ties.
     number: usize,
 }
 
@@ -56,11 +56,11 @@ impl Ord for Candidate {
 }
 
 impl Tree {
-    /// The `n` best states of example `i`, best first; fewer if there are not so many.
+    /// The `n` best outputs of example `i`, best first. The list is shorter if there are fewer outputs.
     ///
-    /// Lawler's scheme: what is left after taking out the best is split into sets that are each
-    /// decoded once, one for every node, so that `n` results take about as many decodings as there are
-    /// nodes, each.
+    /// This is Lawler's scheme: without its best output, a set of outputs is split into one subset per
+    /// node, and each subset is decoded once. So each result takes about as many decodings as there are
+    /// nodes.
     ///
     /// ```
     /// # use maxmargin::doc::limbs;
@@ -88,6 +88,7 @@ impl Tree {
             add(&mut waiting, &[], Vec::new());
         }
         while let Some(Candidate { found, free, forbidden, .. }) = waiting.pop() {
+            // Split the other outputs of this set into one subset per node.
             let is_last = results.len() + 1 == n;
             for node in free..found.states.len() {
                 if is_last {
@@ -105,7 +106,8 @@ impl Tree {
         results
     }
 
-    /// The best states with the first nodes `fixed`, and the next one in none of some states.
+    /// The best states if the first nodes are `fixed` and the next node has none of the `forbidden`
+    /// states.
     fn best_within(
         &self,
         i: usize,

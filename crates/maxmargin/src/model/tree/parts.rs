@@ -1,18 +1,18 @@
 //! The parts of trees: the state of each node together with that of its parent.
 //!
-//! An output has one part for each node. The masses of such pairs say all there is to say of a distribution
-//! over the states of a tree: masses that agree where pairs meet are those of one, which is what
-//! `check_point` looks for. Features alone would not tell, for they are means over places.
+//! An output has one part for each node. Masses of such pairs that agree where pairs meet belong to a
+//! distribution over the states of a tree, and this is what `check_point` checks. Features alone would
+//! not suffice for the check, because they are means over places.
 
 use super::examples::State;
 use super::problem::Tree;
 use super::shape::TreeShape;
 
-/// Where the parts of every node begin, for grids of any size.
+/// The index of the first part of every node, for grids of any size.
 #[derive(Debug, Clone)]
 pub(super) struct PartStarts {
-    /// For each node and the end of all, how many squares of the number of places come before, and how
-    /// many times that number itself.
+    /// With P places, the parts of a node begin at `.0`·P² + `.1`·P. The last entry is the end of all
+    /// parts.
     starts: Vec<(u64, u64)>,
 }
 
@@ -38,21 +38,21 @@ impl PartStarts {
         Self { starts }
     }
 
-    /// Where the parts of a node begin on a grid with so many places.
+    /// The index of the first part of a node on a grid with this number of places.
     fn start(&self, node: usize, places: u64) -> u64 {
         let (pairs, singles) = self.starts[node];
         let pairs = pairs.saturating_mul(places).saturating_mul(places);
         pairs.saturating_add(singles.saturating_mul(places))
     }
 
-    /// Number of parts on a grid with so many places.
+    /// Number of parts on a grid with this number of places.
     pub(super) fn count(&self, places: u64) -> u64 {
         self.start(self.starts.len() - 1, places)
     }
 }
 
 impl Tree {
-    /// The number of a part in part vectors of example `i`.
+    /// The coordinate of a part in part vectors of example `i`.
     pub(super) fn part_id(&self, i: usize, part: Part) -> u64 {
         let (width, height) = self.data().grid(i);
         let places = width as u64 * height as u64;
@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// The part with this number, if there is one.
+    /// The part with this coordinate, if there is one.
     pub(super) fn part(&self, i: usize, id: u64) -> Option<Part> {
         let (width, height) = self.data().grid(i);
         let places = width as u64 * height as u64;
@@ -90,7 +90,7 @@ impl Tree {
         })
     }
 
-    /// The parts of an output, node by node and so in their order.
+    /// The parts of an output, node by node, which is the order of their coordinates.
     pub(super) fn parts_of<'a>(&'a self, y: &'a [State]) -> impl Iterator<Item = Part> + 'a {
         let nodes = self.shape().nodes().iter().zip(y).enumerate();
         nodes.map(|(node, (own, &state))| Part {

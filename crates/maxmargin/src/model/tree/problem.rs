@@ -19,8 +19,8 @@ use thiserror::Error;
 /// min(1, ‖Δ‖²/s² + kind_cost·[the kind is wrong])
 /// ```
 ///
-/// with Δ the way from the true place in steps of the grid, and s the example's
-/// [distance](TreeExamples::scale) at which a place is all wrong.
+/// where Δ is the displacement from the true place in steps of the grid, and s is the
+/// [distance](TreeExamples::scale) of the example from which on a place has the full loss.
 ///
 /// ```
 /// use maxmargin::model::tree::TreeLoss;
@@ -32,12 +32,12 @@ use thiserror::Error;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct TreeLoss {
-    /// What a wrong kind costs. Default: nothing.
+    /// The cost of a wrong kind. Default: 0.
     pub kind_cost: f64,
 }
 
 impl TreeLoss {
-    /// For trees of labels: wrong kinds are all that counts.
+    /// The loss of trees of labels, in which only kinds matter.
     pub const LABELS: Self = Self { kind_cost: 1.0 };
 
     /// The loss at one node: the squared distance, whether the kind is wrong, and s.
@@ -47,7 +47,7 @@ impl TreeLoss {
     }
 }
 
-/// A loss that cannot be.
+/// Why a loss is invalid.
 ///
 /// ```
 /// use maxmargin::model::tree::{Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
@@ -65,7 +65,7 @@ pub enum TreeError {
     KindCost(f64),
 }
 
-/// Trees of parts to train on, or to predict.
+/// Trees of parts as training data, or for prediction.
 ///
 /// ```
 /// use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
@@ -93,13 +93,13 @@ pub struct Tree {
     data: TreeExamples,
     loss: TreeLoss,
     bounds: Bounds,
-    /// Whether an expectation is small enough.
+    /// Whether expectations are small enough for memory.
     has_expectations: bool,
     part_starts: PartStarts,
 }
 
-/// An expectation has a mass for every pair of states of a node and its parent. With more of them than
-/// this, a dual point would not fit into memory.
+/// The largest number of parts for which a tree has expectations. An expectation has a mass for every
+/// pair of states of a node and its parent; with more of them, a dual point would not fit into memory.
 const MOST_EXPECTED_PARTS: u64 = 1 << 18;
 
 /// Scratch memory of a [`Tree`], for one thread.
@@ -112,22 +112,22 @@ const MOST_EXPECTED_PARTS: u64 = 1 << 18;
 /// let w = vec![0.0; tree.dim()];
 /// let (mut workspace, mut y) = (tree.workspace(), Vec::new());
 /// tree.oracle(0, &w, &mut workspace, &mut y);
-/// assert_eq!(tree.loss(0, &y), 1.0); // at w = 0 nothing speaks against the largest loss
+/// assert_eq!(tree.loss(0, &y), 1.0); // at w = 0 all scores are 0, so the largest loss wins
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TreeWorkspace {
     pub(super) search: Search,
-    /// The loss at each place of a node, with the right kind and with a wrong one.
+    /// The loss at each place of a node, for the right kind and for a wrong kind.
     losses: [Vec<f64>; 2],
     pub(super) sums: Sums,
     way: SparseAccumulator,
 }
 
 impl Tree {
-    /// Puts data and loss together.
+    /// Creates a problem from data and loss.
     ///
     /// # Errors
-    /// A cost of wrong kinds that is negative or not finite.
+    /// If the cost of wrong kinds is negative or not finite.
     pub fn new(data: TreeExamples, loss: TreeLoss) -> Result<Self, TreeError> {
         if !(loss.kind_cost >= 0.0 && loss.kind_cost.is_finite()) {
             return Err(TreeError::KindCost(loss.kind_cost));
@@ -141,10 +141,10 @@ impl Tree {
         Ok(Self { data, loss, bounds, has_expectations, part_starts })
     }
 
-    /// The same with more bounds on the weights, besides those of the shape.
+    /// The same problem with bounds on its weights, in addition to those of the shape.
     ///
     /// # Errors
-    /// Bounds of another number than there are weights, or that leave no quadratic cost ≥ 0.
+    /// If the number of bounds is not the number of weights, or if they exclude quadratic costs ≥ 0.
     pub fn with_bounds(self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
         Ok(Self { bounds: self.data.shape().bounds(bounds)?, ..self })
     }
@@ -222,7 +222,7 @@ impl Tree {
         }
     }
 
-    /// The loss of a node at a place.
+    /// The loss of a node in a state.
     pub(super) fn node_loss(&self, i: usize, node: usize, state: State) -> f64 {
         let truth = self.data.truth(i)[node];
         let away = |a: u32, b: u32| (f64::from(a) - f64::from(b)).powi(2);
@@ -231,7 +231,7 @@ impl Tree {
         self.data.shares(i)[node] * loss
     }
 
-    /// Where the parts of nodes begin.
+    /// The first parts of all nodes.
     pub(super) fn part_starts(&self) -> &PartStarts {
         &self.part_starts
     }

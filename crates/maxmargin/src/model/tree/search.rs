@@ -9,20 +9,20 @@ use crate::inference::distance_transform::{Cost, DistanceTransform};
 pub(super) struct Search {
     pub(super) width: usize,
     pub(super) places: usize,
-    /// For every node, kind and place: its own score, later with that of all below it.
+    /// The score of every node, kind and place; later including the best score of all nodes below it.
     pub(super) scores: Vec<f64>,
-    /// Where the scores of each node begin.
+    /// The index of the first score of each node.
     starts: Vec<usize>,
-    /// For every node and kind, by place of the parent: the best below, and the place it is at.
+    /// For every node and kind, by place of the parent: the best score below, and its place.
     best: Vec<Vec<f64>>,
     from: Vec<Vec<u32>>,
-    /// Where these of each node begin.
+    /// The index of the first kind of each node in `best` and `from`.
     kind_starts: Vec<usize>,
     transform: DistanceTransform,
 }
 
 impl Search {
-    /// Makes room for the scores of an example, all 0.
+    /// Makes room for the scores of an example, which are all 0.
     pub(super) fn begin(&mut self, shape: &TreeShape, width: usize, height: usize) {
         (self.width, self.places) = (width, width * height);
         self.starts.clear();
@@ -42,7 +42,7 @@ impl Search {
         }
     }
 
-    /// Where the scores of a node begin.
+    /// The index of the first score of a node.
     pub(super) fn start(&self, node: usize) -> usize {
         self.starts[node]
     }
@@ -58,13 +58,15 @@ impl Search {
         &mut self.scores[start..start + self.places]
     }
 
-    /// Writes the best states to `y`; their score. The scores are used up.
+    /// Writes the best states to `y`, and returns their score. The scores are overwritten.
     pub(super) fn run(&mut self, shape: &TreeShape, w: &[f64], y: &mut Vec<State>) -> f64 {
+        // From the leaves up, add the best scores below each node to its parent.
         for &node in shape.order().iter().rev() {
             if let Some(parent) = shape.nodes()[node].parent {
                 self.send(shape, w, node, parent);
             }
         }
+        // From the roots down, look up the best state of each node given that of its parent.
         y.clear();
         y.resize(shape.nodes().len(), State::default());
         let mut total = 0.0;
@@ -92,7 +94,7 @@ impl Search {
         total
     }
 
-    /// Adds to the parent's scores the best that a node and all below it can do.
+    /// Adds the best scores of a node and all nodes below it to the scores of its parent.
     fn send(&mut self, shape: &TreeShape, w: &[f64], node: usize, parent: usize) {
         let (own, places) = (&shape.nodes()[node], self.places);
         let first = self.kind_starts[node];
@@ -138,12 +140,12 @@ pub(super) fn deformation(
     (costs, [x, y])
 }
 
-/// The larger of two numbers; NaN if one is.
+/// The larger of two numbers, or NaN if one of them is NaN.
 fn worse_of_none(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// Where the first largest number is.
+/// The index of the first largest number.
 fn largest(values: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (at, value) in values.enumerate() {

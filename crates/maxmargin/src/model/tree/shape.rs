@@ -1,4 +1,4 @@
-//! The tree, which weights there are, and where they lie.
+//! The structure of a tree and the layout of its weights.
 
 use crate::problem::bounds::{Bounds, BoundsError};
 use std::ops::Range;
@@ -16,31 +16,31 @@ use thiserror::Error;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TreeNode {
-    /// The node it hangs on, if any.
+    /// Its parent, if it has one.
     pub parent: Option<usize>,
     /// Number of kinds, at least 1.
     pub kinds: usize,
     /// Number of maps.
     pub maps: usize,
-    /// Whether its distance from the parent costs something.
+    /// Whether its distance from the parent has a cost.
     pub deforms: bool,
-    /// For each kind, where it is expected to be, seen from its parent: right, down. Empty for (0, 0).
+    /// For each kind, the expected position relative to the parent: right, down. Empty if all are (0, 0).
     pub anchors: Vec<(f64, f64)>,
 }
 
 impl TreeNode {
-    /// A node without parent.
+    /// Creates a node without a parent.
     pub fn root(kinds: usize, maps: usize) -> Self {
         Self { parent: None, kinds, maps, deforms: false, anchors: Vec::new() }
     }
 
-    /// The same as a child, at a distance that costs something.
+    /// The same node as a child of `parent`, with a cost of its distance.
     #[must_use]
     pub fn child_of(self, parent: usize) -> Self {
         Self { parent: Some(parent), deforms: true, ..self }
     }
 
-    /// The same without costs of distances: only kinds matter to each other.
+    /// The same node without a cost of its distance, so that only the kinds of node and parent matter.
     ///
     /// ```
     /// use maxmargin::model::tree::TreeNode;
@@ -51,7 +51,7 @@ impl TreeNode {
         Self { deforms: false, ..self }
     }
 
-    /// The same with other anchors.
+    /// The same node with these anchors.
     #[must_use]
     pub fn with_anchors(self, anchors: Vec<(f64, f64)>) -> Self {
         Self { anchors, ..self }
@@ -62,7 +62,7 @@ impl TreeNode {
     }
 }
 
-/// What is wrong with a tree.
+/// Why a tree is invalid.
 ///
 /// ```
 /// use maxmargin::model::tree::{TreeNode, TreeShape};
@@ -74,7 +74,7 @@ impl TreeNode {
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum TreeShapeError {
-    /// No nodes at all.
+    /// There are no nodes.
     #[error("a tree needs at least one node")]
     Empty,
     /// A node without kinds.
@@ -87,13 +87,13 @@ pub enum TreeShapeError {
         node: usize,
         /// Its parent.
         parent: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
-    /// A circle of parents.
+    /// The parents form a circle.
     #[error("node {0} is its own ancestor")]
     Circle(usize),
-    /// Anchors that are not one per kind, or not finite.
+    /// There is not one anchor per kind, or an anchor is not finite.
     #[error("node {0} needs one anchor of finite numbers per kind, or none at all")]
     Anchors(usize),
     /// A unit that is not positive and finite.
@@ -103,9 +103,9 @@ pub enum TreeShapeError {
 
 /// The shape of a tree's weights: its nodes, and the unit in which deformations are measured.
 ///
-/// In w come, node by node: unary weights (one row of maps per kind), biases (one per kind), and, of
-/// nodes with a parent, the table (a row per kind, with one weight per kind of the parent) and the
-/// costs of deformation (four per kind: of δx², δy², δx, δy).
+/// In w, each node in turn has its unary weights (one row of maps per kind) and its biases (one per
+/// kind). A node with a parent also has a table (a row per kind, with one weight per kind of the parent)
+/// and costs of deformation (four per kind: of δx², δy², δx, δy).
 ///
 /// ```
 /// use maxmargin::model::tree::{TreeNode, TreeShape};
@@ -122,13 +122,13 @@ pub enum TreeShapeError {
 pub struct TreeShape {
     nodes: Vec<TreeNode>,
     unit: f64,
-    /// Where the weights of each node begin, and one past the last.
+    /// The index of the first weight of each node, and the number of all weights.
     starts: Vec<usize>,
     /// All nodes, parents before children.
     order: Vec<usize>,
 }
 
-/// What is written down of a shape.
+/// The serialized form of a shape.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -152,11 +152,11 @@ impl From<TreeShape> for Stored {
 }
 
 impl TreeShape {
-    /// A tree (or several) of these nodes. Distances are divided by `unit`.
+    /// Creates a tree (or several) from nodes. Distances are divided by `unit`.
     ///
     /// # Errors
-    /// Parents that do not exist or go round in a circle, nodes without kinds, anchors that do not
-    /// fit, or a unit that is not positive.
+    /// If parents do not exist or form a circle, if a node has no kinds, if anchors do not fit, or if the
+    /// unit is not positive and finite.
     pub fn new(nodes: Vec<TreeNode>, unit: f64) -> Result<Self, TreeShapeError> {
         if nodes.is_empty() {
             return Err(TreeShapeError::Empty);
@@ -185,7 +185,7 @@ impl TreeShape {
         Ok(shape)
     }
 
-    /// Puts parents before their children.
+    /// Sorts the nodes such that parents come before their children.
     fn sort(&self) -> Result<Vec<usize>, TreeShapeError> {
         let n = self.nodes.len();
         let mut depths = vec![0; n];
@@ -224,7 +224,7 @@ impl TreeShape {
         &self.nodes
     }
 
-    /// What distances are divided by.
+    /// The unit that distances are divided by.
     pub fn unit(&self) -> f64 {
         self.unit
     }
@@ -238,28 +238,29 @@ impl TreeShape {
         self.starts[self.nodes.len()]
     }
 
-    /// Where the unary weights of a node lie: kind `k` with map `m` at `k * maps + m`.
+    /// The range of the unary weights of a node. The weight of kind `k` with map `m` is at `k * maps + m`
+    /// in it.
     pub fn unary(&self, node: usize) -> Range<usize> {
         self.group(node, 0)
     }
 
-    /// Where the biases of a node's kinds lie.
+    /// The range of the biases of a node, one per kind.
     pub fn bias(&self, node: usize) -> Range<usize> {
         self.group(node, 1)
     }
 
-    /// Where the table of a node and its parent lies: kind `k` under a parent of kind `p` at
-    /// `k * (kinds of the parent) + p`.
+    /// The range of the table of a node and its parent. The weight of kind `k` under a parent of kind `p`
+    /// is at `k * (kinds of the parent) + p` in it.
     pub fn table(&self, node: usize) -> Range<usize> {
         self.group(node, 2)
     }
 
-    /// Where the costs of deformation lie: those of kind `k` from `4 * k`, of δx², δy², δx and δy.
+    /// The range of the costs of deformation. Those of kind `k` begin at `4 * k`: of δx², δy², δx and δy.
     pub fn deformation(&self, node: usize) -> Range<usize> {
         self.group(node, 3)
     }
 
-    /// Bounds that keep quadratic costs of deformation ≥ 0, besides `others`.
+    /// Returns the bounds `others`, with quadratic costs of deformation ≥ 0 in addition.
     ///
     /// ```
     /// use maxmargin::model::tree::{TreeNode, TreeShape};
@@ -272,7 +273,8 @@ impl TreeShape {
     /// ```
     ///
     /// # Errors
-    /// `others` are of another number than the weights, or allow nothing ≥ 0.
+    /// If the number of bounds in `others` is not the number of weights, or if they exclude quadratic
+    /// costs ≥ 0.
     pub fn bounds(&self, others: Option<Bounds>) -> Result<Bounds, BoundsError> {
         let mut bounds = others.unwrap_or_else(|| Bounds::none(self.dim()));
         let found = bounds.lower().len();

@@ -1,4 +1,4 @@
-//! Known outputs, and what their features, parts and losses have to do with each other.
+//! Known outputs, and the checks that relate their features, parts and losses.
 
 use super::Law;
 use super::look::Look;
@@ -9,10 +9,10 @@ use crate::problem::{Problem, ProblemExt as _};
 /// Numbers may differ by this share of the terms that they are sums of.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// A term that is this small beside the largest one may be what is left of two that cancel.
+/// A term this small relative to the largest one may be the residue of two terms that cancel.
 const RESIDUE: f64 = 1e-12;
 
-/// Where an output comes from, in words.
+/// A phrase that says where an output comes from.
 pub(super) type Source = &'static str;
 
 pub(super) const TRUTH: Source = "the truth";
@@ -20,18 +20,18 @@ pub(super) const BY_ORACLE: Source = "an output that the oracle found";
 pub(super) const BY_DECODING: Source = "an output that decoding found";
 pub(super) const GIVEN: Source = "an output that was given";
 
-/// An output of an example, as far as the laws see it.
+/// The numbers of an output that the laws are about.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// ψᵢ(y), without zeros.
     pub(super) psi: SparseVec,
     /// pᵢ(y) − pᵢ(yᵢ).
     pub(super) way: SparseVec,
-    /// The absolute values of all that was added up to ψᵢ(y) or to Bᵢp, by feature.
+    /// For each feature, the sum of the absolute values of the terms of ψᵢ(y) and Bᵢp.
     pub(super) terms: SparseVec,
     pub(super) loss: f64,
     pub(super) source: Source,
-    /// Whether the caller has named it too.
+    /// Whether the caller has passed this output.
     pub(super) is_given: bool,
 }
 
@@ -42,7 +42,7 @@ impl Known {
         Self { psi, way, terms, loss: 0.0, source: TRUTH, is_given: false }
     }
 
-    /// Whether nothing tells it from the truth.
+    /// Whether features and loss are those of the truth, up to rounding.
     pub(super) fn is_truth(&self) -> bool {
         self.loss == 0.0 && self.differing(1.0, &self.psi, &SparseVec::new()).is_none()
     }
@@ -51,7 +51,7 @@ impl Known {
         self.terms.entries().iter().map(|(_, x)| x).sum()
     }
 
-    /// Whether nothing tells the two apart.
+    /// Whether both outputs have the same features, parts and loss.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.loss == other.loss && self.way == other.way && self.psi == other.psi
     }
@@ -74,8 +74,8 @@ impl Known {
         }
     }
 
-    /// The first feature at which two vectors differ by more than rounding, with both values, where
-    /// terms are `factor` times those of the output.
+    /// The first feature at which two vectors differ by more than rounding, with both values. The terms
+    /// of the vectors are `factor` times those of this output.
     fn differing(&self, factor: f64, a: &SparseVec, b: &SparseVec) -> Option<(u64, f64, f64)> {
         let largest = self.terms.entries().iter().fold(0.0f64, |most, (_, x)| most.max(*x));
         let at = |vector: &SparseVec, feature: u64| {
@@ -90,7 +90,7 @@ impl Known {
     }
 }
 
-/// Whether two numbers differ by more than rounding, as NaN does from anything.
+/// Whether two numbers differ by more than rounding. NaN differs from every number.
 pub(super) fn differ(a: f64, b: f64, size: f64) -> bool {
     (a - b).is_nan() || (a - b).abs() > ROUNDING * size
 }
@@ -100,9 +100,11 @@ fn absolute(vector: &SparseVec) -> SparseVec {
 }
 
 impl<P: Problem> Look<'_, P> {
-    /// Looks up an output of example `i`; none if its numbers are of no use.
+    /// Computes the numbers of an output of example `i`. Returns `None` and reports a broken law if they
+    /// cannot be used.
     pub(super) fn describe(&mut self, i: usize, y: &P::Output, source: Source) -> Option<Known> {
         let problem = self.problem;
+        // Loss and features.
         let (loss, mut psi) = (problem.loss(i, y), SparseVec::new());
         problem.psi(i, y, &mut psi);
         if !loss.is_finite() || !psi.is_finite() {
@@ -121,6 +123,7 @@ impl<P: Problem> Look<'_, P> {
         psi.normalise();
         let psi = psi.entries().iter().copied().filter(|(_, x)| *x != 0.0).collect();
 
+        // Parts.
         let (mut parts, mut truth, mut way) =
             (SparseVec::new(), SparseVec::new(), SparseVec::new());
         problem.parts(i, y, &mut parts);
@@ -139,6 +142,7 @@ impl<P: Problem> Look<'_, P> {
             }
         }
         way.assign_difference(&parts, &truth);
+        // The image of the parts, which the algebra is checked with later.
         let mut known = Known { psi, way, terms, loss, source, is_given: false };
         let mut image = SparseVec::new();
         problem.scatter(i, -1.0, &known.way, (&mut image).into());
@@ -161,7 +165,7 @@ impl<P: Problem> Look<'_, P> {
         None
     }
 
-    /// Checks the loss and the features of the truth, where the problem hands it out.
+    /// Checks the loss and the features of the truth, if the problem hands it out.
     pub(super) fn check_truth(&mut self, i: usize) {
         let Some(y) = self.problem.truth(i) else { return };
         let Some(truth) = self.describe(i, &y, TRUTH) else { return };
@@ -176,7 +180,8 @@ impl<P: Problem> Look<'_, P> {
         }
     }
 
-    /// Checks what scatters and lengths have to do with features, for outputs and combinations of two.
+    /// Checks `scatter` and `norm_sq` against the features, for outputs and for combinations of two
+    /// outputs.
     pub(super) fn check_algebra(&mut self, i: usize, known: &[Known]) {
         for output in known {
             self.check_scatter(i, output, -1.0);
@@ -223,7 +228,7 @@ impl<P: Problem> Look<'_, P> {
         }
     }
 
-    /// ‖ψ‖², in the space of the kernel if there is one.
+    /// ‖ψ‖², or the squared length in the space of the kernel.
     pub(super) fn length_sq(&self, psi: &SparseVec) -> f64 {
         match self.has_kernel {
             true => self.kernel_length_sq(psi, 1.0, None),

@@ -1,4 +1,4 @@
-//! The questions a check asks, and the order in which it asks them.
+//! The order in which a check calls the methods of a problem, and what it concludes from their answers.
 
 use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known, Source};
 use super::report::{Report, show};
@@ -10,19 +10,19 @@ use crate::problem::sparse::SparseVec;
 use crate::problem::{Problem, ProblemExt as _};
 use crate::util::rng::Rng;
 
-/// Factors of losses at which oracles that know such factors are asked.
+/// The factors with which `oracle_with_loss` is called.
 const FACTORS: [f64; 2] = [0.25, 3.0];
 
-/// What is known of the outputs that the caller gives.
+/// How complete the outputs are that the caller passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// They are some outputs.
+    /// Some of the outputs.
     Given,
-    /// They are all outputs.
+    /// All outputs.
     Enumerated,
 }
 
-/// What can be asked of a problem.
+/// A method of a problem that returns an output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Question {
     Oracle,
@@ -30,16 +30,16 @@ pub(super) enum Question {
     Decode,
 }
 
-/// Its answer.
+/// The answer to a question.
 pub(super) struct Answer {
     pub(super) question: Question,
-    /// Number of the place it was asked at.
+    /// The index of the place at which the question was asked.
     place: usize,
-    /// Number of the known output that it is.
+    /// The index of the answer among the known outputs.
     pub(super) output: usize,
 }
 
-/// What is known of an example.
+/// The known outputs and answers of an example.
 struct Block {
     i: usize,
     known: Vec<Known>,
@@ -55,7 +55,7 @@ impl Block {
         self.known.iter().all(Known::is_truth)
     }
 
-    /// The number of an output, which is known from now on.
+    /// Returns the index of an output among the known ones, and adds it if it is new.
     fn number(&mut self, output: Known) -> usize {
         let found = self.known.iter().position(|known| known.is_same(&output));
         found.unwrap_or_else(|| {
@@ -65,7 +65,7 @@ impl Block {
     }
 }
 
-/// What the answers of the oracle have in common.
+/// Counts that reveal what the oracle's answers have in common.
 #[derive(Default)]
 struct Tally {
     answers: usize,
@@ -75,7 +75,7 @@ struct Tally {
     least: usize,
 }
 
-/// A look at a problem.
+/// A check in progress.
 pub(super) struct Look<'p, P: Problem> {
     pub(super) problem: &'p P,
     pub(super) workspace: P::Workspace,
@@ -84,7 +84,7 @@ pub(super) struct Look<'p, P: Problem> {
     tally: Tally,
 }
 
-/// Holds a problem against all laws.
+/// Checks a problem against all laws.
 pub(super) fn run<P: Problem>(
     problem: &P,
     options: &CheckOptions,
@@ -136,7 +136,7 @@ impl<'p, P: Problem> Look<'p, P> {
         let mut places = vec![Place::origin(bounds, dim)];
         let firsts = units.first().map(|unit| Place::pair(bounds, 1.0, unit));
 
-        // Outputs from anywhere tell how large weights have to be to matter as much as losses.
+        // A first few outputs show how large weights must be to matter as much as losses.
         let examples = spread(self.problem.examples(), options.examples);
         let mut blocks: Vec<Block> = examples.into_iter().map(Block::new).collect();
         for block in &mut blocks {
@@ -152,7 +152,7 @@ impl<'p, P: Problem> Look<'p, P> {
         }
         for block in &mut blocks {
             self.gather(block, &places, outputs);
-            // Weights of its own, at which an oracle that forgets the loss returns the truth.
+            // Add weights for this block at which an oracle that forgets the loss returns the truth.
             let common = places.len();
             let worst = block.known.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
             let near = [self.near_truth(worst), self.near_truth(&block.known)];
@@ -160,6 +160,7 @@ impl<'p, P: Problem> Look<'p, P> {
                 self.ask_all(block, places.len(), &place);
                 places.push(place);
             }
+            // Check all laws on this block.
             self.check_repetition(block, &places);
             self.conclude(block, &places);
             if manner == Manner::Enumerated {
@@ -185,12 +186,13 @@ impl<'p, P: Problem> Look<'p, P> {
         for block in &mut blocks {
             self.ask(block, Question::Oracle, 0, &origin);
         }
+        // Random weights of the right size, now that some outputs are known.
         let [there, back] = Place::pair(bounds, self.scale(&blocks), &unit);
         let mut places = vec![origin, there, back];
         for block in &mut blocks {
             self.ask(block, Question::Oracle, 1, &places[1]);
         }
-        // If there is nothing to compare with yet, decoding may find it.
+        // If the oracle has only returned truths, decoding may find other outputs to compare with.
         if blocks.iter().all(Block::has_only_truth) {
             for block in &mut blocks {
                 self.find(block, Question::Decode, &places[1]);
@@ -207,7 +209,7 @@ impl<'p, P: Problem> Look<'p, P> {
         self.check_variety(&blocks);
     }
 
-    /// Asks a question of an example at some weights, and remembers the answer as an output.
+    /// Asks a question about an example at some weights, and adds the answer to the known outputs.
     fn find(&mut self, block: &mut Block, question: Question, place: &Place) -> Option<usize> {
         let (problem, i, w) = (self.problem, block.i, place.weights.as_slice());
         let mut y = P::Output::default();
@@ -232,14 +234,15 @@ impl<'p, P: Problem> Look<'p, P> {
         Some(block.number(found))
     }
 
-    /// As [`find`](Self::find), for an answer that has to be the best one.
+    /// Like [`find`](Self::find), but records the answer, so that it is compared with all known outputs
+    /// later.
     fn ask(&mut self, block: &mut Block, question: Question, number: usize, place: &Place) {
         if let Some(output) = self.find(block, question, place) {
             block.answers.push(Answer { question, place: number, output });
         }
     }
 
-    /// The outputs that are given, and the answers to all questions at all places.
+    /// Collects the outputs that the caller passes, and the answers to all questions at all places.
     fn gather(
         &mut self,
         block: &mut Block,
@@ -265,7 +268,8 @@ impl<'p, P: Problem> Look<'p, P> {
         }
     }
 
-    /// Weights at which the truth scores above these outputs, by half of what they lose on average.
+    /// Returns weights at which the truth scores higher than these outputs, on average by half of their
+    /// loss.
     fn near_truth<'k>(&self, known: impl IntoIterator<Item = &'k Known>) -> Option<Place> {
         let (mut sum, mut loss) = (SparseVec::new(), 0.0);
         for known in known {
@@ -281,7 +285,7 @@ impl<'p, P: Problem> Look<'p, P> {
         Some(Place::near_truth(self.bounds(), factor, &dense))
     }
 
-    /// The ratio of losses to lengths of features.
+    /// The ratio of the largest loss to the largest length of a feature vector.
     fn scale(&self, blocks: &[Block]) -> f64 {
         let (mut loss, mut length) = (0.0f64, 0.0f64);
         for known in blocks.iter().flat_map(|block| &block.known) {
@@ -292,17 +296,18 @@ impl<'p, P: Problem> Look<'p, P> {
         if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
     }
 
-    /// Checks what has been found about an example.
+    /// Checks the laws on everything that has been found for an example.
     fn conclude(&mut self, block: &Block, places: &[Place]) {
         let (i, known) = (block.i, block.known.as_slice());
         self.check_algebra(i, known);
-        // What it promises may be less once a solver has failed.
+        // The quality is read here, because it may be lower once a solver has failed.
         let promises = self.problem.quality() != Quality::Heuristic;
         for (number, place) in places.iter().enumerate() {
             let answers = || block.answers.iter().filter(|answer| answer.place == number);
             if answers().next().is_none() {
                 continue;
             }
+            // Compare the answers at these weights with all known outputs.
             let values = self.values(i, place, known);
             let decoded = answers().find(|answer| answer.question == Question::Decode);
             for answer in answers() {
@@ -311,6 +316,7 @@ impl<'p, P: Problem> Look<'p, P> {
                     self.check_answer(i, place, answer, &values);
                 }
                 if answer.question == Question::Oracle {
+                    // Collect the evidence for a probable cause.
                     let tally = &mut self.tally;
                     tally.answers += 1;
                     tally.truths += usize::from(known[answer.output].is_truth());
@@ -324,7 +330,7 @@ impl<'p, P: Problem> Look<'p, P> {
         }
     }
 
-    /// Asks the oracle again, in another order and with other things in its memory.
+    /// Asks the oracle again, in another order and with other contents in its workspace.
     fn check_repetition(&mut self, block: &mut Block, places: &[Place]) {
         for (number, place) in places.iter().enumerate().rev() {
             let asked =
@@ -346,9 +352,10 @@ impl<'p, P: Problem> Look<'p, P> {
         }
     }
 
-    /// Whether any example has shown an output besides the truth.
+    /// Checks that some example has an output other than the truth.
     fn check_variety(&mut self, blocks: &[Block]) {
-        // An output that is of no use is not known, but it is not the truth either.
+        // Outputs that broke one of these laws are not among the known ones, but they are not the truth
+        // either.
         let useless = [Law::Finite, Law::Coordinates, Law::Normalised];
         if useless.into_iter().any(|law| self.report.is_broken(law))
             || self.problem.quality() == Quality::Heuristic
@@ -363,7 +370,7 @@ impl<'p, P: Problem> Look<'p, P> {
         blocks.iter().for_each(|block| self.report.add(Law::OnlyTruth, block.i, message));
     }
 
-    /// The truth and the answers of an exact oracle must be among all outputs.
+    /// Checks that the truth and the answers of an exact oracle are among the enumerated outputs.
     fn check_enumeration(&mut self, block: &Block) {
         if !block.known.iter().any(|known| known.is_given && known.is_truth()) {
             let message = || "the truth is not among the outputs that are enumerated".to_owned();

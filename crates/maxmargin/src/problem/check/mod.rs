@@ -1,4 +1,4 @@
-//! The laws of a problem, and whether it keeps them.
+//! The laws of a problem, and a check that it keeps them.
 
 mod known;
 mod look;
@@ -13,11 +13,11 @@ use look::{Look, Manner};
 use std::fmt;
 
 named_enum! {
-    /// A law that every [`Problem`] has to keep, so that its certificates are true.
+    /// A law that every [`Problem`] must keep for its certificates to be true.
     ///
-    /// Hᵢ(y; w) = Lᵢ(y) − ⟨w, ψᵢ(y)⟩ is the value of an output, and p its part vector less that of the
-    /// truth: p = pᵢ(y) − pᵢ(yᵢ). Laws about the answers of the oracle and of decoding are asked of
-    /// problems whose [quality](Problem::quality) is exact or an upper bound; a heuristic promises
+    /// Hᵢ(y; w) = Lᵢ(y) − ⟨w, ψᵢ(y)⟩ is the value of an output, and p = pᵢ(y) − pᵢ(yᵢ) is its part vector
+    /// relative to the truth. Laws about the answers of the oracle and of decoding apply to problems
+    /// whose [quality](Problem::quality) is exact or an upper bound, because a heuristic promises
     /// nothing.
     ///
     /// ```
@@ -37,9 +37,9 @@ named_enum! {
         Coordinates = "coordinates",
         /// Part vectors are [normalised](crate::SparseVec::normalise).
         Normalised = "normalised",
-        /// Lᵢ(yᵢ) = 0, where the problem hands out the [truth](crate::problem::Truths).
+        /// Lᵢ(yᵢ) = 0, if the problem hands out the [truth](crate::problem::Truths).
         TruthLoss = "truth-loss",
-        /// ψᵢ(yᵢ) = 0, where the problem hands out the truth.
+        /// ψᵢ(yᵢ) = 0, if the problem hands out the truth.
         TruthFeatures = "truth-features",
         /// Lᵢ(y) ≥ 0, unless losses may be [negative](crate::problem::Abilities::has_signed_losses).
         Loss = "loss",
@@ -54,17 +54,18 @@ named_enum! {
         /// [`prepare`](crate::problem::Parts::prepare) gives, bit by bit.
         PreparedScores = "prepared-scores",
         /// Hᵢ(ŷ; w) ≥ Hᵢ(y; w) for the answer ŷ of the [oracle](Problem::oracle) and every output y that
-        /// is known: the truth, the answers at other weights, those of decoding, and those given.
+        /// is known: the truth, the answers at other weights, decoded outputs, and outputs from the
+        /// caller.
         Oracle = "oracle",
-        /// The same with factor·Lᵢ in place of Lᵢ, where the problem supports
+        /// The same with factor·Lᵢ instead of Lᵢ, if the problem supports
         /// [`oracle_with_loss`](crate::problem::ScaledLosses).
         OracleWithLoss = "oracle-with-loss",
         /// −⟨w, ψᵢ(ŷ)⟩ ≥ −⟨w, ψᵢ(y)⟩ for the answer ŷ of [`decode`](Problem::decode) and every output y
-        /// that is known, but for the truth, which need not be one that can be predicted.
+        /// that is known, except for the truth, which need not be an output that can be predicted.
         Decode = "decode",
-        /// The oracle has one answer for an example and weights, however often it is asked.
+        /// The oracle always gives the same answer for the same example and weights.
         Repeatable = "repeatable",
-        /// The oracle or decoding returns something else than the truth, for some example at some
+        /// The oracle or decoding returns an output other than the truth, for some example at some
         /// weights.
         OnlyTruth = "only-truth",
         /// [`for_each_output`](Enumerable::for_each_output) visits the truth, and every output that the
@@ -79,7 +80,7 @@ named_enum! {
 /// use maxmargin::problem::{CheckOptions, Law, check};
 /// use maxmargin::{Problem, SparseVec};
 ///
-/// /// Numbers 0 or 1, and an oracle that returns the truth whatever the weights.
+/// /// Numbers 0 or 1, and an oracle that always returns the truth.
 /// struct Lazy(Vec<usize>);
 ///
 /// impl Problem for Lazy {
@@ -113,11 +114,11 @@ named_enum! {
 pub struct BrokenLaw {
     /// The law.
     pub law: Law,
-    /// The first example for which it is broken.
+    /// The first example that breaks it.
     pub example: usize,
-    /// For how many of the examples looked at it is broken.
+    /// The number of examples that break it, among those that were checked.
     pub examples: usize,
-    /// What is wrong with that example, in words and numbers.
+    /// A description of what is wrong with that example.
     pub message: String,
 }
 
@@ -132,7 +133,7 @@ impl fmt::Display for BrokenLaw {
     }
 }
 
-/// How thoroughly [`check`] looks at a problem.
+/// How thoroughly [`check`] examines a problem.
 ///
 /// ```
 /// use maxmargin::problem::CheckOptions;
@@ -142,10 +143,11 @@ impl fmt::Display for BrokenLaw {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// How many examples to look at, spread over the data; all of them if there are fewer.
+    /// The number of examples to check, spread over the data. If there are fewer, all of them are
+    /// checked.
     pub examples: usize,
-    /// How many random weight vectors to try, of several lengths. The negative of each is tried too, and
-    /// w = 0.
+    /// The number of random weight vectors to try, of several lengths. The negative of each is tried as
+    /// well, and so is w = 0.
     pub weights: usize,
     /// The seed of the random numbers.
     pub seed: u64,
@@ -158,19 +160,17 @@ impl Default for CheckOptions {
     }
 }
 
-/// Holds a problem against its [laws](Law) at random weights, and returns those that it breaks: none if
-/// all is well.
+/// Checks a problem against the [laws](Law) at random weights, and returns the laws that it breaks.
 ///
-/// Weights are 0, and random vectors of several lengths with their negatives, within the problem's
-/// [bounds](Problem::bounds). Every output that the oracle or decoding has returned for an example at any
-/// of them is known from then on, and no answer may be worse than a known output. So these mistakes are
-/// found: an oracle that always returns the truth, one that forgets the loss, one that minimises, features
-/// that are not those that the oracle maximises, a scatter that is off by a factor. Rounding is allowed
-/// for: numbers may differ by 10⁻⁶ of the terms that they are sums of.
+/// The weights are 0 and random vectors of several lengths with their negatives, within the problem's
+/// [bounds](Problem::bounds). The check remembers every output that the oracle or decoding returns for an
+/// example at any of these weights, and no answer may be worse than a remembered output. This finds an
+/// oracle that always returns the truth, forgets the loss or minimises, features that differ from those
+/// that the oracle maximises, and a scatter that is off by a factor. Numbers may differ by rounding, up
+/// to 10⁻⁶ of the terms that they are sums of.
 ///
-/// What it cannot see: an oracle that misses outputs which neither it nor decoding ever finds.
-/// [`check_with_outputs`] is for those who know more outputs, [`check_enumerable`] for problems that can
-/// list them all.
+/// The check does not notice that an oracle misses an output if decoding misses it too. If you know more
+/// outputs, use [`check_with_outputs`]; if the problem can list all of them, use [`check_enumerable`].
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -185,7 +185,7 @@ pub fn check<P: Problem>(problem: &P, options: &CheckOptions) -> Vec<BrokenLaw> 
     check_with_outputs(problem, options, |_| Vec::new())
 }
 
-/// As [`check`], with further outputs of example `i` to compare the answers with: `outputs(i)`.
+/// Like [`check`], but also compares the answers for example `i` with the outputs `outputs(i)`.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -197,7 +197,7 @@ pub fn check<P: Problem>(problem: &P, options: &CheckOptions) -> Vec<BrokenLaw> 
 /// ```
 ///
 /// # Panics
-/// If the problem does, as it may if one of these is not an output of the example.
+/// If the problem does, as it may if `outputs` returns something that is not an output of the example.
 pub fn check_with_outputs<P: Problem>(
     problem: &P,
     options: &CheckOptions,
@@ -206,9 +206,11 @@ pub fn check_with_outputs<P: Problem>(
     look::run(problem, options, Manner::Given, &mut outputs)
 }
 
-/// As [`check`], with all outputs of every example looked at: the oracle's value must be the maximum.
+/// Like [`check`], but compares with all outputs of every checked example, so that the oracle must find
+/// the maximum.
 ///
-/// Outputs are kept in memory while their example is looked at, so it is for problems with few of them.
+/// All outputs of an example are kept in memory while it is checked, so use this function for problems
+/// with few outputs.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -232,7 +234,7 @@ pub fn check_enumerable<P: Enumerable>(problem: &P, options: &CheckOptions) -> V
     })
 }
 
-/// A look at three examples at most, with three oracle calls each, for the start of a training.
+/// Checks at most three examples with three oracle calls each, at the start of training.
 pub(crate) fn check_quickly<P: Problem>(problem: &P) -> Vec<BrokenLaw> {
     let mut look = Look::new(problem);
     look.quickly();

@@ -1,4 +1,4 @@
-//! What a check has found.
+//! The broken laws that a check has found.
 
 use super::{BrokenLaw, Law};
 
@@ -6,7 +6,7 @@ use super::{BrokenLaw, Law};
 #[derive(Default)]
 pub(super) struct Report {
     broken: Vec<BrokenLaw>,
-    /// The last example that each of them was broken for.
+    /// For each of them, the last example that breaks it.
     last: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Report {
         self.broken.iter().any(|broken| broken.law == law)
     }
 
-    /// Adds a guess at the cause to the message of a law.
+    /// Adds a probable cause to the message of a law.
     pub(super) fn explain(&mut self, law: Law, cause: &str) {
         for broken in self.broken.iter_mut().filter(|broken| broken.law == law) {
             broken.message.push_str("; ");
@@ -44,7 +44,7 @@ impl Report {
     }
 }
 
-/// A number with nine significant digits, without zeros at its end.
+/// Formats a number with nine significant digits, without trailing zeros.
 pub(super) fn show(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.abs().to_string().replace("inf", if value < 0.0 { "-inf" } else { "inf" });

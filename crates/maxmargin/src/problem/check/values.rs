@@ -1,4 +1,4 @@
-//! Values of known outputs at some weights, and what answers have to do with them.
+//! Values of known outputs at some weights, which answers are compared with.
 
 use super::Law;
 use super::known::{Known, ROUNDING, differ};
@@ -8,12 +8,12 @@ use super::weights::Place;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Problem, ProblemExt as _};
 
-/// What known outputs score at some weights.
+/// The values of known outputs at some weights.
 pub(super) struct Values<'k> {
     known: &'k [Known],
     /// −⟨w, ψᵢ(y)⟩ of each output.
     rises: Vec<f64>,
-    /// The absolute values that it is a sum of.
+    /// The sum of the absolute values of its terms.
     sizes: Vec<f64>,
 }
 
@@ -23,13 +23,13 @@ impl Values<'_> {
         factor * self.known[at].loss + self.rises[at]
     }
 
-    /// How much rounding may change the difference of two values.
+    /// How far rounding may change the difference of two values.
     fn rounding(&self, a: usize, b: usize, factor: f64) -> f64 {
         let size = |at: usize| factor * self.known[at].loss.abs() + self.sizes[at];
         ROUNDING * (size(a) + size(b))
     }
 
-    /// The best known output, if it is better than `answer` by more than rounding.
+    /// Returns the best known output if it is better than `answer` by more than rounding.
     fn better(&self, answer: usize, factor: f64, counts: impl Fn(&Known) -> bool) -> Option<usize> {
         let others = (0..self.known.len()).filter(|&at| counts(&self.known[at]));
         let ahead = |at: usize| self.value(at, factor) - self.value(answer, factor);
@@ -37,7 +37,8 @@ impl Values<'_> {
         better.max_by(|&a, &b| ahead(a).total_cmp(&ahead(b)))
     }
 
-    /// Whether the known outputs have different values, and that of `answer` is the least.
+    /// Returns whether `answer` has the smallest value of all known outputs, or `None` if their values
+    /// are equal.
     pub(super) fn is_least(&self, answer: usize) -> Option<bool> {
         let ahead = |at: usize| self.value(at, 1.0) - self.value(answer, 1.0);
         let mut spread = false;
@@ -54,7 +55,8 @@ impl Values<'_> {
 }
 
 impl<P: Problem> Look<'_, P> {
-    /// The values of all known outputs at some weights; their scores must tell the same.
+    /// Computes the values of all known outputs at some weights, and checks that `score` agrees with
+    /// them.
     pub(super) fn values<'k>(&mut self, i: usize, place: &Place, known: &'k [Known]) -> Values<'k> {
         let w = place.weights.as_slice();
         let (mut rises, mut sizes) = (Vec::new(), Vec::new());
@@ -89,20 +91,20 @@ impl<P: Problem> Look<'_, P> {
         }
         let zero = SparseVec::new();
         let (own, other) = (self.length_sq(psi), self.kernel_length_sq(&zero, 0.0, Some(w)));
-        // What is short in the space of the kernel may be a sum of long vectors.
+        // A vector that is short in the space of the kernel may be a sum of long vectors.
         let sum: f64 = w.iter().map(|w| w.abs()).sum();
         let residue = ROUNDING * sum * known.sum_of_terms();
         if !(own > 0.0 && other > 0.0) {
             return (0.0, residue);
         }
-        // Both vectors are made equally long, so that little is lost.
+        // Scale both vectors to the same length, so that little precision is lost.
         let factor = (other / own).sqrt();
         let square = |sign: f64| self.kernel_length_sq(psi, sign * factor, Some(w));
         let product = (square(1.0) - square(-1.0)) / (4.0 * factor);
         (product, (own * other).sqrt() + residue)
     }
 
-    /// No answer may be worse than an output that is known.
+    /// Checks that an answer is not worse than any known output.
     pub(super) fn check_answer(
         &mut self,
         i: usize,
@@ -134,8 +136,8 @@ impl<P: Problem> Look<'_, P> {
         self.report.add(law, i, message);
     }
 
-    /// Scores must be the same whether everything is prepared or only what they need, even if the
-    /// memory of the workspace is from `other` weights.
+    /// Checks that scores are the same after `prepare` and after `prepare_scores`, even if the workspace
+    /// was last used with `other` weights.
     pub(super) fn check_prepared(&mut self, i: usize, place: &Place, other: &Place, all: &[Known]) {
         let w = place.weights.as_slice();
         let ways: Vec<SparseVec> = all.iter().map(|known| known.way.clone()).collect();

@@ -1,16 +1,16 @@
-//! Examples and weights to look at.
+//! The examples and weights that a check uses.
 
 use crate::problem::bounds::Bounds;
 use crate::util::rng::Rng;
 
-/// Weights, and what to call them.
+/// Weights, and their name in messages.
 pub(super) struct Place {
     pub(super) name: &'static str,
     pub(super) weights: Vec<f64>,
 }
 
 impl Place {
-    /// w = 0, or what is nearest to it within the bounds.
+    /// w = 0, or the weights nearest to it within the bounds.
     pub(super) fn origin(bounds: Option<&Bounds>, dim: usize) -> Self {
         let weights = within(bounds, 0.0, &vec![0.0; dim]);
         let is_zero = weights.iter().all(|w| *w == 0.0);
@@ -18,26 +18,26 @@ impl Place {
         Self { name, weights }
     }
 
-    /// `factor` times a vector, and its negative.
+    /// `factor` times a vector, and the negative of that.
     pub(super) fn pair(bounds: Option<&Bounds>, factor: f64, vector: &[f64]) -> [Self; 2] {
         let name = "at random weights";
         [factor, -factor].map(|factor| Self { name, weights: within(bounds, factor, vector) })
     }
 
-    /// Weights made of the features of the truth less those of other outputs.
+    /// `factor` times a sum of feature differences ψ, which makes the truth score high.
     pub(super) fn near_truth(bounds: Option<&Bounds>, factor: f64, psi: &[f64]) -> Self {
         let name = "at weights that favour the truth";
         Self { name, weights: within(bounds, factor, psi) }
     }
 }
 
-/// `some` of `all` indices, spread from the first to the last.
+/// Picks `some` of the indices below `all`, spread from the first to the last.
 pub(super) fn spread(all: usize, some: usize) -> Vec<usize> {
     let some = some.min(all);
     match some {
         0 => Vec::new(),
         1 => vec![0],
-        // Wide, for the product may not fit.
+        // The product may not fit into 64 bits.
         _ => (0..some as u128)
             .map(|k| (k * (all as u128 - 1) / (some as u128 - 1)) as usize)
             .collect(),

@@ -1,4 +1,4 @@
-//! Runs to compare to the last bit.
+//! Helpers to compare runs to the last bit.
 
 use super::Rows;
 use maxmargin::model::LabelledRows;
@@ -7,7 +7,7 @@ use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
 use maxmargin::observe::{Record, Totals};
 use maxmargin::{Rng, Solution};
 
-/// Random sequences whose attributes tell half the truth.
+/// Random sequences whose attributes are only partly informative.
 pub fn random_chain(sequences: usize, labels: usize, seed: u64) -> Chain {
     let (mut rng, mut data) = (Rng::new(seed), Sequences::new());
     for _ in 0..sequences {
@@ -28,7 +28,7 @@ pub fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|x| x.to_bits()).collect()
 }
 
-/// All that a solution states, bit by bit.
+/// All numbers of a solution, bit by bit.
 pub fn fingerprint(solution: &Solution) -> Vec<u64> {
     let c = &solution.certificate;
     let mut all = bits(&solution.weights);
@@ -40,14 +40,14 @@ pub fn fingerprint(solution: &Solution) -> Vec<u64> {
     all
 }
 
-/// What a run took, without the time.
+/// The totals of a run, without times.
 pub fn timeless(totals: &Totals) -> Totals {
     let mut timeless = *totals;
     (timeless.seconds, timeless.oracle_seconds, timeless.gap_seconds) = (0.0, 0.0, 0.0);
     timeless
 }
 
-/// The rows of a run, without the time.
+/// The rows of a run, without times.
 pub fn timeless_rows(rows: &Rows) -> Vec<Record> {
     let timeless = |row: &Record| {
         let mut timeless = row.clone();
@@ -57,7 +57,7 @@ pub fn timeless_rows(rows: &Rows) -> Vec<Record> {
     rows.0.iter().map(|(row, _)| timeless(row)).collect()
 }
 
-/// The tokens of a chain, one by one.
+/// The tokens of a chain as separate examples.
 pub fn tokens(chain: &Chain) -> Multiclass {
     let mut data = LabelledRows::new();
     for sequence in chain.data().iter() {

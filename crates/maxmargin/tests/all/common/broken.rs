@@ -1,4 +1,4 @@
-//! Problems with a mistake in them, as somebody might make it.
+//! Problems with a typical mistake.
 
 use maxmargin::ProblemExt as _;
 use maxmargin::problem::{Abilities, Parts, ScaledLosses, Target, Truths};
@@ -20,11 +20,11 @@ pub enum Mistake {
     /// ψ of the truth is not 0.
     TruthFeatures,
     NegativeLoss,
-    /// A loss that is no number.
+    /// A loss that is not finite.
     Nan,
     /// The oracle always returns the truth.
     AlwaysTruth,
-    /// The oracle and decoding do.
+    /// The oracle and decoding always return the truth.
     OnlyTruth,
     /// The oracle decodes.
     ForgetsTheLoss,
@@ -35,9 +35,9 @@ pub enum Mistake {
     Moody,
     /// Decodes the worst output.
     Decode,
-    /// Scores what was not prepared.
+    /// Scores parts that were not prepared.
     PreparedScores,
-    /// Takes any factor for 1.
+    /// Treats every factor as 1.
     OracleWithLoss,
     /// Leaves out every other output.
     Enumeration,
@@ -60,7 +60,7 @@ impl<P: Enumerable> Broken<P> {
         self.mistake == mistake
     }
 
-    /// Takes the output of which `value` of loss and score is the largest.
+    /// Takes the output with the largest `value` of loss and score.
     fn best(
         &self,
         i: usize,

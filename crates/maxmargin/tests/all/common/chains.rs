@@ -1,4 +1,4 @@
-//! Random small chains, and everything about them written down densely from the formulas.
+//! Random small chains, and dense versions of everything about them from the formulas.
 
 use super::problems::{Enumerated, EnumeratedBlock};
 use super::{add_scaled, dot, minus};
@@ -6,7 +6,7 @@ use maxmargin::model::chain::{Chain, ChainShape, FeatureGroups, Hamming, Sequenc
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A chain before it is built, in the plainest form.
+/// A chain before it is built, in the simplest form.
 #[derive(Debug, Clone)]
 pub struct ChainCase {
     pub labels: usize,
@@ -26,7 +26,7 @@ pub struct CaseSequence {
 pub struct CaseToken {
     pub attributes: Vec<(u32, f64)>,
     pub label: u32,
-    /// What a mistake costs here.
+    /// The cost of a mistake at this token.
     pub cost: f64,
 }
 
@@ -48,7 +48,7 @@ impl ChainCase {
         self.sequences[i].tokens.iter().map(|token| token.label).collect()
     }
 
-    /// Where each group begins: emission, transition, bias, first, last, and the end of all.
+    /// The first index of each group: emission, transition, bias, first, last, and the end of all.
     pub fn offsets(&self) -> [usize; 6] {
         let (k, g) = (self.labels, &self.groups);
         let sizes = [
@@ -121,8 +121,8 @@ impl ChainCase {
         self.loss(i, y) - dot(w, &self.psi(i, y))
     }
 
-    /// All labellings of example `i`: the last label counts slowest, so that the first of several
-    /// equally good ones is the one that decoding promises.
+    /// All labellings of example `i`, in the order in which decoding prefers them at ties: the last label
+    /// changes slowest.
     pub fn labellings(&self, i: usize) -> Vec<Vec<u32>> {
         let mut all = vec![Vec::new()];
         for _ in &self.sequences[i].tokens {
@@ -209,8 +209,8 @@ pub fn any_chain() -> impl Strategy<Value = ChainCase> {
         })
 }
 
-/// Small chains with real values in every token and a cost on every mistake, in which two labellings
-/// score the same only where labels are interchangeable. For comparing iterates.
+/// Small chains with real values in every token and a cost of every mistake. Two labellings have the same
+/// score only if their labels are interchangeable, so iterates can be compared.
 pub fn tieless_chain() -> impl Strategy<Value = ChainCase> {
     (2usize..=3, 2usize..=4, groups(), any::<bool>())
         .prop_flat_map(|(labels, attributes, groups, normalised)| {

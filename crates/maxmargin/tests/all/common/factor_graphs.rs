@@ -1,4 +1,4 @@
-//! Random small factor graphs with features, and everything about them written down densely from the
+//! Random small factor graphs with features, and dense versions of everything about them from the
 //! formulas.
 
 use super::graphs::{Structure, any_binary_pairwise, any_forest, any_structure};
@@ -11,7 +11,7 @@ use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, Stat
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Factor graphs before they are built, in the plainest form.
+/// Factor graphs before they are built, in the simplest form.
 #[derive(Debug, Clone)]
 pub struct GraphCase {
     pub normalised: bool,
@@ -34,7 +34,7 @@ pub struct CaseGraph {
     pub weight: f64,
     /// States, true state, cost.
     pub variables: Vec<(usize, u32, f64)>,
-    /// Those over one variable included.
+    /// All factors, including those over one variable.
     pub factors: Vec<CaseFactor>,
 }
 
@@ -67,7 +67,7 @@ impl GraphCase {
         FactorGraph::new(shape, self.data(), loss, inference)
     }
 
-    /// Where each template begins in w, and the end of all.
+    /// The first index of each template in w, and the end of all.
     pub fn offsets(&self) -> Vec<usize> {
         let mut offsets = vec![0];
         for template in &self.templates {
@@ -112,7 +112,7 @@ impl GraphCase {
         phi
     }
 
-    /// What each part of example `i` adds to φ, in the layout of the topology: states first.
+    /// The features that each part of example `i` adds to φ, in the layout of the topology, states first.
     pub fn part_features(&self, i: usize) -> Vec<Vec<f64>> {
         let (structure, offsets) = (self.structure(i), self.offsets());
         let places = structure.offsets();
@@ -200,8 +200,8 @@ impl GraphCase {
         0.5 * lambda * norm_sq(w) + risk
     }
 
-    /// The optimum of the relaxed dual: one distribution per example becomes a point of its local
-    /// polytope. As an ordinary QP over the masses of all parts of all examples.
+    /// The optimum of the relaxed dual, in which each example has a point of its local polytope. It is an
+    /// ordinary QP over the masses of all parts of all examples.
     pub fn relaxed_optimum(&self, lambda: f64) -> Optimum {
         let (mut columns, mut equations) = (Vec::new(), Vec::new());
         let mut truth = vec![0.0; self.dim()];
@@ -232,8 +232,8 @@ impl GraphCase {
     }
 }
 
-/// Puts features, costs and truths on structures. With `tieless`, every factor has real-valued
-/// attributes and every mistake a cost.
+/// Adds features, costs and truths to structures. With `tieless`, every factor has real-valued attributes
+/// and every mistake has a cost.
 fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
     let mut rng = Rng::new(seed);
     let mut case =
@@ -280,7 +280,7 @@ fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
         case.graphs.push(CaseGraph { weight, variables, factors });
     }
     if case.dim() == 0 {
-        // Something has to be there to be learnt.
+        // At least one factor must have features.
         let states = case.graphs[0].variables[0].0;
         let template = CaseTemplate { states: vec![states], variant: 9, attributes: 1 };
         case.templates.push(template);
@@ -308,7 +308,7 @@ pub fn any_binary_graphs() -> impl Strategy<Value = GraphCase> {
         .prop_map(|(structures, seed)| dress(structures, seed, false))
 }
 
-/// Small graphs with cycles, full of features: the relaxation has fractional corners, and its optimum
+/// Small graphs with cycles and many features. The relaxation has fractional corners, and its optimum
 /// lies above the true one.
 pub fn frustrated_graphs() -> impl Strategy<Value = GraphCase> {
     (1usize..=3, any::<u64>()).prop_map(|(count, seed)| {

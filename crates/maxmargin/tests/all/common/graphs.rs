@@ -1,4 +1,4 @@
-//! Random small factor graphs, and the plainest ways to decode them.
+//! Random small factor graphs, and the simplest methods to decode them.
 
 use super::qp;
 use clarabel::algebra::CscMatrix;
@@ -8,7 +8,7 @@ use maxmargin::inference::{LinearProgram, LpError, SolveLp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A structure in the plainest form: numbers of states, and sets of variables.
+/// A structure in the simplest form: numbers of states, and sets of variables.
 #[derive(Debug, Clone)]
 pub struct Structure {
     pub states: Vec<usize>,
@@ -20,7 +20,7 @@ impl Structure {
         Topology::new(self.states.iter().copied(), &self.factors).unwrap()
     }
 
-    /// All labellings, in the order of reading.
+    /// All labellings, in lexicographic order.
     pub fn labellings(&self) -> Vec<Vec<u32>> {
         let mut all = vec![Vec::new()];
         for &states in &self.states {
@@ -33,8 +33,7 @@ impl Structure {
         all
     }
 
-    /// Where each table of scores begins: first those of the variables, then those of the factors,
-    /// and the end of all.
+    /// The first index of each table of scores, variables first, then factors, and the end of all.
     pub fn offsets(&self) -> Vec<usize> {
         let tables =
             self.factors.iter().map(|c| c.iter().map(|&v| self.states[v as usize]).product());
@@ -127,7 +126,7 @@ pub fn any_forest() -> impl Strategy<Value = Structure> {
         let (mut rng, mut factors) = (Rng::new(seed), Vec::new());
         let mut v = 1;
         while v < states.len() {
-            // A factor over one variable from before and one or two new ones, or none at all.
+            // A factor over one earlier variable and one or two new ones, or no factor.
             let new = (1 + rng.below(2)).min(states.len() - v);
             let mut scope: Vec<u32> = (v..v + new).map(|v| v as u32).collect();
             scope.push(rng.below(v) as u32);
@@ -156,7 +155,7 @@ pub fn any_binary_pairwise() -> impl Strategy<Value = Structure> {
     })
 }
 
-/// Numbers of several kinds: real, none at all, small whole ones (full of ties), huge, and of very
+/// Numbers of several kinds: real, zero, small whole numbers (with many ties), huge, and of very
 /// different sizes.
 pub fn numbers(kind: usize, count: usize, seed: u64) -> Vec<f64> {
     let mut rng = Rng::new(seed);
@@ -172,12 +171,12 @@ pub fn numbers(kind: usize, count: usize, seed: u64) -> Vec<f64> {
 
 pub const KINDS: std::ops::Range<usize> = 0..5;
 
-/// The size of the terms whose sum is a score.
+/// The size of the terms of a score.
 pub fn magnitude(scores: &[f64]) -> f64 {
     1.0 + scores.iter().map(|x| x.abs()).sum::<f64>()
 }
 
-/// A solver of linear programs that always gives up.
+/// A solver of linear programs that always fails.
 #[derive(Debug)]
 pub struct NeverSolves;
 

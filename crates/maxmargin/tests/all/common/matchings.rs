@@ -1,4 +1,4 @@
-//! Random small pairs to match, and everything about them written down densely.
+//! Random small matchings, and dense versions of everything about them.
 
 use super::minus;
 use super::problems::{Enumerated, EnumeratedBlock};
@@ -6,7 +6,7 @@ use maxmargin::Rng;
 use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
 use proptest::prelude::*;
 
-/// Random pairs, with everything written out.
+/// Random pairs.
 #[derive(Debug, Clone)]
 pub struct MatchingCase {
     pub shape: MatchingShape,

@@ -1,5 +1,5 @@
-//! What the tests of the engine share: random problems, and slow plain versions of everything the
-//! engine does cleverly.
+//! Helpers of the tests: random problems, and slow and simple versions of everything that the engine
+//! does.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -27,7 +27,7 @@ use maxmargin::observe::{Control, Event, Observer, Record};
 use maxmargin::{Audit, Problem, Settings, SettingsRecord, Solution, Trainer, audit};
 use proptest::test_runner::Config;
 
-/// A few random cases (`PROPTEST_CASES` asks for more), and no files left behind by a failure.
+/// Runs a few random cases (`PROPTEST_CASES` sets more), and writes no files after a failure.
 pub fn cases(few: u32) -> Config {
     let default = Config::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { few };
@@ -56,14 +56,14 @@ pub fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
     difference
 }
 
-/// Whether two numbers agree to `tolerance`, relative to `scale` where that is above 1.
+/// Asserts that two numbers agree up to `tolerance`, relative to `scale` if that is above 1.
 #[track_caller]
 pub fn assert_close(a: f64, b: f64, tolerance: f64, scale: f64) {
     let allowed = tolerance * scale.abs().max(1.0);
     assert!((a - b).abs() <= allowed, "{a:e} and {b:e} differ by more than {allowed:e}");
 }
 
-/// As [`assert_close`], entry by entry.
+/// Like [`assert_close`], entry by entry.
 #[track_caller]
 pub fn assert_all_close(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
@@ -101,8 +101,8 @@ pub fn audit_of<P: Problem>(problem: &P, solution: &Solution) -> Audit {
     audit(problem, solution.lambda, &solution.weights, &solution.dual, 1e-12, 1).unwrap()
 }
 
-/// Asserts that the certificate of a solution is what a fresh audit finds, and that its weights are
-/// those of its dual point.
+/// Asserts that a new audit finds the certificate of a solution, and that its weights are those of its
+/// dual point.
 #[track_caller]
 pub fn assert_certified<P: Problem>(problem: &P, solution: &Solution) {
     assert_bounded(problem, solution);
@@ -111,8 +111,8 @@ pub fn assert_certified<P: Problem>(problem: &P, solution: &Solution) {
     assert!(found.weight_residual <= 1e-12 * largest.max(1.0), "{:e}", found.weight_residual);
 }
 
-/// Asserts all that the settings promise of a solution: the certificate, and where weights are made of
-/// the dual point, that they are.
+/// Asserts everything that the settings promise about a solution: the certificate, and, if weights are
+/// computed from the dual point, that they belong to it.
 #[track_caller]
 pub fn assert_proven<P: Problem>(problem: &P, settings: &Settings, solution: &Solution) {
     match settings.weights_from_dual() {
@@ -121,7 +121,7 @@ pub fn assert_proven<P: Problem>(problem: &P, settings: &Settings, solution: &So
     }
 }
 
-/// Asserts that the certificate of a solution is what a fresh audit finds, whatever its weights.
+/// Asserts that a new audit finds the certificate of a solution, for any weights.
 #[track_caller]
 pub fn assert_bounded<P: Problem>(problem: &P, solution: &Solution) {
     let (stated, found) = (solution.certificate, audit_of(problem, solution));
@@ -132,7 +132,7 @@ pub fn assert_bounded<P: Problem>(problem: &P, solution: &Solution) {
     assert_close(stated.gap, found.certificate.gap, 1e-12, scale);
 }
 
-/// The defaults, with the solver whose parts can be set one by one.
+/// The default settings, with the solver `bcfw`, whose parts can be set one by one.
 pub fn bcfw() -> Settings {
     SettingsRecord { solver: maxmargin::Solver::BlockCoordinate, ..SettingsRecord::default() }
         .settings()

@@ -1,4 +1,4 @@
-//! Random small multi-label problems, and everything about them written down densely.
+//! Random small multi-label problems, and dense versions of everything about them.
 
 use super::factor_graphs::{CaseGraph, CaseTemplate, GraphCase};
 use super::problems::{Enumerated, EnumeratedBlock};
@@ -59,7 +59,7 @@ impl LabelCase {
         minus(&self.phi(i, &self.rows[i].1), &self.phi(i, y))
     }
 
-    /// The share, or number, of labels that are wrong, weighted.
+    /// The weighted share, or number, of wrong labels.
     pub fn loss(&self, i: usize, y: &[u32]) -> f64 {
         let wrong = |k: &u32| self.rows[i].1.contains(k) != y.contains(k);
         let weight = |k: u32| self.loss.label_weights.get(k as usize).copied().unwrap_or(1.0);
@@ -111,8 +111,8 @@ impl LabelCase {
     }
 }
 
-/// Any small multi-label problem: no pairs, some, all; weighted examples, weighted labels, ties,
-/// rows without attributes or labels.
+/// Any small multi-label problem: with no pairs, some or all; with weighted examples, weighted labels,
+/// ties, and rows without attributes or labels.
 pub fn any_labels() -> impl Strategy<Value = LabelCase> {
     (1usize..=6, 1usize..=3, 0usize..3, any::<u64>()).prop_map(
         |(labels, attributes, density, seed)| {

@@ -1,4 +1,4 @@
-//! Paths with all their dual points, so that their gaps can be computed afresh at any λ.
+//! Paths with all their dual points, so that their gaps can be recomputed at any λ.
 
 use maxmargin::observe::Control;
 use maxmargin::{
@@ -13,7 +13,7 @@ pub struct Followed {
     pub solutions: Vec<(Vec<f64>, DualPoint)>,
 }
 
-/// Follows the path, and keeps what it is told on the way.
+/// Follows the path, and keeps all weights and dual points.
 #[track_caller]
 pub fn follow<P: Problem>(problem: &P, settings: &PathSettings) -> Followed {
     let mut told: Vec<Breakpoint> = Vec::new();
@@ -34,8 +34,8 @@ impl Followed {
         self.path.breakpoints.iter().map(|b| b.certificate.lambda).collect()
     }
 
-    /// Breakpoints (all, or a hundred of many), values just above them and above the first, the lower
-    /// end, and random values between.
+    /// Values of λ: breakpoints (at most a hundred), values just above them and above the first, the
+    /// lower end, and random values between.
     pub fn places(&self, seed: u64, random: usize) -> Vec<f64> {
         let (mut rng, mut lambdas) = (Rng::new(seed), self.lambdas());
         let every = lambdas.len() / 100 + 1;
@@ -43,7 +43,7 @@ impl Followed {
         let low = self.path.lowest.max(1e-6 * lambdas[0]);
         let mut places = lambdas.clone();
         places.extend([lambdas[0] * 1.5, lambdas[0] * 1e3, self.path.lowest.max(1e-9)]);
-        // Just above each breakpoint the one before serves, at the end of its piece.
+        // Just above each breakpoint the breakpoint before it serves, at the end of its piece.
         places.extend(lambdas.iter().map(|lambda| lambda * (1.0 + 1e-12)));
         for _ in 0..random {
             places.push(low * (2.0 * lambdas[0] / low).powf(rng.unit_f64()));
@@ -52,8 +52,8 @@ impl Followed {
         places
     }
 
-    /// The gap at `lambda` by an exact pass of its own: the weights as the path gives them, and the
-    /// dual point that belongs to them.
+    /// The gap at `lambda` by a separate exact pass, of the weights that the path returns and the dual
+    /// point that belongs to them.
     #[track_caller]
     pub fn audited_gap<P: Problem>(&self, problem: &P, lambda: f64) -> f64 {
         let (w, piece) = (self.path.weights_at(lambda).unwrap(), self.path.piece(lambda).unwrap());

@@ -1,4 +1,4 @@
-//! Random small labelled graphs, and everything about them written down densely.
+//! Random small labelled graphs, and dense versions of everything about them.
 
 use super::graphs::Structure;
 use super::problems::{Enumerated, EnumeratedBlock};
@@ -166,7 +166,7 @@ impl PottsCase {
         all
     }
 
-    /// A w that training could come to: pairwise weights ≥ 0 where they have to be.
+    /// Weights that training could reach: pairwise weights are ≥ 0 if they must be.
     pub fn weights(&self, mut w: Vec<f64>) -> Vec<f64> {
         if self.shape.attractive {
             w[self.shape.pairwise()].iter_mut().for_each(|w| *w = w.abs());
@@ -175,7 +175,7 @@ impl PottsCase {
     }
 }
 
-/// Any small graphs: with and without edges, weights, ties; two or three labels; any loss.
+/// Any small graphs: with and without edges, weights and ties; with any loss.
 pub fn any_potts(labels: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = PottsCase> {
     let sizes = (labels, 1usize..=3, 0usize..=2, 1usize..=5);
     (sizes, any::<bool>(), any::<bool>(), any::<u64>()).prop_map(

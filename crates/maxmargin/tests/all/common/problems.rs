@@ -1,4 +1,4 @@
-//! Problems as a user would write them: the seven required methods, and the weight where needed.
+//! Problems as a user would write them: with the seven required methods, and the weight if needed.
 
 use super::dot;
 use maxmargin::ProblemExt as _;
@@ -7,7 +7,7 @@ use maxmargin::{Bounds, Problem, Quality, Rng, SparseVec, forward_problem};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A problem with every ψᵢ(y) and Lᵢ(y) written out: any polytope at all.
+/// A problem that lists every ψᵢ(y) and Lᵢ(y), so that its blocks can be any polytope.
 #[derive(Debug, Clone)]
 pub struct Enumerated {
     pub dim: usize,
@@ -17,7 +17,7 @@ pub struct Enumerated {
 #[derive(Debug, Clone)]
 pub struct EnumeratedBlock {
     pub weight: f64,
-    /// ψ and loss of every output; one of them is the truth, all zero.
+    /// ψ and loss of every output. One of them is the truth, for which both are zero.
     pub corners: Vec<(Vec<f64>, f64)>,
 }
 
@@ -81,7 +81,7 @@ impl Problem for Enumerated {
         self.blocks[i].corners[*y].1
     }
     fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
-        // Backwards and in halves: entries may come in any order and repeatedly.
+        // Backwards and in halves, because entries may come in any order and repeatedly.
         for (feature, &value) in self.blocks[i].corners[*y].0.iter().enumerate().rev() {
             psi.push(feature as u64, 0.5 * value);
             psi.push(feature as u64, 0.5 * value);
@@ -177,8 +177,8 @@ pub fn any_multiclass(
     })
 }
 
-/// A problem seen only through its required methods (and the example weights), so that the engine
-/// works on ψ in place of parts.
+/// A problem reduced to its required methods (and the example weights), so that the engine works with ψ
+/// instead of parts.
 #[derive(Debug, Clone)]
 pub struct ViaPsi<P>(pub P);
 
@@ -187,10 +187,10 @@ impl<P: Problem> Problem for ViaPsi<P> {
     type Workspace = P::Workspace;
 
     forward_problem!(self.0, workspace, except [
-        // Prepare first, for the engine is not to know how.
+        // Prepare first, because the engine does not.
         oracle,
         decode,
-        // What is not required is hidden.
+        // Hide everything that is not required.
         bounds,
         abilities,
     ]);
@@ -209,8 +209,7 @@ impl<P: Problem> Problem for ViaPsi<P> {
     }
 }
 
-/// A problem that does something of its own at every oracle call or has bounds of its own, and is
-/// otherwise unchanged.
+/// A problem that calls a closure at every oracle call, or has other bounds, and is otherwise unchanged.
 pub struct Watched<P, F> {
     pub inner: P,
     pub on_oracle: F,
@@ -245,7 +244,7 @@ impl<P: Problem, F: Fn(usize) + Sync> Problem for Watched<P, F> {
     }
 }
 
-/// An oracle whose answer is fixed, however bad: output 1.
+/// An oracle that always answers with output 1.
 pub struct Stubborn(pub Enumerated);
 
 impl Problem for Stubborn {
@@ -259,7 +258,7 @@ impl Problem for Stubborn {
     }
 }
 
-/// An oracle that looks at some of the outputs only, as chance will have it, and says so.
+/// A heuristic oracle that looks at a random selection of the outputs.
 pub struct Careless(pub Enumerated);
 
 impl Problem for Careless {
@@ -269,7 +268,7 @@ impl Problem for Careless {
     forward_problem!(self.0, workspace, except [oracle, quality]);
 
     fn oracle(&self, i: usize, w: &[f64], (): &mut (), y: &mut usize) {
-        // What is looked at depends on w alone, so that runs repeat.
+        // The selection depends on w alone, so that runs are repeatable.
         let seed = w.iter().fold(i as u64, |seed, w| seed.rotate_left(7) ^ w.to_bits());
         let mut rng = Rng::new(seed);
         let outputs = self.0.blocks[i].corners.len();

@@ -1,4 +1,4 @@
-//! The dual as a quadratic program, for a solver that knows nothing of Frank-Wolfe.
+//! The dual as a quadratic program, for a solver that does not use Frank-Wolfe.
 
 use super::problems::Enumerated;
 use super::{add_scaled, dot, norm_sq};
@@ -9,8 +9,8 @@ use clarabel::solver::{
 };
 use maxmargin::Bounds;
 
-/// The optimum of the dual, enclosed between the dual and the primal value of the solver's answer
-/// (whose masses are made exactly feasible first).
+/// The optimum of the dual, between the dual and the primal value of the solver's answer, whose masses
+/// are first made exactly feasible.
 #[derive(Debug, Clone, Copy)]
 pub struct Optimum {
     pub below: f64,
@@ -122,7 +122,7 @@ pub fn minimise(
     for (row, (terms, _)) in dense.iter_mut().zip(equations) {
         terms.iter().for_each(|&(at, coefficient)| row[at] += coefficient);
     }
-    // Equations, and then all x at least zero: A x + s = b.
+    // Equations, and then x ≥ 0: A x + s = b.
     let constraints = csc(n + variables, variables, |row, column| {
         if row < n { dense[row][column] } else { -f64::from(row - n == column) }
     });

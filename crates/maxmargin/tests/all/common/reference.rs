@@ -1,10 +1,10 @@
-//! The methods as the mathematics states them, in dense vectors, without any cleverness.
+//! Reference versions of the methods, directly from the mathematics, in dense vectors.
 
 use super::problems::Enumerated;
 use super::{add_scaled, dot, minus, norm_sq};
 use maxmargin::{Order, Rng, Step};
 
-/// Which blocks are visited, in order.
+/// The blocks that are visited, in order.
 pub fn visits(order: Order, n: usize, seed: u64, count: usize) -> Vec<usize> {
     let mut rng = Rng::new(seed);
     let mut permutation: Vec<usize> = (0..n).collect();
@@ -25,12 +25,11 @@ pub fn visits(order: Order, n: usize, seed: u64, count: usize) -> Vec<usize> {
     all
 }
 
-/// The oracle's choice, the first of the best; `None` where rounding may decide.
+/// The first of the best outputs, or `None` if rounding may decide.
 ///
-/// Outputs can tie because all that tells them apart are features no step has touched yet, which
-/// weigh exactly nothing: then every oracle takes the first. Where others tie (an exact line search
-/// makes such ties), the choice is anyone's, and from there on two correct implementations may go
-/// different ways.
+/// Outputs can tie because they differ only in features that no step has touched yet, whose weights are
+/// exactly 0. Then every oracle takes the first. At other ties, which an exact line search causes, two
+/// correct implementations may choose differently and then diverge.
 pub(super) fn best_corner(
     problem: &Enumerated,
     i: usize,
@@ -109,7 +108,7 @@ impl<'a> BlockCoordinate<'a> {
         Self { problem, lambda, k: 0, touched, blocks, now: zero.clone(), average: zero }
     }
 
-    /// One visit of block `i`; `None` if its oracle has a choice.
+    /// One visit of block `i`. Returns `None` if the oracle has a choice.
     pub fn visit(&mut self, i: usize, step: Step) -> Option<()> {
         let y = best_corner(self.problem, i, &self.now.w, &self.touched)?;
         touch(&mut self.touched, &self.problem.blocks[i].corners[y].0);
@@ -132,8 +131,8 @@ impl<'a> BlockCoordinate<'a> {
     }
 }
 
-/// The batch subgradient method w ← w − γ/λ · (a subgradient of P at w), γ as in Frank-Wolfe.
-/// Returns the iterates, the start included, up to where an oracle has a choice.
+/// The batch subgradient method w ← w − γ/λ · (a subgradient of P at w), γ as in Frank-Wolfe. Returns the
+/// iterates, including the start, until an oracle has a choice.
 pub fn batch_subgradient(
     problem: &Enumerated,
     lambda: f64,

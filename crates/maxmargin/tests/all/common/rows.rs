@@ -1,5 +1,5 @@
-//! Random small multiclass and binary problems, and everything about them written down densely from
-//! the formulas.
+//! Random small multiclass and binary problems, and dense versions of everything about them from the
+//! formulas.
 
 use super::problems::{Enumerated, EnumeratedBlock};
 use super::{dot, minus};
@@ -9,13 +9,13 @@ use maxmargin::model::multiclass::{ClassLoss, CostMatrix, Multiclass, Multiclass
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Labelled rows before they become a problem, in the plainest form.
+/// Labelled rows before they become a problem, in the simplest form.
 #[derive(Debug, Clone)]
 pub struct RowsCase {
     pub classes: usize,
     pub attributes: usize,
     pub bias: Option<f64>,
-    /// By true and by predicted class; none for 0/1 loss.
+    /// Costs by true and by predicted class. `None` means 0/1 loss.
     pub costs: Option<Vec<Vec<f64>>>,
     pub rows: Vec<CaseRow>,
 }
@@ -89,7 +89,7 @@ impl RowsCase {
         Enumerated { dim, blocks: (0..self.rows.len()).map(block).collect() }
     }
 
-    /// The binary problem likewise: corner 0 is the truth, with ψ(−yᵢ) = yᵢxᵢ.
+    /// The binary problem with every ψ and loss written out. Corner 0 is the truth, and ψ(−yᵢ) = yᵢxᵢ.
     pub fn enumerate_binary(&self) -> Enumerated {
         let block = |i: usize| {
             let psi: Vec<f64> = self.x(i).iter().map(|x| self.sign(i) * x).collect();
@@ -100,7 +100,7 @@ impl RowsCase {
         Enumerated { dim, blocks: (0..self.rows.len()).map(block).collect() }
     }
 
-    /// LIBLINEAR's objective for C, as it is printed in its papers: ½‖w‖² + C Σ cᵢ·hinge.
+    /// LIBLINEAR's objective for C, from its papers: ½‖w‖² + C Σ cᵢ·hinge.
     pub fn liblinear(&self, c: f64, w: &[f64], binary: bool) -> f64 {
         let hinge = |i: usize| match binary {
             true => (1.0 - self.sign(i) * dot(w, &self.x(i))).max(0.0),

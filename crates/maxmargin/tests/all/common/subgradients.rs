@@ -1,4 +1,4 @@
-//! Subgradient methods and the perceptron in dense vectors, every iterate kept.
+//! Subgradient methods and the perceptron in dense vectors, which keep every iterate.
 
 use super::problems::Enumerated;
 use super::reference::{best_corner, touch};
@@ -20,7 +20,7 @@ pub fn pegasos(problem: &Enumerated, lambda: f64, visits: &[usize]) -> Vec<Vec<f
     all
 }
 
-/// The means v of all steps so far, of subgradient steps within bounds, whose weights are clip(v).
+/// The means v of all subgradient steps so far within bounds. The weights are clip(v).
 pub fn dual_averaging(
     problem: &Enumerated,
     lambda: f64,
@@ -44,8 +44,8 @@ pub fn dual_averaging(
     all
 }
 
-/// As [`pegasos`], by AdaGrad. All weights are seen to as soon as any has been touched, which is what
-/// the rule comes to with no more than eight of them.
+/// Like [`pegasos`], but by AdaGrad. All weights are updated as soon as any of them has been touched.
+/// With at most eight weights this is equivalent to the rule.
 pub fn adagrad(problem: &Enumerated, lambda: f64, rate: f64, visits: &[usize]) -> Vec<Vec<f64>> {
     let (d, n) = (problem.dim, problem.blocks.len() as f64);
     let (mut w, mut touched, mut all) = (vec![0.0; d], vec![false; d], vec![]);
@@ -79,7 +79,7 @@ pub fn adagrad(problem: &Enumerated, lambda: f64, rate: f64, visits: &[usize]) -
     all
 }
 
-/// As [`pegasos`], by mistakes.
+/// Like [`pegasos`], but by the perceptron.
 pub fn perceptron(problem: &Enumerated, visits: &[usize]) -> Vec<Vec<f64>> {
     let n = problem.blocks.len() as f64;
     let (mut w, mut all) = (vec![0.0; problem.dim], vec![]);
@@ -89,7 +89,7 @@ pub fn perceptron(problem: &Enumerated, visits: &[usize]) -> Vec<Vec<f64>> {
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let near = |score: &f64| *score >= best - 1e-9 * (1.0 + best.abs());
         let tied: Vec<usize> = (0..scores.len()).filter(|&y| near(&scores[y])).collect();
-        // At w = 0 all tie exactly, and the first is taken.
+        // At w = 0 all outputs tie exactly, and the first is taken.
         if tied.len() > 1 && w.iter().any(|w| *w != 0.0) {
             break;
         }

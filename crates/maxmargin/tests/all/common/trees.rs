@@ -1,4 +1,4 @@
-//! Random small trees of parts, and everything about them written down densely from the formulas.
+//! Random small trees of parts, and dense versions of everything about them from the formulas.
 
 use super::graphs::numbers;
 use super::minus;
@@ -7,7 +7,7 @@ use maxmargin::Rng;
 use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use proptest::prelude::*;
 
-/// A small tree with its examples, and everything about them written down densely.
+/// A small tree with its examples.
 #[derive(Debug, Clone)]
 pub struct TreeCase {
     pub shape: TreeShape,
@@ -96,7 +96,7 @@ impl TreeCase {
         Enumerated { dim: self.shape.dim(), blocks }
     }
 
-    /// Weights that training could come to.
+    /// Weights that training could reach.
     pub fn weights(&self, kind: usize, seed: u64) -> Vec<f64> {
         let mut w = numbers(kind, self.shape.dim(), seed);
         for node in 0..self.shape.nodes().len() {

@@ -29,7 +29,7 @@ proptest! {
         labels in any_labels(), lambda in 0.2..2.0f64
     ) {
         assert_free_in_no_bounds(|| problem.clone(), lambda);
-        // Closed forms of simplices are as good as without bounds.
+        // Closed forms of simplices are used as without bounds.
         assert_free_in_no_bounds(|| rows.multiclass(), lambda);
         assert_free_in_no_bounds(|| rows.binary(), lambda);
         assert_free_in_no_bounds(|| chain.build(), lambda);
@@ -37,7 +37,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_in_bounds_that_bound_nothing_is_the_path(chain in small_chain()) {
+    fn infinite_bounds_do_not_change_paths(chain in small_chain()) {
         let free = chain.build();
         let held = Bounded::new(chain.build(), Bounds::none(free.dim()));
         let settings = PathSettings { epsilon: 0.1, lambda_min: 0.01, ..PathSettings::default() };
@@ -49,7 +49,7 @@ proptest! {
         prop_assert_eq!(stated(&free), stated(&held));
     }
 
-    /// The bounds of the wrapper take the place of those of the problem inside.
+    /// The bounds of the wrapper replace those of the problem inside.
     #[test]
     fn the_outer_bounds_hold(
         (chain, inner, outer) in small_chain().prop_flat_map(|case| {
@@ -71,8 +71,8 @@ proptest! {
         assert_same_runs(&free, &chain.build(), lambda);
     }
 
-    /// A minimum cut needs pairwise weights that are not negative. Where other bounds take the place of
-    /// those that keep them so, the certificate claims no more than it can.
+    /// A minimum cut needs pairwise weights ≥ 0. If other bounds replace those that guarantee this, the
+    /// certificate does not claim too much.
     #[test]
     fn a_decoder_without_its_bounds_promises_less(case in any_potts(2..=2), lambda in 0.05..0.5f64) {
         let problem = case.build(PottsInference::Auto);

@@ -11,12 +11,12 @@ use maxmargin::{
     SlackRescaled, SparseVec,
 };
 
-/// No answer is that of a default. Outputs are numbers from 0 to 3, and the truth is 0.
+/// A problem none of whose answers is a default. Outputs are numbers from 0 to 3, and the truth is 0.
 struct Peculiar {
     bounds: Option<Bounds>,
 }
 
-/// What was called with this workspace, as far as no answer tells.
+/// The calls with this workspace that have no visible answer.
 #[derive(Default)]
 struct Notes(Vec<&'static str>);
 
@@ -197,7 +197,7 @@ fn vectors(problem: &impl Problem<Output = u32>) -> [Vec<(u64, f64)>; 3] {
     [psi, parts, truth].map(|vector| vector.entries().to_vec())
 }
 
-/// What no wrapper changes.
+/// Checks the methods that no wrapper changes.
 fn check_common<P: Problem<Output = u32>>(problem: &P) {
     let (mut workspace, mut y) = (problem.workspace(), 0);
     assert_eq!((problem.examples(), problem.dim(), problem.truth(2)), (3, 7, Some(0)));
@@ -215,7 +215,7 @@ fn check_common<P: Problem<Output = u32>>(problem: &P) {
     assert_eq!(w[6], 11.5);
 }
 
-/// What wrappers do not change that see outputs as the problem inside does.
+/// Checks the methods that are unchanged by wrappers with the same outputs as the problem inside.
 fn check_outputs<P: Problem<Output = u32>>(problem: &P) {
     let (mut workspace, mut y) = (problem.workspace(), 0);
     problem.oracle(0, &W, &mut workspace, &mut y);
@@ -252,7 +252,7 @@ fn slack_rescaling_forwards_what_losses_do_not_change() {
     let problem = SlackRescaled::new(Peculiar { bounds: Some(above.clone()) });
     check_common(&problem);
     assert_eq!((problem.bounds(), problem.weights_norm_sq(&W)), (Some(&above), Some(8.0)));
-    // Scores of outputs and truth are the same, so that the largest loss is best.
+    // Outputs and truth have the same score, so the largest loss wins.
     let (mut workspace, mut y) = (problem.workspace(), 0);
     problem.oracle(0, &W, &mut workspace, &mut y);
     assert_eq!((y, problem.quality(), problem.has_signed_losses()), (3, Quality::Exact, false));
@@ -267,7 +267,7 @@ fn a_kernel_forwards_what_does_not_look_at_inputs() {
     let problem = Kernelised::new(Peculiar { bounds: None }, Kernel::Linear, 0).unwrap();
     check_common(&problem);
     check_outputs(&problem);
-    // Without inputs, all weights are as ever.
+    // Without inputs, no weights change.
     assert_eq!(OwnLength::weights_norm_sq(&problem, &W), 1.75);
     assert!(problem.bounds().is_none() && problem.second_objective(&W).is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());

@@ -1,4 +1,4 @@
-//! A kernel in bounds, and bounds in a kernel.
+//! Bounds around a kernel, and a kernel around bounds.
 
 use super::{assert_encloses, assert_free_in_no_bounds, assert_same_runs, precisely};
 use crate::common::chains::tieless_chain;
@@ -33,7 +33,7 @@ fn products(x: &[f64]) -> Vec<f64> {
     x.iter().flat_map(|a| x.iter().map(move |b| a * b)).collect()
 }
 
-/// The problem that the square kernel stands for, with its features written out.
+/// The problem that is equivalent to the square kernel, with explicit features.
 fn squared(case: &RowsCase) -> RowsCase {
     let row = |i: usize| CaseRow {
         attributes: (0..).zip(products(&values(case, i))).collect(),
@@ -43,7 +43,7 @@ fn squared(case: &RowsCase) -> RowsCase {
     RowsCase { attributes: case.attributes * case.attributes, rows, ..case.clone() }
 }
 
-/// The weights of products that coefficients of the square kernel stand for.
+/// The weights of products that correspond to coefficients of the square kernel.
 fn expanded(case: &RowsCase, problem: &impl NodeInputs, beta: &[f64]) -> Vec<f64> {
     let (k, many) = (case.classes, case.attributes * case.attributes);
     let (mut w, mut seen) = (vec![0.0; many * k], Vec::new());
@@ -66,10 +66,10 @@ fn expanded(case: &RowsCase, problem: &impl NodeInputs, beta: &[f64]) -> Vec<f64
 proptest! {
     #![proptest_config(cases(16))]
 
-    /// The primal is that of the kernel's space, by brute force over all classes with all features
-    /// written out, and an independent QP finds the same optimum.
+    /// The primal is that in the space of the kernel, by brute force over all classes with explicit
+    /// features, and an independent QP finds the same optimum.
     #[test]
-    fn a_certificate_in_bounds_that_bound_nothing_is_that_of_the_kernels_space(
+    fn certificates_with_infinite_bounds_are_those_of_the_kernels_space(
         case in any_rows(2..=4), lambda in 0.2..2.0f64
     ) {
         let inner = kernelised(&case, SQUARE);
@@ -92,7 +92,7 @@ proptest! {
         let kernel = Kernel::Rbf { gamma };
         assert_free_in_no_bounds(|| kernelised(&rows, kernel), lambda);
         assert_free_in_no_bounds(|| Kernelised::new(chain.build(), kernel, 0).unwrap(), lambda);
-        // Bounds of the problem's own, which a kernel leaves behind.
+        // The problem's own bounds, which a kernel drops.
         let none = Bounds::none(chain.dim());
         let inside = chain.build().with_bounds(Some(none));
         let (ours, theirs) = (Kernelised::new(inside, kernel, 0), Kernelised::new(chain.build(), kernel, 0));
@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(free, stated(regularization_path(&held, &settings).unwrap()));
     }
 
-    /// One bound is enough, wherever it is and whatever is asked.
+    /// A single bound at any weight is refused, by every function.
     #[test]
     fn bounds_around_a_kernel_are_refused(case in any_rows(2..=3), at in any::<prop::sample::Index>()) {
         let inner = kernelised(&case, Kernel::Rbf { gamma: 1.0 });
@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// Asserts that a problem is refused whatever is to be done with it.
+/// Asserts that every function refuses a problem.
 #[track_caller]
 fn assert_refused(problem: &impl Problem) {
     let (w, point) = (vec![0.0; problem.dim()], DualPoint::at_truth(problem));
@@ -142,7 +142,7 @@ fn assert_refused(problem: &impl Problem) {
     assert_eq!(refusals, [const { Err(TrainError::BoundedLength) }; 5]);
 }
 
-/// A problem that measures lengths in its own way, with or without bounds of its own.
+/// A problem with its own length, with or without bounds.
 struct Stretched {
     inner: Multiclass,
     bounds: Bounds,
@@ -184,9 +184,9 @@ impl OwnLength for Stretched {
     }
 }
 
-/// What holds for kernels holds for every problem with a length of its own.
+/// Bounds are refused for kernels, and for every other problem with its own length.
 #[test]
-fn bounds_and_a_length_of_its_own_do_not_go_together() {
+fn bounds_are_rejected_for_problems_with_their_own_length() {
     let inner = Multiclass { classes: 2, xs: vec![vec![1.0], vec![-1.0]], ys: vec![0, 1] };
     let above = Bounds::none(2).with(0..1, 0.0, f64::INFINITY).unwrap();
     assert_refused(&Stretched { inner: inner.clone(), bounds: above });

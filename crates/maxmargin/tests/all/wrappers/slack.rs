@@ -1,4 +1,5 @@
-//! Slack rescaling in bounds, with bounds of the problem's own, of heuristics, and of signed losses.
+//! Slack rescaling with bounds around it, with the problem's own bounds, with heuristics, and with signed
+//! losses.
 
 use super::{
     any_bounds, assert_free_in_no_bounds, assert_same_runs, assert_within, every_solver,
@@ -29,7 +30,7 @@ fn rescaled(dense: &Enumerated) -> Enumerated {
     rescaled
 }
 
-/// Trains within bounds, and holds the result against brute force and a QP.
+/// Trains within bounds, and compares the result with brute force and a QP.
 fn hold<P: Enumerable>(inner: P, dense: &Enumerated, bounds: Bounds, lambda: f64) {
     let dense = rescaled(dense);
     let optimum = qp::solve_within(&dense, lambda, &bounds);
@@ -38,7 +39,7 @@ fn hold<P: Enumerable>(inner: P, dense: &Enumerated, bounds: Bounds, lambda: f64
     assert_within(&bounds, &solution.weights);
 }
 
-/// A problem with every ψ and loss written out, one of which may be changed.
+/// A problem that lists every ψ and loss, one of which may be changed.
 #[derive(Debug, Clone)]
 struct Listed {
     inner: Enumerated,
@@ -78,7 +79,7 @@ proptest! {
         assert_free_in_no_bounds(|| SlackRescaled::new(case.multiclass()), lambda);
     }
 
-    /// Bounds of the problem inside hold as those around do.
+    /// The bounds of the problem inside hold, like those of a wrapper.
     #[test]
     fn chains_in_bounds_have_one_optimum(
         (case, bounds) in tieless_chain().prop_flat_map(|mut case| {
@@ -105,7 +106,7 @@ proptest! {
         hold(case.build(Inference::Auto), &case.enumerate(), bounds, lambda);
     }
 
-    /// All outputs are tried out, so that a heuristic or a relaxation inside takes nothing away.
+    /// All outputs are tried, so a heuristic or a relaxation inside does not matter.
     #[test]
     fn trying_out_all_outputs_is_exact(case in frustrated_graphs(), lambda in 0.2..2.0f64) {
         let dense = rescaled(&case.enumerate());
@@ -119,7 +120,8 @@ proptest! {
         }
     }
 
-    /// A negative loss is refused, wherever it is, whatever the problem says and whoever asks.
+    /// A negative loss of any output is refused by every function, even if the problem allows negative
+    /// losses.
     #[test]
     fn negative_losses_are_refused(
         mut inner in any_polytope(), at in any::<prop::sample::Index>(), signed in any::<bool>(),
@@ -131,7 +133,7 @@ proptest! {
         let problem = SlackRescaled::new(Listed { inner, signed });
         let expected = TrainError::Loss { example, loss };
         for settings in every_solver(0.5) {
-            // One that needs expectations is refused for want of them.
+            // A solver that needs expectations is refused because there are none.
             if settings.record().solver != Solver::ExponentiatedGradient {
                 prop_assert_eq!(train(&problem, &settings).unwrap_err(), expected.clone());
             }
@@ -141,7 +143,7 @@ proptest! {
         prop_assert_eq!(regularization_path(&problem, &settings(0.1)).unwrap_err(), expected);
     }
 
-    /// Losses that could be negative, and are not, are as good as others.
+    /// Losses that may be negative, but are not, are accepted.
     #[test]
     fn losses_that_are_never_negative_pass_as_unsigned(
         inner in any_polytope(), lambda in 0.2..2.0f64
@@ -151,7 +153,8 @@ proptest! {
         assert_same_runs(&problem(true), &problem(false), lambda);
     }
 
-    /// Exponentiated gradients need expectations, which are those of margin rescaling.
+    /// Exponentiated gradients are refused, because the expectations of the problem are those of margin
+    /// rescaling.
     #[test]
     fn expectations_are_not_those_of_margin_rescaling(case in any_rows(2..=3)) {
         let problem = SlackRescaled::new(case.multiclass());
@@ -161,7 +164,7 @@ proptest! {
         prop_assert!(train(problem.inner(), &settings).is_ok());
     }
 
-    /// With 0/1 loss the two rescalings are one problem: what is proven of one is true of the other.
+    /// With 0/1 loss both rescalings are the same problem, so a proof for one holds for the other.
     #[test]
     fn zero_one_loss_needs_no_rescaling(mut case in any_rows(2..=4), lambda in 0.2..2.0f64) {
         case.costs = None;

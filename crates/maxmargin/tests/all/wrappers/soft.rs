@@ -1,4 +1,4 @@
-//! Soft constraints in bounds, with example weights and with multipliers.
+//! Soft constraints with bounds around them, with example weights and with multipliers.
 
 use super::{
     any_bounds, assert_encloses, assert_free_in_no_bounds, assert_within, every_solver, precisely,
@@ -76,8 +76,8 @@ fn written_out(case: &GraphCase, lambda: f64, rho: f64) -> Enumerated {
     Enumerated { dim: messages, blocks: blocks.into_iter().map(block).collect() }
 }
 
-/// The optimum of the soft problem within bounds on the weights of the graph. Blocks of one example share
-/// its weight with nobody, where those of the problem written out share all.
+/// The optimum of the soft problem within bounds on the weights of the graph. Each block of an example
+/// has the full weight of the example, while the blocks of the dense problem share the total weight.
 fn optimum_within(case: &GraphCase, lambda: f64, rho: f64, bounds: &Bounds) -> Optimum {
     let dense = written_out(case, lambda, rho);
     let bounds = with_messages(bounds, dense.dim);
@@ -88,7 +88,7 @@ fn optimum_within(case: &GraphCase, lambda: f64, rho: f64, bounds: &Bounds) -> O
     Optimum { below: ratio * found.below, above: ratio * found.above }
 }
 
-/// Bounds on the weights of the graph alone.
+/// Bounds on the weights of the graph only.
 fn with_messages(bounds: &Bounds, dim: usize) -> Bounds {
     let free = Bounds::none(dim - bounds.lower().len());
     let lower = [bounds.lower(), free.lower()].concat();
@@ -117,7 +117,7 @@ proptest! {
             assert_certified(&problem, &solution);
             assert_within(&all, &solution.weights);
             assert_encloses(&solution.certificate, &optimum);
-            // The hard objective is watched as without bounds.
+            // The hard objective is reported as without bounds.
             let messages = problem.inner().messages(&solution.weights);
             let penalty = 0.5 * rho * messages.iter().map(|m| m * m).sum::<f64>();
             let hard = problem.second_objective(&solution.weights).unwrap();
@@ -125,7 +125,7 @@ proptest! {
         }
     }
 
-    /// With multipliers, losses have signs; bounds leave them to the problem inside.
+    /// With multipliers, losses may be negative, and bounds around the problem allow this.
     #[test]
     fn multipliers_in_bounds(
         (case, bounds) in any_graphs().prop_flat_map(|case| {

@@ -1,4 +1,4 @@
-//! An example with the weight k is as good as k examples, in every wrapper.
+//! An example with the weight k is equivalent to k copies, in every wrapper.
 
 use super::{any_bounds, assert_encloses, precisely};
 use crate::common::chains::{ChainCase, tieless_chain};
@@ -11,13 +11,13 @@ use maxmargin::{Block, Bounded, Bounds, DualPoint, Enumerable, Problem, SlackRes
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Every item as often as its count says.
+/// Repeats every item as often as its count says.
 fn repeated<T: Clone>(items: &[T], counts: &[u8]) -> Vec<T> {
     let copies = |(item, &count): (&T, &u8)| vec![item.clone(); count.into()];
     items.iter().zip(counts.iter().cycle()).flat_map(copies).collect()
 }
 
-/// Rows with their counts for weights, and rows as often as that.
+/// Rows with their counts as weights, and rows repeated as often as that.
 fn both_rows(mut case: RowsCase, counts: &[u8]) -> [RowsCase; 2] {
     case.rows.iter_mut().for_each(|row| row.weight = 1.0);
     let copies = RowsCase { rows: repeated(&case.rows, counts), ..case.clone() };
@@ -35,8 +35,8 @@ fn both_chains(mut case: ChainCase, counts: &[u8]) -> [ChainCase; 2] {
     [case, copies]
 }
 
-/// Trains with weights, and audits the result as one of the copies: each has the dual variables of the
-/// original, so that weights, primal and dual are the same.
+/// Trains with weights, and audits the result with the copies. Each copy has the dual variables of the
+/// original, so weights, primal and dual are the same.
 #[track_caller]
 fn hold<P: Problem>([weighted, copies]: [P; 2], counts: &[u8], lambda: f64) {
     let solution = train(&weighted, &precisely(lambda)).unwrap();
@@ -50,7 +50,7 @@ fn hold<P: Problem>([weighted, copies]: [P; 2], counts: &[u8], lambda: f64) {
     assert_close(found.certificate.dual, stated.dual, 1e-10, stated.primal);
     let largest = solution.weights.iter().fold(1.0f64, |most, w| most.max(w.abs()));
     assert!(found.weight_residual <= 1e-10 * largest, "{}", found.weight_residual);
-    // Copies need not have the same dual variables, but their optimum is the same.
+    // A run with copies may find other dual variables, but the optimum is the same.
     let own = train(&copies, &precisely(lambda)).unwrap().certificate;
     let optimum = crate::common::qp::Optimum { below: own.dual, above: own.primal };
     assert_encloses(&stated, &optimum);

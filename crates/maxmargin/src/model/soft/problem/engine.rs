@@ -1,4 +1,4 @@
-//! The soft problem as the engine sees it.
+//! The implementation of [`Problem`] for soft problems.
 
 use super::{SoftGraph, SoftWorkspace};
 use crate::inference::topology::argmax;
@@ -11,7 +11,7 @@ impl Problem for SoftGraph {
     type Output = u32;
     type Workspace = SoftWorkspace;
 
-    /// Number of blocks: of variables and factors of all examples.
+    /// Number of blocks, which are the variables and factors of all examples.
     fn examples(&self) -> usize {
         self.layout.blocks.len()
     }
@@ -161,8 +161,8 @@ impl SecondObjective for SoftGraph {
 }
 
 impl CheckPoints for SoftGraph {
-    /// Checks that masses lie in the simplex, and that the loss is theirs. A block of the soft problem is
-    /// a simplex, so that this is complete.
+    /// Checks that masses lie in the simplex and that the loss belongs to them. A block of the soft
+    /// problem is a simplex, so this check is complete.
     fn check_point(
         &self,
         i: usize,

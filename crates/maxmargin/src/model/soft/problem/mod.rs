@@ -12,7 +12,7 @@ use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
 use crate::problem::sparse::{Sink, SparseVec};
 use thiserror::Error;
 
-/// What is wrong with a soft problem.
+/// Why a soft problem is refused.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{GraphShape, Graphs, StateLoss};
@@ -28,7 +28,7 @@ pub enum SoftError {
     /// A number that is not positive, or not finite.
     #[error("{name} is {value}; a positive finite number is needed")]
     NotPositive {
-        /// Which one.
+        /// The name of the number.
         name: &'static str,
         /// Its value.
         value: f64,
@@ -39,7 +39,7 @@ pub enum SoftError {
     /// Labels that do not fit the shape.
     #[error(transparent)]
     Labels(#[from] MultilabelError),
-    /// Attributes of an example that add up to no finite number.
+    /// The values of an attribute of an example do not have a finite sum.
     #[error("the values of attribute {attribute} add up to {value}")]
     NotFinite {
         /// The attribute.
@@ -47,24 +47,25 @@ pub enum SoftError {
         /// The sum.
         value: f64,
     },
-    /// Multipliers that do not fit.
+    /// The multipliers do not fit.
     #[error("{found} multipliers are given, where {needed} finite numbers are needed")]
     Multipliers {
-        /// One for each message.
+        /// The number of messages.
         needed: usize,
-        /// How many there were.
+        /// The number of multipliers.
         found: usize,
     },
-    /// A training that was refused.
+    /// Training refused the problem or the settings.
     #[error(transparent)]
     Train(#[from] TrainError),
 }
 
 /// Factor graphs, or sets of labels, under soft constraints: see the [module](crate::model::soft).
 ///
-/// A block of the dual is a variable or a factor of an example. The weights are those of the graph, then
-/// the messages, scaled: [`messages`](Self::messages) tells them. The gap is that of the soft problem;
-/// [`hard_objective`](Self::hard_objective) is an upper bound of the optimum over the LP relaxation.
+/// A block of the dual is a variable or a factor of an example. The weights are those of the graph,
+/// followed by the scaled messages; [`messages`](Self::messages) returns the latter unscaled. The gap is
+/// that of the soft problem; [`hard_objective`](Self::hard_objective) is an upper bound of the optimum
+/// over the LP relaxation.
 ///
 /// ```
 /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
@@ -99,7 +100,7 @@ pub struct SoftGraph {
     lambda: f64,
     rho: f64,
     smoothing: f64,
-    /// √(λ/ρ): what a message coordinate of the features is.
+    /// √(λ/ρ), the value of a message coordinate of the features.
     scale: f64,
     /// Multipliers, one per message.
     offsets: Vec<f64>,
@@ -122,9 +123,9 @@ pub struct SoftGraph {
 pub struct SoftWorkspace {
     /// ⟨w, φ(y)⟩ of the states of a block, messages included.
     scores: Vec<f64>,
-    /// The same with losses.
+    /// These scores with losses.
     augmented: Vec<f64>,
-    /// Room for marginals.
+    /// Scratch memory for marginals.
     marginals: Vec<f64>,
 }
 
@@ -150,16 +151,16 @@ impl SoftGraph {
         })
     }
 
-    /// The soft problem of factor graphs. It must be trained at this `lambda`.
+    /// Creates the soft problem of factor graphs. It must be trained at this `lambda`.
     ///
-    /// There is no good `rho` for all: large ones make messages dear, and the optimum is far from that of the
-    /// hard problem; small ones are near it, and slow. The penalty ρ/2·‖δ‖² sums over the messages of all
-    /// examples, while the rest of the objective is a mean over them. So with M examples a ρ of the order of
-    /// 1/M keeps the price of one example's messages the same whatever M; ρ = 1, a good default in the
-    /// paper, is far too soft for 1,500 examples.
+    /// No `rho` suits all problems. A large ρ makes messages expensive, and the optimum is far from that
+    /// of the hard problem. With a small ρ the optimum is close, but training is slow. The penalty
+    /// ρ/2·‖δ‖² is a sum over the messages of all examples, while the rest of the objective is a mean
+    /// over examples. So with M examples, a ρ of the order of 1/M makes the messages of one example
+    /// equally expensive for any M. The paper's default ρ = 1 is far too soft for 1,500 examples.
     ///
     /// # Errors
-    /// Graphs that do not fit the shape, or numbers that are not positive.
+    /// If graphs do not fit the shape, or if `lambda` or `rho` is not positive and finite.
     pub fn of_graphs(
         shape: &GraphShape,
         graphs: &Graphs,
@@ -170,7 +171,7 @@ impl SoftGraph {
         Self::new(Layout::of_graphs(shape, graphs, loss)?, lambda, rho)
     }
 
-    /// The soft problem of sets of labels. It must be trained at this `lambda`.
+    /// Creates the soft problem of sets of labels. It must be trained at this `lambda`.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -190,7 +191,8 @@ impl SoftGraph {
     /// ```
     ///
     /// # Errors
-    /// Labels, attributes or pairs that do not fit, or numbers that are not positive.
+    /// If labels, attributes or pairs do not fit the shape, or if `lambda` or `rho` is not positive and
+    /// finite.
     pub fn of_labels(
         shape: &MultilabelShape,
         data: &LabelledRows,
@@ -203,10 +205,10 @@ impl SoftGraph {
         Self::new(Layout::of_labels(shape, data, costs)?, lambda, rho)
     }
 
-    /// The same with another ρ. Dual points stay what they are.
+    /// The same problem with another ρ. Dual points stay valid.
     ///
     /// # Errors
-    /// A ρ that is not positive.
+    /// If ρ is not positive and finite.
     pub fn with_rho(mut self, rho: f64) -> Result<Self, SoftError> {
         positive("rho", rho)?;
         self.rho = rho;
@@ -215,23 +217,22 @@ impl SoftGraph {
     }
 
     /// Smooths every maximum: max_y θ(y) becomes max_μ ⟨θ, μ⟩ − `smoothing`/2·‖μ − e(truth)‖² over the
-    /// simplex. The dual is then strongly concave in every block, which makes steps converge linearly;
-    /// the objective moves by at most `smoothing` per block.
+    /// simplex. The dual is then strongly concave in every block, so steps converge linearly. The
+    /// objective changes by at most `smoothing` per block.
     ///
     /// # Errors
-    /// A number that is not positive.
+    /// If `smoothing` is not positive and finite.
     pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
         positive("smoothing", smoothing)?;
         self.smoothing = smoothing;
         Ok(self)
     }
 
-    /// The same with these multipliers, one for each message: those that
-    /// [`messages`](Self::messages) gave in the round before. See
-    /// [`train_augmented`](super::train_augmented).
+    /// The same problem with these multipliers, one for each message. Usually they are the
+    /// [`messages`](Self::messages) of the last round. See [`train_augmented`](super::train_augmented).
     ///
     /// # Errors
-    /// Too many or too few of them, or one that is not finite.
+    /// If their number is not the number of messages, or if one of them is not finite.
     pub fn with_multipliers(mut self, multipliers: Vec<f64>) -> Result<Self, SoftError> {
         let needed = self.layout.messages;
         if multipliers.len() != needed || !multipliers.iter().all(|m| m.is_finite()) {
@@ -241,17 +242,17 @@ impl SoftGraph {
         Ok(self)
     }
 
-    /// The λ it must be trained at.
+    /// The λ at which the problem must be trained.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// How soft the constraints are.
+    /// The parameter ρ. The larger it is, the softer the constraints are.
     pub fn rho(&self) -> f64 {
         self.rho
     }
 
-    /// The weights of the graph: all without the messages.
+    /// The weights of the graph, without the messages.
     ///
     /// # Panics
     /// If there are too few weights.
@@ -259,7 +260,7 @@ impl SoftGraph {
         &weights[..self.layout.dim]
     }
 
-    /// The messages δ, with the multipliers.
+    /// The messages δ, including the multipliers.
     ///
     /// # Panics
     /// If there are too few weights.
@@ -268,7 +269,7 @@ impl SoftGraph {
         own.map(|(v, offset)| self.scale * v + offset).collect()
     }
 
-    /// How far variables and factors disagree: the largest |μ_c(y_i) − μ_i(y_i)|, and the root of the
+    /// The disagreement of variables and factors: the largest |μ_c(y_i) − μ_i(y_i)|, and the root of the
     /// mean of their squares.
     ///
     /// # Panics
@@ -356,7 +357,7 @@ impl SoftGraph {
         }
     }
 
-    /// The loss of a state, with the multipliers; 0 of the truth.
+    /// The loss of a state, including the multipliers. It is 0 for the truth.
     fn loss_of(&self, block: &Block, state: usize) -> f64 {
         let loss = self.layout.losses[block.first + state];
         let sides = self.layout.sides[block.sides.clone()].iter();
@@ -396,7 +397,7 @@ impl SoftGraph {
         }
     }
 
-    /// What smoothing adds to the features of each state of a block.
+    /// The value of the coordinate that smoothing adds to the features of each state of a block.
     fn smooth_scale(&self, block: &Block) -> f64 {
         let share = self.layout.weights[block.example as usize] / self.total_weight;
         (self.smoothing * self.lambda / share).sqrt()
@@ -406,13 +407,13 @@ impl SoftGraph {
         self.layout.dim + self.layout.messages
     }
 
-    /// Takes the messages at `weights` into the multipliers, as a step of the augmented Lagrangian does.
+    /// Adds the messages at `weights` to the multipliers. This is a step of the augmented Lagrangian.
     pub(super) fn absorb(&mut self, weights: &[f64]) {
         self.offsets = self.messages(weights);
     }
 
-    /// A dual point with the losses that it has here: those of a round before had other multipliers in
-    /// them.
+    /// Returns the dual point with its losses recomputed for the current multipliers. Losses from another
+    /// round include other multipliers.
     pub fn with_losses(&self, point: &DualPoint) -> DualPoint {
         let mut point = point.clone();
         for (block, own) in self.layout.blocks.iter().zip(&mut point.blocks) {
@@ -422,8 +423,8 @@ impl SoftGraph {
         point
     }
 
-    /// The masses of states that have features in a term, each with its place among the weights of an
-    /// attribute.
+    /// Calls `take` with each state that has features in a term: its place among the weights of an
+    /// attribute, and its mass.
     fn each_feature(term: &Term, entries: &[(u64, f64)], mut take: impl FnMut(usize, f64)) {
         for &(state, mass) in entries {
             match term.only {
