@@ -41,8 +41,8 @@ impl LabelPairs {
     /// ```
     pub fn for_labels(labels: usize) -> Self {
         match labels {
-            0..=MOST_LABELS_OF_ALL_PAIRS => Self::Complete,
-            0..=MOST_LABELS_OF_A_TREE => Self::Tree,
+            few if few <= MOST_LABELS_OF_ALL_PAIRS => Self::Complete,
+            some if some <= MOST_LABELS_OF_A_TREE => Self::Tree,
             _ => Self::None,
         }
     }

@@ -80,7 +80,7 @@ fn ctrl_c_leaves_a_checkpoint_to_go_on_from() {
     let train = "train ocr-small --order gap --direction corrective --tolerance 0";
     let options = "--max-passes 100000 --json --checkpoint run.ckpt -o x.model";
     let mut child = desk.command(&format!("{train} {options}")).spawn().unwrap();
-    let mut talk = until(&mut child, "     10 ");
+    let mut talk = until(&mut child, "    10 ");
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let mut rest = String::new();

@@ -4,10 +4,10 @@ use super::Validation;
 use super::{Control, Event, Observer, Record, WarmStart};
 use std::io::{self, Write};
 
-/// Prints a banner, one aligned row per pass and a closing line, all in 79 columns. If there are validation errors, they
-/// replace the step sizes. If oracles are not exact, it says what kind of bound the gap is and how often
-/// the oracles have failed. Each warning gets a line. The seconds in oracles are marked as an estimate,
-/// because only some of the calls are timed where calls are short.
+/// Prints a banner, one aligned row per pass and two closing lines, all in 79 columns. If there are
+/// validation errors, they replace the step sizes. If oracles are not exact, it says what kind of bound
+/// the gap is and how often the oracles have failed. Each warning gets a line. The seconds in oracles are
+/// marked as an estimate, because only some of the calls are timed where calls are short.
 ///
 /// A table that cannot be printed does not end the run; [`finish`](Self::finish) reports the error.
 ///
@@ -94,7 +94,7 @@ impl<W: Write> Table<W> {
                 writeln!(out, "{}", folded(&format!("warning: {message}")))
             }
             Event::Choice(choice) => {
-                // What is chosen, and why.
+                // The choice, and its reason.
                 let reason = choice.reason.replacen(": ", ":\n", 1);
                 reason.lines().zip(["auto: ", "  "]).try_for_each(|(line, before)| {
                     writeln!(out, "{}", folded(&format!("{before}{line}")))
