@@ -150,13 +150,13 @@ fn heuristic(counts: &WordCounts, splits: &[Split<'_>]) -> Result<()> {
 }
 
 fn sum(a: &AlignmentScores, b: &AlignmentScores) -> AlignmentScores {
-    AlignmentScores {
-        pairs: a.pairs + b.pairs,
-        predicted: a.predicted + b.predicted,
-        sure: a.sure + b.sure,
-        sure_hits: a.sure_hits + b.sure_hits,
-        possible_hits: a.possible_hits + b.possible_hits,
-    }
+    let mut both = *a;
+    both.pairs += b.pairs;
+    both.predicted += b.predicted;
+    both.sure += b.sure;
+    both.sure_hits += b.sure_hits;
+    both.possible_hits += b.possible_hits;
+    both
 }
 
 /// What was chosen, each once.
