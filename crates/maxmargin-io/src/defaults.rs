@@ -64,7 +64,7 @@ impl LabelPairs {
 /// The settings that the command line and Python begin with.
 ///
 /// ```
-/// assert_eq!(maxmargin_io::default_settings().tolerance_text(), "1%");
+/// assert_eq!(maxmargin_io::default_settings().record().tolerance_text(), "1%");
 /// ```
 pub fn default_settings() -> Settings {
     Settings { tolerance: 0.0, relative_tolerance: TOLERANCE, ..Settings::default() }
