@@ -93,12 +93,14 @@ impl Columns {
 }
 
 impl Scaling {
-    /// The scaling that gives every attribute of rows or tokens the size 1; none for examples of other kinds.
+    /// The scaling that gives every attribute of rows or tokens the size 1. Returns `None` for other examples.
     pub fn of(examples: &Examples) -> Option<Self> {
         let Columns { rows, columns } = Columns::of(examples)?;
         let factor = |column: &Column| {
             let scale = column.scale(rows);
-            if scale > 0.0 && (1.0 / scale).is_finite() { 1.0 / scale } else { 1.0 }
+            // Sizes whose squares overflow or vanish say nothing: such an attribute keeps its units. A factor
+            // of 0 would delete it, and could not be undone.
+            if (1.0 / scale).is_normal() { 1.0 / scale } else { 1.0 }
         };
         Some(Self { factors: columns.iter().map(factor).collect() })
     }
@@ -197,6 +199,24 @@ impl Scaling {
         };
         for (row, &factor) in weights.chunks_exact_mut(labels.max(1)).zip(&self.factors) {
             row.iter_mut().for_each(|weight| change(weight, factor));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_overflow_or_vanish_keep_their_units() {
+        for value in [1e200, -1e300, 1e-200, 5e-324] {
+            let mut rows = LabelledRows::new();
+            rows.push([(0, value), (1, 4.0)], &[0], 1.0).unwrap();
+            rows.push([(0, 2.0 * value), (1, -4.0)], &[1], 1.0).unwrap();
+            let examples = Examples::from(rows);
+            let scaling = Scaling::of(&examples).unwrap();
+            assert_eq!(scaling.factors(), [1.0, 0.25], "{value:e}");
+            assert!(scaling.apply(&examples).is_some());
         }
     }
 }
