@@ -27,6 +27,10 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
         block_gaps: rng.below(2) == 0,
         ..SettingsRecord::default()
     };
+    // By the seed, so that what later draws find stays the same.
+    if settings.seed.is_multiple_of(6) {
+        settings.relative_tolerance = 0.05;
+    }
     if solver == Solver::AdaGrad && rng.below(2) == 0 {
         settings.rate = log_uniform(rng, -2.0, 1.0);
     }

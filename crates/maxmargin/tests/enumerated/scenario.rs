@@ -282,7 +282,7 @@ impl Scene<'_> {
             self.tally.count("caches", by_name.cache);
         }
         let judge = Judge::new(&self.instance.truth, solution.lambda);
-        let tolerance = self.settings.tolerance;
+        let tolerance = self.settings.tolerance_at(c.dual);
         let found = judge.solution(&*self.instance.problem, &solution, tolerance)?;
         let precision = if judge.is_imprecise(&solution.weights) { "imprecise" } else { "precise" };
         self.tally.count("optimum", precision);
