@@ -101,6 +101,8 @@ impl Training {
         };
         let share = sample.len() as f64 / n as f64;
         let spread = if spec.kernel().is_some() { 1.0 } else { spread::spread(&sample) };
+        // Squares that overflow say nothing about the spread.
+        let spread = if spread.is_normal() && spread > 0.0 { spread } else { 1.0 };
         let problem = spec.problem(sample, bounds)?;
         let found = scale_lambda(problem.blocks(), seed)?;
         Ok(LambdaScale { lambda: found.lambda * share * spread, spread, ..found })
