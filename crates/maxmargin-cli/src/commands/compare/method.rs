@@ -36,7 +36,7 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "gap-every",
     "gap-power",
     "block-gaps",
@@ -48,6 +48,7 @@ const KEYS: [&str; 11] = [
     "cache",
     "average",
     "rate",
+    "batch",
 ];
 
 /// The methods that are asked for, each once, with `base` for what they do not say.
@@ -133,6 +134,7 @@ fn key_of(solver: Solver, part: &str) -> (Result<&'static str>, &str) {
 
 /// The settings with one of them changed.
 fn with(settings: &SettingsRecord, key: &str, value: &str) -> Result<SettingsRecord> {
+    let value = if (key, value) == ("batch", "auto") { "0" } else { value };
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let Value::Object(mut fields) = serde_json::to_value(settings)? else {
         bail!("settings are no object");
@@ -182,6 +184,8 @@ mod tests {
         assert_eq!(settings("bcfw+fixed").step, Step::Fixed);
         assert_eq!(settings("bcfw+order=max-gap+average=weighted").order, Order::MaxGap);
         assert!(settings("bcfw+block-gaps=true").block_gaps);
+        assert_eq!(settings("bcfw+batch=16").batch, Some(16));
+        assert_eq!(settings("bcfw+batch=auto").batch, Some(0));
         assert_eq!(settings("auto"), SettingsRecord::default());
     }
 
