@@ -21,7 +21,7 @@ MOST_BYTES = 150_000
 COMMANDS = {
     "demo": "demo --out demo",
     "recipes": "train recipes-train.txt --test recipes-test.txt --report recipes.html",
-    "compare": "compare recipes-train.txt --test recipes-test.txt --methods bcfw,bcfw+gap,ssg,1-slack "
+    "compare": "compare recipes-train.txt --test recipes-test.txt --methods auto,bcfw,bcfw+gap,ssg,1-slack "
     "--budget 40 --out compare",
     "shapes": "train shapes.txt:train --test shapes.txt:test --report shapes.html",
     "phrases": "train phrases.tsv:train --test phrases.tsv:test --links 2 --report phrases.html",
@@ -30,18 +30,29 @@ COMMANDS = {
 
 #: The picture, the page, the headings of the sections to show (or all from the top), width and height at most.
 PICTURES = [
-    ("demo", "demo/report.html", ["On the test data", "Examples of the test"], 960, 700),
+    ("demo", "demo/report.html", ["On the test data", "Examples of the test"], 960, 800),
     ("report-top", "recipes.html", None, 960, 730),
     ("report-labels", "recipes.html", ["Labels one by one"], 900, 620),
     ("report-matrix", "recipes.html", ["What is taken for what"], 900, 760),
-    ("report-examples", "recipes.html", ["Examples of the test"], 900, 620),
+    ("report-examples", "recipes.html", ["Examples of the test"], 900, 660),
     ("report-convergence", "recipes.html", ["Convergence"], 900, 700),
-    ("report-weights", "recipes.html", ["The heaviest weights"], 900, 620),
+    ("report-weights", "recipes.html", ["The heaviest weights"], 900, 640),
     ("compare", "compare/report.html", ["Convergence"], 900, 700),
     ("shapes", "shapes.html", ["Examples of the test"], 900, 560),
-    ("phrases", "phrases.html", ["Examples of the test"], 900, 420),
-    ("people", "people.html", ["Examples of the test"], 900, 620),
+    ("phrases", "phrases.html", ["Examples of the test"], 900, 512),
+    ("people", "people.html", ["Examples of the test"], 900, 578),
 ]
+
+#: Pages that show a random sample of the test in place of the worst, and the script that chooses it.
+SAMPLED = {"demo"}
+SAMPLE = """<script>addEventListener("load", () => {
+  for (const list of document.querySelectorAll("select"))
+    for (const option of list.options)
+      if (option.text.includes("random")) {
+        list.value = option.value;
+        list.dispatchEvent(new Event("change", { bubbles: true }));
+      }
+});</script>"""
 
 
 def with_sections_only(page, headings):
@@ -56,6 +67,9 @@ def with_sections_only(page, headings):
         raise SystemExit(f"{page.name} has no sections {headings}")
     keep = "".join(f":not(#s{number})" for number in shown)
     style = f"<style>section{keep}, header, footer, nav {{ display: none !important }} main {{ padding-top: 0 }}</style>"
+    if page.parent.name in SAMPLED:
+        text = re.sub(r"<meta[^>]*Content-Security-Policy[^>]*>", "", text)
+        style += SAMPLE
     part = page.with_name(f"part-{page.name}")
     part.write_text(text.replace("</head>", style + "</head>", 1), encoding="utf-8")
     return part

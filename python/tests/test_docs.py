@@ -29,8 +29,8 @@ PAGES = [
 
 
 def commands(block):
-    """The commands of a block that make what Python then reads."""
-    found = re.findall(r"^\$ (maxmargin (?:train|predict) .*)$", block, re.M)
+    """The commands of a block that make what Python then reads: models, and files by here-documents."""
+    found = re.findall(r"^\$ (maxmargin train [^\n]*|cat > .*?^EOF)$", block, re.M | re.S)
     return [re.sub(r"^maxmargin", os.environ.get("MAXMARGIN", "maxmargin"), line) for line in found]
 
 

@@ -63,7 +63,7 @@ fn describe(verb: &Command, text: &mut String) {
             continue;
         }
         args.sort_by_key(|arg| arg.get_index());
-        let _ = write!(text, "\n**{heading}**\n\n| | |\n|---|---|\n");
+        let _ = write!(text, "\n| {heading} | meaning |\n|---|---|\n");
         for arg in args {
             let _ = writeln!(text, "| {} | {} |", cell(&name(arg)), cell(&meaning(arg)));
         }

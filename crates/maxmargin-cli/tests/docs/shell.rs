@@ -42,6 +42,9 @@ impl Shell {
         let path = std::env::var("PATH").unwrap_or_default();
         let printed = tempfile::NamedTempFile::new().unwrap();
         let both: File = printed.reopen().unwrap();
+        // What goes through a pipe comes when it comes, so messages are put after it.
+        let aside = tempfile::NamedTempFile::new().unwrap();
+        let messages = if command.contains(" | ") { aside.reopen() } else { both.try_clone() };
         let status = Command::new("sh")
             .args(["-c", &command])
             .current_dir(self.folder.path())
@@ -51,11 +54,12 @@ impl Shell {
             .env_remove("CLICOLOR_FORCE")
             .env_remove("COLUMNS")
             .stdin(Stdio::null())
-            .stdout(both.try_clone().unwrap())
-            .stderr(both)
+            .stdout(both)
+            .stderr(messages.unwrap())
             .status()
             .unwrap();
-        let text = fs::read_to_string(printed.path()).unwrap();
+        let read = |path: &Path| fs::read_to_string(path).unwrap();
+        let text = read(printed.path()) + &read(aside.path());
         let lines = text.lines().map(|line| line.trim_end().to_owned()).collect();
         Printed { is_success: status.success(), lines }
     }
