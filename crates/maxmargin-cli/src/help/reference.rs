@@ -79,7 +79,7 @@ fn heading(arg: &Arg) -> &str {
 
 fn name(arg: &Arg) -> String {
     let values: Vec<String> =
-        arg.get_value_names().unwrap_or_default().iter().map(|name| name.to_string()).collect();
+        arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
     let values = if arg.get_action().takes_values() { values.join(" ") } else { String::new() };
     if arg.is_positional() {
         return format!("`{values}`");
