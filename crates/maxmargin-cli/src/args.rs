@@ -123,7 +123,8 @@ pub(crate) struct TrainArgs {
     /// Write the trace of the run as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write a self-contained report with convergence plots
+    /// Write a self-contained page: the measures of --test with a table per label, the confusions and test
+    /// examples to page through, the certificate, plots of the convergence, the heaviest weights, all settings
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Write the plots of the report as SVG pictures into a folder

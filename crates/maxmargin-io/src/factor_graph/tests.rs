@@ -42,7 +42,7 @@ fn a_graph_is_read_as_it_stands() {
 /// The sample in the description of the format is in the format.
 #[test]
 fn the_documentation_is_true() {
-    let page = include_str!("../../../../docs/factor-graph-format.md");
+    let page = include_str!("../../../../docs/reference/factor-graph-format.md");
     let sample = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let data = read_factor_graphs(reader(sample)).unwrap();
     assert_eq!((data.graphs.len(), data.names.templates.len()), (2, 2));
