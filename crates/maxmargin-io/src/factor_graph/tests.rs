@@ -162,14 +162,14 @@ fn errors_name_the_line_and_the_field() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_where_it_is() {
+fn invalid_json_is_refused_with_its_place() {
     for (text, expected) in [
         ("{\"variables\": [}", "g.jsonl:1:16: not valid JSON: expected value"),
         ("{\"ä\": 1,}", "g.jsonl:1:9: not valid JSON: trailing comma"),
         ("{} {}", "g.jsonl:1:4: not valid JSON: trailing characters"),
         ("{\"a\": 1e999}", "g.jsonl:1:11: not valid JSON: number out of range"),
         ("{\"a\": NaN}", "g.jsonl:1:7: not valid JSON: expected value"),
-        ("{\"a\": 1, \"a\": 2}", "g.jsonl:1:16: not valid JSON: the field `a` comes twice"),
+        ("{\"a\": 1, \"a\": 2}", "g.jsonl:1:16: not valid JSON: the field `a` appears twice"),
     ] {
         assert_eq!(error(text), expected, "{text}");
     }

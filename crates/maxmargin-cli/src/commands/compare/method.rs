@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_with_what_is() {
+    fn unknown_methods_are_refused_with_the_known_names() {
         assert!(refusal("bcwf").contains("unknown solver \"bcwf\"; known are auto, fw, bcfw"));
         let text = refusal("bcfw+pair");
         assert!(text.contains("known are uniform, ") && text.ends_with("did you mean `pairwise`?"));
