@@ -20,6 +20,10 @@ const DEAR_SHARE: f64 = 0.5;
 /// Shorter calls are not worth sharing out: a batch of sixteen would be done before the threads are awake.
 const SHORTEST_SHARED_CALL: f64 = 3e-6;
 
+/// If all oracle calls of a pass take less than this, the run is over in a moment on one core. Small data then
+/// give the same bits on fast and on slow machines.
+const SHORTEST_SHARED_PASS: f64 = 20e-3;
+
 impl BlockCoordinate {
     /// Decides, from the time of the first pass, whether it was the last one of plain steps. If oracles
     /// take most of the time, and more than a moment, every call is to be used to the full.
@@ -41,8 +45,9 @@ impl BlockCoordinate {
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
         let why = format!("oracle calls take about {each} each, about {share} of the time");
+        let pass = call * run.examples() as f64;
         let batch = match run.settings.batch_size() {
-            0 if call < SHORTEST_SHARED_CALL => 1,
+            0 if call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS => 1,
             size => size,
         };
         let size = if batch == 0 { "auto".to_owned() } else { batch.to_string() };
