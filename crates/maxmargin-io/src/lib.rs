@@ -67,6 +67,7 @@ pub mod ocr;
 mod origin;
 mod outcome;
 mod path_file;
+mod pieces;
 mod pose;
 mod predict;
 mod predictions;
@@ -123,6 +124,7 @@ pub use names::Names;
 pub use origin::Origin;
 pub use outcome::{Outcome, SoftOutcome, SoftRounds};
 pub use path_file::{FromPath, PathFile, PathMeta};
+pub use pieces::Pieces;
 pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,
     pose_fingerprint, read_poses,

@@ -9,6 +9,7 @@ use crate::kept_lines::KeptLines;
 use crate::libsvm::LibsvmReader;
 use crate::lines::Lines;
 use crate::ocr::OcrReader;
+use crate::pieces::Pieces;
 use crate::sequence::RawSequence;
 use crate::svm_hmm::SvmHmmReader;
 use crate::template::Template;
@@ -56,6 +57,12 @@ pub trait ReadSequences {
         None
     }
 
+    /// Hands over the rest of the input, so that several threads can read it; nothing where lines have to be
+    /// read one after the other. Afterwards there is nothing left to [`read`](Self::read) here.
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        None
+    }
+
     /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
@@ -90,6 +97,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).kept_lines()
     }
 
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        (**self).take_pieces()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         (**self).read(into)
     }
@@ -118,6 +129,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn kept_lines(&self) -> Option<&KeptLines> {
         (**self).kept_lines()
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        (**self).take_pieces()
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

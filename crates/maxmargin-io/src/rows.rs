@@ -12,6 +12,7 @@ use crate::mapping::{LabelRule, Unknown};
 use crate::names::Names;
 use crate::number::{parse_value, write_value};
 use crate::numbered::canonical;
+use crate::pieces::{JoinedRows, read_rows_in_pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::{RawSequence, RawToken};
 use crate::template::Template;
@@ -68,49 +69,85 @@ pub struct RowData {
 /// ```
 pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
     let format = reader.format();
-    let (fixed_labels, fixed_attributes) = (format.fixed_labels(), format.fixed_attributes());
-    let mut labels = Labels::of(&fixed_labels);
-    let mut attributes = fixed_attributes.clone();
-    let mut rows = LabelledRows::new();
-    let mut fingerprinter = Fingerprinter::new();
-    let mut raw = RawSequence::new();
-    let (mut row, mut own) = (Vec::new(), Vec::new());
-    while reader.read(&mut raw)? {
-        fingerprinter.add(&raw);
-        for token in raw.tokens() {
-            let file = reader.file();
-            let too_many =
-                |what| DataError::TooManyNames { place: token_place(file, &token), what };
-            own.clear();
-            for name in label_names(file, &token, format)? {
-                let label = labels.intern(name).ok_or_else(|| too_many("labels"))?;
-                push_label(&mut own, label);
-            }
-            row.clear();
-            for (name, value) in token.attributes() {
-                let attribute =
-                    intern(&mut attributes, name).ok_or_else(|| too_many("attributes"))?;
-                row.push((attribute, value));
-            }
-            push_row(&mut rows, row.iter().copied(), &own, raw.weight(), file, &token)?;
-        }
-    }
+    let read = match reader.take_pieces() {
+        Some(pieces) => read_rows_in_pieces(pieces, format)?,
+        None => read_in_order(&mut reader)?,
+    };
+    let JoinedRows { rows, names, fingerprinter, lines } = read;
     if rows.is_empty() {
-        return Err(DataError::NoRows { file: reader.file().into(), lines: reader.line_number() });
+        return Err(DataError::NoRows { file: reader.file().into(), lines });
     }
     let mut data = RowData {
         rows,
-        labels: labels.names,
-        attributes,
+        labels: names.labels.names,
+        attributes: names.attributes,
         fingerprint: fingerprinter.finish(),
         format,
         template: reader.template().cloned(),
     };
-    let label_order = if fixed_labels.is_empty() { numeric_order(&data.labels) } else { None };
+    let label_order =
+        if format.fixed_labels().is_empty() { numeric_order(&data.labels) } else { None };
     let attribute_order =
-        if fixed_attributes.is_empty() { index_order(&data.attributes) } else { None };
+        if format.fixed_attributes().is_empty() { index_order(&data.attributes) } else { None };
     data.reorder(label_order, attribute_order);
     Ok(data)
+}
+
+/// Reads one row after the other.
+pub(crate) fn read_in_order(reader: &mut impl ReadSequences) -> Result<JoinedRows, DataError> {
+    let mut names = RowNames::new(reader.format());
+    let (mut rows, mut fingerprinter) = (LabelledRows::new(), Fingerprinter::new());
+    let mut raw = RawSequence::new();
+    while reader.read(&mut raw)? {
+        fingerprinter.add(&raw);
+        names.add(&raw, reader.file(), &mut rows)?;
+    }
+    Ok(JoinedRows { rows, names, fingerprinter, lines: reader.line_number() })
+}
+
+/// The names of rows to train on, which grow with them.
+#[derive(Debug, Clone)]
+pub(crate) struct RowNames {
+    format: Format,
+    pub(crate) labels: Labels,
+    pub(crate) attributes: Names,
+    /// Scratch memory for a row and its labels.
+    row: Vec<(u32, f64)>,
+    own: Vec<u32>,
+}
+
+impl RowNames {
+    /// The names that the format has anyway.
+    pub(crate) fn new(format: Format) -> Self {
+        let (labels, attributes) = (Labels::of(&format.fixed_labels()), format.fixed_attributes());
+        Self { format, labels, attributes, row: Vec::new(), own: Vec::new() }
+    }
+
+    /// Adds the tokens of `raw`, which came from `file`, as rows to `to`.
+    pub(crate) fn add(
+        &mut self,
+        raw: &RawSequence,
+        file: &str,
+        to: &mut LabelledRows,
+    ) -> Result<(), DataError> {
+        for token in raw.tokens() {
+            let too_many =
+                |what| DataError::TooManyNames { place: token_place(file, &token), what };
+            self.own.clear();
+            for name in label_names(file, &token, self.format)? {
+                let label = self.labels.intern(name).ok_or_else(|| too_many("labels"))?;
+                push_label(&mut self.own, label);
+            }
+            self.row.clear();
+            for (name, value) in token.attributes() {
+                let attribute =
+                    intern(&mut self.attributes, name).ok_or_else(|| too_many("attributes"))?;
+                self.row.push((attribute, value));
+            }
+            push_row(to, self.row.iter().copied(), &self.own, raw.weight(), file, &token)?;
+        }
+        Ok(())
+    }
 }
 
 impl RowData {
@@ -148,14 +185,7 @@ impl RowData {
         }
         let labels = Renumbering::new(&mut self.labels, labels);
         let attributes = Renumbering::new(&mut self.attributes, attributes);
-        let (mut rows, mut own) = (LabelledRows::new(), Vec::new());
-        for (i, (row, old)) in self.rows.iter().enumerate() {
-            own.clear();
-            own.extend(old.iter().filter_map(|&label| labels.of(label)));
-            let pairs = row.pairs().filter_map(|(a, value)| Some((attributes.of(a)?, value)));
-            rows.push(pairs, &own, self.rows.weight(i)).expect("it was valid before");
-        }
-        self.rows = rows;
+        self.rows.renumber(|label| labels.of(label), |attribute| attributes.of(attribute));
     }
 }
 
@@ -202,24 +232,41 @@ fn index_order(names: &Names) -> Option<Vec<u32>> {
 
 /// Names of labels as they are written, found by what they mean.
 #[derive(Debug, Clone)]
-struct Labels {
+pub(crate) struct Labels {
     names: Names,
     /// The same in the one spelling that counts.
     spellings: Names,
+    /// All texts that were asked for, and the label that each means.
+    texts: Names,
+    meanings: Vec<u32>,
 }
 
 impl Labels {
     fn of(names: &Names) -> Self {
-        Self { names: names.clone(), spellings: names.iter().map(spelling).collect() }
+        let spellings = names.iter().map(spelling).collect();
+        Self { names: names.clone(), spellings, texts: Names::new(), meanings: Vec::new() }
     }
 
     /// The index of a label, which is added if it is new; none if there are too many.
-    fn intern(&mut self, name: &str) -> Option<u32> {
+    pub(crate) fn intern(&mut self, name: &str) -> Option<u32> {
+        // The same few texts come again and again, and spelling takes time.
+        if let Some(text) = self.texts.get(name) {
+            return Some(self.meanings[text as usize]);
+        }
         let label = intern(&mut self.spellings, &spelling(name))?;
         if label as usize == self.names.len() {
             self.names.intern(name);
         }
+        if self.texts.len() < Names::MOST {
+            self.texts.intern(name);
+            self.meanings.push(label);
+        }
         Some(label)
+    }
+
+    /// The names, as they were written first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter()
     }
 }
 
