@@ -2,12 +2,14 @@
 
 use maxmargin::model::chain::Sequences;
 
+use crate::converted::ABSENT;
 use crate::error::{DataError, Place};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::format::Format;
 use crate::names::Names;
 use crate::pieces::{JoinedSequences, read_training_in_pieces};
 use crate::reader::ReadSequences;
+use crate::rows::{Renumbering, index_order};
 use crate::sequence::{RawSequence, RawToken};
 use crate::template::Template;
 
@@ -60,16 +62,54 @@ pub struct Dataset {
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    if let Some(data) = reader.take_dataset() {
+        return Ok(data);
+    }
+    read_all(reader, false)
+}
+
+/// Reads all sequences or rows to keep them with [`save_converted`](crate::save_converted): every row as a sequence
+/// of one token, labels as they are written, and tokens without a label as well.
+///
+/// # Errors
+/// Whatever the reader finds; an input without sequences.
+///
+/// ```
+/// use maxmargin_io::{Lines, open_row_reader, read_by_name};
+///
+/// let lines = Lines::from_reader("topics.svm", "10,9 2:1\n1:1\n".as_bytes())?;
+/// let data = read_by_name(open_row_reader(lines, None)?)?;
+/// assert_eq!((data.sequences.len(), data.labels.name(0)), (2, "10,9"));
+/// assert_eq!(data.attributes.iter().collect::<Vec<_>>(), ["1", "2"]);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_by_name(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    if let Some(data) = reader.take_dataset() {
+        return Ok(data);
+    }
+    let mut data = read_all(reader, true)?;
+    // Rows have their attributes in this order when they are used.
+    if data.format.is_rows()
+        && let Some(order) = index_order(&data.attributes)
+    {
+        let new = Renumbering::new(&mut data.attributes, Some(order));
+        data.sequences.renumber(|label| label, |attribute| new.of(attribute));
+    }
+    Ok(data)
+}
+
+/// Reads all sequences, perhaps with absent labels.
+fn read_all(mut reader: impl ReadSequences, may_lack: bool) -> Result<Dataset, DataError> {
     let format = reader.format();
     let read = match reader.take_pieces() {
-        Some(pieces) => read_training_in_pieces(pieces, format)?,
-        None => read_in_order(&mut reader)?,
+        Some(pieces) => read_training_in_pieces(pieces, format, may_lack)?,
+        None => read_in_order(&mut reader, may_lack)?,
     };
     let JoinedSequences { mut sequences, names, fingerprinter, lines } = read;
     if sequences.is_empty() {
         return Err(DataError::Empty { file: reader.file().into(), lines });
     }
-    let TrainingNames { mut labels, attributes } = names;
+    let TrainingNames { mut labels, attributes, .. } = names;
     if format == Format::SvmHmm {
         put_in_numeric_order(&mut sequences, &mut labels);
     }
@@ -78,10 +118,13 @@ pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataErro
 }
 
 /// Reads one sequence after the other.
-pub(crate) fn read_in_order(reader: &mut impl ReadSequences) -> Result<JoinedSequences, DataError> {
+fn read_in_order(
+    reader: &mut impl ReadSequences,
+    may_lack: bool,
+) -> Result<JoinedSequences, DataError> {
     let format = reader.format();
     let (labels, attributes) = (format.fixed_labels(), format.fixed_attributes());
-    let mut names = TrainingNames { labels, attributes };
+    let mut names = TrainingNames { labels, attributes, may_lack };
     let mut sequences = Sequences::new();
     let mut fingerprinter = Fingerprinter::new();
     let mut raw = RawSequence::new();
@@ -98,9 +141,16 @@ pub(crate) fn read_in_order(reader: &mut impl ReadSequences) -> Result<JoinedSeq
 pub(crate) struct TrainingNames {
     pub(crate) labels: Names,
     pub(crate) attributes: Names,
+    /// Whether labels may be absent.
+    pub(crate) may_lack: bool,
 }
 
 impl TrainingNames {
+    /// No names yet.
+    pub(crate) fn new(may_lack: bool) -> Self {
+        Self { may_lack, ..Self::default() }
+    }
+
     /// Adds a sequence of a file.
     pub(crate) fn add(
         &mut self,
@@ -111,7 +161,8 @@ impl TrainingNames {
         let mut row = Vec::new();
         for token in raw.tokens() {
             let place = || token_place(file, &token);
-            let name = token.label().ok_or_else(|| DataError::MissingLabel { place: place() })?;
+            let name = token.label().or(self.may_lack.then_some(ABSENT));
+            let name = name.ok_or_else(|| DataError::MissingLabel { place: place() })?;
             let label = intern(&mut self.labels, name)
                 .ok_or_else(|| DataError::TooManyNames { place: place(), what: "labels" })?;
             row.clear();

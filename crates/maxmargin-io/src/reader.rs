@@ -2,6 +2,7 @@
 
 use crate::columns::BuiltInTemplate;
 use crate::crfsuite::CrfsuiteReader;
+use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::guess::guess_format;
@@ -63,6 +64,12 @@ pub trait ReadSequences {
         None
     }
 
+    /// Hands over all sequences at once, where they are there already; nothing where they have to be read.
+    /// Afterwards there is nothing left to [`read`](Self::read) here.
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        None
+    }
+
     /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
@@ -101,6 +108,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).take_pieces()
     }
 
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        (**self).take_dataset()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         (**self).read(into)
     }
@@ -133,6 +144,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn take_pieces(&mut self) -> Option<Pieces> {
         (**self).take_pieces()
+    }
+
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        (**self).take_dataset()
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

@@ -37,35 +37,37 @@ pub(crate) struct JoinedSequences {
 pub(crate) fn read_training_in_pieces(
     mut pieces: Pieces,
     format: Format,
+    may_lack: bool,
 ) -> Result<JoinedSequences, DataError> {
     let (opener, file) = (pieces.opener(), pieces.file().to_owned());
     let mut all = JoinedSequences {
         sequences: Sequences::new(),
-        names: TrainingNames::default(),
+        names: TrainingNames::new(may_lack),
         fingerprinter: Fingerprinter::new(),
         lines: 0,
     };
     let parse = |piece: Piece| {
         let before = piece.before;
-        (before, parse(piece, format, &opener))
+        (before, parse(piece, format, &opener, may_lack))
     };
     read_pieces(pieces, parse, |(before, piece)| all.join(piece, &file, before))?;
     Ok(all)
 }
 
 /// Reads a piece: in the short way if it is plain, else with the reader of its format.
-fn parse(piece: Piece, format: Format, opener: &Opener) -> SequencePiece {
+fn parse(piece: Piece, format: Format, opener: &Opener, may_lack: bool) -> SequencePiece {
     if format == Format::Crfsuite
         && piece.error.is_none()
         && let Some(parsed) = crfsuite::parse(&piece)
     {
         return parsed;
     }
-    parse_with_reader(piece, opener)
+    parse_with_reader(piece, opener, may_lack)
 }
 
-pub(super) fn parse_with_reader(piece: Piece, opener: &Opener) -> SequencePiece {
+fn parse_with_reader(piece: Piece, opener: &Opener, may_lack: bool) -> SequencePiece {
     let (mut parsed, mut raw) = (SequencePiece::default(), RawSequence::new());
+    parsed.names = TrainingNames::new(may_lack);
     let mut reader = opener.open(piece);
     loop {
         match reader.read(&mut raw) {
