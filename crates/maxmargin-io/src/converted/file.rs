@@ -116,7 +116,7 @@ pub(crate) fn open_converted(path: &Path) -> Result<ConvertedReader, DataError> 
         Ok(map) => Arc::new(map),
         Err(error) => return Err(DataError::Read { file, error }),
     };
-    let data = Opened::new(map).and_then(|opened| opened.dataset());
+    let data = Opened::new(map).and_then(Opened::dataset);
     match data {
         Ok(data) => Ok(ConvertedReader::new(file, data)),
         Err(why) => Err(DataError::Converted { file, why }),

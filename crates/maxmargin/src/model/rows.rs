@@ -29,19 +29,13 @@ pub(crate) struct NotFinite {
 pub struct BadColumns(pub(crate) &'static str);
 
 /// Rows of attributes with values, compressed, so that a pass over them reads memory in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Rows {
     /// First entry of each row, and one past the last entry.
     starts: Offsets,
     attributes: Column<u32>,
     /// Parallel to `attributes`, or empty while every value is 1.
     values: Column<f64>,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self { starts: Offsets::new(), attributes: Column::default(), values: Column::default() }
-    }
 }
 
 impl Rows {
