@@ -222,11 +222,19 @@ impl Names {
             if slot.index == FREE {
                 return Err(at);
             }
-            if slot.hash == hash && self.name(slot.index) == name {
+            if slot.hash == hash && self.bytes(slot.index) == name.as_bytes() {
                 return Ok(slot.index);
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// The name with the index `index`, without a look at where its characters begin.
+    #[inline]
+    fn bytes(&self, index: u32) -> &[u8] {
+        let index = index as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text.as_bytes()[start..self.ends[index]]
     }
 
     fn grow(&mut self) {
