@@ -94,7 +94,7 @@ def chunk_attributes(words, tags, t):
 
 def report(task, measure, rows):
     for name, value, cpu in rows:
-        print(f"| {task} | {name} | {measure} | {value:.4f} | {cpu:.1f} |", flush=True)
+        print(f"| {task} | {name} | {measure} | {value:.4f} | {cpu:.2f} |", flush=True)
 
 
 def sequences_task(task, folder, program, train, test, measure, score, key):

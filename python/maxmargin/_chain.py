@@ -41,6 +41,10 @@ class ChainSVM(FromColumns, AttributeNames, BaseSVM):
         papers.
     C : float, optional
         The same as in scikit-learn's linear SVMs: λ = 1/(C n).
+    measure : str, optional
+        What ``lam="auto"`` chooses λ by: ``"error"`` (of labels) or ``"subset"`` (of whole examples) for all models,
+        ``"chunk-f1"`` for sequences, ``"micro-f1"`` for sets of labels, ``"aer"`` for matchings, ``"iou"`` for
+        graphs, ``"pdj"`` for trees. By default the measure of the task.
     tol : float or str, default="1%"
         Training stops when the duality gap is at most this, or this share of the objective.
     max_passes : int, default=1000
@@ -162,6 +166,7 @@ default="auto"
         lam: float | str | None = "scale",
         *,
         C: float | None = None,
+        measure: str | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",

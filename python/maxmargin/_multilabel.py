@@ -103,6 +103,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         lam: float | str | None = "scale",
         *,
         C: float | None = None,
+        measure: str | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",

@@ -86,6 +86,7 @@ default="auto"
         lam: float | str | None = "scale",
         *,
         C: float | None = None,
+        measure: str | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
         solver: str = "auto",

@@ -147,3 +147,21 @@ def test_the_model_file_has_the_choice(noisy, tmp_path):
     loaded = maxmargin.load(tmp_path / "model")
     settings = json.loads(loaded._model.meta())["settings"]
     assert settings["lambda"] == model.certificate_.lam == loaded.lam
+
+
+def test_lam_is_chosen_by_the_measure_that_is_named():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 90)
+    X = np.eye(3)[y] + 0.8 * rng.normal(size=(90, 3))
+    sets = np.eye(3, dtype=int)[y]
+    for measure in ("micro-f1", "subset", "error"):
+        model = MultilabelSVM(lam="auto", measure=measure).fit(X, sets)
+        assert model.lam_source_["measure"] == measure
+        assert model.get_params()["measure"] == measure
+    assert MultilabelSVM(lam="auto").fit(X, sets).lam_source_["measure"] == "micro-f1"
+    with pytest.raises(ValueError, match="unknown measure \"f2\"; known are error, subset"):
+        MulticlassSVM(lam="auto", measure="f2").fit(X, y)
+    with pytest.raises(ValueError, match="aer"):
+        MulticlassSVM(lam="auto", measure="aer").fit(X, y)
+    with pytest.raises(ValueError, match="measure has a meaning only with lam='auto'"):
+        MulticlassSVM(measure="error").fit(X, y)

@@ -1,6 +1,6 @@
-"""Writes the reference of the package, docs/python-reference.md, from its docstrings.
+"""Writes the reference of the package, docs/reference/python.md, from its docstrings.
 
-    python python/tools/reference.py docs/python-reference.md
+    python python/tools/reference.py docs/reference/python.md
 
 The package must be installed; a test makes sure that the file is up to date.
 """
@@ -15,7 +15,7 @@ from maxmargin.compat import sklearn_crfsuite
 
 HEAD = """# The Python package, item by item
 
-Made from the docstrings by `python/tools/reference.py`; the guide is [python.md](python.md).
+Made from the docstrings by `python/tools/reference.py`; the guide is [Work in Python](../how-to/python.md).
 """
 
 #: What estimators have from scikit-learn is described there.

@@ -125,7 +125,8 @@ pub(crate) struct TrainArgs {
     /// Write the trace of the run as JSON lines
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write a self-contained report with convergence plots
+    /// Write a self-contained page: the measures of --test with a table per label, the confusions and test
+    /// examples to page through, the certificate, plots of the convergence, the heaviest weights, all settings
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Write the plots of the report as SVG pictures into a folder
@@ -316,6 +317,10 @@ pub(crate) struct SettingsArgs {
     /// Exponent on block gaps in the orders that follow them [default: 1]
     #[arg(long, allow_negative_numbers = true, value_name = "NUMBER")]
     pub(crate) gap_power: Option<f64>,
+    /// Blocks to visit as one batch, whose oracles run side by side on all threads; the result depends on
+    /// this number, and not on --threads [default: auto, or 1 with --solver bcfw]
+    #[arg(long, value_parser = batch, value_name = "N|auto")]
+    pub(crate) batch: Option<usize>,
     /// Direction of steps [default: fw]
     #[arg(long, value_parser = named::<Direction>(Direction::NAMES), value_name = "NAME")]
     pub(crate) direction: Option<Direction>,
@@ -472,6 +477,12 @@ fn number(text: &str) -> Result<f64, &'static str> {
 
 fn whole_number<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "a whole number is needed, 0 or more")
+}
+
+/// The size of a batch; 0 stands for one that adapts.
+fn batch(text: &str) -> Result<usize, &'static str> {
+    let size = if text == "auto" { Some(0) } else { text.parse().ok().filter(|size| *size > 0) };
+    size.ok_or("not a whole number of at least 1, nor `auto`")
 }
 
 fn checkpoint_every(text: &str) -> Result<CheckpointEvery, &'static str> {

@@ -204,4 +204,6 @@ fn more(verb: &str, shown: Shown) -> String {
 }
 
 #[cfg(test)]
+mod reference;
+#[cfg(test)]
 mod tests;

@@ -7,6 +7,9 @@
 use maxmargin::Settings;
 
 /// The gap, as a share of the objective, with which a run has converged.
+///
+/// Averages of all steps that are cut at 5 or 10 % predict as well on most data, but worse on superpixels, and need
+/// more memory, so the default has no average.
 const TOLERANCE: f64 = 0.01;
 
 /// The pairs of labels that have a weight in a multi-label model.

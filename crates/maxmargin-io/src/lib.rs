@@ -156,6 +156,8 @@ pub use write_error::WriteError;
 /// The code of the guides that read data, compiled and run as tests.
 #[cfg(doctest)]
 mod guides {
-    #[doc = include_str!("../../../docs/matchings.md")]
+    #[doc = include_str!("../../../docs/how-to/align-sentences.md")]
     struct Matchings;
+    #[doc = include_str!("../../../docs/how-to/embed-a-model.md")]
+    struct Embedding;
 }

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_from_all_is_no_slip() {
+    fn distant_names_get_no_suggestion() {
         let known = ["ocr-small", "ocr-large"];
         assert_eq!(suggest("ocr", known), None);
         assert_eq!(suggest("", known), None);

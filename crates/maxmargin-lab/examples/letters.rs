@@ -1,4 +1,4 @@
-//! The run that `docs/multiclass.md` shows: handwritten letters, one by one.
+//! The run that `docs/how-to/classify-rows.md` shows: handwritten letters, one by one.
 //!
 //! ```text
 //! cargo run --release -p maxmargin-lab -F benchmarks --example letters

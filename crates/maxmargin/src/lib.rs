@@ -53,7 +53,7 @@
 //! All are on by default. `serde` writes and reads settings, certificates and events; `checkpoint` stops and
 //! resumes runs; `lp` solves linear programs for factor graphs with cycles.
 //!
-//! `docs/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
+//! `docs/explanation/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
 //! `ARCHITECTURE.md` shows how the modules build on each other, and `CONTRIBUTING.md` how to add to them.
 
 pub mod evaluate;
@@ -110,22 +110,24 @@ struct Readme;
 /// The code of the guides, compiled and run as tests.
 #[cfg(doctest)]
 mod guides {
-    #[doc = include_str!("../../../docs/chains.md")]
+    #[doc = include_str!("../../../docs/how-to/tag-sequences.md")]
     struct Chains;
-    #[doc = include_str!("../../../docs/factor-graph.md")]
+    #[doc = include_str!("../../../docs/how-to/factor-graphs.md")]
     struct FactorGraph;
-    #[doc = include_str!("../../../docs/multiclass.md")]
+    #[doc = include_str!("../../../docs/how-to/classify-rows.md")]
     struct Multiclass;
-    #[doc = include_str!("../../../docs/kernels.md")]
+    #[doc = include_str!("../../../docs/how-to/use-kernels.md")]
     struct Kernels;
-    #[doc = include_str!("../../../docs/graphs.md")]
+    #[doc = include_str!("../../../docs/how-to/segment-images.md")]
     struct Graphs;
-    #[doc = include_str!("../../../docs/multilabel.md")]
+    #[doc = include_str!("../../../docs/how-to/label-sets.md")]
     struct Multilabel;
-    #[doc = include_str!("../../../docs/trees.md")]
+    #[doc = include_str!("../../../docs/how-to/find-poses.md")]
     struct Trees;
-    #[doc = include_str!("../../../docs/product.md")]
+    #[doc = include_str!("../../../docs/how-to/other-functions.md")]
     struct Product;
-    #[doc = include_str!("../../../docs/methods.md")]
+    #[doc = include_str!("../../../docs/explanation/methods.md")]
     struct Methods;
+    #[doc = include_str!("../../../docs/how-to/own-oracle-rust.md")]
+    struct OwnOracle;
 }

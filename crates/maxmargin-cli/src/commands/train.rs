@@ -295,6 +295,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         Some(Lambda::Auto | Lambda::Scale | Lambda::PerExample) => settings.lambda = None,
         None => {}
     }
+    settings.batch = args.batch.or(settings.batch);
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
     settings.patience = args.patience.or(settings.patience);
@@ -315,6 +316,7 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
             (args.direction.is_some_and(|d| d != Direction::FrankWolfe), "--direction"),
             (args.cache.is_some_and(|c| c != Caching::Off), "--cache"),
             (args.cache_bytes.is_some(), "--cache-bytes"),
+            (args.batch.is_some(), "--batch"),
         ] {
             if given {
                 bail!(
@@ -331,9 +333,11 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
         );
     }
     let follows_gaps = matches!(solver, Solver::Auto | Solver::BlockCoordinate);
-    for (given, option) in
-        [(args.gap_power.is_some(), "--gap-power"), (args.cache_bytes.is_some(), "--cache-bytes")]
-    {
+    for (given, option) in [
+        (args.gap_power.is_some(), "--gap-power"),
+        (args.cache_bytes.is_some(), "--cache-bytes"),
+        (args.batch.is_some(), "--batch"),
+    ] {
         if given && !follows_gaps {
             bail!("{option} has no meaning with --solver {solver}\nhint: leave it out");
         }

@@ -48,7 +48,7 @@ fn tampering_with_weights_shows_in_the_objective() {
 }
 
 #[test]
-fn what_means_nothing_to_a_method_is_refused() {
+fn options_of_other_methods_are_refused() {
     let desk = Desk::new();
     desk.write("rows.svm", "1 1:1\n2 2:1\n1,2,3 1:1 2:1\n");
     desk.run("train pets.crf -q -o pets.model").ok();

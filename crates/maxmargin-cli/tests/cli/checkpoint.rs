@@ -175,7 +175,7 @@ fn a_checkpoint_that_cannot_be_written_does_not_cost_the_model() {
 }
 
 #[test]
-fn what_cannot_be_resumed_is_refused_in_words() {
+fn unsuitable_checkpoints_are_refused_with_a_reason() {
     let desk = Desk::new();
     let train = "train pets.crf -q --solver bcfw --max-passes 4 --tolerance 0";
     desk.run(&format!("{train} --checkpoint run.ckpt -o pets.model")).ok();

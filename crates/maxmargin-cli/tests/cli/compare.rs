@@ -193,7 +193,7 @@ fn a_winner_is_named_however_short_the_budget_is() {
 
 /// The perceptron knows nothing of λ: its gap grows while the others fall.
 #[test]
-fn what_is_off_the_scale_is_switched_off_and_said_so() {
+fn curves_off_the_scale_are_hidden_with_a_note() {
     let desk = Desk::new();
     let methods = "bcfw,bcfw+gap,bcfw+pairwise,perceptron";
     desk.run(&format!(

@@ -110,7 +110,7 @@ fn every_verb_knows_kernels() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn options_without_meaning_are_refused() {
     let desk = desk();
     desk.run("train pets.crf -q -o plain.model").ok();
     insta::assert_snapshot!(desk.session(
@@ -140,7 +140,7 @@ fn what_has_no_meaning_is_refused() {
 type Inputs = Vec<Vec<(u32, f64)>>;
 
 #[test]
-fn whatever_is_tampered_with_is_noticed() {
+fn tampering_is_noticed() {
     let desk = desk();
     desk.run("train pets.crf --kernel rbf -q -o k.model").ok();
     let change = |change: &dyn Fn(&mut Model)| {

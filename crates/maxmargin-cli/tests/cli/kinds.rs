@@ -226,7 +226,7 @@ fn options_of_other_kinds_are_refused() {
 }
 
 #[test]
-fn what_a_model_is_told_stays_with_it() {
+fn a_model_keeps_its_options() {
     let desk = desk();
     desk.write("costs.txt", "# a mistake that hurts\n1 2 5\n\n3 1 0.5\n");
     for (data, options) in [

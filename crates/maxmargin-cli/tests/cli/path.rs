@@ -182,7 +182,7 @@ fn models_are_picked_from_a_path_file() {
 }
 
 #[test]
-fn what_is_not_on_the_path_cannot_be_picked() {
+fn a_lambda_off_the_path_cannot_be_picked() {
     let desk = Desk::with_model("-q");
     // Two words that contradict each other: no path over these ends by itself.
     desk.write("torn.crf", "NN\tw=a\n\nVB\tw=a\n");

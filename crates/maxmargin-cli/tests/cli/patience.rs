@@ -100,7 +100,7 @@ fn without_patience_the_error_is_only_told() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn senseless_options_are_refused() {
     let desk = Desk::new();
     desk.write("one.crf", "NN\tw=cat\nVB\tw=purrs\n");
     desk.write("s.toml", "patience = 0\n");

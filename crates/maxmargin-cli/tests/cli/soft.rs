@@ -39,7 +39,7 @@ fn every_training_has_its_words() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn options_without_meaning_are_refused() {
     let desk = desk();
     insta::assert_snapshot!(desk.session(
         "train sets.svm --training hard
@@ -193,7 +193,7 @@ fn states_are_shown_true_and_predicted() {
 }
 
 #[test]
-fn whatever_is_tampered_with_is_noticed() {
+fn tampering_is_noticed() {
     let desk = desk();
     desk.run(&format!("train sets.svm -q --training soft --multipliers 2 {BY_NAME} -o s.model"))
         .ok();

@@ -136,7 +136,7 @@ const CHANGES: [Change<Model>; 30] = [
 ];
 
 #[test]
-fn whatever_is_changed_in_a_model_is_noticed() {
+fn every_change_in_a_model_is_noticed() {
     let desk = Desk::with_model("-q --lambda 0.1 --tolerance 1e-3");
     let good = desk.model("pets.model");
     assert_eq!(good.meta.status, Status::Converged);
@@ -209,7 +209,7 @@ const PATH_CHANGES: [Change<PathFile>; 8] = [
 ];
 
 #[test]
-fn whatever_is_changed_in_a_path_file_is_refused() {
+fn every_change_in_a_path_file_is_refused() {
     let desk = Desk::new();
     desk.run("path pets.crf --epsilon 0.05 -p pets.path -q").ok();
     let good = PathFile::load(desk.path("pets.path")).unwrap();

@@ -21,7 +21,7 @@ fn pairs_come_with_or_without_links_and_parts() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn errors_name_their_place() {
     for (text, message) in [
         (
             "a b\n",
@@ -63,7 +63,7 @@ fn what_is_wrong_is_named_with_its_place() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_alignments_are_read_back() {
     let text = "train\ta b\tc d\t1-2 2p1\ntrain\tx\ty\t\n";
     let mut written = Vec::new();
     for pair in read(text).unwrap() {

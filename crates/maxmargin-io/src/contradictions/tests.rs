@@ -79,7 +79,7 @@ fn true_models_have_no_findings() {
 type Change = (fn(&mut Model), &'static str);
 
 #[test]
-fn what_a_model_says_against_itself_is_found_without_data() {
+fn contradictions_within_a_model_are_found_without_data() {
     let changes: [Change; 12] = [
         (
             |m| m.meta.certificate.lambda = 0.2,

@@ -1,4 +1,4 @@
-//! JSON with every field kept: what comes twice is an error, not a surprise.
+//! JSON with every field kept. A field that appears twice is an error.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for AnyValue {
         while let Some((name, value)) = map.next_entry::<String, Json>()? {
             if !seen.insert(name.clone()) {
                 let name = crate::error::quote(&name);
-                return Err(A::Error::custom(format_args!("the field {name} comes twice")));
+                return Err(A::Error::custom(format_args!("the field {name} appears twice")));
             }
             fields.push((name, value));
         }

@@ -16,7 +16,7 @@ use crate::lines::Lines;
 ///
 /// (on one line). `truth`, `cost` and `weight` may be left out: the truth is then not known, cost and
 /// weight are 1. Blank lines are skipped. Fields that are not known are refused, and so are those
-/// that come twice. The whole format is described in `docs/factor-graph-format.md`.
+/// that come twice. The whole format is described in `docs/reference/factor-graph-format.md`.
 ///
 /// ```
 /// use maxmargin_io::{FactorGraphReader, Lines, RawFactorGraph};

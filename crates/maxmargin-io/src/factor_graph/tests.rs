@@ -42,7 +42,7 @@ fn a_graph_is_read_as_it_stands() {
 /// The sample in the description of the format is in the format.
 #[test]
 fn the_documentation_is_true() {
-    let page = include_str!("../../../../docs/factor-graph-format.md");
+    let page = include_str!("../../../../docs/reference/factor-graph-format.md");
     let sample = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let data = read_factor_graphs(reader(sample)).unwrap();
     assert_eq!((data.graphs.len(), data.names.templates.len()), (2, 2));
@@ -162,14 +162,14 @@ fn errors_name_the_line_and_the_field() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_where_it_is() {
+fn invalid_json_is_refused_with_its_place() {
     for (text, expected) in [
         ("{\"variables\": [}", "g.jsonl:1:16: not valid JSON: expected value"),
         ("{\"ä\": 1,}", "g.jsonl:1:9: not valid JSON: trailing comma"),
         ("{} {}", "g.jsonl:1:4: not valid JSON: trailing characters"),
         ("{\"a\": 1e999}", "g.jsonl:1:11: not valid JSON: number out of range"),
         ("{\"a\": NaN}", "g.jsonl:1:7: not valid JSON: expected value"),
-        ("{\"a\": 1, \"a\": 2}", "g.jsonl:1:16: not valid JSON: the field `a` comes twice"),
+        ("{\"a\": 1, \"a\": 2}", "g.jsonl:1:16: not valid JSON: the field `a` appears twice"),
     ] {
         assert_eq!(error(text), expected, "{text}");
     }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_common_to_all_rows_does_not_count() {
+    fn values_common_to_all_rows_do_not_count() {
         // The variance of 9 and 11 is 1, and their mean square 101.
         assert!((spread(&rows(&[9.0, 11.0], None)) - 1.0 / 101.0).abs() < 1e-12);
         assert!((spread(&rows(&[-1.0, 1.0], None)) - 1.0).abs() < 1e-12);

@@ -5,6 +5,7 @@
 
 mod clipped;
 mod point;
+mod pool;
 mod rebuild;
 mod state;
 mod step;

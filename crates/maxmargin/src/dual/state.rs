@@ -6,7 +6,7 @@ use super::rebuild::{CHUNK, ChunkSums, Squares, WeightChunk};
 use super::step::{Pace, Stride};
 use super::workers::Workers;
 use crate::problem::bounds::bounds_in_force;
-use crate::problem::{Blocks, SparseVec, Worker};
+use crate::problem::{Blocks, Sink as _, SparseVec, Worker};
 use crate::util::prefetch::prefetch;
 use crate::util::rounding::ROUNDING;
 
@@ -179,6 +179,40 @@ impl<'p> DualState<'p> {
             None => {
                 let scale = -gamma * self.shares.of(i) / self.lambda;
                 self.problem.scatter(i, scale, way, (&mut self.w).into());
+            }
+            Some(clipped) => clipped.go(gamma, &mut self.w),
+        }
+        self.dual += gain;
+    }
+
+    /// As [`stride`](Self::stride), for a way that is given by the change of w, term by term, and by its
+    /// curvature, which only counts without bounds.
+    pub(crate) fn stride_along(
+        &mut self,
+        terms: &SparseVec,
+        slope: f64,
+        curvature: f64,
+        longest: f64,
+        pace: Pace,
+    ) -> Option<Stride> {
+        let Some(clipped) = &mut self.clipped else {
+            return pace.stride(slope, curvature, longest);
+        };
+        if slope <= 0.0 {
+            return Some(Stride::default());
+        }
+        let way = clipped.new_way();
+        terms.entries().iter().for_each(|&(feature, value)| way.add(feature as usize, value));
+        clipped.stride(self.lambda, slope, longest, pace)
+    }
+
+    /// As [`follow`](Self::follow), for a way that is given by the change of w, term by term.
+    pub(crate) fn follow_along(&mut self, terms: &SparseVec, Stride { gamma, gain }: Stride) {
+        match &mut self.clipped {
+            None => {
+                for &(feature, value) in terms.entries() {
+                    self.w[feature as usize] += gamma * value;
+                }
             }
             Some(clipped) => clipped.go(gamma, &mut self.w),
         }

@@ -1,13 +1,13 @@
 //! Threads with their scratch memory.
 //!
 //! Only maps over blocks run in parallel. Each result has its own place, so the outcome does not depend on
-//! which thread did what. Threads are scoped and started for each piece of work: that takes tens of
-//! microseconds, next to nothing beside an exact pass, and leaves no pool behind that an oracle with
-//! threads of its own could get entangled with. See `docs/decisions/0004-deterministic-runs.md`.
+//! which thread did what. The helpers belong to one run and do nothing but its work, so an oracle with
+//! threads of its own cannot get entangled with them. See `docs/decisions/0004-deterministic-runs.md`.
 
 use super::point::{Corner, Move};
+use super::pool::Pool;
 use crate::problem::{Blocks, SparseVec, Worker};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Everything one thread needs to look at a block; reused from visit to visit.
 pub(crate) struct Scratch<'p> {
@@ -59,27 +59,38 @@ impl<'p> Scratch<'p> {
     }
 }
 
-/// Runs work over all blocks on a fixed number of threads.
+/// Runs work over many blocks on a fixed number of threads.
 ///
 /// Each block's result goes to its own place, so nothing depends on which thread did what.
 pub(crate) struct Workers<'p> {
-    /// One for each thread. The first belongs to the calling thread.
-    scratches: Vec<Scratch<'p>>,
+    /// The scratch of the calling thread.
+    own: Scratch<'p>,
+    /// One for each helper.
+    others: Vec<Mutex<Scratch<'p>>>,
+    pool: Pool,
+    /// How many blocks are handed out at once.
+    chunk: usize,
 }
 
-/// Blocks handed out at once: enough to hide the cost of handing out, few enough to balance.
+/// Blocks handed out at once if nothing is known of them: enough to hide the cost of handing out, few enough to balance.
 const CHUNK: usize = 32;
 
 impl<'p> Workers<'p> {
     /// The number of threads.
     pub(crate) fn count(&self) -> usize {
-        self.scratches.len()
+        1 + self.others.len()
     }
 
     /// Workers for at most `threads` threads.
     pub(crate) fn new(problem: &'p dyn Blocks, threads: usize) -> Self {
-        let threads = threads.clamp(1, problem.examples().div_ceil(CHUNK).max(1));
-        Self { scratches: (0..threads).map(|_| Scratch::new(problem)).collect() }
+        let helpers = threads.clamp(1, problem.examples().max(1)) - 1;
+        let others = (0..helpers).map(|_| Mutex::new(Scratch::new(problem))).collect();
+        Self { own: Scratch::new(problem), others, pool: Pool::default(), chunk: CHUNK }
+    }
+
+    /// From now on, hands out blocks one by one: each takes so long that a few are worth all threads.
+    pub(crate) fn hand_out_singly(&mut self) {
+        self.chunk = 1;
     }
 
     /// Calls `work` with every index and its entry of `results`, and a scratch to work with.
@@ -88,7 +99,7 @@ impl<'p> Workers<'p> {
         results: &mut [T],
         work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
     ) {
-        self.for_each_chunk(results, CHUNK, |first, scratch, results| {
+        self.for_each_chunk(results, self.chunk, |first, scratch, results| {
             for (offset, result) in results.iter_mut().enumerate() {
                 work(first + offset, scratch, result);
             }
@@ -102,25 +113,30 @@ impl<'p> Workers<'p> {
         size: usize,
         work: impl Fn(usize, &mut Scratch<'p>, &mut [T]) + Sync,
     ) {
-        let helpers = items.len().div_ceil(size).clamp(1, self.scratches.len()) - 1;
+        let helpers = items.len().div_ceil(size).clamp(1, self.count()) - 1;
         let queue = Mutex::new(items.chunks_mut(size).enumerate());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = || lock(&queue).next();
         let work_off = |scratch: &mut Scratch<'p>| {
             while let Some((chunk, items)) = next() {
                 work(chunk * size, scratch, items);
             }
         };
-        let (own, others) = self.scratches.split_at_mut(1);
-        std::thread::scope(|scope| {
-            for scratch in &mut others[..helpers] {
-                scope.spawn(|| work_off(scratch));
-            }
-            work_off(&mut own[0]);
+        if helpers == 0 {
+            return work_off(&mut self.own);
+        }
+        let (own, others) = (Mutex::new(&mut self.own), &self.others);
+        self.pool.run(helpers, &|number| match number {
+            0 => work_off(&mut *lock(&own)),
+            _ => work_off(&mut lock(&others[number - 1])),
         });
     }
 
     /// The scratch of the calling thread, for sequential work.
     pub(crate) fn scratch(&mut self) -> &mut Scratch<'p> {
-        &mut self.scratches[0]
+        &mut self.own
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -162,8 +162,17 @@ pub struct Choice {
     pub direction: Direction,
     /// Whether corners are kept and used again.
     pub cache: Caching,
+    /// The size of batches, or 0 if it adapts.
+    #[cfg_attr(feature = "serde", serde(default = "one"))]
+    pub batch: usize,
     /// The reason, as a sentence.
     pub reason: String,
+}
+
+/// Before there were batches, blocks were visited one by one.
+#[cfg(feature = "serde")]
+fn one() -> usize {
+    1
 }
 
 /// The result of a run: the [`Solution`](crate::Solution) without its vectors.

@@ -7,6 +7,10 @@
 //! did worse than where it began, and it does not run after noise. Work is limited in oracle calls, and not by
 //! the clock, so that runs repeat.
 //!
+//! The folds of a λ, and the λ at both ends, are trained side by side. What is tried does not depend on the number
+//! of threads, because the same λ go together on one thread as on many. Errors are measured afterwards, one after
+//! the other in a fixed order.
+//!
 //! The regularization path would do as well, but its ε is absolute: where the objective falls below ε, the
 //! path ends, although a smaller λ may still predict better.
 
@@ -14,9 +18,11 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::observe::Status;
 use crate::problem::Blocks;
-use crate::run::Interrupt;
+use crate::run::{Interrupt, Solution};
 use crate::settings::{BlockCoordinate, BlockStep, Method, Reuse, Settings};
 use crate::trainer::Trainer;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// From each λ to the next one outwards. Around the best one, the steps are the root of this.
 const FACTOR: f64 = 4.0;
@@ -117,7 +123,8 @@ pub struct LambdaChoice {
 /// The folds are parts of the data: one with data of its own to measure on, or several, each of which leaves out
 /// some of the examples. Of the settings, the search uses the seed and the number of threads, and the parts of
 /// the block-coordinate loop if that is the solver. Otherwise it uses `auto`, which the clock can steer where
-/// oracle calls are expensive. `watch` is told of every λ. An interrupt ends the search with the best λ so far.
+/// oracle calls are expensive. Folds, and the λ at both ends, are trained side by side on as many threads as the
+/// settings say; the choice does not depend on their number. `watch` is told of every λ. An interrupt ends the search with the best λ so far.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -190,7 +197,7 @@ struct Search<'s, 'f, W> {
 
 impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
     fn run(&mut self) -> Result<(), TrainError> {
-        if !self.try_step(0.0)? {
+        if !self.try_steps(&[0.0])? {
             return Ok(());
         }
         self.first_calls = self.calls;
@@ -199,77 +206,113 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         loop {
             let goes_down = low > -MOST_STEPS && !self.is_clearly_worse(low);
             let goes_up = high < MOST_STEPS && !self.is_clearly_worse(high);
+            let mut steps = Vec::new();
             if goes_up {
                 high += 1;
-                if !self.try_step(f64::from(high))? {
-                    return Ok(());
-                }
+                steps.push(f64::from(high));
             }
             if goes_down {
                 low -= 1;
-                if !self.try_step(f64::from(low))? {
-                    return Ok(());
-                }
+                steps.push(f64::from(low));
             }
-            if !goes_down && !goes_up {
+            if steps.is_empty() {
                 break;
+            }
+            if !self.try_steps(&steps)? {
+                return Ok(());
             }
         }
         // Then around the best.
         let best = self.best().step;
-        for step in [best - 0.5, best + 0.5] {
-            if !self.try_step(step)? {
-                return Ok(());
-            }
-        }
+        self.try_steps(&[best - 0.5, best + 0.5])?;
         Ok(())
     }
 
-    /// Trains all folds at a step; false if the search is to end.
-    fn try_step(&mut self, step: f64) -> Result<bool, TrainError> {
+    /// Trains all folds at some steps, side by side; false if the search is to end.
+    fn try_steps(&mut self, steps: &[f64]) -> Result<bool, TrainError> {
         let is_first = self.tried.is_empty();
-        // What is left has to be enough for a λ that takes as long as the first.
-        let spent = (self.calls + self.first_calls) as f64;
-        if !is_first && spent > BUDGET * self.first_calls as f64 {
-            return Ok(false);
+        let affordable = if is_first { steps.len() } else { self.affordable(steps.len()) };
+        let jobs = self.jobs(&steps[..affordable], is_first);
+        let mut solutions = self.train(&jobs).into_iter();
+        for &step in &steps[..affordable] {
+            let (mut sum, mut of) = (0.0, 0);
+            for (fold, points) in self.folds.iter_mut().zip(&mut self.points) {
+                let Some(solution) = solutions.next() else { return Ok(false) };
+                let solution = solution?;
+                self.calls += solution.totals.oracle_calls;
+                if solution.status == Status::Interrupted {
+                    return Ok(false);
+                }
+                let found = (fold.error)(&solution.weights);
+                if !found.error.is_finite() {
+                    return Err(TrainError::Validation { error: found.error });
+                }
+                sum += found.error;
+                of += found.of;
+                points.push((step, solution.dual));
+            }
+            let error = HeldOutError { error: sum / self.folds.len().max(1) as f64, of };
+            self.tried.push(Trial { step, error });
+            let lambda = self.around * FACTOR.powf(step);
+            (self.watch)(&TriedLambda { lambda, error: error.error });
         }
+        Ok(affordable == steps.len() && !self.interrupt.is_raised())
+    }
+
+    /// How many of `wanted` λ the budget still has room for, if each takes as long as the first.
+    fn affordable(&self, wanted: usize) -> usize {
+        let budget = BUDGET * self.first_calls as f64;
+        let fits = |&more: &usize| (self.calls + more as u64 * self.first_calls) as f64 <= budget;
+        (1..=wanted).take_while(fits).count()
+    }
+
+    /// The trainings of some steps: all folds of the first one, then those of the next.
+    fn jobs(&self, steps: &[f64], is_first: bool) -> Vec<Job<'_>> {
         // On average over the folds.
         let most = (MOST_TIMES_FIRST * self.first_calls / self.folds.len().max(1) as u64).max(1);
-        let factor = FACTOR.powf(step);
-        let (mut sum, mut of) = (0.0, 0);
-        for (fold, points) in self.folds.iter_mut().zip(&mut self.points) {
-            let near = points.iter().min_by(|a, b| {
-                let distance = |p: &(f64, DualPoint)| (p.0 - step).abs();
-                distance(a).total_cmp(&distance(b))
-            });
-            let mut trainer = Trainer::new(Settings {
-                lambda: Some(fold.around * factor),
-                max_oracle_calls: (!is_first).then_some(most),
-                ..self.training.clone()
-            })
-            .interrupt(self.interrupt.clone());
-            if let Some((from, point)) = near {
+        let job = |step: f64, fold: &LambdaFold<'_>| Settings {
+            lambda: Some(fold.around * FACTOR.powf(step)),
+            max_oracle_calls: (!is_first).then_some(most),
+            ..self.training.clone()
+        };
+        let mut jobs = Vec::new();
+        for &step in steps {
+            for (fold, points) in self.folds.iter().zip(&self.points) {
+                let near = points.iter().min_by(|a, b| {
+                    let distance = |p: &(f64, DualPoint)| (p.0 - step).abs();
+                    distance(a).total_cmp(&distance(b))
+                });
                 // At a smaller λ the weights are kept, at a larger one the dual variables.
-                let ratio = FACTOR.powf(step - from).min(1.0);
-                trainer = trainer.follow(point.rescaled(fold.problem, ratio));
+                let start = near.map(|(from, point)| (point, FACTOR.powf(step - from).min(1.0)));
+                jobs.push(Job { problem: fold.problem, settings: job(step, fold), start });
             }
-            let solution = trainer.train(fold.problem)?;
-            self.calls += solution.totals.oracle_calls;
-            if solution.status == Status::Interrupted {
-                return Ok(false);
-            }
-            let found = (fold.error)(&solution.weights);
-            if !found.error.is_finite() {
-                return Err(TrainError::Validation { error: found.error });
-            }
-            sum += found.error;
-            of += found.of;
-            points.push((step, solution.dual));
         }
-        let error = HeldOutError { error: sum / self.folds.len().max(1) as f64, of };
-        self.tried.push(Trial { step, error });
-        (self.watch)(&TriedLambda { lambda: self.around * factor, error: error.error });
-        Ok(!self.interrupt.is_raised())
+        jobs
+    }
+
+    /// The solutions of all jobs, in their order. Threads that have no job of their own are shared out.
+    fn train(&self, jobs: &[Job<'_>]) -> Vec<Result<Solution, TrainError>> {
+        let threads = self.training.checked().map_or(1, |checked| checked.thread_count());
+        let side_by_side = threads.min(jobs.len()).max(1);
+        let threads_each = (threads / side_by_side).max(1);
+        let found: Vec<OnceLock<Result<Solution, TrainError>>> =
+            jobs.iter().map(|_| OnceLock::new()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((job, found)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                jobs.get(at).zip(found.get(at))
+            } {
+                found.get_or_init(|| job.train(threads_each, self.interrupt));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..side_by_side {
+                scope.spawn(work);
+            }
+            work();
+        });
+        found.into_iter().filter_map(OnceLock::into_inner).collect()
     }
 
     /// The trial with the least error; among ties, the one nearest to where the search began.
@@ -302,6 +345,25 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         tried.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
         let (lambda, around, oracle_calls) = (at(best), self.around, self.calls);
         LambdaChoice { lambda, around, tried, oracle_calls }
+    }
+}
+
+/// One training of a search.
+struct Job<'a> {
+    problem: &'a dyn Blocks,
+    settings: Settings,
+    /// A dual point of the same problem to begin at, and what to rescale it by.
+    start: Option<(&'a DualPoint, f64)>,
+}
+
+impl Job<'_> {
+    fn train(&self, threads: usize, interrupt: &Interrupt) -> Result<Solution, TrainError> {
+        let settings = Settings { threads, ..self.settings.clone() };
+        let mut trainer = Trainer::new(settings).interrupt(interrupt.clone());
+        if let Some((point, ratio)) = self.start {
+            trainer = trainer.follow(point.rescaled(self.problem, ratio));
+        }
+        trainer.train(self.problem)
     }
 }
 

@@ -10,6 +10,9 @@ use crate::error::TrainError;
 use crate::problem::Quality;
 use std::time::Instant;
 
+/// Oracle calls that take longer are handed out one by one, however few there are.
+const LONG_CALL: f64 = 20e-6;
+
 /// The point with the largest dual value so far, which is a lower bound of every primal value.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -119,6 +122,9 @@ impl<'p> Run<'p, '_> {
     /// The certificate of the current iterate, or of another state, by exact oracles.
     fn certify(&mut self, other: Option<&DualState<'p>>) -> Result<Certificate, TrainError> {
         let begin = Instant::now();
+        if self.undisturbed_call() > LONG_CALL {
+            self.workers.hand_out_singly();
+        }
         let state = other.unwrap_or(&self.state);
         let readings = &mut self.readings;
         exact_pass(

@@ -80,6 +80,20 @@ impl<'p> Run<'p, '_> {
             .for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
     }
 
+    /// Runs `work` on every block of a batch in parallel, timed as oracle calls. The caller counts them.
+    pub(crate) fn batch_oracles<T: Send>(
+        &mut self,
+        batch: &mut [T],
+        work: impl Fn(&dyn Blocks, &DualState<'p>, &mut Scratch<'_>, &mut T) + Sync,
+    ) {
+        let begin = Instant::now();
+        let (problem, state) = (self.problem, &self.state);
+        self.workers.for_each_chunk(batch, 1, |_, scratch, one| {
+            work(problem, state, scratch, &mut one[0]);
+        });
+        self.oracle_timer.add(begin.elapsed().as_secs_f64());
+    }
+
     /// The state and the scratch of the sequential thread, side by side.
     pub(crate) fn state_and_scratch(&mut self) -> (&mut DualState<'p>, &mut Scratch<'p>) {
         (&mut self.state, self.workers.scratch())

@@ -23,12 +23,12 @@ impl SettingsRecord {
             Average as AverageOf, Cache, Direction as DirectionOf, Order as OrderOf, Step as StepOf,
         };
         let reuse = Reuse { factor: self.cache_factor, nu: self.cache_nu, bytes: self.cache_bytes };
-        let gap_power = self.gap_power;
+        let (gap_power, batch) = (self.gap_power, self.batch_size());
         let method = match self.solver {
             Solver::Auto => {
                 let average = self.has(AverageOf, BlockAverage::of(self.average))?;
                 self.has_only_defaults(&[DirectionOf, Cache, OrderOf, StepOf])?;
-                Method::Auto(Auto { average, gap_power, reuse })
+                Method::Auto(Auto { average, gap_power, reuse, batch })
             }
             Solver::BlockCoordinate => {
                 let average = self.has(AverageOf, BlockAverage::of(self.average))?;
@@ -40,6 +40,7 @@ impl SettingsRecord {
                     cache,
                     reuse,
                     average,
+                    batch,
                 })
             }
             Solver::FrankWolfe => {
@@ -97,6 +98,10 @@ impl SettingsRecord {
         }
         if matches!(self.solver, Solver::Auto | Solver::BlockCoordinate) {
             return Ok(());
+        }
+        if let Some(batch) = self.batch {
+            let why = "only auto and bcfw visit blocks in batches";
+            return self.refuse(format!("batch {batch}"), why);
         }
         let (plain, why) = (Reuse::default(), "only auto and bcfw remember corners");
         if self.gap_power != 1.0 {
@@ -275,6 +280,7 @@ mod tests {
             let remembers = matches!(solver, Solver::Auto | Solver::BlockCoordinate);
             for (what, other) in [
                 ("gap_power 2", SettingsRecord { gap_power: 2.0, ..plain.clone() }),
+                ("batch 4", SettingsRecord { batch: Some(4), ..plain.clone() }),
                 ("cache_factor 0.5", SettingsRecord { cache_factor: 0.5, ..plain.clone() }),
                 ("cache_nu 0.5", SettingsRecord { cache_nu: 0.5, ..plain.clone() }),
                 ("cache_bytes 7", SettingsRecord { cache_bytes: 7, ..plain.clone() }),

@@ -87,6 +87,9 @@ pub struct Auto {
     pub gap_power: f64,
     /// When a remembered corner is good enough. Default: see [`Reuse`].
     pub reuse: Reuse,
+    /// As [`BlockCoordinate::batch`]. Default: 0, but 1 if oracle calls turn out to be too short to share
+    /// out.
+    pub batch: usize,
 }
 
 /// The choices of [`Solver::BlockCoordinate`]; they combine freely.
@@ -117,6 +120,11 @@ pub struct BlockCoordinate {
     pub reuse: Reuse,
     /// Whether the returned weights are an average over all steps. Default: `None`.
     pub average: BlockAverage,
+    /// How many blocks are visited as one batch: their oracles run side by side, on all threads, at one
+    /// w, and then each block takes its own step. With 0, the size adapts to how well that works. The
+    /// result depends on this number and not on the number of threads. Blocks that are
+    /// [simplices](crate::Simplices) are always visited one by one. Default: 1.
+    pub batch: usize,
 }
 
 /// When a remembered corner is good enough, and how many are remembered.
@@ -145,7 +153,7 @@ impl Default for Reuse {
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { average: BlockAverage::None, gap_power: 1.0, reuse: Reuse::default() }
+        Self { average: BlockAverage::None, gap_power: 1.0, reuse: Reuse::default(), batch: 0 }
     }
 }
 
@@ -158,6 +166,7 @@ impl Default for BlockCoordinate {
             cache: Caching::default(),
             reuse: Reuse::default(),
             average: BlockAverage::None,
+            batch: 1,
         }
     }
 }

@@ -53,7 +53,8 @@ pub struct Settings {
     pub relative_tolerance: f64,
     /// Stop after this many passes (n block visits each). Default: 1000.
     pub max_passes: u64,
-    /// Stop after this many oracle calls, those of gap passes included. Default: no limit.
+    /// Stop after this many oracle calls, those of gap passes included. A batch that has begun is finished.
+    /// Default: no limit.
     pub max_oracle_calls: Option<u64>,
     /// Stop after this many seconds. The last exact pass is planned for: training ends so much earlier that
     /// the certificate should be there in time. Default: no limit.
@@ -66,7 +67,7 @@ pub struct Settings {
     pub gap_every: u64,
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Number of threads for gap passes; 0 means all cores. The result does not depend on it.
+    /// Number of threads for batches and gap passes; 0 means all cores. The result does not depend on it.
     /// Default: 0.
     pub threads: usize,
     /// Whether events of gap passes carry the gap of every block. Default: no.

@@ -48,6 +48,9 @@ pub struct SettingsRecord {
     pub cache_nu: f64,
     /// See [`Reuse::bytes`].
     pub cache_bytes: u64,
+    /// See [`BlockCoordinate::batch`](crate::BlockCoordinate::batch). Without a number, the default of
+    /// the solver.
+    pub batch: Option<usize>,
     /// The size of Frank-Wolfe steps.
     pub step: Step,
     /// Whether the returned weights are an average over all steps.
@@ -107,12 +110,17 @@ impl Settings {
     pub fn record(&self) -> SettingsRecord {
         let (mut order, mut step) = (Order::default(), BlockStep::default());
         let (mut gap_power, mut cache, mut reuse) = (1.0, Caching::default(), Reuse::default());
-        let mut rate = DEFAULT_RATE;
+        let (mut rate, mut batch) = (DEFAULT_RATE, None);
         match &self.method {
-            Method::Auto(auto) => (gap_power, reuse) = (auto.gap_power, auto.reuse),
+            Method::Auto(auto) => {
+                (gap_power, reuse) = (auto.gap_power, auto.reuse);
+                batch = Some(auto.batch).filter(|size| *size != default_batch(Solver::Auto));
+            }
             Method::BlockCoordinate(chosen) => {
                 (order, step, cache) = (chosen.order, chosen.step, chosen.cache);
                 (gap_power, reuse) = (chosen.gap_power, chosen.reuse);
+                let usual = default_batch(Solver::BlockCoordinate);
+                batch = Some(chosen.batch).filter(|size| *size != usual);
             }
             Method::FrankWolfe { step: size } => step = BlockStep::FrankWolfe(*size),
             Method::Subgradient { order: own, .. } => order = (*own).into(),
@@ -135,6 +143,7 @@ impl Settings {
             cache_factor: reuse.factor,
             cache_nu: reuse.nu,
             cache_bytes: reuse.bytes,
+            batch,
             step,
             average: self.method.average(),
             rate,
@@ -152,7 +161,17 @@ impl Settings {
     }
 }
 
+/// The size of batches of a solver, if none is given: `auto` finds one.
+fn default_batch(solver: Solver) -> usize {
+    usize::from(solver != Solver::Auto)
+}
+
 impl SettingsRecord {
+    /// The size of batches, or 0 if it adapts.
+    pub(crate) fn batch_size(&self) -> usize {
+        self.batch.unwrap_or_else(|| default_batch(self.solver))
+    }
+
     /// The settings that the names say.
     ///
     /// # Errors

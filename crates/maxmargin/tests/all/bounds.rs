@@ -6,7 +6,7 @@ use crate::common::reference::visits;
 use crate::common::rows::any_rows;
 use crate::common::subgradients::{average, dual_averaging};
 use crate::common::{
-    assert_all_close, assert_close, assert_proven, bcfw, cases, norm_sq, qp, watch,
+    assert_all_close, assert_close, assert_proven, bcfw, cases, in_batches, norm_sq, qp, watch,
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::{
@@ -73,6 +73,7 @@ fn methods(lambda: f64) -> Vec<Settings> {
             }
         }
     }
+    all.extend(in_batches(&base));
     all
 }
 

@@ -4,7 +4,7 @@
 use crate::common::bits::{fingerprint, random_chain, timeless, timeless_rows, tokens};
 use crate::common::chains::any_chain;
 use crate::common::problems::{Enumerated, ViaPsi, Watched, any_polytope, bounded};
-use crate::common::{Rows, bcfw, cases, watch};
+use crate::common::{Rows, bcfw, cases, in_batches, watch};
 use maxmargin::observe::{Control, Event, JsonLines, Totals};
 use maxmargin::{
     Average, Bounded, Bounds, Caching, Checkpoint, CheckpointEvery, Direction, DualPoint,
@@ -47,6 +47,7 @@ fn every_method() -> Vec<Settings> {
             );
         }
     }
+    all.extend(in_batches(&base));
     all
 }
 

@@ -156,6 +156,35 @@ fn parts_that_are_named_make_the_same_bits_on_any_number_of_threads() {
     assert_eq!(found[0], found[1]);
 }
 
+/// Folds and λ that are trained side by side are measured in the same order, with the same weights.
+#[test]
+fn folds_make_the_same_bits_on_any_number_of_threads() {
+    let problems = [random_chain(12, 3, 5), random_chain(9, 3, 6), random_chain(10, 3, 7)];
+    let found = [1, 2, 7].map(|threads| {
+        let record = SettingsRecord { order: Order::Gap, threads, ..bcfw().record() };
+        let weights: std::cell::RefCell<Vec<u64>> = Default::default();
+        let measure = |w: &[f64]| {
+            weights.borrow_mut().extend(w.iter().map(|w| w.to_bits()));
+            HeldOutError { error: (length(w) - 1.0).abs().min(1.0), of: MANY }
+        };
+        let mut errors = [measure; 3];
+        let fold = |(problem, error)| LambdaFold { problem, around: AROUND, error };
+        let mut folds: Vec<LambdaFold<'_>> = problems
+            .iter()
+            .zip(&mut errors)
+            .map(|(problem, error)| fold((problem as _, error as _)))
+            .collect();
+        let (settings, interrupt) = (record.settings().unwrap(), Interrupt::new());
+        let mut seen = Vec::new();
+        let watch = |tried: &TriedLambda| seen.push(*tried);
+        let choice = choose_lambda(&mut folds, AROUND, &settings, &interrupt, watch).unwrap();
+        (choice, seen, weights.into_inner())
+    });
+    assert!(found[0].1.len() > 3);
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0], found[2]);
+}
+
 #[test]
 fn non_finite_errors_and_interrupts_end_the_search() {
     let settings = Settings::default();

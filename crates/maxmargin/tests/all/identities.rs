@@ -35,10 +35,11 @@ fn settings() -> impl Strategy<Value = Settings> {
     // Only subgradient methods average the last half.
     let averages = one(&["none", "uniform", "weighted"]);
     let parts = (one(Order::NAMES), one(Direction::NAMES), one(Caching::NAMES), averages);
-    let batch = prop_oneof![1 => Just(true), 9 => Just(false)];
-    (base, batch, parts, step).prop_map(
-        |(base, batch, (order, direction, cache, average), step)| {
-            let method = match batch {
+    let all_at_once = prop_oneof![1 => Just(true), 9 => Just(false)];
+    let batch = prop_oneof![1 => Just(None), 1 => (0..6usize).prop_map(Some)];
+    (base, all_at_once, parts, step, batch).prop_map(
+        |(base, all_at_once, (order, direction, cache, average), step, batch)| {
+            let method = match all_at_once {
                 true => SettingsRecord { solver: Solver::FrankWolfe, ..base.record() }
                     .settings()
                     .unwrap(),
@@ -47,6 +48,7 @@ fn settings() -> impl Strategy<Value = Settings> {
                     direction: direction.parse().unwrap(),
                     cache: cache.parse().unwrap(),
                     average: average.parse().unwrap(),
+                    batch,
                     ..base.record()
                 }
                 .settings()

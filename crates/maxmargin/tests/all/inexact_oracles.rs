@@ -1,8 +1,7 @@
 //! Oracles that are not exact: the dual never decreases, and certificates do not claim too much.
 
-use crate::common::bcfw;
 use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, Stubborn, any_polytope};
-use crate::common::{assert_close, cases, qp, watch};
+use crate::common::{assert_close, bcfw, cases, in_batches, qp, watch};
 use maxmargin::observe::Table;
 use maxmargin::problem::Abilities;
 use maxmargin::{
@@ -30,7 +29,8 @@ fn every_method() -> Vec<Settings> {
         threads: 1,
         ..bcfw()
     };
-    vec![
+    let mut all = in_batches(&base);
+    all.extend([
         base.clone(),
         SettingsRecord { average: Average::Weighted, ..base.record() }.settings().unwrap(),
         SettingsRecord { step: Step::Fixed, ..base.record() }.settings().unwrap(),
@@ -42,7 +42,8 @@ fn every_method() -> Vec<Settings> {
         SettingsRecord { solver: Solver::FrankWolfe, step: Step::Fixed, ..base.record() }
             .settings()
             .unwrap(),
-    ]
+    ]);
+    all
 }
 
 /// The engine knows the truth, whose score is 0, so it uses the better of the oracle's answer and the

@@ -1,7 +1,7 @@
 //! Kernels against the primal method, explicit features and direct formulas.
 
 use crate::common::{
-    assert_all_close, assert_certified, assert_close, assert_proven, bcfw, cases, watch,
+    assert_all_close, assert_certified, assert_close, assert_proven, bcfw, cases, in_batches, watch,
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
@@ -135,6 +135,7 @@ fn precise_methods() -> Vec<Settings> {
         .settings()
         .unwrap()
     })
+    .chain(in_batches(&base).into_iter().filter(|s| s.method.average() == Average::None))
     .collect()
 }
 

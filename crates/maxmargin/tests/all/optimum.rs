@@ -1,10 +1,9 @@
 //! All methods find the optimum that a general QP solver finds.
 
-use crate::common::bcfw;
 use crate::common::chains::{any_chain, tieless_chain};
 use crate::common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
 use crate::common::rows::any_rows;
-use crate::common::{assert_proven, cases, norm_sq, qp};
+use crate::common::{assert_proven, bcfw, cases, in_batches, norm_sq, qp};
 use maxmargin::{
     Average, Caching, Direction, Order, Problem, Settings, SettingsRecord, Solution, Solver, Step,
     train,
@@ -45,6 +44,7 @@ fn methods(lambda: f64, max_passes: u64) -> Vec<Settings> {
             }
         }
     }
+    all.extend(in_batches(&base));
     all
 }
 

@@ -31,6 +31,9 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
     if settings.seed.is_multiple_of(6) {
         settings.relative_tolerance = 0.05;
     }
+    if settings.seed.is_multiple_of(5) && matches!(solver, Solver::Auto | Solver::BlockCoordinate) {
+        settings.batch = Some((settings.seed / 5 % 6) as usize);
+    }
     if solver == Solver::AdaGrad && rng.below(2) == 0 {
         settings.rate = log_uniform(rng, -2.0, 1.0);
     }

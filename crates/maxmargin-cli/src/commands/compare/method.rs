@@ -36,7 +36,7 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "gap-every",
     "gap-power",
     "block-gaps",
@@ -48,6 +48,7 @@ const KEYS: [&str; 11] = [
     "cache",
     "average",
     "rate",
+    "batch",
 ];
 
 /// The methods that are asked for, each once, with `base` for what they do not say.
@@ -133,6 +134,7 @@ fn key_of(solver: Solver, part: &str) -> (Result<&'static str>, &str) {
 
 /// The settings with one of them changed.
 fn with(settings: &SettingsRecord, key: &str, value: &str) -> Result<SettingsRecord> {
+    let value = if (key, value) == ("batch", "auto") { "0" } else { value };
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
     let Value::Object(mut fields) = serde_json::to_value(settings)? else {
         bail!("settings are no object");
@@ -182,11 +184,13 @@ mod tests {
         assert_eq!(settings("bcfw+fixed").step, Step::Fixed);
         assert_eq!(settings("bcfw+order=max-gap+average=weighted").order, Order::MaxGap);
         assert!(settings("bcfw+block-gaps=true").block_gaps);
+        assert_eq!(settings("bcfw+batch=16").batch, Some(16));
+        assert_eq!(settings("bcfw+batch=auto").batch, Some(0));
         assert_eq!(settings("auto"), SettingsRecord::default());
     }
 
     #[test]
-    fn what_is_not_known_is_refused_with_what_is() {
+    fn unknown_methods_are_refused_with_the_known_names() {
         assert!(refusal("bcwf").contains("unknown solver \"bcwf\"; known are auto, fw, bcfw"));
         let text = refusal("bcfw+pair");
         assert!(text.contains("known are uniform, ") && text.ends_with("did you mean `pairwise`?"));

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_with_its_line() {
+    fn a_wrong_trace_is_reported_with_its_line() {
         let why = |text: &str| RunFile::parse(text, "a".into()).unwrap_err();
         assert_eq!(why("").0, 0);
         assert_eq!(why("{\"event\":\"start\"}").0, 1);

@@ -7,12 +7,15 @@
 //! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
 
 use crate::dual::Pace;
-use crate::dual::{Block, DualState, Stride};
+use crate::dual::{Block, DualState, Scratch, Stride};
+use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
 use crate::settings::Direction;
 use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
 use crate::solver::block_coordinate::corner_cache::{Cache, Size};
+use crate::solver::block_coordinate::kinds::{Ends, Kind};
+use crate::solver::block_coordinate::visit_remembering::{Learned, learn};
 use crate::util::rounding::ROUNDING;
 
 /// Work within a block goes on until the violation has fallen to this share of its first value; after
@@ -22,7 +25,7 @@ const ENOUGH_OF_VIOLATION: f64 = 0.1;
 
 /// Mass is moved at most this often in one visit. (On OCR, 10 take as many visits and a fifth more time,
 /// 2 a fourth more visits.)
-const MOST_MOVES: usize = 5;
+pub(super) const MOST_MOVES: usize = 5;
 
 /// What all blocks remember.
 #[derive(Debug, Clone)]
@@ -34,18 +37,56 @@ pub(crate) struct ActiveSets {
     /// Blocks of the state that have not been updated from their atoms.
     stale: Vec<bool>,
     pub(crate) cache: Cache,
-    /// Scratch memory: the way a block has gone in a visit, and differences.
     #[cfg_attr(feature = "serde", serde(skip))]
-    way: SparseVec,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    difference: SparseVec,
+    room: Room,
+}
+
+/// Scratch memory for work on one block.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room {
+    /// The way a block has gone in a visit, and differences.
+    pub(super) way: SparseVec,
+    pub(super) difference: SparseVec,
     /// The parts of a truth, and a point relative to it.
-    #[cfg_attr(feature = "serde", serde(skip))]
     truth: SparseVec,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    relative: SparseVec,
-    #[cfg_attr(feature = "serde", serde(skip))]
-    masses: Vec<f64>,
+    pub(super) relative: SparseVec,
+    /// The masses before a step.
+    pub(super) masses: Vec<f64>,
+}
+
+impl Room {
+    /// A point of block `i` relative to the truth.
+    fn relate(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec) -> &SparseVec {
+        self.truth.clear();
+        problem.truth_parts(i, &mut self.truth);
+        self.relative.assign_difference(parts, &self.truth);
+        &self.relative
+    }
+
+    /// Writes the point of block `i` that its atoms make up.
+    fn write_point(&mut self, problem: &dyn Blocks, i: usize, atoms: &Atoms, block: &mut Block) {
+        self.truth.clear();
+        problem.truth_parts(i, &mut self.truth);
+        self.truth.scale(-1.0);
+        atoms.write_to(block, &self.truth, &mut self.relative);
+    }
+
+    /// Adds a corner of block `i` to its atoms, whose values are known. `score` computes the score of its
+    /// parts relative to the truth.
+    pub(super) fn add(
+        &mut self,
+        problem: &dyn Blocks,
+        (i, atoms): (usize, &mut Atoms),
+        corner: (&SparseVec, f64),
+        score: impl FnOnce(&SparseVec) -> f64,
+    ) -> Added {
+        let (parts, loss) = corner;
+        let score = score(self.relate(problem, i, parts));
+        let value = loss + score;
+        let ahead = value - atoms.own_value();
+        atoms.insert(&self.relative, loss, value);
+        Added { ahead, value, rounding: ROUNDING * (1.0 + loss + score.abs()) }
+    }
 }
 
 /// A block that is being visited: the worker is prepared for it at the state's w.
@@ -86,25 +127,18 @@ impl ActiveSets {
         let atoms: Vec<Atoms> = relative.collect();
         let sizes: Vec<Size> = atoms.iter().map(Size::of).collect();
         sizes.iter().for_each(|&size| cache.note_size(Size::default(), size));
-        Self {
-            stale: vec![false; atoms.len()],
-            sizes,
-            atoms,
-            cache,
-            way: SparseVec::new(),
-            difference: SparseVec::new(),
-            truth: SparseVec::new(),
-            relative: SparseVec::new(),
-            masses: Vec::new(),
-        }
+        Self { stale: vec![false; atoms.len()], sizes, atoms, cache, room: Room::default() }
     }
 
-    /// A point of block `i` relative to the truth.
-    fn relate(&mut self, problem: &dyn Blocks, i: usize, parts: &SparseVec) -> &SparseVec {
-        self.truth.clear();
-        problem.truth_parts(i, &mut self.truth);
-        self.relative.assign_difference(parts, &self.truth);
-        &self.relative
+    /// Takes the atoms of block `i` out, to work on several blocks at once.
+    pub(super) fn lend(&mut self, i: usize) -> Atoms {
+        std::mem::take(&mut self.atoms[i])
+    }
+
+    /// Takes back the atoms of block `i`, which carry new masses if the block has `moved`.
+    pub(super) fn take_back(&mut self, i: usize, atoms: Atoms, moved: bool) {
+        self.atoms[i] = atoms;
+        self.stale[i] |= moved;
     }
 
     /// Prefetches the atoms of block `i` and its example, for the next visit.
@@ -121,10 +155,7 @@ impl ActiveSets {
     /// The gap of the best remembered corner of block `i`, for which the worker is
     /// [prepared](Self::prepare).
     pub(crate) fn look(&mut self, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
-        let atoms = &mut self.atoms[i];
-        atoms.evaluate(i, &state.w, worker);
-        let best = atoms.values[atoms.best()];
-        state.shares.of(i) * (best - atoms.own_value())
+        look(&mut self.atoms[i], i, state, worker)
     }
 
     /// Whether a corner of block `i` is the point at which its run began.
@@ -135,20 +166,29 @@ impl ActiveSets {
         parts: &SparseVec,
         loss: f64,
     ) -> bool {
-        loss == self.atoms[i].losses()[0] && {
-            self.relate(problem, i, parts);
-            self.relative == self.atoms[i].parts()[0]
-        }
+        loss == self.atoms[i].losses()[0]
+            && *self.room.relate(problem, i, parts) == self.atoms[i].parts()[0]
     }
 
     /// Turns the points that blocks have reached by Frank-Wolfe steps into atoms. `left` is the share of
     /// its starting point that each block still has.
     pub(crate) fn start_from(&mut self, problem: &dyn Blocks, blocks: &[Block], left: &[f64]) {
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
-            let point = self.relate(problem, i, &block.parts).clone();
+            let point = self.room.relate(problem, i, &block.parts).clone();
             self.atoms[i].start_from(left, point, block.loss);
             self.tidy(i);
         }
+    }
+
+    /// Adds the corner in the scratch to those of block `i`, whose best one has the gap `remembered`.
+    pub(super) fn learn(
+        &mut self,
+        on: (&dyn Blocks, &DualState<'_>),
+        i: usize,
+        remembered: f64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Learned, TrainError> {
+        learn(on, (i, &mut self.atoms[i]), remembered, scratch, &mut self.room)
     }
 
     /// Adds a corner to those of block `i`, after a [look](Self::look). `score` computes the score of its
@@ -157,15 +197,10 @@ impl ActiveSets {
         &mut self,
         problem: &dyn Blocks,
         i: usize,
-        (parts, loss): (&SparseVec, f64),
+        corner: (&SparseVec, f64),
         score: impl FnOnce(&SparseVec) -> f64,
     ) -> Added {
-        let score = score(self.relate(problem, i, parts));
-        let value = loss + score;
-        let atoms = &mut self.atoms[i];
-        let ahead = value - atoms.own_value();
-        atoms.insert(&self.relative, loss, value);
-        Added { ahead, value, rounding: ROUNDING * (1.0 + loss + score.abs()) }
+        self.room.add(problem, (i, &mut self.atoms[i]), corner, score)
     }
 
     /// Moves block `i` towards its best corner, and w with it.
@@ -196,54 +231,21 @@ impl ActiveSets {
         Visited { i, state, worker }: Visited<'_, '_>,
         most: usize,
     ) -> Option<Outcome> {
-        let rate = state.shares.of(i) / state.lambda;
-        let atoms = &mut self.atoms[i];
-        self.masses.clear();
-        self.masses.extend_from_slice(&atoms.masses);
-        let mut ruler = Ruler { i, worker, difference: &mut self.difference };
-        let (mut enough, mut gain) = (0.0, 0.0);
-        let mut outcome = None;
-        for round in 0..most {
-            let (to, from) = (atoms.best(), atoms.worst_active());
-            let violation = atoms.values[to] - atoms.values[from];
-            if !violation.is_finite() {
-                return None;
-            }
-            if round == 0 {
-                enough = ENOUGH_OF_VIOLATION * violation;
-            }
-            if violation <= enough.max(0.0) {
-                break;
-            }
-            let curvature = rate * atoms.distance(to, from, &mut ruler);
-            let longest = atoms.masses[from];
-            let stride = Pace::EXACT.stride(violation, curvature, longest)?;
-            let gamma = stride.gamma;
-            if gamma == 0.0 {
-                break;
-            }
-            Kind::Pairwise.move_masses(atoms, to, from, gamma);
-            gain += stride.gain;
-            if round == 0 {
-                outcome = Some(Outcome { gamma, longest });
-            }
-            if most > 1 {
-                atoms.note_move(from, to, gamma, rate, &mut ruler);
+        let share = state.shares.of(i);
+        let (atoms, room) = (&mut self.atoms[i], &mut self.room);
+        let mut ruler = Ruler { i, worker, difference: &mut room.difference };
+        let shifted =
+            shift_masses(atoms, &mut room.masses, share / state.lambda, most, &mut ruler)?;
+        let Some((outcome, gain)) = shifted else { return Some(Outcome::default()) };
+        room.way.clear();
+        for (at, (mass, old)) in atoms.masses.iter().zip(&room.masses).enumerate() {
+            if mass != old {
+                room.way.add_scaled(mass - old, &atoms.parts()[at]);
             }
         }
-        if outcome.is_some() {
-            atoms.normalise();
-            self.way.clear();
-            for (at, (mass, old)) in atoms.masses.iter().zip(&self.masses).enumerate() {
-                if mass != old {
-                    self.way.add_scaled(mass - old, &atoms.parts()[at]);
-                }
-            }
-            let gain = state.shares.of(i) * gain;
-            state.follow(i, &self.way, Stride { gamma: 1.0, gain });
-            self.stale[i] = true;
-        }
-        Some(outcome.unwrap_or_default())
+        state.follow(i, &room.way, Stride { gamma: 1.0, gain: share * gain });
+        self.stale[i] = true;
+        Some(outcome)
     }
 
     /// As [`shift`](Self::shift) for weights with bounds: what a move does to the values depends on which
@@ -273,15 +275,15 @@ impl ActiveSets {
             if violation <= enough.max(0.0) {
                 break;
             }
-            self.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
+            self.room.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
             let longest = atoms.masses[from];
             let slope = share * violation;
-            let stride = state.stride(i, &self.way, slope, longest, Pace::EXACT, worker)?;
+            let stride = state.stride(i, &self.room.way, slope, longest, Pace::EXACT, worker)?;
             if stride.gamma == 0.0 {
                 break;
             }
             Kind::Pairwise.move_masses(atoms, to, from, stride.gamma);
-            state.follow(i, &self.way, stride);
+            state.follow(i, &self.room.way, stride);
             self.stale[i] = true;
             outcome = outcome.or(Some(Outcome { gamma: stride.gamma, longest }));
         }
@@ -297,48 +299,31 @@ impl ActiveSets {
         pace: Pace,
     ) -> Option<Outcome> {
         let share = state.shares.of(i);
-        let atoms = &mut self.atoms[i];
-        atoms.write_relative(&mut self.relative);
-        let point = &self.relative;
-        let (to, from, own) = (atoms.best(), atoms.worst_active(), atoms.own_value());
-        let (best, worst) = (atoms.values[to], atoms.values[from]);
-        let mass = atoms.masses[from];
-        // With all mass on one corner there is nothing to move away from, and with nearly all of it the
-        // direction would be made of rounding errors.
-        let can_leave = 1.0 - mass > 1e-8;
-        let away_promises = can_leave && own - worst >= best - own;
-        let kinds: &[Kind] = match direction {
-            Direction::Best if can_leave => &[Kind::FrankWolfe, Kind::Pairwise, Kind::Away],
-            Direction::Best => &[Kind::FrankWolfe, Kind::Pairwise],
-            Direction::Away if away_promises => &[Kind::Away],
-            _ => &[Kind::FrankWolfe],
-        };
-
+        let (atoms, room) = (&mut self.atoms[i], &mut self.room);
+        atoms.write_relative(&mut room.relative);
+        let ends = Ends::of(atoms);
+        let kinds = ends.kinds(direction);
         let mut plan = |kind: Kind, state: &mut DualState<'_>, way: &mut SparseVec| {
-            kind.write_way(way, atoms, to, from, point);
-            let (slope, longest) = match kind {
-                Kind::FrankWolfe => (best - own, 1.0),
-                Kind::Pairwise => (best - worst, mass),
-                Kind::Away => (own - worst, mass / (1.0 - mass)),
-            };
+            kind.write_way(way, atoms, &ends, &room.relative);
+            let (slope, longest) = ends.slope_and_longest(kind);
             let stride = state.stride(i, way, share * slope, longest, pace, worker)?;
             Some((kind, stride, longest))
         };
-        let mut chosen = plan(kinds[0], state, &mut self.way)?;
+        let mut chosen = plan(kinds[0], state, &mut room.way)?;
         for &kind in &kinds[1..] {
-            let other = plan(kind, state, &mut self.way)?;
+            let other = plan(kind, state, &mut room.way)?;
             if other.1.gain > chosen.1.gain {
                 chosen = other;
             }
         }
         if kinds.last() != Some(&chosen.0) {
-            chosen = plan(chosen.0, state, &mut self.way)?;
+            chosen = plan(chosen.0, state, &mut room.way)?;
         }
         let (kind, stride, longest) = chosen;
         if stride.gamma > 0.0 {
-            kind.move_masses(&mut self.atoms[i], to, from, stride.gamma);
-            self.atoms[i].normalise();
-            state.follow(i, &self.way, stride);
+            kind.move_masses(atoms, ends.to, ends.from, stride.gamma);
+            atoms.normalise();
+            state.follow(i, &room.way, stride);
             self.stale[i] = true;
         }
         Some(Outcome { gamma: stride.gamma, longest })
@@ -347,10 +332,20 @@ impl ActiveSets {
     /// Updates a block of the state from its atoms.
     pub(crate) fn refresh(&mut self, problem: &dyn Blocks, i: usize, block: &mut Block) {
         if std::mem::take(&mut self.stale[i]) {
-            self.truth.clear();
-            problem.truth_parts(i, &mut self.truth);
-            self.truth.scale(-1.0);
-            self.atoms[i].write_to(block, &self.truth, &mut self.relative);
+            self.room.write_point(problem, i, &self.atoms[i], block);
+        }
+    }
+
+    /// Updates a block of the state from its atoms, which are [on loan](Self::lend).
+    pub(super) fn refresh_lent(
+        &mut self,
+        problem: &dyn Blocks,
+        i: usize,
+        atoms: &Atoms,
+        block: &mut Block,
+    ) {
+        if std::mem::take(&mut self.stale[i]) {
+            self.room.write_point(problem, i, atoms, block);
         }
     }
 
@@ -380,54 +375,57 @@ impl ActiveSets {
     }
 }
 
-/// A kind of step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    FrankWolfe,
-    Pairwise,
-    Away,
+/// The gap of the best atom of block `i`, for which the worker is prepared.
+pub(super) fn look(atoms: &mut Atoms, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
+    atoms.evaluate(i, &state.w, worker);
+    let best = atoms.values[atoms.best()];
+    state.shares.of(i) * (best - atoms.own_value())
 }
 
-impl Kind {
-    /// Writes the change of a block's point, given relative to the truth, by a step of length 1.
-    fn write_way(
-        self,
-        way: &mut SparseVec,
-        atoms: &Atoms,
-        to: usize,
-        from: usize,
-        point: &SparseVec,
-    ) {
-        let parts = atoms.parts();
-        match self {
-            Self::FrankWolfe => way.assign_difference(&parts[to], point),
-            Self::Pairwise => way.assign_difference(&parts[to], &parts[from]),
-            Self::Away => way.assign_difference(point, &parts[from]),
+/// Shifts mass from the worst atom to the best, at most `most` times, while it pays. `rate` is cᵢ/(λC). The
+/// masses before go to `old`. Returns the first step and the gain of all, divided by cᵢ/C; nothing if no
+/// mass moves; and `None` if a number is not finite.
+pub(super) fn shift_masses(
+    atoms: &mut Atoms,
+    old: &mut Vec<f64>,
+    rate: f64,
+    most: usize,
+    ruler: &mut Ruler<'_>,
+) -> Option<Option<(Outcome, f64)>> {
+    old.clear();
+    old.extend_from_slice(&atoms.masses);
+    let (mut enough, mut gain) = (0.0, 0.0);
+    let mut outcome = None;
+    for round in 0..most {
+        let (to, from) = (atoms.best(), atoms.worst_active());
+        let violation = atoms.values[to] - atoms.values[from];
+        if !violation.is_finite() {
+            return None;
+        }
+        if round == 0 {
+            enough = ENOUGH_OF_VIOLATION * violation;
+        }
+        if violation <= enough.max(0.0) {
+            break;
+        }
+        let curvature = rate * atoms.distance(to, from, ruler);
+        let longest = atoms.masses[from];
+        let stride = Pace::EXACT.stride(violation, curvature, longest)?;
+        let gamma = stride.gamma;
+        if gamma == 0.0 {
+            break;
+        }
+        Kind::Pairwise.move_masses(atoms, to, from, gamma);
+        gain += stride.gain;
+        if round == 0 {
+            outcome = Some(Outcome { gamma, longest });
+        }
+        if most > 1 {
+            atoms.note_move(from, to, gamma, rate, ruler);
         }
     }
-
-    /// Moves the masses by a step of size `gamma`. After the longest step, vanishing masses are exactly
-    /// zero.
-    fn move_masses(self, atoms: &mut Atoms, to: usize, from: usize, gamma: f64) {
-        let masses = &mut atoms.masses;
-        match self {
-            Self::FrankWolfe if gamma == 1.0 => {
-                masses.fill(0.0);
-                masses[to] = 1.0;
-            }
-            Self::FrankWolfe => {
-                masses.iter_mut().for_each(|mass| *mass *= 1.0 - gamma);
-                masses[to] += gamma;
-            }
-            Self::Pairwise => {
-                masses[from] -= gamma;
-                masses[to] += gamma;
-            }
-            Self::Away => {
-                let is_longest = gamma == masses[from] / (1.0 - masses[from]);
-                masses.iter_mut().for_each(|mass| *mass *= 1.0 + gamma);
-                masses[from] = if is_longest { 0.0 } else { masses[from] - gamma };
-            }
-        }
+    if outcome.is_some() {
+        atoms.normalise();
     }
+    Some(outcome.map(|outcome| (outcome, gain)))
 }

@@ -18,7 +18,7 @@ use crate::util::prefetch::prefetch;
 ///
 /// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
 /// and again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Atoms {
     parts: Vec<SparseVec>,

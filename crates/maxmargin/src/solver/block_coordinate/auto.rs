@@ -17,6 +17,9 @@ use crate::settings::{Caching, Direction};
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
 
+/// Shorter calls are not worth sharing out: a batch of sixteen would be done before the threads are awake.
+const SHORTEST_SHARED_CALL: f64 = 3e-6;
+
 impl BlockCoordinate {
     /// Decides, from the time of the first pass, whether it was the last one of plain steps. If oracles
     /// take most of the time, and more than a moment, every call is to be used to the full.
@@ -26,7 +29,7 @@ impl BlockCoordinate {
             let cache = Caching::Off;
             let why = "blocks are simplices, whose best points have a closed form";
             let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
-            return run.announce_choice(Choice { order, direction, cache, reason });
+            return run.announce_choice(Choice { order, direction, cache, batch: 1, reason });
         }
         let (all, oracles) = run.seconds();
         let call = run.undisturbed_call();
@@ -38,8 +41,17 @@ impl BlockCoordinate {
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
         let why = format!("oracle calls take about {each} each, about {share} of the time");
-        let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
-        run.announce_choice(Choice { order, direction, cache, reason });
+        let batch = match run.settings.batch_size() {
+            0 if call < SHORTEST_SHARED_CALL => 1,
+            size => size,
+        };
+        let size = if batch == 0 { "auto".to_owned() } else { batch.to_string() };
+        let reason =
+            format!("order {order}, direction {direction}, cache {cache}, batch {size}: {why}");
+        run.announce_choice(Choice { order, direction, cache, batch, reason });
+        if batch == 1 {
+            self.batches.stay_single();
+        }
         if dear {
             self.switch_to_corrective(run);
         }

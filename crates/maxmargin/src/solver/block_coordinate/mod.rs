@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `mod.rs` | a pass, and plain visits |
 //! | `order.rs`, `sum_tree.rs` | which block comes next |
-//! | `visit_remembering.rs`, `active_set.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
+//! | `visit_remembering.rs`, `active_set.rs`, `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
+//! | `batches.rs` | several visits at once, on all threads |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
 //! | `visit_simplex.rs`, `simplex.rs`, `joint_cg.rs` | blocks that are simplices |
 //! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
@@ -21,8 +22,10 @@ pub(crate) mod active_set;
 mod atoms;
 mod auto;
 pub(crate) mod average;
+mod batches;
 pub(crate) mod corner_cache;
 mod joint_cg;
+mod kinds;
 pub(crate) mod order;
 mod simplex;
 mod staged;
@@ -30,7 +33,7 @@ mod sum_tree;
 mod visit_remembering;
 mod visit_simplex;
 
-use crate::dual::{DualPoint, DualState, Move, Pace, Scratch};
+use crate::dual::{DualPoint, DualState, Move, Pace, Scratch, has_own_length};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::bounds::bounds_in_force;
@@ -43,6 +46,7 @@ use crate::util::rng::Rng;
 use crate::util::rounding::ROUNDING;
 use active_set::ActiveSets;
 use average::Averager;
+use batches::Batches;
 use corner_cache::Cache;
 use joint_cg::JointCg;
 use order::Picker;
@@ -63,6 +67,7 @@ pub(crate) struct BlockCoordinate {
     rng: Rng,
     averager: Option<Averager>,
     mode: Mode,
+    batches: Batches,
 }
 
 /// What a visit does with its block.
@@ -113,7 +118,8 @@ impl BlockCoordinate {
             picker.refresh(gaps.iter().copied());
         }
         let averager = (s.average != Average::None).then(|| Averager::new(n, s.average));
-        Self { picker, rng: Rng::new(s.seed), averager, mode }
+        let batches = Batches::new(s.batch_size(), has_own_length(problem));
+        Self { picker, rng: Rng::new(s.seed), averager, mode, batches }
     }
 
     pub(crate) fn resume(saved: &[u8]) -> Result<Self, TrainError> {
@@ -181,24 +187,19 @@ impl BlockCoordinate {
         let (n, averaging) = (run.examples(), self.averager.is_some());
         // Block gaps belong to the iterate and say nothing about an average.
         let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE };
-        for visits in done..n {
+        let mut visits = done;
+        while visits < n {
+            let size = self.batch_size(n, n - visits);
             if let Some(status) = run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
             }
             run.totals.passes += u64::from(visits == 0);
 
-            // Pick a block: uniformly, in turn, or by its gap                      (2016, Alg. 2).
-            let next = self.picker.next(&mut self.rng);
-            // If the iterate has converged, the average still moves towards it with every visit.
-            let any = |rng: &mut Rng| averaging.then(|| rng.below(n));
-            let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(PassEnd::Early) };
-            self.prefetch_next(run);
-
-            match self.mode {
-                Mode::Plain | Mode::Staged { .. } => self.visit(run, i)?,
-                Mode::Remembering(_) => self.visit_remembering(run, i)?,
-                Mode::Simplices(_) => self.visit_simplex(run, i)?,
-            }
+            visits += match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
+                0 if self.visit_one(run)? => 1,
+                0 => return Ok(PassEnd::Early),
+                visits => visits,
+            };
 
             // Stop if the gaps that the visits have seen are small enough.
             let known = self.picker.known_gap();
@@ -209,10 +210,11 @@ impl BlockCoordinate {
             if known.is_some_and(|gap| gap < promising * tolerance) {
                 return Ok(PassEnd::Early);
             }
-            if self.picker.ends_sweep(n, visits + 1) {
+            if self.picker.ends_sweep(n, visits) {
                 self.joint_step(run, known);
             }
         }
+        self.batches.adapt();
         let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
         // Plain steps reduce all gaps from pass to pass, so the known ones are rather too large.
         let tolerance = run.settings.tolerance_at(run.state.dual);
@@ -223,12 +225,40 @@ impl BlockCoordinate {
         Ok(if early { PassEnd::Early } else { PassEnd::Full })
     }
 
+    /// Visits one block, unless no block is known to have a gap.
+    fn visit_one(&mut self, run: &mut Run<'_, '_>) -> Result<bool, TrainError> {
+        // Pick a block: uniformly, in turn, or by its gap                      (2016, Alg. 2).
+        let next = self.picker.next(&mut self.rng);
+        // If the iterate has converged, the average still moves towards it with every visit.
+        let averaging = self.averager.is_some();
+        let any = |rng: &mut Rng| averaging.then(|| rng.below(run.examples()));
+        let Some(i) = next.or_else(|| any(&mut self.rng)) else { return Ok(false) };
+        self.prefetch_next(run);
+        match self.mode {
+            Mode::Plain | Mode::Staged { .. } => self.visit(run, i)?,
+            Mode::Remembering(_) => self.visit_remembering(run, i)?,
+            Mode::Simplices(_) => self.visit_simplex(run, i)?,
+        }
+        Ok(true)
+    }
+
+    /// The size of the next batch, with `rest` visits left in a pass over `n` blocks.
+    fn batch_size(&self, n: usize, rest: usize) -> usize {
+        match self.mode {
+            Mode::Simplices(_) => 1,
+            _ => self.batches.next_size(n, rest),
+        }
+    }
+
     /// One visit, as in Algorithm 4 of 2013.
     fn visit(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<(), TrainError> {
-        let k = run.totals.visits;
+        let (problem, k) = (run.problem, run.totals.visits);
         run.totals.visits += 1;
         run.oracle(i); //                               y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
-        let slope = aim_at_corner(run, i)?; //          gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
+        let (state, scratch) = run.state_and_scratch();
+        let (slope, has_failed) = aim_at_corner(problem, state, scratch, i)?;
+        //                                              gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
+        run.totals.oracle_failures += u64::from(has_failed);
         self.picker.update(i, slope); //                gap sampling                 (2016, Alg. 2)
         if let Mode::Staged { stage, sets } = &mut self.mode {
             stage.note(i, slope);
@@ -320,10 +350,14 @@ impl BlockCoordinate {
 }
 
 /// Aims block `i` at the corner in the scratch, or at the truth if an inexact oracle has found less than
-/// the truth or than the block's own point. Returns the slope of the dual on the way.
-fn aim_at_corner(run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
-    let problem = run.problem;
-    let (state, scratch) = run.state_and_scratch();
+/// the truth or than the block's own point. Returns the slope of the dual on the way, and whether the oracle
+/// has failed.
+fn aim_at_corner(
+    problem: &dyn Blocks,
+    state: &DualState<'_>,
+    scratch: &mut Scratch<'_>,
+    i: usize,
+) -> Result<(f64, bool), TrainError> {
     check_loss(problem, i, scratch.corner.loss)?;
     let below_truth =
         !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch);
@@ -334,12 +368,16 @@ fn aim_at_corner(run: &mut Run<'_, '_>, i: usize) -> Result<f64, TrainError> {
     };
     let mut slope = aim(scratch);
     let falls = slope < 0.0 && state.is_below_rounding(i, &scratch.corner, &scratch.step, slope);
-    if falls || below_truth {
+    let has_failed = falls || below_truth;
+    if has_failed {
         scratch.fall_back_to_truth(problem, i);
         slope = aim(scratch);
-        run.totals.oracle_failures += 1;
     }
-    if slope.is_finite() { Ok(slope) } else { Err(TrainError::NotFinite { example: i }) }
+    if slope.is_finite() {
+        Ok((slope, has_failed))
+    } else {
+        Err(TrainError::NotFinite { example: i })
+    }
 }
 
 /// Refuses a negative loss, unless the problem allows it.

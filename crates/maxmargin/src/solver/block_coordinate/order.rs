@@ -124,6 +124,22 @@ impl Picker {
         }
     }
 
+    /// Makes sure that an order that follows gaps does not draw block `i` until it is
+    /// [updated](Self::update) or [shown](Self::show). Returns what `show` needs.
+    pub(crate) fn hide(&mut self, i: usize) -> f64 {
+        let Self::Gap(picker) = self else { return 0.0 };
+        let weight = picker.tree.leaves(picker.n)[i];
+        picker.tree.set(i, 0.0);
+        weight
+    }
+
+    /// Undoes [`hide`](Self::hide).
+    pub(crate) fn show(&mut self, i: usize, weight: f64) {
+        if let Self::Gap(picker) = self {
+            picker.tree.set(i, weight);
+        }
+    }
+
     /// Records the gaps of all blocks from an exact pass.
     pub(crate) fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
         match self {

@@ -24,7 +24,9 @@ pub mod subgradients;
 pub mod trees;
 
 use maxmargin::observe::{Control, Event, Observer, Record};
-use maxmargin::{Audit, Problem, Settings, SettingsRecord, Solution, Trainer, audit};
+use maxmargin::{
+    Audit, Caching, Direction, Order, Problem, Settings, SettingsRecord, Solution, Trainer, audit,
+};
 use proptest::test_runner::Config;
 
 /// Runs a few random cases (`PROPTEST_CASES` sets more), and writes no files after a failure.
@@ -137,4 +139,22 @@ pub fn bcfw() -> Settings {
     SettingsRecord { solver: maxmargin::Solver::BlockCoordinate, ..SettingsRecord::default() }
         .settings()
         .unwrap()
+}
+
+/// Settings of `bcfw` that visit blocks in batches, of every direction and with and without a cache.
+pub fn in_batches(base: &Settings) -> Vec<Settings> {
+    let orders = Order::NAMES.iter().zip([2, 5, 16, 0, 3, 4]);
+    let each = orders.flat_map(|named| Direction::NAMES.iter().map(move |other| (named, other)));
+    let averages = ["none", "none", "weighted", "none", "uniform"].into_iter().cycle();
+    let caches = [Caching::On, Caching::Off, Caching::On, Caching::On].into_iter().cycle();
+    each.zip(averages)
+        .zip(caches)
+        .map(|((((order, size), direction), average), cache)| {
+            let (order, direction) = (order.parse().unwrap(), direction.parse().unwrap());
+            let (average, batch) = (average.parse().unwrap(), Some(size));
+            SettingsRecord { order, direction, average, cache, batch, ..base.record() }
+                .settings()
+                .unwrap()
+        })
+        .collect()
 }
