@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Prints what a model file holds
     Dump(DumpArgs),
+    /// Keeps data in a compact file that opens at once
+    Convert(ConvertArgs),
     /// Lists the built-in data sets
     Data(DataArgs),
     /// Prints a script that completes commands in a shell
@@ -404,6 +406,26 @@ pub(crate) struct DumpArgs {
     /// Print exactly one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// Sequences or rows
+    pub(crate) data: String,
+    /// Where to write the compact file; all verbs take it in place of the data
+    pub(crate) output: PathBuf,
+    /// Layout of the data, where it cannot be told from the data
+    #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// How attributes are made from columns: a built-in template, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) template: Option<String>,
+    /// The column with the labels: a number from 1, or a name
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label_column: Option<String>,
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

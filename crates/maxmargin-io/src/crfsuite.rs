@@ -7,12 +7,13 @@ use crate::fields::tabs;
 use crate::format::Format;
 use crate::lines::Lines;
 use crate::number::{parse_value, write_value};
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::write_error::WriteError;
 
-const WEIGHT: &str = "@weight";
-const COST: &str = "@cost";
+pub(crate) const WEIGHT: &str = "@weight";
+pub(crate) const COST: &str = "@cost";
 
 /// Reads the files of [CRFsuite](http://www.chokkan.org/software/crfsuite/).
 ///
@@ -170,6 +171,11 @@ impl ReadSequences for CrfsuiteReader {
         self.lines.number()
     }
 
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        let lines = self.lines.take_rest();
+        Some(Pieces::new(lines, Cut::EmptyLines, |lines| Box::new(Self::new(lines))))
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         into.clear();
         let mut weight = None;
@@ -207,7 +213,7 @@ impl ReadSequences for CrfsuiteReader {
 }
 
 /// Bytes before the first colon that is not escaped.
-fn name_length(field: &str) -> usize {
+pub(crate) fn name_length(field: &str) -> usize {
     let bytes = field.as_bytes();
     let mut at = 0;
     while at < bytes.len() && bytes[at] != b':' {
@@ -217,7 +223,7 @@ fn name_length(field: &str) -> usize {
     at
 }
 
-fn unescape(text: &str, to: &mut String) {
+pub(crate) fn unescape(text: &str, to: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
         to.push_str(&rest[..at]);

@@ -2,11 +2,14 @@
 
 use maxmargin::model::chain::Sequences;
 
+use crate::converted::ABSENT;
 use crate::error::{DataError, Place};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::format::Format;
 use crate::names::Names;
+use crate::pieces::{JoinedSequences, read_training_in_pieces};
 use crate::reader::ReadSequences;
+use crate::rows::{Renumbering, index_order};
 use crate::sequence::{RawSequence, RawToken};
 use crate::template::Template;
 
@@ -59,40 +62,120 @@ pub struct Dataset {
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    if let Some(data) = reader.take_dataset() {
+        return Ok(data);
+    }
+    read_all(reader, false)
+}
+
+/// Reads all sequences or rows to keep them with [`save_converted`](crate::save_converted): every row as a sequence
+/// of one token, labels as they are written, and tokens without a label as well.
+///
+/// # Errors
+/// Whatever the reader finds; an input without sequences.
+///
+/// ```
+/// use maxmargin_io::{Lines, open_row_reader, read_by_name};
+///
+/// let lines = Lines::from_reader("topics.svm", "10,9 2:1\n1:1\n".as_bytes())?;
+/// let data = read_by_name(open_row_reader(lines, None)?)?;
+/// assert_eq!((data.sequences.len(), data.labels.name(0)), (2, "10,9"));
+/// assert_eq!(data.attributes.iter().collect::<Vec<_>>(), ["1", "2"]);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_by_name(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    if let Some(data) = reader.take_dataset() {
+        return Ok(data);
+    }
+    let mut data = read_all(reader, true)?;
+    // Rows have their attributes in this order when they are used.
+    if data.format.is_rows()
+        && let Some(order) = index_order(&data.attributes)
+    {
+        let new = Renumbering::new(&mut data.attributes, Some(order));
+        data.sequences.renumber(|label| label, |attribute| new.of(attribute));
+    }
+    Ok(data)
+}
+
+/// Reads all sequences, perhaps with absent labels.
+fn read_all(mut reader: impl ReadSequences, may_lack: bool) -> Result<Dataset, DataError> {
     let format = reader.format();
-    let mut labels = format.fixed_labels();
-    let mut attributes = format.fixed_attributes();
+    let read = match reader.take_pieces() {
+        Some(pieces) => read_training_in_pieces(pieces, format, may_lack)?,
+        None => read_in_order(&mut reader, may_lack)?,
+    };
+    let JoinedSequences { mut sequences, names, fingerprinter, lines } = read;
+    if sequences.is_empty() {
+        return Err(DataError::Empty { file: reader.file().into(), lines });
+    }
+    let TrainingNames { mut labels, attributes, .. } = names;
+    if format == Format::SvmHmm {
+        put_in_numeric_order(&mut sequences, &mut labels);
+    }
+    let (fingerprint, template) = (fingerprinter.finish(), reader.template().cloned());
+    Ok(Dataset { sequences, labels, attributes, fingerprint, format, template })
+}
+
+/// Reads one sequence after the other.
+fn read_in_order(
+    reader: &mut impl ReadSequences,
+    may_lack: bool,
+) -> Result<JoinedSequences, DataError> {
+    let format = reader.format();
+    let (labels, attributes) = (format.fixed_labels(), format.fixed_attributes());
+    let mut names = TrainingNames { labels, attributes, may_lack };
     let mut sequences = Sequences::new();
     let mut fingerprinter = Fingerprinter::new();
     let mut raw = RawSequence::new();
-    let mut row = Vec::new();
     while reader.read(&mut raw)? {
         fingerprinter.add(&raw);
-        attributes.fetch(raw.names());
+        names.attributes.fetch(raw.names());
+        names.add(&raw, reader.file(), &mut sequences)?;
+    }
+    Ok(JoinedSequences { sequences, names, fingerprinter, lines: reader.line_number() })
+}
+
+/// The names of training data, which grow with them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct TrainingNames {
+    pub(crate) labels: Names,
+    pub(crate) attributes: Names,
+    /// Whether labels may be absent.
+    pub(crate) may_lack: bool,
+}
+
+impl TrainingNames {
+    /// No names yet.
+    pub(crate) fn new(may_lack: bool) -> Self {
+        Self { may_lack, ..Self::default() }
+    }
+
+    /// Adds a sequence of a file.
+    pub(crate) fn add(
+        &mut self,
+        raw: &RawSequence,
+        file: &str,
+        to: &mut Sequences,
+    ) -> Result<(), DataError> {
+        let mut row = Vec::new();
         for token in raw.tokens() {
-            let place = || token_place(reader.file(), &token);
-            let name = token.label().ok_or_else(|| DataError::MissingLabel { place: place() })?;
-            let label = intern(&mut labels, name)
+            let place = || token_place(file, &token);
+            let name = token.label().or(self.may_lack.then_some(ABSENT));
+            let name = name.ok_or_else(|| DataError::MissingLabel { place: place() })?;
+            let label = intern(&mut self.labels, name)
                 .ok_or_else(|| DataError::TooManyNames { place: place(), what: "labels" })?;
             row.clear();
             for (name, value) in token.attributes() {
-                let attribute = intern(&mut attributes, name).ok_or_else(|| {
+                let attribute = intern(&mut self.attributes, name).ok_or_else(|| {
                     DataError::TooManyNames { place: place(), what: "attributes" }
                 })?;
                 row.push((attribute, value));
             }
-            push_token(&mut sequences, row.iter().copied(), label, reader.file(), &token)?;
+            push_token(to, row.iter().copied(), label, file, &token)?;
         }
-        end_sequence(&mut sequences, &raw, reader.file())?;
+        end_sequence(to, raw, file)
     }
-    if sequences.is_empty() {
-        return Err(DataError::Empty { file: reader.file().into(), lines: reader.line_number() });
-    }
-    if format == Format::SvmHmm {
-        (sequences, labels) = in_numeric_order(sequences, labels);
-    }
-    let (fingerprint, template) = (fingerprinter.finish(), reader.template().cloned());
-    Ok(Dataset { sequences, labels, attributes, fingerprint, format, template })
 }
 
 impl Dataset {
@@ -122,15 +205,8 @@ impl Dataset {
         for (old, name) in self.attributes.iter().enumerate() {
             new[old] = (counts[old] >= least).then(|| attributes.intern(name));
         }
-        let mut sequences = Sequences::new();
-        for (i, sequence) in self.sequences.iter().enumerate() {
-            for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
-                let kept = token.pairs().filter_map(|(a, value)| Some((new[a as usize]?, value)));
-                let pushed = sequences.push_weighted_token(kept, label, sequence.cost(t));
-                pushed.expect("it was valid before");
-            }
-            sequences.end_sequence(self.sequences.weight(i)).expect("it was valid before");
-        }
+        let mut sequences = self.sequences;
+        sequences.renumber(|label| label, |attribute| new[attribute as usize]);
         Self { sequences, attributes, ..self }
     }
 }
@@ -174,27 +250,19 @@ pub(crate) fn end_sequence(
 }
 
 /// Numbers the labels anew, by the numbers that are their names.
-fn in_numeric_order(sequences: Sequences, labels: Names) -> (Sequences, Names) {
+fn put_in_numeric_order(sequences: &mut Sequences, labels: &mut Names) {
     let mut order: Vec<u32> = (0..labels.len() as u32).collect();
     // Names have no leading zeros, so that a shorter one is a smaller number.
     order.sort_by_key(|&label| (labels.name(label).len(), labels.name(label)));
     if order.is_sorted() {
-        return (sequences, labels);
+        return;
     }
     let mut new = vec![0; order.len()];
     for (rank, &label) in (0..).zip(&order) {
         new[label as usize] = rank;
     }
-    let mut renumbered = Sequences::new();
-    for (i, sequence) in sequences.iter().enumerate() {
-        for (t, (token, &label)) in sequence.tokens().zip(sequence.labels()).enumerate() {
-            let (label, cost) = (new[label as usize], sequence.cost(t));
-            let pushed = renumbered.push_weighted_token(token.pairs(), label, cost);
-            pushed.expect("it was valid before");
-        }
-        renumbered.end_sequence(sequences.weight(i)).expect("it was valid before");
-    }
-    (renumbered, order.into_iter().map(|label| labels.name(label)).collect())
+    sequences.renumber(|label| new[label as usize], Some);
+    *labels = order.into_iter().map(|label| labels.name(label)).collect();
 }
 
 #[cfg(test)]

@@ -248,6 +248,14 @@ pub enum DataError {
         /// What is wrong.
         why: String,
     },
+    /// A converted file that cannot be used, or not as asked.
+    #[error("{file}: this file of converted data cannot be used: {why}")]
+    Converted {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A built-in data set was asked for in another format than its own.
     #[error(
         "{name}: this built-in data set has the format {format}, not {asked}; leave out --format"

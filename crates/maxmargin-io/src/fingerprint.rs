@@ -188,28 +188,14 @@ impl Fingerprinter {
     /// assert_ne!(fingerprinter.finish(), before);
     /// ```
     pub fn add(&mut self, sequence: &RawSequence) {
-        // Every text comes after its length, every list after its number of items: different data
-        // give different bytes.
         self.bytes.clear();
-        self.number(sequence.len() as u64);
-        self.number(sequence.weight().to_bits());
-        for token in sequence.tokens() {
-            // Bit 1 is set, and the cost is there, only where it is not 1: so data without costs have the
-            // fingerprint that they always had.
-            let has_cost = token.cost() != 1.0;
-            self.bytes.push(u8::from(token.label().is_some()) | u8::from(has_cost) << 1);
-            if has_cost {
-                self.number(token.cost().to_bits());
-            }
-            self.text(token.label().unwrap_or(""));
-            let attributes = token.attributes();
-            self.number(attributes.len() as u64);
-            for (name, value) in attributes {
-                self.text(name);
-                self.number(value.to_bits());
-            }
-        }
+        encode_sequence(sequence, &mut self.bytes);
         self.hasher.update(&self.bytes);
+    }
+
+    /// Adds sequences that were [encoded](encode_sequence) before.
+    pub(crate) fn add_encoded(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
     }
 
     /// The fingerprint of all sequences so far.
@@ -272,6 +258,82 @@ impl Fingerprinter {
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.bytes.extend(text.as_bytes());
+    }
+}
+
+/// Adds the bytes that stand for a sequence in a fingerprint.
+pub(crate) fn encode_sequence(sequence: &RawSequence, to: &mut Vec<u8>) {
+    let mut encoder = Encoder::begin_sequence(to, sequence.weight());
+    for token in sequence.tokens() {
+        encoder.begin_token_with(token.label(), token.cost());
+        let attributes = token.attributes();
+        let count = attributes.len();
+        attributes.for_each(|(name, value)| encoder.attribute(name, value));
+        encoder.end_token(count);
+    }
+    encoder.end_sequence();
+}
+
+/// Writes the bytes that stand for a sequence in a fingerprint, part by part.
+///
+/// Every text comes after its length, every list after its number of items: different data give different bytes.
+pub(crate) struct Encoder<'a> {
+    to: &'a mut Vec<u8>,
+    /// Where the number of tokens goes.
+    start: usize,
+    tokens: u64,
+    /// Where the number of attributes of the token at hand goes.
+    attributes: usize,
+}
+
+impl<'a> Encoder<'a> {
+    pub(crate) fn begin_sequence(to: &'a mut Vec<u8>, weight: f64) -> Self {
+        let start = to.len();
+        to.extend_from_slice(&[0; 8]);
+        to.extend_from_slice(&weight.to_bits().to_le_bytes());
+        Self { to, start, tokens: 0, attributes: 0 }
+    }
+
+    /// A token with a label, at which a mistake costs 1.
+    #[inline]
+    pub(crate) fn begin_token(&mut self, label: &str) {
+        self.begin_token_with(Some(label), 1.0);
+    }
+
+    #[inline]
+    pub(crate) fn begin_token_with(&mut self, label: Option<&str>, cost: f64) {
+        // Bit 1 is set, and the cost is there, only where it is not 1: so data without costs have the
+        // fingerprint that they always had.
+        let has_cost = cost != 1.0;
+        self.to.push(u8::from(label.is_some()) | u8::from(has_cost) << 1);
+        if has_cost {
+            self.to.extend_from_slice(&cost.to_bits().to_le_bytes());
+        }
+        self.text(label.unwrap_or(""));
+        self.attributes = self.to.len();
+        self.to.extend_from_slice(&[0; 8]);
+        self.tokens += 1;
+    }
+
+    #[inline]
+    pub(crate) fn attribute(&mut self, name: &str, value: f64) {
+        self.text(name);
+        self.to.extend_from_slice(&value.to_bits().to_le_bytes());
+    }
+
+    pub(crate) fn end_token(&mut self, attributes: usize) {
+        let at = self.attributes;
+        self.to[at..at + 8].copy_from_slice(&(attributes as u64).to_le_bytes());
+    }
+
+    pub(crate) fn end_sequence(self) {
+        self.to[self.start..self.start + 8].copy_from_slice(&self.tokens.to_le_bytes());
+    }
+
+    #[inline]
+    fn text(&mut self, text: &str) {
+        self.to.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        self.to.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -41,6 +41,7 @@ mod claim;
 mod columns;
 mod constant;
 mod contradictions;
+mod converted;
 mod crfsuite;
 mod dataset;
 mod defaults;
@@ -67,6 +68,7 @@ pub mod ocr;
 mod origin;
 mod outcome;
 mod path_file;
+mod pieces;
 mod pose;
 mod predict;
 mod predictions;
@@ -99,8 +101,9 @@ pub use checkpoint::{CheckpointFileError, load_checkpoint, save_checkpoint};
 pub use claim::Claim;
 pub use columns::{BuiltInTemplate, ColumnsReader, UnknownTemplate};
 pub use constant::{CONSTANT, with_constant};
+pub use converted::save_converted;
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
-pub use dataset::{Dataset, read_training};
+pub use dataset::{Dataset, read_by_name, read_training};
 pub use defaults::{LabelPairs, default_settings};
 pub use error::{DataError, Place};
 pub use error_counts::{ErrorCounts, Nouns, Wrong};
@@ -123,6 +126,7 @@ pub use names::Names;
 pub use origin::Origin;
 pub use outcome::{Outcome, SoftOutcome, SoftRounds};
 pub use path_file::{FromPath, PathFile, PathMeta};
+pub use pieces::Pieces;
 pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,
     pose_fingerprint, read_poses,

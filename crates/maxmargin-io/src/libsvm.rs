@@ -7,6 +7,7 @@ use crate::fields::blanks;
 use crate::format::Format;
 use crate::lines::Lines;
 use crate::numbered::{read_features, split_comment, write_features};
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::write_error::WriteError;
@@ -97,6 +98,11 @@ impl ReadSequences for LibsvmReader {
 
     fn line_number(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        let (lines, many) = (self.lines.take_rest(), self.many);
+        Some(Pieces::new(lines, Cut::Lines, move |lines| Box::new(Self { lines, many })))
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

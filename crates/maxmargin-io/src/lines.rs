@@ -46,6 +46,40 @@ pub struct Lines {
     /// Lines that were looked at but not given out yet.
     ahead: VecDeque<String>,
     limit: usize,
+    /// Whether a byte order mark may come first.
+    may_have_mark: bool,
+}
+
+/// What the pieces of an input have in common, so that each can be read by itself.
+#[derive(Debug, Clone)]
+pub(crate) struct PieceOfLines {
+    file: String,
+    packed: bool,
+    limit: usize,
+    may_have_mark: bool,
+}
+
+impl PieceOfLines {
+    /// The lines of a piece that comes after `before` lines; `error` is what stops the reading after it.
+    pub(crate) fn lines(&self, text: Vec<u8>, before: u64, error: Option<io::Error>) -> Lines {
+        let Self { ref file, packed, limit, may_have_mark } = *self;
+        let reader: Box<dyn BufRead + Send> = match error {
+            None => Box::new(Cursor::new(text)),
+            Some(error) => Box::new(BufReader::new(Cursor::new(text).chain(Broken(Some(error))))),
+        };
+        let (file, number) = (file.clone(), before);
+        let may_have_mark = may_have_mark && before == 0;
+        Lines { reader, packed, number, limit, may_have_mark, ..Lines::none(file) }
+    }
+}
+
+/// An input that cannot be read on.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 impl Lines {
@@ -122,16 +156,67 @@ impl Lines {
         } else {
             Box::new(whole)
         };
-        Ok(Self {
-            reader,
-            packed,
+        Ok(Self { reader, packed, ..Self::none(file) })
+    }
+
+    /// No lines at all.
+    fn none(file: String) -> Self {
+        Self {
+            reader: Box::new(io::empty()),
+            packed: false,
             file,
             line: String::new(),
             number: 0,
             held: false,
             ahead: VecDeque::new(),
             limit: Self::LIMIT,
-        })
+            may_have_mark: true,
+        }
+    }
+
+    /// All lines from the current one on, so that none are left here.
+    pub(crate) fn take_rest(&mut self) -> Self {
+        let none = Self { number: self.number, ..Self::none(self.file.clone()) };
+        std::mem::replace(self, none)
+    }
+
+    /// What the pieces of this input have in common.
+    pub(crate) fn kind(&self) -> PieceOfLines {
+        let Self { ref file, packed, limit, may_have_mark, .. } = *self;
+        PieceOfLines { file: file.clone(), packed, limit, may_have_mark }
+    }
+
+    /// The text of the lines that were looked at but not given out yet, and the number of lines before them.
+    pub(crate) fn give_back(&mut self) -> (Vec<u8>, u64) {
+        if std::mem::take(&mut self.held) {
+            self.ahead.push_front(std::mem::take(&mut self.line));
+            self.number -= 1;
+        }
+        self.may_have_mark = self.number == 0 && self.ahead.is_empty();
+        let mut text = Vec::new();
+        for line in self.ahead.drain(..) {
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
+        }
+        (text, self.number)
+    }
+
+    /// Reads on until `text` has at least `aim` bytes; `false` at the end of the input.
+    pub(crate) fn read_some(&mut self, text: &mut Vec<u8>, aim: usize) -> io::Result<bool> {
+        while text.len() < aim {
+            let bytes = match self.reader.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            text.extend_from_slice(bytes);
+            let read = bytes.len();
+            self.reader.consume(read);
+        }
+        Ok(true)
     }
 
     /// Goes to the next line; `false` at the end of the input.
@@ -285,7 +370,7 @@ impl Lines {
                 bytes.pop();
             }
         }
-        if number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+        if number == 1 && self.may_have_mark && bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
         }
         self.clean(bytes, number).map(Some)

@@ -79,11 +79,45 @@ impl Names {
             Err(at) => at,
         };
         assert!(self.ends.len() < Self::MOST, "more than {} names", Self::MOST);
+        self.add(name, hash, at)
+    }
+
+    /// Adds a new name, whose slot is `at`.
+    fn add(&mut self, name: &str, hash: u32, at: usize) -> u32 {
         let index = self.ends.len() as u32;
         self.text.push_str(name);
         self.ends.push(self.text.len());
         self.table[at] = Slot { hash, index };
         index
+    }
+
+    /// Adds the names of `other` in their order, and returns the index that each has here; nothing if there
+    /// would be more than [`MOST`](Self::MOST).
+    pub(crate) fn absorb(&mut self, other: &Self) -> Option<Vec<u32>> {
+        /// How many look-ups wait for memory at a time.
+        const GROUP: usize = 32;
+        let mut hashes = vec![0; other.len()];
+        for slot in other.table.iter().filter(|slot| slot.index != FREE) {
+            hashes[slot.index as usize] = slot.hash;
+        }
+        let mut indices = Vec::with_capacity(other.len());
+        for start in (0..other.len()).step_by(GROUP) {
+            let group = start..other.len().min(start + GROUP);
+            while (self.ends.len() + group.len()) * 4 > self.table.len() * 3 {
+                self.grow();
+            }
+            hashes[group.clone()].iter().for_each(|&hash| self.fetch_hash(hash));
+            for at in group {
+                let (name, hash) = (other.name(at as u32), hashes[at]);
+                let index = match self.find(name, hash) {
+                    Ok(index) => index,
+                    Err(_) if self.ends.len() >= Self::MOST => return None,
+                    Err(slot) => self.add(name, hash, slot),
+                };
+                indices.push(index);
+            }
+        }
+        Some(indices)
     }
 
     /// The index of `name`, if it is known.
@@ -113,15 +147,16 @@ impl Names {
         if self.table.is_empty() {
             return;
         }
-        let mask = self.table.len() - 1;
-        for name in names {
-            let hash = short_hash(name);
-            let slot = self.table[hash as usize & mask];
-            if slot.hash == hash && slot.index != FREE {
-                // The last letter, which is most often in the same line of memory as the first.
-                let last = self.ends[slot.index as usize].saturating_sub(1);
-                std::hint::black_box(self.text.as_bytes().get(last));
-            }
+        names.for_each(|name| self.fetch_hash(short_hash(name)));
+    }
+
+    /// Brings near the name with this hash, if there is one. The table is not empty.
+    fn fetch_hash(&self, hash: u32) {
+        let slot = self.table[hash as usize & (self.table.len() - 1)];
+        if slot.hash == hash && slot.index != FREE {
+            // The last letter, which is most often in the same line of memory as the first.
+            let last = self.ends[slot.index as usize].saturating_sub(1);
+            std::hint::black_box(self.text.as_bytes().get(last));
         }
     }
 
@@ -187,11 +222,19 @@ impl Names {
             if slot.index == FREE {
                 return Err(at);
             }
-            if slot.hash == hash && self.name(slot.index) == name {
+            if slot.hash == hash && self.bytes(slot.index) == name.as_bytes() {
                 return Ok(slot.index);
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// The name with the index `index`, without a look at where its characters begin.
+    #[inline]
+    fn bytes(&self, index: u32) -> &[u8] {
+        let index = index as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text.as_bytes()[start..self.ends[index]]
     }
 
     fn grow(&mut self) {
@@ -294,6 +337,14 @@ mod tests {
             }
             prop_assert_eq!(names.len(), map.len());
             prop_assert_eq!(&Names::from_iter(names.iter()), &names);
+            // Names that are added in two lots have the same numbers.
+            let (first, second) = list.split_at(list.len() / 3);
+            let (mut all, own) = (Names::from_iter(first), Names::from_iter(second));
+            let indices = all.absorb(&own).unwrap();
+            prop_assert_eq!(&all, &names);
+            for (name, index) in own.iter().zip(indices) {
+                prop_assert_eq!(all.get(name), Some(index));
+            }
         }
     }
 }

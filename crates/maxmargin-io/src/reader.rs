@@ -2,6 +2,7 @@
 
 use crate::columns::BuiltInTemplate;
 use crate::crfsuite::CrfsuiteReader;
+use crate::dataset::Dataset;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::guess::guess_format;
@@ -9,6 +10,7 @@ use crate::kept_lines::KeptLines;
 use crate::libsvm::LibsvmReader;
 use crate::lines::Lines;
 use crate::ocr::OcrReader;
+use crate::pieces::Pieces;
 use crate::sequence::RawSequence;
 use crate::svm_hmm::SvmHmmReader;
 use crate::template::Template;
@@ -56,6 +58,18 @@ pub trait ReadSequences {
         None
     }
 
+    /// Hands over the rest of the input, so that several threads can read it; nothing where lines have to be
+    /// read one after the other. Afterwards there is nothing left to [`read`](Self::read) here.
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        None
+    }
+
+    /// Hands over all sequences at once, where they are there already; nothing where they have to be read.
+    /// Afterwards there is nothing left to [`read`](Self::read) here.
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        None
+    }
+
     /// Replaces the content of `into` by the next sequence; `false` at the end of the input.
     ///
     /// A sequence that was read has at least one token, finite values and a positive finite weight.
@@ -90,6 +104,14 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).kept_lines()
     }
 
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        (**self).take_pieces()
+    }
+
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        (**self).take_dataset()
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
         (**self).read(into)
     }
@@ -118,6 +140,14 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn kept_lines(&self) -> Option<&KeptLines> {
         (**self).kept_lines()
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        (**self).take_pieces()
+    }
+
+    fn take_dataset(&mut self) -> Option<Dataset> {
+        (**self).take_dataset()
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use maxmargin::model::LabelledRows;
+use maxmargin::model::chain::{SequenceColumns, Sequences};
+use maxmargin::model::{Column, LabelledRows, Offsets, Row, RowColumns, RowError};
 
-use crate::dataset::{intern, token_place};
+use crate::converted::ABSENT;
+use crate::dataset::{Dataset, intern, token_place};
 use crate::error::{DataError, quote};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::format::Format;
@@ -12,6 +14,7 @@ use crate::mapping::{LabelRule, Unknown};
 use crate::names::Names;
 use crate::number::{parse_value, write_value};
 use crate::numbered::canonical;
+use crate::pieces::{JoinedRows, read_rows_in_pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::{RawSequence, RawToken};
 use crate::template::Template;
@@ -67,53 +70,123 @@ pub struct RowData {
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
 pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
+    if let Some(data) = reader.take_dataset() {
+        let file = || reader.file().to_owned();
+        return RowData::of_dataset(data).map_err(|error| DataError::Row {
+            file: file(),
+            line: 0,
+            error,
+        });
+    }
     let format = reader.format();
-    let (fixed_labels, fixed_attributes) = (format.fixed_labels(), format.fixed_attributes());
-    let mut labels = Labels::of(&fixed_labels);
-    let mut attributes = fixed_attributes.clone();
-    let mut rows = LabelledRows::new();
-    let mut fingerprinter = Fingerprinter::new();
-    let mut raw = RawSequence::new();
-    let (mut row, mut own) = (Vec::new(), Vec::new());
-    while reader.read(&mut raw)? {
-        fingerprinter.add(&raw);
-        for token in raw.tokens() {
-            let file = reader.file();
-            let too_many =
-                |what| DataError::TooManyNames { place: token_place(file, &token), what };
-            own.clear();
-            for name in label_names(file, &token, format)? {
-                let label = labels.intern(name).ok_or_else(|| too_many("labels"))?;
-                push_label(&mut own, label);
-            }
-            row.clear();
-            for (name, value) in token.attributes() {
-                let attribute =
-                    intern(&mut attributes, name).ok_or_else(|| too_many("attributes"))?;
-                row.push((attribute, value));
-            }
-            push_row(&mut rows, row.iter().copied(), &own, raw.weight(), file, &token)?;
-        }
-    }
+    let read = match reader.take_pieces() {
+        Some(pieces) => read_rows_in_pieces(pieces, format)?,
+        None => read_in_order(&mut reader)?,
+    };
+    let JoinedRows { rows, names, fingerprinter, lines } = read;
     if rows.is_empty() {
-        return Err(DataError::NoRows { file: reader.file().into(), lines: reader.line_number() });
+        return Err(DataError::NoRows { file: reader.file().into(), lines });
     }
-    let mut data = RowData {
+    let data = RowData {
         rows,
-        labels: labels.names,
-        attributes,
+        labels: names.labels.names,
+        attributes: names.attributes,
         fingerprint: fingerprinter.finish(),
         format,
         template: reader.template().cloned(),
     };
-    let label_order = if fixed_labels.is_empty() { numeric_order(&data.labels) } else { None };
-    let attribute_order =
-        if fixed_attributes.is_empty() { index_order(&data.attributes) } else { None };
-    data.reorder(label_order, attribute_order);
-    Ok(data)
+    Ok(data.in_order())
+}
+
+/// Reads one row after the other.
+fn read_in_order(reader: &mut impl ReadSequences) -> Result<JoinedRows, DataError> {
+    let mut names = RowNames::new(reader.format());
+    let (mut rows, mut fingerprinter) = (LabelledRows::new(), Fingerprinter::new());
+    let mut raw = RawSequence::new();
+    while reader.read(&mut raw)? {
+        fingerprinter.add(&raw);
+        names.add(&raw, reader.file(), &mut rows)?;
+    }
+    Ok(JoinedRows { rows, names, fingerprinter, lines: reader.line_number() })
+}
+
+/// The names of rows to train on, which grow with them.
+#[derive(Debug, Clone)]
+pub(crate) struct RowNames {
+    format: Format,
+    pub(crate) labels: Labels,
+    pub(crate) attributes: Names,
+    /// Scratch memory for a row and its labels.
+    row: Vec<(u32, f64)>,
+    own: Vec<u32>,
+}
+
+impl RowNames {
+    /// The names that the format has anyway.
+    pub(crate) fn new(format: Format) -> Self {
+        let (labels, attributes) = (Labels::of(&format.fixed_labels()), format.fixed_attributes());
+        Self { format, labels, attributes, row: Vec::new(), own: Vec::new() }
+    }
+
+    /// Adds the tokens of `raw`, which came from `file`, as rows to `to`.
+    pub(crate) fn add(
+        &mut self,
+        raw: &RawSequence,
+        file: &str,
+        to: &mut LabelledRows,
+    ) -> Result<(), DataError> {
+        for token in raw.tokens() {
+            let too_many =
+                |what| DataError::TooManyNames { place: token_place(file, &token), what };
+            self.own.clear();
+            for name in label_names(file, &token, self.format)? {
+                let label = self.labels.intern(name).ok_or_else(|| too_many("labels"))?;
+                push_label(&mut self.own, label);
+            }
+            self.row.clear();
+            for (name, value) in token.attributes() {
+                let attribute =
+                    intern(&mut self.attributes, name).ok_or_else(|| too_many("attributes"))?;
+                self.row.push((attribute, value));
+            }
+            push_row(to, self.row.iter().copied(), &self.own, raw.weight(), file, &token)?;
+        }
+        Ok(())
+    }
 }
 
 impl RowData {
+    /// The rows of a data set in name form, whose attributes are used where they are if they are in order.
+    fn of_dataset(data: Dataset) -> Result<Self, RowError> {
+        let Dataset { sequences, labels: texts, attributes, fingerprint, format, template } = data;
+        let mut labels = Labels::of(&format.fixed_labels());
+        let mut meanings: Vec<Vec<u32>> = Vec::with_capacity(texts.len());
+        for text in texts.iter() {
+            let mut own = Vec::new();
+            let parts = text.split(',').filter(|_| text != ABSENT && format == Format::Multilabel);
+            let one = Some(text).filter(|_| text != ABSENT && format != Format::Multilabel);
+            for name in parts.chain(one) {
+                // There are no more labels than texts and commas, which fit in memory.
+                own.extend(labels.intern(name).filter(|label| !own.contains(label)));
+            }
+            own.sort_unstable();
+            meanings.push(own);
+        }
+        let rows = rows_of_sequences(sequences, &meanings)?;
+        let labels = labels.names;
+        Ok(Self { rows, labels, attributes, fingerprint, format, template }.in_order())
+    }
+
+    /// The same rows with labels and attributes in numeric order, if they are numbers.
+    fn in_order(mut self) -> Self {
+        let has_labels = !self.format.fixed_labels().is_empty();
+        let has_attributes = !self.format.fixed_attributes().is_empty();
+        let labels = if has_labels { None } else { numeric_order(&self.labels) };
+        let attributes = if has_attributes { None } else { index_order(&self.attributes) };
+        self.reorder(labels, attributes);
+        self
+    }
+
     /// Keeps the `count` labels that most rows have, and takes all others off their rows, of which
     /// some may be left without label. Among labels of the same number of rows those that come first
     /// are kept. The fingerprint is still that of all the data.
@@ -148,23 +221,48 @@ impl RowData {
         }
         let labels = Renumbering::new(&mut self.labels, labels);
         let attributes = Renumbering::new(&mut self.attributes, attributes);
-        let (mut rows, mut own) = (LabelledRows::new(), Vec::new());
-        for (i, (row, old)) in self.rows.iter().enumerate() {
-            own.clear();
-            own.extend(old.iter().filter_map(|&label| labels.of(label)));
-            let pairs = row.pairs().filter_map(|(a, value)| Some((attributes.of(a)?, value)));
-            rows.push(pairs, &own, self.rows.weight(i)).expect("it was valid before");
-        }
-        self.rows = rows;
+        self.rows.renumber(|label| labels.of(label), |attribute| attributes.of(attribute));
     }
 }
 
+/// The tokens of sequences as rows, where each label means a set of labels.
+fn rows_of_sequences(
+    sequences: Sequences,
+    meanings: &[Vec<u32>],
+) -> Result<LabelledRows, RowError> {
+    let has_weights = (0..sequences.len()).any(|i| sequences.weight(i) != 1.0);
+    let ascends = |token: Row<'_>| token.attributes.is_sorted_by(|a, b| a < b);
+    if has_weights || !sequences.iter().flat_map(|sequence| sequence.tokens()).all(ascends) {
+        let mut rows = LabelledRows::new();
+        for (i, sequence) in sequences.iter().enumerate() {
+            for (token, &label) in sequence.tokens().zip(sequence.labels()) {
+                rows.push(token.pairs(), &meanings[label as usize], sequences.weight(i))?;
+            }
+        }
+        return Ok(rows);
+    }
+    let SequenceColumns { tokens, attributes, values, labels: texts, .. } =
+        sequences.into_columns();
+    let (mut starts, mut labels) = (vec![0u64], Vec::new());
+    for &text in texts.iter() {
+        labels.extend_from_slice(&meanings[text as usize]);
+        starts.push(labels.len() as u64);
+    }
+    let starts = match u32::try_from(labels.len()) {
+        Ok(_) => Offsets::Short(starts.iter().map(|&at| at as u32).collect::<Vec<_>>().into()),
+        Err(_) => Offsets::Long(starts.into()),
+    };
+    let (labels, weights) = (labels.into(), Column::default());
+    let columns = RowColumns { rows: tokens, attributes, values, starts, labels, weights };
+    Ok(LabelledRows::from_columns(columns).expect("the arrays of sequences belong together"))
+}
+
 /// The new numbers of old ones; none where nothing changes.
-struct Renumbering(Option<Vec<Option<u32>>>);
+pub(crate) struct Renumbering(Option<Vec<Option<u32>>>);
 
 impl Renumbering {
     /// Brings names into a new order.
-    fn new(names: &mut Names, order: Option<Vec<u32>>) -> Self {
+    pub(crate) fn new(names: &mut Names, order: Option<Vec<u32>>) -> Self {
         let Some(order) = order else { return Self(None) };
         let mut new = vec![None; names.len()];
         for (rank, &old) in (0..).zip(&order) {
@@ -174,7 +272,7 @@ impl Renumbering {
         Self(Some(new))
     }
 
-    fn of(&self, old: u32) -> Option<u32> {
+    pub(crate) fn of(&self, old: u32) -> Option<u32> {
         match &self.0 {
             None => Some(old),
             Some(new) => new[old as usize],
@@ -192,7 +290,7 @@ fn numeric_order(names: &Names) -> Option<Vec<u32>> {
 }
 
 /// Likewise the attributes, if all are whole numbers.
-fn index_order(names: &Names) -> Option<Vec<u32>> {
+pub(crate) fn index_order(names: &Names) -> Option<Vec<u32>> {
     let values: Option<Vec<u64>> = names.iter().map(canonical).collect();
     let values = values.filter(|values| !values.is_sorted())?;
     let mut order: Vec<u32> = (0..names.len() as u32).collect();
@@ -202,24 +300,41 @@ fn index_order(names: &Names) -> Option<Vec<u32>> {
 
 /// Names of labels as they are written, found by what they mean.
 #[derive(Debug, Clone)]
-struct Labels {
+pub(crate) struct Labels {
     names: Names,
     /// The same in the one spelling that counts.
     spellings: Names,
+    /// All texts that were asked for, and the label that each means.
+    texts: Names,
+    meanings: Vec<u32>,
 }
 
 impl Labels {
     fn of(names: &Names) -> Self {
-        Self { names: names.clone(), spellings: names.iter().map(spelling).collect() }
+        let spellings = names.iter().map(spelling).collect();
+        Self { names: names.clone(), spellings, texts: Names::new(), meanings: Vec::new() }
     }
 
     /// The index of a label, which is added if it is new; none if there are too many.
-    fn intern(&mut self, name: &str) -> Option<u32> {
+    pub(crate) fn intern(&mut self, name: &str) -> Option<u32> {
+        // The same few texts come again and again, and spelling takes time.
+        if let Some(text) = self.texts.get(name) {
+            return Some(self.meanings[text as usize]);
+        }
         let label = intern(&mut self.spellings, &spelling(name))?;
         if label as usize == self.names.len() {
             self.names.intern(name);
         }
+        if self.texts.len() < Names::MOST {
+            self.texts.intern(name);
+            self.meanings.push(label);
+        }
         Some(label)
+    }
+
+    /// The names, as they were written first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter()
     }
 }
 

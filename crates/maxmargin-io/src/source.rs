@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::builtin::{Builtin, Part, builtin, builtins};
 use crate::chunking::ConllReader;
 use crate::columns::BuiltInTemplate;
+use crate::converted::{ConvertedReader, is_converted, open_converted};
 use crate::error::DataError;
 use crate::factor_graph::FactorGraphReader;
 use crate::format::Format;
@@ -116,7 +117,7 @@ impl Source {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn open(&self, format: Option<Format>) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-        self.open_with(format, open_reader)
+        self.open_with(format, open_reader, "sequences", Format::is_sequences)
     }
 
     /// As [`open`](Self::open), to read single rows; of data in sequences, every token is one.
@@ -135,7 +136,7 @@ impl Source {
         &self,
         format: Option<Format>,
     ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-        self.open_with(format, open_row_reader)
+        self.open_with(format, open_row_reader, "single rows", |_| true)
     }
 
     /// Opens factor graphs, which have one format only.
@@ -165,6 +166,10 @@ impl Source {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn open_lines(&self, expected: &'static str) -> Result<Lines, DataError> {
+        if let Some(reader) = self.converted()? {
+            let (file, format) = (self.to_string(), reader.format());
+            return Err(DataError::Content { file, expected, format });
+        }
         match self {
             Self::Stdin => Lines::stdin(),
             Self::File(path) => Lines::open(path),
@@ -220,6 +225,7 @@ impl Source {
     pub fn format(&self) -> Result<Option<Format>, DataError> {
         match self {
             Self::Builtin(builtin, part) => Ok(Some(builtin.part(*part).format())),
+            Self::File(path) if is_converted(path) => Ok(Some(open_converted(path)?.format())),
             Self::File(path) if path.is_file() => match guess_format(&mut Lines::open(path)?) {
                 Ok(format) => Ok(Some(format)),
                 Err(DataError::UnclearFormat { .. } | DataError::Empty { .. }) => Ok(None),
@@ -229,7 +235,20 @@ impl Source {
         }
     }
 
-    fn open_with(&self, format: Option<Format>, open: Opener) -> Opened {
+    fn open_with(
+        &self,
+        format: Option<Format>,
+        open: Opener,
+        expected: &'static str,
+        fits: fn(Format) -> bool,
+    ) -> Opened {
+        if let Some(reader) = self.converted()? {
+            check_format(&reader, format)?;
+            return match reader.format() {
+                own if fits(own) => Ok(Box::new(reader)),
+                format => Err(DataError::Content { file: self.to_string(), expected, format }),
+            };
+        }
         match self {
             Self::Stdin => open(Lines::stdin()?, format),
             Self::File(path) => open(Lines::open(path)?, format),
@@ -246,6 +265,34 @@ impl Source {
             }
         }
     }
+}
+
+impl Source {
+    /// The reader of a converted file, if it is one.
+    fn converted(&self) -> Result<Option<ConvertedReader>, DataError> {
+        match self {
+            Self::File(path) if is_converted(path) => open_converted(path).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Refuses a format that is not the one from which a file was converted.
+fn check_format(reader: &ConvertedReader, asked: Option<Format>) -> Result<(), DataError> {
+    match asked {
+        Some(asked) if asked != reader.format() => {
+            let (file, format) = (reader.file().to_owned(), reader.format());
+            let why = format!("it was converted from {format}, not {asked}; leave out --format");
+            Err(DataError::Converted { file, why })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why the attributes of a converted file cannot be made in another way.
+fn made_already(file: &str, option: &str) -> DataError {
+    let why = format!("its attributes were made in another way when it was converted{option}");
+    DataError::Converted { file: file.into(), why }
 }
 
 type Opened = Result<Box<dyn ReadSequences + Send>, DataError>;
@@ -269,6 +316,11 @@ impl Source {
         &self,
         template: Template,
     ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        if let Some(reader) = self.converted()? {
+            let is_same = reader.template() == Some(&template);
+            let refused = || made_already(reader.file(), "");
+            return if is_same { Ok(Box::new(reader)) } else { Err(refused()) };
+        }
         Ok(template.open(self.column_lines()?))
     }
 
@@ -296,6 +348,14 @@ impl Source {
         template: Option<BuiltInTemplate>,
         label: Option<&str>,
     ) -> Result<Box<dyn ReadSequences + Send>, DataError> {
+        if let Some(reader) = self.converted()? {
+            check_format(&reader, format)?;
+            if template.is_some() || label.is_some() {
+                let option = "; leave out --template and --label-column";
+                return Err(made_already(reader.file(), option));
+            }
+            return Ok(Box::new(reader));
+        }
         let mut lines = self.column_lines()?;
         let template = Template::choose(&mut lines, template, format, label)?;
         Ok(template.open(lines))
@@ -313,7 +373,11 @@ impl Source {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn open_chunking(&self) -> Result<Box<dyn ReadSequences + Send>, DataError> {
-        Ok(Box::new(ConllReader::new(self.column_lines()?)))
+        match self.converted()? {
+            Some(reader) if reader.template().is_some() => Err(made_already(reader.file(), "")),
+            Some(reader) => Ok(Box::new(reader)),
+            None => Ok(Box::new(ConllReader::new(self.column_lines()?))),
+        }
     }
 
     fn column_lines(&self) -> Result<Lines, DataError> {

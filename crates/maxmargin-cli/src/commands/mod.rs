@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 mod completions;
 mod conclusion;
+mod convert;
 mod data;
 mod demo;
 mod dump;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Dump(args) => dump::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -22,7 +22,7 @@ pub(super) const FIRST: &[&str] = &[
 ];
 
 /// All verbs, the most needed first.
-pub(super) const VERBS: [Verb; 13] = [
+pub(super) const VERBS: [Verb; 14] = [
     Verb {
         name: "demo",
         examples: &["maxmargin demo", "maxmargin demo --out /tmp/handwriting"],
@@ -85,6 +85,14 @@ pub(super) const VERBS: [Verb; 13] = [
         has_summary: true,
     },
     Verb { name: "report", examples: &["maxmargin report a.jsonl b.jsonl -o runs.html"], ..SMALL },
+    Verb {
+        name: "convert",
+        examples: &[
+            "maxmargin convert train.txt train.data",
+            "maxmargin train train.data -o my.model",
+        ],
+        ..SMALL
+    },
     Verb { name: "data", examples: &["maxmargin data"], ..SMALL },
     Verb {
         name: "completions",

@@ -51,7 +51,8 @@ pub(super) fn training(
 ) -> Result<Training> {
     check(args, "chain", &KNOWN)?;
     refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
-    let reader = open_training(source, format, args)?;
+    let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
+    let reader = open_training(source, format, template, label)?;
     let data = read_training(reader)?.with_min_count(args.min_count.unwrap_or(1));
     if data.labels.len() < 2 {
         let label = data.labels.name(0);
@@ -66,12 +67,12 @@ pub(super) fn training(
 }
 
 /// Opens data to train on, with the template that is asked for or that goes with them.
-fn open_training(
+pub(crate) fn open_training(
     source: &Source,
     format: Option<Format>,
-    args: &ModelArgs,
+    template: Option<&str>,
+    label: Option<&str>,
 ) -> Result<Box<dyn ReadSequences + Send>> {
-    let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
     if let Some(format) = format.filter(|format| !format.is_columns()) {
         for (given, option) in [
             (template.is_some(), "--template makes attributes from columns"),

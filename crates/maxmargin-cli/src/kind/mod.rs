@@ -21,12 +21,12 @@ mod tree;
 pub(crate) use loading::{load, load_for};
 pub(crate) use multilabel::pairs_in_words;
 
-use crate::args::{ModelArgs, ModelName, PredictArgs};
+use crate::args::{ConvertArgs, ModelArgs, ModelName, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::GroupBounds;
 use maxmargin_io::{
-    Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, Source, Spec,
-    Template, Training, Unknown,
+    Examples, Fingerprint, Format, LabelRule, Model, Names, Origin, PathFile, ReadSequences,
+    Source, Spec, Template, Training, Unknown,
 };
 use maxmargin_report::Section;
 use serde_json::Value;
@@ -197,6 +197,27 @@ pub(crate) fn options_of(name: ModelName) -> &'static [&'static str] {
         ModelName::Potts => &potts::KNOWN,
         ModelName::Tree => &tree::KNOWN,
         ModelName::Matching => &matching::KNOWN,
+    }
+}
+
+/// Opens sequences or rows as they are, to keep them.
+pub(crate) fn open_data(args: &ConvertArgs) -> Result<Box<dyn ReadSequences + Send>> {
+    let source = Source::resolve(&args.data)?;
+    let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
+    let implied = match args.format {
+        None if template.is_none() => source.format()?,
+        format => format,
+    };
+    match implied {
+        Some(format) if !format.is_sequences() && !format.is_rows() => bail!(
+            "{source} holds {} (the format {format}), which cannot be converted\n\
+             hint: sequences and single rows can",
+            format.content()
+        ),
+        Some(format) if format.is_rows() && template.is_none() && label.is_none() => {
+            Ok(source.open_rows(args.format)?)
+        }
+        _ => chain::open_training(&source, args.format, template, label),
     }
 }
 

@@ -53,8 +53,7 @@ fn every_verb_has_a_manual_page() {
     let run = desk.run("man --out pages/man1").ok();
     let pages = desk.files("pages/man1");
     assert_eq!(run.stderr, format!("{} pages are in pages/man1\n", pages.len()));
-    let verbs =
-        "compare completions data demo dump evaluate man path pick predict report train verify";
+    let verbs = "compare completions convert data demo dump evaluate man path pick predict report train verify";
     let verbs = verbs.split(' ').map(|verb| format!("maxmargin-{verb}.1"));
     assert_eq!(pages, verbs.chain(["maxmargin.1".to_owned()]).collect::<Vec<_>>());
     let page = desk.read("pages/man1/maxmargin-train.1");

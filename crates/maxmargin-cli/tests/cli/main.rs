@@ -14,6 +14,7 @@ mod columns;
 mod common;
 mod compare;
 mod completions;
+mod convert;
 mod defaults;
 mod demo;
 mod dump_and_data;

@@ -1,6 +1,7 @@
 //! Rows with sets of labels in index form, for multiclass, multilabel and binary models.
 
-use super::rows::{NotFinite, Row, Rows};
+use super::column::{Column, Offsets, append_unless_ones};
+use super::rows::{BadColumns, NotFinite, Row, Rows};
 use thiserror::Error;
 
 /// Why a row cannot be added.
@@ -54,10 +55,10 @@ pub enum RowError {
 pub struct LabelledRows {
     rows: Rows,
     /// First label of each row, and one past the last.
-    starts: Vec<usize>,
-    labels: Vec<u32>,
+    starts: Offsets,
+    labels: Column<u32>,
     /// One weight per row, or empty while every weight is 1.
-    weights: Vec<f64>,
+    weights: Column<f64>,
 }
 
 impl Default for LabelledRows {
@@ -69,8 +70,8 @@ impl Default for LabelledRows {
 impl LabelledRows {
     /// An empty collection.
     pub fn new() -> Self {
-        let (rows, starts) = (Rows::default(), vec![0]);
-        Self { rows, starts, labels: Vec::new(), weights: Vec::new() }
+        let (rows, starts) = (Rows::default(), Offsets::new());
+        Self { rows, starts, labels: Column::default(), weights: Column::default() }
     }
 
     /// Adds a row: attributes `(index, value)`, labels, and an example weight.
@@ -119,12 +120,13 @@ impl LabelledRows {
         self.rows.push(row).map_err(refuse)?;
         // Weights are stored from the first one on that is not 1.
         if weight != 1.0 && self.weights.is_empty() {
-            self.weights.resize(self.len(), 1.0);
+            let before = self.len();
+            self.weights.to_mut().resize(before, 1.0);
         }
         if weight != 1.0 || !self.weights.is_empty() {
             self.weights.push(weight);
         }
-        self.labels.append(&mut labels);
+        self.labels.to_mut().append(&mut labels);
         self.starts.push(self.labels.len());
         Ok(())
     }
@@ -158,7 +160,7 @@ impl LabelledRows {
     /// # Panics
     /// If `i` is not below [`len`](Self::len).
     pub fn labels(&self, i: usize) -> &[u32] {
-        &self.labels[self.starts[i]..self.starts[i + 1]]
+        &self.labels[self.starts.get(i)..self.starts.get(i + 1)]
     }
 
     /// The example weight of row `i`, which must be below [`len`](Self::len).
@@ -200,6 +202,113 @@ impl LabelledRows {
         selected
     }
 
+    /// Adds the rows of `other`, in which labels and attributes have other numbers: label `y` of `other` is
+    /// `labels[y]` here, and attribute `a` is `attributes[a]`. Different ones stay different.
+    ///
+    /// ```
+    /// use maxmargin::model::LabelledRows;
+    ///
+    /// let (mut all, mut more) = (LabelledRows::new(), LabelledRows::new());
+    /// more.push([(0, 1.0), (1, 0.5)], &[0, 1], 1.0)?;
+    /// all.append(&more, &[7, 3], &[4, 2]);
+    /// assert_eq!(all.labels(0), [3, 7]);
+    /// assert_eq!(all.row(0).pairs().collect::<Vec<_>>(), [(2, 0.5), (4, 1.0)]);
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no number for a label or an attribute.
+    pub fn append(&mut self, other: &Self, labels: &[u32], attributes: &[u32]) {
+        append_unless_ones(&mut self.weights, self.starts.len() - 1, &other.weights, other.len());
+        let first = self.rows.len();
+        self.rows.append(&other.rows, attributes);
+        self.rows.sort(first);
+        let first = self.len();
+        self.labels.to_mut().extend(other.labels.iter().map(|&label| labels[label as usize]));
+        self.starts.append(&other.starts);
+        self.sort_labels(first);
+    }
+
+    /// Gives label `y` the number `labels(y)`, and attribute `a` the number `attributes(a)`; those that get
+    /// none are left out. Different ones stay different.
+    ///
+    /// ```
+    /// let mut data = maxmargin::model::LabelledRows::new();
+    /// data.push([(0, 1.0), (1, 0.5)], &[0, 1], 1.0)?;
+    /// data.renumber(|label| Some(9 - label), |attribute| attribute.checked_sub(1));
+    /// assert_eq!(data.labels(0), [8, 9]);
+    /// assert_eq!(data.row(0).pairs().collect::<Vec<_>>(), [(0, 0.5)]);
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    pub fn renumber(
+        &mut self,
+        labels: impl Fn(u32) -> Option<u32>,
+        attributes: impl Fn(u32) -> Option<u32>,
+    ) {
+        self.rows.renumber(attributes);
+        self.rows.sort(0);
+        let (own, mut starts, mut kept) = (self.labels.to_mut(), Offsets::new(), 0);
+        for i in 1..self.starts.len() {
+            for at in self.starts.get(i - 1)..self.starts.get(i) {
+                if let Some(label) = labels(own[at]) {
+                    own[kept] = label;
+                    kept += 1;
+                }
+            }
+            starts.push(kept);
+        }
+        own.truncate(kept);
+        self.starts = starts;
+        self.sort_labels(0);
+    }
+
+    /// Sorts the labels of each row from `first` on.
+    fn sort_labels(&mut self, first: usize) {
+        let labels = self.labels.to_mut();
+        for i in first + 1..self.starts.len() {
+            labels[self.starts.get(i - 1)..self.starts.get(i)].sort_unstable();
+        }
+    }
+
+    /// The arrays that the rows are stored in, to be kept in a file.
+    ///
+    /// ```
+    /// use maxmargin::model::LabelledRows;
+    ///
+    /// let mut data = LabelledRows::new();
+    /// data.push([(4, 2.0)], &[1], 1.0)?;
+    /// assert_eq!(LabelledRows::from_columns(data.clone().into_columns())?, data);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_columns(self) -> RowColumns {
+        let Self { rows, starts, labels, weights } = self;
+        let (rows, attributes, values) = rows.into_columns();
+        RowColumns { rows, attributes, values, starts, labels, weights }
+    }
+
+    /// Rows that are stored in these arrays, which may be shared with a file.
+    ///
+    /// # Errors
+    /// If the arrays do not belong together, or if they hold what [`push`](Self::push) would not have made of
+    /// any row.
+    pub fn from_columns(columns: RowColumns) -> Result<Self, BadColumns> {
+        let RowColumns { rows, attributes, values, starts, labels, weights } = columns;
+        let rows = Rows::from_columns(rows, attributes, values)?;
+        if !starts.cover(labels.len()) || starts.len() != rows.len() + 1 {
+            return Err(BadColumns("the rows do not fill the list of labels"));
+        }
+        let is_weight = |&weight: &f64| weight > 0.0 && weight.is_finite();
+        if !(weights.is_empty() || weights.len() == rows.len()) || !weights.iter().all(is_weight) {
+            return Err(BadColumns("the weights do not fit the rows"));
+        }
+        let data = Self { rows, starts, labels, weights };
+        let ascend = |list: &[u32]| list.is_sorted_by(|a, b| a < b);
+        if !data.iter().all(|(row, labels)| ascend(row.attributes) && ascend(labels)) {
+            return Err(BadColumns("the attributes or labels of a row do not ascend"));
+        }
+        Ok(data)
+    }
+
     /// The same rows with a single attribute each, `numbers[i]`, whose value is 1.
     #[must_use]
     pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
@@ -232,6 +341,27 @@ impl LabelledRows {
     pub(crate) fn prefetch(&self, i: usize) {
         self.rows.prefetch_row(i);
     }
+}
+
+/// The arrays that [`LabelledRows`] are stored in; see [`LabelledRows::into_columns`].
+///
+/// ```
+/// assert_eq!(maxmargin::model::RowColumns::default().rows.len(), 1);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowColumns {
+    /// First attribute of each row, and one past the last.
+    pub rows: Offsets,
+    /// The attributes of all rows.
+    pub attributes: Column<u32>,
+    /// Their values, or nothing if every value is 1.
+    pub values: Column<f64>,
+    /// First label of each row, and one past the last.
+    pub starts: Offsets,
+    /// The labels of all rows.
+    pub labels: Column<u32>,
+    /// The weight of each row, or nothing if every weight is 1.
+    pub weights: Column<f64>,
 }
 
 #[cfg(test)]

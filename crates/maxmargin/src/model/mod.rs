@@ -10,8 +10,10 @@ pub mod potts;
 pub mod soft;
 pub mod tree;
 
+mod column;
 mod labelled;
 pub(crate) mod rows;
 
-pub use labelled::{LabelledRows, RowError};
-pub use rows::Row;
+pub use column::{Column, Offsets, SharedSlice};
+pub use labelled::{LabelledRows, RowColumns, RowError};
+pub use rows::{BadColumns, Row};

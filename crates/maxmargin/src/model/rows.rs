@@ -1,9 +1,11 @@
 //! Sparse rows of attributes. Every model uses them to store its inputs, to compute scores and to scatter
 //! updates.
 
+use super::column::{Column, Offsets};
 use crate::problem::sparse::Sink;
 use crate::util::prefetch::{prefetch, prefetch_first};
 use std::ops::Range;
+use thiserror::Error;
 
 /// An attribute value that is NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,20 +14,28 @@ pub(crate) struct NotFinite {
     pub(crate) value: f64,
 }
 
+/// Why arrays cannot hold examples.
+///
+/// ```
+/// use maxmargin::model::{BadColumns, Column, Offsets};
+/// use maxmargin::model::chain::{SequenceColumns, Sequences};
+///
+/// let columns = SequenceColumns { labels: Column::from(vec![0]), ..SequenceColumns::default() };
+/// let error: BadColumns = Sequences::from_columns(columns).unwrap_err();
+/// assert_eq!(error.to_string(), "the tokens do not fill the list of labels");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct BadColumns(pub(crate) &'static str);
+
 /// Rows of attributes with values, compressed, so that a pass over them reads memory in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Rows {
     /// First entry of each row, and one past the last entry.
-    starts: Vec<usize>,
-    attributes: Vec<u32>,
+    starts: Offsets,
+    attributes: Column<u32>,
     /// Parallel to `attributes`, or empty while every value is 1.
-    values: Vec<f64>,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self { starts: vec![0], attributes: Vec::new(), values: Vec::new() }
-    }
+    values: Column<f64>,
 }
 
 impl Rows {
@@ -34,24 +44,122 @@ impl Rows {
         &mut self,
         row: impl IntoIterator<Item = (u32, f64)>,
     ) -> Result<(), NotFinite> {
-        let (before, had_values) = (self.attributes.len(), !self.values.is_empty());
+        let (attributes, values) = (self.attributes.to_mut(), self.values.to_mut());
+        let (before, had_values) = (attributes.len(), !values.is_empty());
         for (attribute, value) in row {
             if !value.is_finite() {
-                self.attributes.truncate(before);
-                self.values.truncate(if had_values { before } else { 0 });
+                attributes.truncate(before);
+                values.truncate(if had_values { before } else { 0 });
                 return Err(NotFinite { attribute, value });
             }
-            if value != 1.0 && self.values.is_empty() {
-                self.values.resize(self.attributes.len(), 1.0);
+            if value != 1.0 && values.is_empty() {
+                values.resize(attributes.len(), 1.0);
             }
             // Once values are stored, there is one for every attribute.
-            if value != 1.0 || !self.values.is_empty() {
-                self.values.push(value);
+            if value != 1.0 || !values.is_empty() {
+                values.push(value);
             }
-            self.attributes.push(attribute);
+            attributes.push(attribute);
         }
-        self.starts.push(self.attributes.len());
+        self.starts.push(attributes.len());
         Ok(())
+    }
+
+    /// Adds the rows of `other`, whose attribute `a` is called `attributes[a]` here.
+    pub(crate) fn append(&mut self, other: &Self, attributes: &[u32]) {
+        let (before, more) = (self.attributes.len(), other.attributes.len());
+        if !(self.values.is_empty() && other.values.is_empty()) {
+            // Once values are stored, there is one for every attribute.
+            let values = self.values.to_mut();
+            values.resize(before, 1.0);
+            values.extend_from_slice(&other.values);
+            values.resize(before + more, 1.0);
+        }
+        let own = self.attributes.to_mut();
+        own.extend(other.attributes.iter().map(|&a| attributes[a as usize]));
+        self.starts.append(&other.starts);
+    }
+
+    /// Gives attribute `a` the number `new(a)`, and leaves out the attributes that get none. The entries of
+    /// a row keep their order.
+    pub(crate) fn renumber(&mut self, new: impl Fn(u32) -> Option<u32>) {
+        let (attributes, values) = (self.attributes.to_mut(), self.values.to_mut());
+        let has_values = !values.is_empty();
+        let mut starts = Offsets::new();
+        let (mut from, mut kept) = (0, 0);
+        for row in 1..self.starts.len() {
+            let to = self.starts.get(row);
+            for at in from..to {
+                if let Some(attribute) = new(attributes[at]) {
+                    attributes[kept] = attribute;
+                    if has_values {
+                        values[kept] = values[at];
+                    }
+                    kept += 1;
+                }
+            }
+            from = to;
+            starts.push(kept);
+        }
+        attributes.truncate(kept);
+        values.truncate(kept);
+        if values.iter().all(|&value| value == 1.0) {
+            values.clear();
+        }
+        self.starts = starts;
+    }
+
+    /// Sorts the entries of each row from `first` on by attribute. No attribute comes twice in a row.
+    pub(crate) fn sort(&mut self, first: usize) {
+        let (attributes, values) = (self.attributes.to_mut(), self.values.to_mut());
+        let mut pairs: Vec<(u32, f64)> = Vec::new();
+        for row in first + 1..self.starts.len() {
+            let range = self.starts.get(row - 1)..self.starts.get(row);
+            let own = &mut attributes[range.clone()];
+            if own.is_sorted() {
+                continue;
+            }
+            if values.is_empty() {
+                own.sort_unstable();
+                continue;
+            }
+            let own_values = &mut values[range];
+            pairs.clear();
+            pairs.extend(own.iter().copied().zip(own_values.iter().copied()));
+            pairs.sort_unstable_by_key(|&(attribute, _)| attribute);
+            for ((attribute, value), &pair) in own.iter_mut().zip(own_values).zip(&pairs) {
+                (*attribute, *value) = pair;
+            }
+        }
+    }
+
+    /// The first entry of each row, and one past the last.
+    pub(crate) fn starts(&self) -> &Offsets {
+        &self.starts
+    }
+
+    /// The arrays that the rows are stored in: the first entry of each row, the attributes, and the values.
+    pub(crate) fn into_columns(self) -> (Offsets, Column<u32>, Column<f64>) {
+        (self.starts, self.attributes, self.values)
+    }
+
+    /// Rows that are stored in these arrays, unless the arrays do not belong together or a value is not
+    /// finite.
+    pub(crate) fn from_columns(
+        starts: Offsets,
+        attributes: Column<u32>,
+        values: Column<f64>,
+    ) -> Result<Self, BadColumns> {
+        if !starts.cover(attributes.len()) {
+            return Err(BadColumns("the rows do not fill the list of attributes"));
+        }
+        if !values.is_empty() && values.len() != attributes.len() {
+            return Err(BadColumns("the number of values is not that of the attributes"));
+        }
+        if !values.iter().all(|value| value.is_finite()) {
+            return Err(BadColumns("a value is not finite"));
+        }
+        Ok(Self { starts, attributes, values })
     }
 
     /// Number of rows.
@@ -66,10 +174,11 @@ impl Rows {
 
     #[inline]
     pub(crate) fn row(&self, i: usize) -> Row<'_> {
-        let (from, to) = (self.starts[i], self.starts[i + 1]);
+        let (from, to) = (self.starts.get(i), self.starts.get(i + 1));
+        let values = &*self.values;
         Row {
             attributes: &self.attributes[from..to],
-            values: if self.values.is_empty() { &[] } else { &self.values[from..to] },
+            values: if values.is_empty() { &[] } else { &values[from..to] },
         }
     }
 
@@ -80,20 +189,20 @@ impl Rows {
 
     /// Prefetches rows whose entries are known to be `entries`.
     pub(crate) fn prefetch(&self, rows: Range<usize>, entries: Range<usize>) {
-        prefetch(&self.starts[rows]);
+        self.starts.prefetch(rows);
         prefetch_first(&self.attributes[entries.clone()]);
         prefetch_first(self.values.get(entries).unwrap_or_default());
     }
 
     /// Like [`prefetch`](Self::prefetch), for rows whose first and last entries must be looked up.
     pub(crate) fn prefetch_rows(&self, rows: Range<usize>) {
-        let entries = self.starts[rows.start]..self.starts[rows.end];
+        let entries = self.starts.get(rows.start)..self.starts.get(rows.end);
         self.prefetch(rows, entries);
     }
 
     /// Prefetches a row.
     pub(crate) fn prefetch_row(&self, i: usize) {
-        let entries = self.starts[i]..self.starts[i + 1];
+        let entries = self.starts.get(i)..self.starts.get(i + 1);
         prefetch(&self.attributes[entries.clone()]);
         prefetch(self.values.get(entries).unwrap_or_default());
     }

@@ -32,5 +32,5 @@ pub use loss::Hamming;
 pub(crate) use problem::ChainWorkspace;
 pub use problem::{Chain, ChainError};
 pub use rules::Rules;
-pub use sequences::{Sequence, SequenceError, Sequences, Token};
+pub use sequences::{Sequence, SequenceColumns, SequenceError, Sequences, Token};
 pub use shape::{ChainScores, ChainShape, FeatureGroups};

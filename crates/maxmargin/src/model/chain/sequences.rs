@@ -1,6 +1,7 @@
 //! Labelled sequences in index form, for training and prediction.
 
-use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::column::{Column, Offsets, append_unless_ones};
+use crate::model::rows::{BadColumns, NotFinite, Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
 use thiserror::Error;
@@ -59,15 +60,18 @@ pub enum SequenceError {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequences {
-    /// First token and first attribute entry of each sequence, and one past the last of both.
-    starts: Vec<Start>,
+    /// First token of each sequence, and one past the last.
+    starts: Offsets,
+    /// First attribute entry of each sequence, and one past the last. The rows know it as well, but only by way
+    /// of the tokens, and a prefetch cannot wait for that.
+    entries: Offsets,
     /// The attributes of each token.
     rows: Rows,
-    labels: Vec<u32>,
+    labels: Column<u32>,
     /// One weight per sequence, or empty while every weight is 1.
-    weights: Vec<f64>,
+    weights: Column<f64>,
     /// The cost of a mistake at each token, or empty while every cost is 1.
-    costs: Vec<f64>,
+    costs: Column<f64>,
 }
 
 impl Default for Sequences {
@@ -87,11 +91,12 @@ impl Sequences {
     /// An empty collection.
     pub fn new() -> Self {
         Self {
-            starts: vec![Start::default()],
+            starts: Offsets::new(),
+            entries: Offsets::new(),
             rows: Rows::default(),
-            labels: Vec::new(),
-            weights: Vec::new(),
-            costs: Vec::new(),
+            labels: Column::default(),
+            weights: Column::default(),
+            costs: Column::default(),
         }
     }
 
@@ -150,7 +155,7 @@ impl Sequences {
         let refuse = |NotFinite { attribute, value }| SequenceError::Value { attribute, value };
         self.rows.push(attributes).map_err(refuse)?;
         if cost != 1.0 && self.costs.is_empty() {
-            self.costs.resize(self.labels.len(), 1.0);
+            self.costs.to_mut().resize(self.labels.len(), 1.0);
         }
         if cost != 1.0 || !self.costs.is_empty() {
             self.costs.push(cost);
@@ -182,13 +187,14 @@ impl Sequences {
             return Err(SequenceError::Weight(weight));
         }
         if weight != 1.0 && self.weights.is_empty() {
-            self.weights.resize(self.len(), 1.0);
+            let before = self.len();
+            self.weights.to_mut().resize(before, 1.0);
         }
         if weight != 1.0 || !self.weights.is_empty() {
             self.weights.push(weight);
         }
-        let (token, entry) = (self.labels.len(), self.rows.entries());
-        self.starts.push(Start { token, entry });
+        self.starts.push(self.labels.len());
+        self.entries.push(self.rows.entries());
         Ok(())
     }
 
@@ -198,7 +204,7 @@ impl Sequences {
     }
 
     fn last_start(&self) -> usize {
-        self.starts.last().map_or(0, |start| start.token)
+        self.starts.last()
     }
 
     /// Number of closed sequences.
@@ -228,7 +234,8 @@ impl Sequences {
     /// If `i` is not below [`len`](Self::len).
     #[inline]
     pub fn sequence(&self, i: usize) -> Sequence<'_> {
-        Sequence { data: self, start: self.starts[i], end: self.starts[i + 1] }
+        let at = |i: usize| Start { token: self.starts.get(i), entry: self.entries.get(i) };
+        Sequence { data: self, start: at(i), end: at(i + 1) }
     }
 
     /// All closed sequences in order.
@@ -270,12 +277,132 @@ impl Sequences {
         selected
     }
 
+    /// Adds the closed sequences of `other`, in which labels and attributes have other numbers: label `y` of
+    /// `other` is `labels[y]` here, and attribute `a` is `attributes[a]`. Neither has an open sequence.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let (mut all, mut more) = (Sequences::new(), Sequences::new());
+    /// more.push_token([(0, 1.0), (1, 0.5)], 0)?;
+    /// more.end_sequence(1.0)?;
+    /// all.append(&more, &[7], &[4, 2]);
+    /// assert_eq!(all.sequence(0).labels(), [7]);
+    /// assert_eq!(all.sequence(0).token(0).attributes, [4, 2]);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no number for a label or an attribute, or if a sequence is open.
+    pub fn append(&mut self, other: &Self, labels: &[u32], attributes: &[u32]) {
+        assert!(self.open_tokens() + other.open_tokens() == 0, "a sequence is open");
+        append_unless_ones(&mut self.weights, self.starts.len() - 1, &other.weights, other.len());
+        append_unless_ones(&mut self.costs, self.labels.len(), &other.costs, other.labels.len());
+        self.rows.append(&other.rows, attributes);
+        self.labels.to_mut().extend(other.labels.iter().map(|&label| labels[label as usize]));
+        self.starts.append(&other.starts);
+        self.entries.append(&other.entries);
+    }
+
+    /// Gives label `y` the number `labels(y)`, and attribute `a` the number `attributes(a)`; attributes that
+    /// get none are left out. There is no open sequence.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 1.0), (1, 0.5)], 0)?;
+    /// data.end_sequence(1.0)?;
+    /// data.renumber(|label| label + 1, |attribute| attribute.checked_sub(1));
+    /// assert_eq!(data.sequence(0).labels(), [1]);
+    /// assert_eq!(data.sequence(0).token(0).pairs().collect::<Vec<_>>(), [(0, 0.5)]);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a sequence is open.
+    pub fn renumber(
+        &mut self,
+        labels: impl Fn(u32) -> u32,
+        attributes: impl Fn(u32) -> Option<u32>,
+    ) {
+        assert!(self.open_tokens() == 0, "a sequence is open");
+        self.labels.to_mut().iter_mut().for_each(|label| *label = labels(*label));
+        self.rows.renumber(attributes);
+        self.entries = self.find_entries();
+    }
+
+    /// The first attribute entry of each sequence, found by way of the tokens.
+    fn find_entries(&self) -> Offsets {
+        let starts = self.rows.starts();
+        let mut entries = Offsets::new();
+        (1..self.starts.len()).for_each(|i| entries.push(starts.get(self.starts.get(i))));
+        entries
+    }
+
+    /// The arrays that the closed sequences are stored in, to be kept in a file. There is no open sequence.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::model::chain::Sequences;
+    ///
+    /// let chain = toy();
+    /// let columns = chain.data().clone().into_columns();
+    /// assert_eq!(columns.labels.len(), chain.data().tokens());
+    /// assert_eq!(&Sequences::from_columns(columns)?, chain.data());
+    /// # Ok::<(), maxmargin::model::BadColumns>(())
+    /// ```
+    pub fn into_columns(self) -> SequenceColumns {
+        let Self { starts: sequences, rows, labels, weights, costs, .. } = self;
+        let (tokens, attributes, values) = rows.into_columns();
+        SequenceColumns { sequences, tokens, attributes, values, labels, weights, costs }
+    }
+
+    /// Sequences that are stored in these arrays, which may be shared with a file.
+    ///
+    /// # Errors
+    /// If the arrays do not belong together, or if they hold what [`push_token`](Self::push_token) or
+    /// [`end_sequence`](Self::end_sequence) would have refused.
+    pub fn from_columns(columns: SequenceColumns) -> Result<Self, BadColumns> {
+        let SequenceColumns {
+            sequences: starts,
+            tokens,
+            attributes,
+            values,
+            labels,
+            weights,
+            costs,
+        } = columns;
+        if tokens.len() != labels.len().wrapping_add(1) {
+            return Err(BadColumns("the tokens do not fill the list of labels"));
+        }
+        if !starts.cover(labels.len())
+            || (1..starts.len()).any(|i| starts.get(i - 1) == starts.get(i))
+        {
+            return Err(BadColumns("the sequences do not fill the list of tokens"));
+        }
+        let is_weight = |&weight: &f64| weight > 0.0 && weight.is_finite();
+        if !(weights.is_empty() || weights.len() + 1 == starts.len())
+            || !weights.iter().all(is_weight)
+        {
+            return Err(BadColumns("the weights do not fit the sequences"));
+        }
+        let is_cost = |&cost: &f64| cost >= 0.0 && cost.is_finite();
+        if !(costs.is_empty() || costs.len() == labels.len()) || !costs.iter().all(is_cost) {
+            return Err(BadColumns("the costs do not fit the tokens"));
+        }
+        let rows = Rows::from_columns(tokens, attributes, values)?;
+        let mut data = Self { starts, entries: Offsets::new(), rows, labels, weights, costs };
+        data.entries = data.find_entries();
+        Ok(data)
+    }
+
     /// The same sequences with a single attribute per token, `numbers[token]`, whose value is 1. The open
     /// sequence is left out.
     #[must_use]
     pub(crate) fn with_inputs(&self, numbers: &[u32]) -> Self {
         let mut data = Self::new();
-        let mut tokens = numbers.iter().zip(&self.labels);
+        let mut tokens = numbers.iter().zip(self.labels.iter());
         for (i, sequence) in self.iter().enumerate() {
             for (t, (&number, &label)) in tokens.by_ref().take(sequence.len()).enumerate() {
                 // 1 is finite, and costs and weights were checked when they were added.
@@ -302,6 +429,30 @@ impl Sequences {
     pub fn attribute_bound(&self) -> usize {
         self.rows.attribute_bound()
     }
+}
+
+/// The arrays that [`Sequences`] are stored in; see [`Sequences::into_columns`].
+///
+/// ```
+/// use maxmargin::model::chain::SequenceColumns;
+/// assert_eq!(SequenceColumns::default().sequences.len(), 1);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SequenceColumns {
+    /// First token of each sequence, and one past the last.
+    pub sequences: Offsets,
+    /// First attribute of each token, and one past the last.
+    pub tokens: Offsets,
+    /// The attributes of all tokens.
+    pub attributes: Column<u32>,
+    /// Their values, or nothing if every value is 1.
+    pub values: Column<f64>,
+    /// The label of each token.
+    pub labels: Column<u32>,
+    /// The weight of each sequence, or nothing if every weight is 1.
+    pub weights: Column<f64>,
+    /// The cost of a mistake at each token, or nothing if every cost is 1.
+    pub costs: Column<f64>,
 }
 
 /// A view of one sequence of a [`Sequences`].

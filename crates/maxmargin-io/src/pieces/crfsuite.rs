@@ -1,0 +1,154 @@
+//! A short way through CRFsuite's data files.
+//!
+//! It goes through the bytes once and makes no copy of a line or a name. It takes what nearly all files consist of:
+//! tokens with a label and attributes, with or without values and escapes. Whatever else there is (weights, costs,
+//! carriage returns, anything wrong) it leaves alone, and the piece goes to the [reader](crate::CrfsuiteReader),
+//! which does all and finds the words for errors.
+
+use super::cut::Piece;
+use super::sequences::SequencePiece;
+use crate::crfsuite::{COST, WEIGHT, name_length, unescape};
+use crate::fingerprint::Encoder;
+use crate::number::parse_value;
+
+/// What a byte means to the search for the end of a field.
+const END: u8 = 1;
+const COLON: u8 = 2;
+const BACKSLASH: u8 = 4;
+const FOREIGN: u8 = 8;
+
+const MEANING: [u8; 256] = {
+    let mut meaning = [0; 256];
+    meaning[b'\t' as usize] = END;
+    meaning[b'\n' as usize] = END;
+    meaning[b':' as usize] = COLON;
+    meaning[b'\\' as usize] = BACKSLASH;
+    meaning[b'\r' as usize] = FOREIGN;
+    meaning[0] = FOREIGN;
+    meaning
+};
+
+/// The sequences of a piece, unless there is something in it that is left to the reader.
+pub(super) fn parse(piece: &Piece) -> Option<SequencePiece> {
+    let text = std::str::from_utf8(&piece.text).ok()?;
+    if piece.before == 0 && text.starts_with('\u{feff}') {
+        return None;
+    }
+    let mut parser =
+        Parser { text, at: 0, parsed: SequencePiece::default(), unescaped: String::new() };
+    parser.sequences()?;
+    let has_rest = !text.is_empty() && !text.ends_with('\n');
+    let lines = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
+    parser.parsed.lines = piece.before + lines + u64::from(has_rest);
+    Some(parser.parsed)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    parsed: SequencePiece,
+    /// Scratch memory for a name without its escapes.
+    unescaped: String,
+}
+
+impl<'a> Parser<'a> {
+    fn sequences(&mut self) -> Option<()> {
+        let mut bytes = std::mem::take(&mut self.parsed.bytes);
+        bytes.reserve(self.text.len() * 3);
+        let mut row = Vec::new();
+        while self.at < self.text.len() {
+            if self.skip_blank_line() {
+                continue;
+            }
+            let mut encoder = Encoder::begin_sequence(&mut bytes, 1.0);
+            while self.at < self.text.len() && !self.skip_blank_line() {
+                self.token(&mut encoder, &mut row)?;
+            }
+            encoder.end_sequence();
+            self.parsed.sequences.end_sequence(1.0).ok()?;
+        }
+        self.parsed.bytes = bytes;
+        Some(())
+    }
+
+    /// Skips the line at hand if it has nothing but spaces.
+    fn skip_blank_line(&mut self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|&byte| byte != b' ').unwrap_or(rest.len());
+        let is_blank = matches!(rest.get(length), None | Some(b'\n'));
+        if is_blank {
+            self.at = (self.at + length + 1).min(self.text.len());
+        }
+        is_blank
+    }
+
+    fn token(&mut self, encoder: &mut Encoder<'_>, row: &mut Vec<(u32, f64)>) -> Option<()> {
+        let (label, meaning) = self.field()?;
+        // An empty label is an absent one.
+        if label.trim().is_empty() || label.starts_with(WEIGHT) {
+            return None;
+        }
+        let label = Self::plain(label, meaning, &mut self.unescaped);
+        encoder.begin_token(label);
+        let label = self.parsed.names.labels.intern(label);
+        row.clear();
+        while !self.ends_line() {
+            let (field, meaning) = self.field()?;
+            if field.is_empty() {
+                continue;
+            }
+            if field.starts_with(COST) {
+                return None;
+            }
+            let (mut name, mut value) = (field, 1.0);
+            if meaning & COLON != 0 {
+                let colon = name_length(field);
+                name = &field[..colon];
+                if let Some(text) = field.get(colon + 1..) {
+                    value = parse_value(text).ok()?;
+                }
+                if name.is_empty() {
+                    return None;
+                }
+            }
+            let name = Self::plain(name, meaning, &mut self.unescaped);
+            encoder.attribute(name, value);
+            row.push((self.parsed.names.attributes.intern(name), value));
+        }
+        encoder.end_token(row.len());
+        self.parsed.sequences.push_token(row.iter().copied(), label).ok()
+    }
+
+    /// A name without its escapes.
+    #[inline]
+    fn plain<'n>(name: &'n str, meaning: u8, unescaped: &'n mut String) -> &'n str {
+        if meaning & BACKSLASH == 0 {
+            return name;
+        }
+        unescaped.clear();
+        unescape(name, unescaped);
+        unescaped
+    }
+
+    /// Whether the line ends here, after a field; goes to the next line then, or to the next field.
+    #[inline]
+    fn ends_line(&mut self) -> bool {
+        let is_tab = self.text.as_bytes().get(self.at) == Some(&b'\t');
+        self.at = (self.at + 1).min(self.text.len());
+        !is_tab
+    }
+
+    /// The text up to the next tab or line end, and what its bytes mean; nothing if a byte does not belong here.
+    #[inline]
+    fn field(&mut self) -> Option<(&'a str, u8)> {
+        let (start, mut all) = (self.at, 0);
+        let bytes = self.text.as_bytes();
+        let length = bytes[start..].iter().position(|&byte| {
+            let meaning = MEANING[byte as usize];
+            all |= meaning;
+            meaning & END != 0
+        });
+        self.at = length.map_or(bytes.len(), |length| start + length);
+        (all & FOREIGN == 0).then(|| (&self.text[start..self.at], all))
+    }
+}

@@ -1,0 +1,231 @@
+//! Reading in pieces against reading line after line.
+
+use crate::dataset::{Dataset, read_training};
+use crate::error::DataError;
+use crate::format::Format;
+use crate::kept_lines::KeptLines;
+use crate::lines::Lines;
+use crate::pieces::Pieces;
+use crate::reader::{ReadSequences, open_row_reader};
+use crate::rows::{RowData, read_rows};
+use crate::sequence::RawSequence;
+use crate::template::Template;
+use proptest::prelude::*;
+use std::io::{self, Cursor, Read};
+
+/// A reader whose input is read in pieces of this size by this many threads; or in order.
+struct Cutting {
+    reader: Box<dyn ReadSequences + Send>,
+    pieces: Option<(usize, usize)>,
+}
+
+impl ReadSequences for Cutting {
+    fn format(&self) -> Format {
+        self.reader.format()
+    }
+
+    fn file(&self) -> &str {
+        self.reader.file()
+    }
+
+    fn line_number(&self) -> u64 {
+        self.reader.line_number()
+    }
+
+    fn template(&self) -> Option<&Template> {
+        self.reader.template()
+    }
+
+    fn kept_lines(&self) -> Option<&KeptLines> {
+        None
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        let (size, threads) = self.pieces?;
+        Some(self.reader.take_pieces()?.with(size, threads))
+    }
+
+    fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        self.reader.read(into)
+    }
+}
+
+/// A text, and perhaps an input that breaks after it.
+#[derive(Debug, Clone)]
+struct Input {
+    text: Vec<u8>,
+    breaks: bool,
+}
+
+impl Input {
+    fn open(&self, format: Format, pieces: Option<(usize, usize)>) -> Result<Cutting, DataError> {
+        struct Broken(bool);
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                if self.0 { Err(io::Error::other("the disk is gone")) } else { Ok(0) }
+            }
+        }
+        let input = Cursor::new(self.text.clone()).chain(Broken(self.breaks));
+        let reader = open_row_reader(Lines::from_reader("f", input)?, Some(format))?;
+        Ok(Cutting { reader, pieces })
+    }
+}
+
+fn sequences(
+    input: &Input,
+    format: Format,
+    pieces: Option<(usize, usize)>,
+) -> Result<Dataset, String> {
+    let reader = input.open(format, pieces).map_err(|error| error.to_string())?;
+    read_training(reader).map_err(|error| error.to_string())
+}
+
+fn rows(input: &Input, format: Format, pieces: Option<(usize, usize)>) -> Result<RowData, String> {
+    let reader = input.open(format, pieces).map_err(|error| error.to_string())?;
+    read_rows(reader).map_err(|error| error.to_string())
+}
+
+/// Holds all ways to read an input against reading it line after line.
+fn compare(input: &Input, format: Format) {
+    let sizes = [(1, 1), (1, 3), (7, 2), (30, 3), (1 << 20, 2)];
+    let (one, other) = (rows(input, format, None), sequences(input, format, None));
+    for pieces in sizes {
+        assert_eq!(rows(input, format, Some(pieces)), one, "rows in pieces {pieces:?}");
+        assert_eq!(sequences(input, format, Some(pieces)), other, "sequences in pieces {pieces:?}");
+    }
+}
+
+/// Lines of which files of the format consist, right and wrong ones.
+fn lines_of(format: Format) -> Vec<&'static str> {
+    match format {
+        Format::Crfsuite => vec![
+            "",
+            "",
+            "",
+            " ",
+            "B-NP\tw=a\tw=b",
+            "O\tw=c",
+            "I-NP",
+            "B-NP\tw=b\tlen:2.5\tw=b",
+            "O\ttime=10\\:30\tx\\\\y",
+            "a\\:b\tw=ä\\z",
+            "O\t\tw=a\t",
+            "O\tw=1:1",
+            "@weight:2",
+            "@weight\t0.5",
+            "O\t@cost:3\tw=a",
+            "@home\tw=a",
+            "\tw=a",
+            "O\tx:",
+            "O\t:1",
+            " \tw=a",
+            "O\tw:1e999",
+            "  ",
+            "O \tw= a",
+            "\u{feff}O\tw=z",
+            "O\t@costly",
+            "@weight:x",
+        ],
+        _ => vec![
+            "",
+            "# note",
+            "+1 1:0.5 3:1",
+            "-1 2:1",
+            "1 1:1 2:0.25 7:1",
+            "1.0 3:1",
+            "+1",
+            "2 9:-1",
+            "1,2 1:1",
+            "3:1 4:2",
+            " ",
+            "-1 5:1 # so",
+            "x 1:1",
+            "1 2:1 1:1",
+            "1 0:1",
+            "y 3:x",
+            "1 007:2",
+        ],
+    }
+}
+
+fn input(format: Format) -> impl Strategy<Value = Input> {
+    let lines: Vec<&'static str> = lines_of(format);
+    let count = lines.len();
+    // Right lines come more often than wrong ones, so that most files have something to read.
+    let right: usize = if format == Format::Crfsuite { 12 } else { 8 };
+    let line = prop_oneof![9 => 0..right, 1 => 0..count];
+    let end = prop_oneof![9 => Just("\n"), 1 => Just("\r\n")];
+    let body = proptest::collection::vec((line, end), 0..60);
+    (body, any::<bool>(), 0u8..12, any::<proptest::sample::Index>(), any::<u8>()).prop_map(
+        move |(body, ends, kind, at, byte)| {
+            let mut text = Vec::new();
+            for (line, end) in body {
+                let line: usize = line;
+                text.extend_from_slice(lines[line].as_bytes());
+                text.extend_from_slice(end.as_bytes());
+            }
+            if !ends {
+                text.pop();
+            }
+            match kind {
+                0 => text.splice(..0, *b"\xef\xbb\xbf").for_each(drop),
+                1 if !text.is_empty() => {
+                    let at = at.index(text.len());
+                    text[at] = byte;
+                }
+                _ => {}
+            }
+            Input { text, breaks: kind == 2 }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn pieces_of_crfsuite_files_make_the_same_data(input in input(Format::Crfsuite)) {
+        compare(&input, Format::Crfsuite);
+    }
+
+    #[test]
+    fn pieces_of_rows_make_the_same_data(input in input(Format::Libsvm)) {
+        compare(&input, Format::Libsvm);
+        compare(&input, Format::Multilabel);
+    }
+}
+
+#[test]
+fn a_weight_stays_with_its_sequence() {
+    let text = b"O\ta\n\n@weight:2\n\n\nO\tb\n\n@weight:3\nO\tc".to_vec();
+    let input = Input { text, breaks: false };
+    compare(&input, Format::Crfsuite);
+    let data = sequences(&input, Format::Crfsuite, Some((1, 3))).unwrap();
+    assert_eq!([0, 1, 2].map(|i| data.sequences.weight(i)), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn an_attribute_whose_sum_overflows_is_named_by_its_number_in_the_file() {
+    // Rows of CRFsuite's format may repeat an attribute.
+    let text = b"x\ta\tb\n\ny\tc:1e308\tc:1e308\n".to_vec();
+    let input = Input { text, breaks: false };
+    compare(&input, Format::Crfsuite);
+    let error = rows(&input, Format::Crfsuite, Some((1, 2))).unwrap_err();
+    assert!(error.contains("attribute 2 has the value inf"), "{error}");
+}
+
+#[test]
+fn a_damaged_archive_is_read_up_to_the_damage() {
+    use std::io::Write as _;
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for i in 0..20_000 {
+        write!(packer, "B\tw={}\n\n", i * 7919 % 10_007).unwrap();
+    }
+    let mut text = packer.finish().unwrap();
+    compare(&Input { text: text.clone(), breaks: false }, Format::Crfsuite);
+    let half = text.len() / 2;
+    text[half] ^= 0x55;
+    compare(&Input { text: text.clone(), breaks: false }, Format::Crfsuite);
+    text.truncate(half);
+    compare(&Input { text, breaks: false }, Format::Crfsuite);
+}
