@@ -126,7 +126,7 @@ impl<'p> Workers<'p> {
         }
         let (own, others) = (Mutex::new(&mut self.own), &self.others);
         self.pool.run(helpers, &|number| match number {
-            0 => work_off(&mut *lock(&own)),
+            0 => work_off(*lock(&own)),
             _ => work_off(&mut lock(&others[number - 1])),
         });
     }

@@ -105,6 +105,14 @@ impl CallTimer {
         self.last = Some(Instant::now());
     }
 
+    /// Adds the time of `calls` calls that were made side by side on up to `threads` threads.
+    pub(crate) fn add_batch(&mut self, seconds: f64, calls: usize, threads: usize) {
+        self.add(seconds);
+        if calls > 0 && self.first.len() < KEPT {
+            self.first.push(seconds * threads.min(calls) as f64 / calls as f64);
+        }
+    }
+
     /// What a call takes if nothing disturbs it: a third of the first calls took less. The mean would say
     /// more about what else the machine was doing.
     pub(crate) fn undisturbed(&self) -> f64 {
@@ -147,6 +155,13 @@ mod tests {
         let first = vec![3e-6, 0.5, 1e-6, 2e-6, 4e-6, 0.1];
         assert_eq!(CallTimer { first, ..CallTimer::default() }.undisturbed(), 2e-6);
         assert_eq!(CallTimer::default().undisturbed(), 0.0);
+    }
+
+    #[test]
+    fn a_batch_tells_what_one_call_takes() {
+        let mut timer = CallTimer::default();
+        timer.add_batch(0.25, 8, 2);
+        assert_eq!((timer.seconds(), timer.undisturbed()), (0.25, 0.0625));
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl<'p> Run<'p, '_> {
         self.workers.for_each_chunk(batch, 1, |_, scratch, one| {
             work(problem, state, scratch, &mut one[0]);
         });
-        self.oracle_timer.add(begin.elapsed().as_secs_f64());
+        let seconds = begin.elapsed().as_secs_f64();
+        self.oracle_timer.add_batch(seconds, batch.len(), self.workers.count());
     }
 
     /// The state and the scratch of the sequential thread, side by side.
