@@ -50,8 +50,9 @@ pub(super) struct Room {
     /// The parts of a truth, and a point relative to it.
     truth: SparseVec,
     pub(super) relative: SparseVec,
-    /// The masses before a step.
+    /// The masses and the values before a step.
     pub(super) masses: Vec<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 impl Room {

@@ -124,19 +124,23 @@ struct Plan {
 }
 
 impl Plan {
-    /// Plans to go along `way`, for which the worker is prepared.
+    /// Plans to go along `way`, for which the worker is prepared. Slope and curvature are computed unless
+    /// they are known.
     fn write(
         &mut self,
         (problem, state): (&dyn Blocks, &DualState<'_>),
         i: usize,
         (way, loss, longest): (&SparseVec, f64, f64),
+        measured: Option<(f64, f64)>,
         scratch: &mut Scratch<'_>,
     ) {
         let share = state.shares.of(i);
         self.terms.clear();
         problem.scatter(i, -share / state.lambda, way, (&mut self.terms).into());
-        self.slope = share * (loss + scratch.worker.score(i, &state.w, way));
-        self.curvature = share * share / state.lambda * scratch.worker.norm_sq(i, way);
+        (self.slope, self.curvature) = measured.unwrap_or_else(|| {
+            let slope = share * (loss + scratch.worker.score(i, &state.w, way));
+            (slope, share * share / state.lambda * scratch.worker.norm_sq(i, way))
+        });
         (self.loss, self.longest) = (loss, longest);
     }
 
@@ -319,7 +323,7 @@ impl Slot {
         std::mem::swap(&mut self.corner, &mut scratch.corner);
         std::mem::swap(&mut self.step, &mut scratch.step);
         let Move { parts, loss, longest, .. } = &self.step;
-        self.plan.write((problem, state), self.i, (parts, *loss, *longest), scratch);
+        self.plan.write((problem, state), self.i, (parts, *loss, *longest), None, scratch);
         Ok(())
     }
 
@@ -348,7 +352,7 @@ impl Slot {
             (self.gap, self.has_failed) = (Some(learned.gap), learned.has_failed);
         }
 
-        let longest = self.change_masses(state, direction, scratch)?;
+        let (longest, measured) = self.change_masses(state, direction, scratch)?;
         let (atoms, room) = (&self.atoms, &mut self.room);
         let mut loss = 0.0;
         room.way.clear();
@@ -356,19 +360,21 @@ impl Slot {
             room.way.add_scaled(change, &atoms.parts()[at]);
             loss += change * atoms.losses()[at];
         }
-        self.plan.write((problem, state), i, (&room.way, loss, longest), scratch);
+        self.plan.write((problem, state), i, (&room.way, loss, longest), measured, scratch);
         Ok(())
     }
 
-    /// Finds how the masses of the atoms should change, and the longest step along that change.
+    /// Finds how the masses of the atoms should change. Returns the longest step along that change, and the
+    /// slope and the curvature of the dual on the way if they are known.
     fn change_masses(
         &mut self,
         state: &DualState<'_>,
         direction: Direction,
         scratch: &mut Scratch<'_>,
-    ) -> Result<f64, TrainError> {
+    ) -> Result<(f64, Option<(f64, f64)>), TrainError> {
         let Self { i, atoms, room, change, .. } = self;
-        let rate = state.shares.of(*i) / state.lambda;
+        let share = state.shares.of(*i);
+        let rate = share / state.lambda;
         let in_pairs =
             !matches!(direction, Direction::FrankWolfe | Direction::Away | Direction::Best);
         change.clear();
@@ -376,12 +382,19 @@ impl Slot {
             let most = if direction == Direction::Pairwise { 1 } else { MOST_MOVES };
             let (worker, difference) = (&mut *scratch.worker, &mut room.difference);
             let mut ruler = Ruler { i: *i, worker, difference };
+            room.values.clear();
+            room.values.extend_from_slice(&atoms.values);
             let shifted = shift_masses(atoms, &mut room.masses, rate, most, &mut ruler);
-            shifted.ok_or(TrainError::NotFinite { example: *i })?;
+            let shifted = shifted.ok_or(TrainError::NotFinite { example: *i })?;
+            let gain = shifted.map_or(0.0, |(_, gain)| gain);
             change.extend(atoms.masses.iter().zip(&room.masses).map(|(new, old)| new - old));
             atoms.masses.copy_from_slice(&room.masses);
+            // A step of length 1 gains slope − curvature / 2.
+            let slope: f64 =
+                change.iter().zip(&room.values).map(|(change, value)| change * value).sum();
+            let measured = (share * slope, 2.0 * share * (slope - gain).max(0.0));
             // Going further than to the masses that were best would amplify rounding errors.
-            return Ok(1.0);
+            return Ok((1.0, Some(measured)));
         }
         let ends = Ends::of(atoms);
         let kinds = if in_pairs { &[Kind::Pairwise] } else { ends.kinds(direction) };
@@ -400,7 +413,7 @@ impl Slot {
             }
         }
         best.0.write_change(change, &atoms.masses, &ends);
-        Ok(ends.slope_and_longest(best.0).1)
+        Ok((ends.slope_and_longest(best.0).1, None))
     }
 
     /// The score of the planned way, for which the worker is prepared.
