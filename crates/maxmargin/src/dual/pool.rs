@@ -2,7 +2,7 @@
 //!
 //! A batch of sixteen chains is 50 µs of work, and starting a thread takes as long. So helpers are started
 //! once, and between two pieces of work they look out for the next one for a moment before they fall asleep.
-//! Handing out work and waiting for its end then takes about a microsecond.
+//! While they are awake, handing out work and waiting for its end need no help from the system.
 //!
 //! Rust cannot see that a helper has dropped a borrowed closure by the time [`Pool::run`] returns, so the
 //! borrow's lifetime is erased here. This is the one place that does so; see the proof in `run`.
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// How often a thread looks for what it waits for before it falls asleep: about 20 µs.
+/// How often a thread looks for what it waits for before it falls asleep: some microseconds in all.
 const LOOKS: u32 = 2_000;
 
 /// Work that every thread does, given its number. The calling thread has number 0.
