@@ -25,33 +25,85 @@ The estimators follow scikit-learn's conventions:
 True
 """
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from ._base import Certificate, ConvergenceWarning, load
-from ._binary import BinarySVM
-from ._chain import ChainSVM
-from ._check import BrokenLaw, check_structure
-from ._graphs import FactorGraphSVM
-from ._matching import MatchingSVM
-from ._multilabel import MultilabelSVM
-from ._nodes import GraphSVM
-from ._oracle import OracleError, Structure
-from ._path import RegularizationPath, regularization_path
-from ._rows import MulticlassSVM
-from ._structure import StructuredSVM
-from ._tree import TreeSVM
-from .io import (
-    SequenceFile,
-    read_alignments,
-    read_columns,
-    read_graphs,
-    read_rows,
-    read_sequences,
-    read_superpixels,
-    read_trace,
-)
+if TYPE_CHECKING:
+    from . import io
+    from ._base import Certificate, ConvergenceWarning, load
+    from ._binary import BinarySVM
+    from ._chain import ChainSVM
+    from ._check import BrokenLaw, check_structure
+    from ._graphs import FactorGraphSVM
+    from ._matching import MatchingSVM
+    from ._multilabel import MultilabelSVM
+    from ._nodes import GraphSVM
+    from ._oracle import OracleError, Structure
+    from ._path import RegularizationPath, regularization_path
+    from ._rows import MulticlassSVM
+    from ._structure import StructuredSVM
+    from ._tree import TreeSVM
+    from .io import (
+        SequenceFile,
+        read_alignments,
+        read_columns,
+        read_graphs,
+        read_rows,
+        read_sequences,
+        read_superpixels,
+        read_trace,
+    )
 
-__version__ = version("maxmargin")
+    __version__: str
+
+#: Where the names of the package are. They are imported when they are first used: scikit-learn takes more than
+#: a second, and processes that only call the methods of a structure do not need it.
+_HOMES = {
+    "BinarySVM": "_binary",
+    "BrokenLaw": "_check",
+    "Certificate": "_base",
+    "ChainSVM": "_chain",
+    "ConvergenceWarning": "_base",
+    "FactorGraphSVM": "_graphs",
+    "GraphSVM": "_nodes",
+    "MatchingSVM": "_matching",
+    "MulticlassSVM": "_rows",
+    "MultilabelSVM": "_multilabel",
+    "OracleError": "_oracle",
+    "RegularizationPath": "_path",
+    "SequenceFile": "io",
+    "Structure": "_oracle",
+    "StructuredSVM": "_structure",
+    "TreeSVM": "_tree",
+    "check_structure": "_check",
+    "load": "_base",
+    "read_alignments": "io",
+    "read_columns": "io",
+    "read_graphs": "io",
+    "read_rows": "io",
+    "read_sequences": "io",
+    "read_superpixels": "io",
+    "read_trace": "io",
+    "regularization_path": "_path",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    elif name == "io":
+        found = import_module(f".{name}", __name__)
+    elif name == "__version__":
+        found = import_module("importlib.metadata").version("maxmargin")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__", "io"})
+
 
 __all__ = [
     "BinarySVM",

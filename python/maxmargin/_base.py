@@ -54,7 +54,8 @@ class Certificate:
         ``primal - dual``: how far from the optimum the weights can be at most.
     quality : str
         What the gap is a bound of: ``"exact"``, ``"upper-bound"`` (the problem was relaxed),
-        ``"heuristic"`` (the true gap may be larger), or ``"unproven"`` (it proves nothing).
+        ``"heuristic"`` (the true gap may be larger), ``"unfinished"`` (there was no time to compute all
+        of it: the true gap may be larger), or ``"unproven"`` (it proves nothing).
     problem : str
         The problem that was solved: the structured SVM, its relaxation, or one with soft constraints.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import _maxmargin as native
 from ._oracle import Adapter
 from ._settings import bound_arrays, seed
@@ -16,7 +18,7 @@ class BrokenLaw(NamedTuple):
     Attributes
     ----------
     law : str
-        Its name: ``"oracle"``, ``"decode"``, ``"repeatable"`` or ``"only-truth"``, see
+        Its name: ``"oracle"``, ``"decode"``, ``"repeatable"``, ``"only-truth"`` or ``"batch"``, see
         :func:`check_structure`; ``"truth-loss"`` if a true output has a loss; ``"finite"`` if
         features are not finite numbers.
     example : int
@@ -60,6 +62,7 @@ def check_structure(
       ``decode(x, None, w, False)``.
     - ``repeatable``: ``decode`` has one answer for an example and weights.
     - ``only-truth``: some answer is something else than the truth.
+    - ``batch``: ``decode_batch``, where there is one, has the answers of ``decode``.
 
     So these mistakes are found: a ``decode`` that always returns the truth, forgets the loss, minimises,
     or maximises something else than the features say. A structure whose ``quality`` is ``"heuristic"``
@@ -161,4 +164,26 @@ def _broken_laws(
         bounds=bound_arrays(bounds, adapter.dim),
         quality=getattr(adapter.structure, "quality", "exact"),
     )
-    return found + [BrokenLaw(*law) for law in others]
+    found += [BrokenLaw(*law) for law in others]
+    return found + _broken_batches(adapter, n_examples, seed)
+
+
+def _broken_batches(adapter: Adapter, n_examples: int, seed: int) -> list[BrokenLaw]:
+    """Whether ``decode_batch`` answers otherwise than ``decode``, at w = 0 and at random weights."""
+    if not callable(getattr(adapter.structure, "decode_batch", None)):
+        return []
+    # NumPy takes seeds of 32 bits.
+    rng = np.random.RandomState(seed % 2**32)
+    last = min(n_examples, len(adapter.X))
+    wrong = set()
+    for w in (np.zeros(adapter.dim), rng.normal(size=adapter.dim)):
+        together = adapter.corners(0, last, w)
+        for i, (indices, values, loss) in enumerate(together):
+            alone = adapter.corner(i, w, True)
+            same = np.array_equal(indices, alone[0]) and np.array_equal(values, alone[1])
+            if not same or loss != alone[2]:
+                wrong.add(i)
+    if not wrong:
+        return []
+    message = "decode_batch has another answer than decode"
+    return [BrokenLaw("batch", min(wrong), len(wrong), message)]

@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
-from ._settings import group_bounds
+from ._settings import group_bounds, threads
 
 
 class FactorGraphSVM(BaseSVM):
@@ -175,14 +175,14 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best states of the variables of each graph."""
         check_is_fitted(self, "certificate_")
-        found = self._model.predict_states(self._examples(X))
+        found = self._model.predict_states(self._examples(X), threads(self.n_jobs))
         return [np.array(states, dtype=np.int64) for states in found]
 
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best states of each graph with their scores, best first; all are tried out, so a
         graph may have a million at most."""
         check_is_fitted(self, "certificate_")
-        found = self._model.rank_states(self._examples(X), check_n(n))
+        found = self._model.rank_states(self._examples(X), check_n(n), threads(self.n_jobs))
         return [[(np.array(own, dtype=np.int64), score) for score, own in best] for best in found]
 
     def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:

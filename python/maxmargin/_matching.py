@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
-from ._settings import group_bounds, number, whole_number
+from ._settings import group_bounds, number, threads, whole_number
 
 #: The name of the attribute that all links have.
 CONSTANT = "(constant)"
@@ -229,13 +229,14 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best links of each pair, rows (r, c) in increasing order."""
         check_is_fitted(self, "certificate_")
-        return [found[0][0] for found in self._model.predict_pairs(self._examples(X), 1)]
+        found = self._model.predict_pairs(self._examples(X), 1, threads(self.n_jobs))
+        return [best[0][0] for best in found]
 
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best sets of links of each pair with their scores, best first; with one link per
         item only."""
         check_is_fitted(self, "certificate_")
-        return self._model.predict_pairs(self._examples(X), check_n(n))
+        return self._model.predict_pairs(self._examples(X), check_n(n), threads(self.n_jobs))
 
     def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
         """The best links of each pair, and how far their score is ahead of the next best set of links;

@@ -17,7 +17,7 @@ from ._inputs import column_names, fill_rows, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
-from ._settings import group_bounds
+from ._settings import group_bounds, threads
 
 
 class MultilabelSVM(RowSVM):
@@ -330,7 +330,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         """The best set of labels of each row: a matrix of zeros and ones if the model was trained on
         one, else tuples of labels."""
         check_is_fitted(self, "certificate_")
-        sets = self._model.predict_sets(self._examples(X))
+        sets = self._model.predict_sets(self._examples(X), threads(self.n_jobs))
         if self._indicator:
             matrix = np.zeros((len(sets), len(self.classes_)), dtype=np.int64)
             for row, own in zip(matrix, sets, strict=True):
@@ -365,18 +365,18 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def _ranked(self, X: Any, n: int) -> Any:
         check_is_fitted(self, "certificate_")
-        return self._model.rank_sets(self._examples(X), n)
+        return self._model.rank_sets(self._examples(X), n, threads(self.n_jobs))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of single labels (rows × labels), without those of pairs."""
         check_is_fitted(self, "certificate_")
-        return self._model.scores(self._examples(X))
+        return self._model.scores(self._examples(X), threads(self.n_jobs))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows and labels that are right (1 − Hamming loss)."""
         check_is_fitted(self, "certificate_")
         labels, ends = self._sets(y, strict=False)
-        predicted = self._model.predict_sets(self._examples(X))
+        predicted = self._model.predict_sets(self._examples(X), threads(self.n_jobs))
         if len(ends) != len(predicted):
             raise ValueError(f"X has {len(predicted)} rows and y has {len(ends)}")
         weights, whole = total(sample_weight, len(predicted))

@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, total
 from ._inputs import as_matrix, native_matrix, one_each
 from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
-from ._settings import group_bounds
+from ._settings import group_bounds, threads
 
 #: The name of the attribute that all nodes have; the command line has it too.
 CONSTANT = "bias"
@@ -253,7 +253,8 @@ default="auto"
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best labels of the nodes of each graph."""
         check_is_fitted(self, "certificate_")
-        return [self._labels.decode(own) for own in self._model.predict_nodes(self._examples(X))]
+        found = self._model.predict_nodes(self._examples(X), threads(self.n_jobs))
+        return [self._labels.decode(own) for own in found]
 
     def predict_nbest(self, X: Any, n: int = 5) -> Any:
         """Not known for graphs: a minimum cut finds the best labels, and says nothing of the next."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
+
+# Other processes import this module when they begin. It imports little, so that they begin soon.
+
+#: An output: the indices and the values of its features, and its loss.
+Described = tuple[np.ndarray, np.ndarray, float]
 
 
 class OracleError(RuntimeError):
@@ -40,6 +45,12 @@ class Structure(Protocol):
 
     def loss(self, y: Any, y_hat: Any) -> float:
         """What it costs to predict ŷ for y; 0 for y itself."""
+
+    # It may have one more method, which is called where several outputs are needed at the same weights:
+    #
+    #     def decode_batch(self, xs, ys, w, loss_augmented): ...
+    #
+    # It returns a list of what ``decode`` returns for each x and y.
 
 
 class Adapter:
@@ -94,9 +105,7 @@ class Adapter:
             losses.append(float(self._call(i, "loss", self.y[i], self.y[i])))
         return found, losses
 
-    def corner(
-        self, i: int, w: np.ndarray, augmented: bool
-    ) -> tuple[np.ndarray, np.ndarray, float]:
+    def corner(self, i: int, w: np.ndarray, augmented: bool) -> Described:
         """The features of the best output, and its loss. Plain decoding is not shown the truth, as in
         ``predict``."""
         if self.pool is not None and self._is_helper():
@@ -108,7 +117,24 @@ class Adapter:
         best = self._call(i, "decode", x, y if augmented else None, w, augmented)
         return self.described(i, best)
 
-    def described(self, i: int, output: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    def corners(self, first: int, last: int, w: np.ndarray) -> list[Described]:
+        """What :meth:`corner` says of all examples from ``first`` to before ``last``, with the loss. Other
+        processes get them in one message, and a structure with ``decode_batch`` in one call."""
+        if self.pool is not None and self._is_helper():
+            try:
+                return self.pool.submit(_work_on_all, first, last, w).result()
+            except OracleError as error:
+                raise error from error.cause
+        if not callable(getattr(self.structure, "decode_batch", None)):
+            return [self.corner(i, w, True) for i in range(first, last)]
+        xs, ys = self.X[first:last], self.y[first:last]
+        try:
+            outputs = decode_all(self.structure, xs, ys, w, True)
+        except Exception as error:
+            raise OracleError(first, "decode_batch", error) from error
+        return [self.described(i, output) for i, output in zip(range(first, last), outputs, strict=True)]
+
+    def described(self, i: int, output: Any) -> Described:
         """The features of an output, and its loss."""
         indices, values = self._sparse(i, self._call(i, "features", self.X[i], output))
         loss = float(self._call(i, "loss", self.y[i], output))
@@ -171,14 +197,40 @@ def _begin_work(structure: Any, X: list[Any], y: list[Any]) -> None:
     _adapter_here = Adapter(structure, X, y)
 
 
-def _work(i: int, w: np.ndarray, augmented: bool) -> tuple[np.ndarray, np.ndarray, float]:
+def _work(i: int, w: np.ndarray, augmented: bool) -> Described:
     assert _adapter_here is not None
     return _adapter_here.corner(i, w, augmented)
 
 
+def _work_on_all(first: int, last: int, w: np.ndarray) -> list[Described]:
+    assert _adapter_here is not None
+    return _adapter_here.corners(first, last, w)
+
+
+def decode_all(
+    structure: Any, xs: list[Any], ys: list[Any] | None, w: np.ndarray, augmented: bool
+) -> list[Any]:
+    """The best outputs of several inputs, in one call if the structure can do that."""
+    known = [None] * len(xs) if ys is None else ys
+    if not callable(getattr(structure, "decode_batch", None)):
+        return [structure.decode(x, y, w, augmented) for x, y in zip(xs, known, strict=True)]
+    if not xs:
+        return []
+    outputs = list(structure.decode_batch(xs, known, w, augmented))
+    if len(outputs) != len(xs):
+        raise ValueError(f"decode_batch has returned {len(outputs)} outputs for {len(xs)} inputs")
+    return outputs
+
+
+def is_sparse(raw: Any) -> bool:
+    """Whether this is a sparse matrix or array; nobody has one who has not imported SciPy's module."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(raw))
+
+
 def length_of(raw: Any) -> int:
     """The number of features, where an array tells it."""
-    if sp.issparse(raw):
+    if is_sparse(raw):
         return int(np.prod(raw.shape))
     if isinstance(raw, (Mapping, tuple)):
         raise TypeError("the structure needs the attribute n_features, the number of weights")
@@ -193,7 +245,7 @@ def as_sparse(raw: Any) -> tuple[np.ndarray, np.ndarray]:
     >>> [part.tolist() for part in as_sparse({3: 1.5})]
     [[3], [1.5]]
     """
-    if sp.issparse(raw):
+    if is_sparse(raw):
         row = raw.tocsr().reshape(1, -1).tocsr()
         return row.indices.astype(np.int64), row.data.astype(np.float64)
     if isinstance(raw, Mapping):

@@ -24,7 +24,7 @@ from ._base import BaseSVM, Prepared, check_n, total
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
-from ._settings import group_bounds, number
+from ._settings import group_bounds, number, threads
 
 
 def by_name(X: Any) -> bool:
@@ -219,7 +219,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "certificate_")
-        return self._model.scores(self._examples(X))
+        return self._model.scores(self._examples(X), threads(self.n_jobs))
 
     def predict(self, X: Any) -> np.ndarray:
         """The best label of each row."""
@@ -271,7 +271,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         Its value; larger ones are regularised less.
     standardise : bool or "auto", default="auto"
         Whether attributes are divided by their typical size before training; ``coef_`` stays in the units of
-        ``X``. ``"auto"`` does so with dense rows whose attributes differ a hundredfold in size.
+        ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
 

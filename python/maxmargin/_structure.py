@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._base import BaseSVM, labelled_pair, total, warn_if_unproven
-from ._oracle import Adapter
+from ._oracle import Adapter, decode_all
 from ._settings import as_json, bound_arrays, is_auto, seed, threads
 
 
@@ -25,9 +25,11 @@ class StructuredSVM(BaseSVM):
     structure : object
         Has the methods ``decode(x, y, w, loss_augmented)``, ``features(x, y)`` and ``loss(y, y_hat)``,
         see the example. If it has the attribute ``n_features``, that is the number of weights; else
-        it is the length of the arrays that ``features`` returns. If it has the attribute
-        ``quality``, that says what its decoding promises: ``"exact"`` (the default), ``"upper-bound"``
-        or ``"heuristic"``.
+        it is the length of the arrays that ``features`` returns. If it has the method
+        ``decode_batch(xs, ys, w, loss_augmented)``, which returns a list of what ``decode`` returns
+        for each x and y, that is called where several outputs are needed at the same weights. If it
+        has the attribute ``quality``, that says what its decoding promises: ``"exact"`` (the default),
+        ``"upper-bound"`` or ``"heuristic"``.
     lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, \
 random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`.
@@ -36,7 +38,8 @@ random_state, warm_start, verbose, callback, options
         is the same; it is faster only if ``decode`` releases Python's lock, or there is none.
     backend : {"threads", "processes"}, default="threads"
         Where ``n_jobs`` work: on threads, or all but one in processes of their own, to which the
-        structure and the data are sent once. Single steps are always taken here.
+        structure and the data are sent once. Passes over all examples send them many examples in
+        one message.
     bounds : tuple, optional
         ``(lower, upper)``: a number or an array each, or None.
 
@@ -222,15 +225,16 @@ random_state, warm_start, verbose, callback, options
         return lambda w: self._mean_loss(X, y, w)
 
     def _mean_loss(self, X: Any, y: Any, w: np.ndarray) -> float:
-        losses = []
-        for x, truth in zip(X, y, strict=True):
-            losses.append(self.structure.loss(truth, self.structure.decode(x, None, w, False)))
+        found = decode_all(self.structure, list(X), None, w, False)
+        losses = [
+            self.structure.loss(truth, output) for truth, output in zip(y, found, strict=True)
+        ]
         return float(np.mean(losses))
 
     def predict(self, X: Any) -> list[Any]:
         """The best output for each input."""
         check_is_fitted(self, "coef_")
-        return [self.structure.decode(x, None, self.coef_, False) for x in X]
+        return decode_all(self.structure, list(X), None, self.coef_, False)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − the mean loss."""

@@ -13,7 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
-from ._settings import group_bounds, number
+from ._settings import group_bounds, number, threads
 
 
 class TreeSVM(BaseSVM):
@@ -349,7 +349,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best states of each example with their scores, best first."""
         check_is_fitted(self, "certificate_")
-        found = self._model.predict_trees(self._examples(X), check_n(n))
+        found = self._model.predict_trees(self._examples(X), check_n(n), threads(self.n_jobs))
         return [[(self._answer(states), score) for states, score in own] for own in found]
 
     def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
@@ -368,7 +368,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         """1 − the mean loss: of trees of labels, the share of labels that are right."""
         check_is_fitted(self, "certificate_")
         extra = {"sample_weight": sample_weight, "node_weight": node_weight, "scale": scale}
-        return 1.0 - self._model.tree_loss(self._examples(X, y, **extra))
+        data = self._examples(X, y, **extra)
+        return 1.0 - self._model.tree_loss(data, threads(self.n_jobs))
 
 
 def maps_of(x: Any, at: int, nodes: int) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ from maxmargin import (
     OracleError,
     RegularizationPath,
     StructuredSVM,
+    check_structure,
     regularization_path,
 )
 
@@ -124,6 +125,71 @@ def test_processes_give_the_same_bits(iris):
     assert isinstance(info.value.__cause__, ZeroDivisionError)
     with pytest.raises(ValueError, match="backend"):
         StructuredSVM(Classes(3, 4), backend="cluster").fit(X, y)
+
+
+class Batched(Classes):
+    """Decodes many examples with one product of matrices."""
+
+    def __init__(self, classes, features):
+        super().__init__(classes, features)
+        self.sizes = []
+
+    def decode_batch(self, xs, ys, w, loss_augmented):
+        assert isinstance(xs, list) and isinstance(ys, list)
+        self.sizes.append(len(xs))
+        # One by one, so that sums have the same bits as those of ``decode``.
+        weights = w.reshape(self.width, self.classes).T
+        scores = np.array([weights @ x for x in xs])
+        if loss_augmented:
+            scores += np.arange(self.classes) != np.array(ys)[:, None]
+        return np.argmax(scores, axis=1).tolist()
+
+
+@pytest.mark.parametrize("solver", ["fw", "bcfw", "n-slack"])
+def test_batches_give_the_same_bits_everywhere(iris, solver):
+    X, y = iris
+    parts = {"lam": 0.1, "tol": 0.05, "solver": solver}
+    serial = StructuredSVM(Classes(3, 4), **parts).fit(X, y)
+    for n_jobs, backend in [(1, "threads"), (3, "threads"), (2, "processes")]:
+        structure = Batched(3, 4)
+        model = StructuredSVM(structure, n_jobs=n_jobs, backend=backend, **parts).fit(X, y)
+        assert np.array_equal(model.coef_, serial.coef_), backend
+        assert model.certificate_ == serial.certificate_
+        # Exact passes ask for many examples at once: four batches for each thread, at least.
+        assert max(structure.sizes) == -(-150 // (4 * n_jobs))
+        assert model.predict(X) == serial.predict(X)
+        assert structure.sizes[-1] == 150
+        assert model.score(X, y) == serial.score(X, y)
+
+
+def test_a_batch_has_as_many_outputs_as_inputs(iris):
+    X, y = iris
+
+    class Short(Batched):
+        def decode_batch(self, xs, ys, w, loss_augmented):
+            return super().decode_batch(xs, ys, w, loss_augmented)[1:]
+
+    with pytest.raises(OracleError, match="decode_batch failed.*has returned 37 outputs for 38"):
+        StructuredSVM(Short(3, 4), lam=0.1, solver="fw").fit(X, y)
+
+
+def test_a_batch_that_answers_otherwise_breaks_a_law(iris):
+    X, y = iris
+
+    class Lax(Batched):
+        def decode_batch(self, xs, ys, w, loss_augmented):
+            return super().decode_batch(xs, ys, w, False)
+
+    assert check_structure(Batched(3, 4), X, y) == []
+    broken = check_structure(Lax(3, 4), X, y, raise_errors=False)
+    assert [law.law for law in broken] == ["batch"]
+
+
+def test_processes_that_call_a_structure_do_not_import_scikit_learn():
+    """It takes more than a second."""
+    code = "import sys, maxmargin._oracle; print(sorted({'sklearn', 'scipy'} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
 
 
 def test_ctrl_c_leaves_the_other_processes_alone(iris, tmp_path):

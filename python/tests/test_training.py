@@ -62,6 +62,9 @@ def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads(sequences):
     two = ChainSVM(lam=0.01, random_state=3, order="uniform", n_jobs=2).fit(X, y)
     other = ChainSVM(lam=0.01, random_state=4, order="uniform").fit(X, y)
     assert np.array_equal(one.coef_, two.coef_) and not np.array_equal(one.coef_, other.coef_)
+    assert all(map(np.array_equal, one.predict(X), two.predict(X)))
+    assert all(map(np.array_equal, one.decision_function(X), two.decision_function(X)))
+    assert one.score(X, y) == two.score(X, y)
     assert np.array_equal(
         ChainSVM(random_state=np.random.RandomState(5)).fit(X, y).coef_,
         ChainSVM(random_state=np.random.RandomState(5)).fit(X, y).coef_,

@@ -27,7 +27,7 @@ use maxmargin_io::{
 /// # Errors
 /// The data cannot be read, or options do not fit them.
 pub fn read_training(args: &CompareArgs) -> Result<Training> {
-    kind::read_training(&args.data, args.format, &args.model)
+    kind::read_training(&args.data, args.format, &args.model, args.threads)
 }
 
 /// Sets of labels to train and to test on.
@@ -109,7 +109,7 @@ impl Relaxation<'_> {
             }
         }
         let Training { examples, origin, spec } =
-            kind::read_training(self.data, self.format, self.model)?;
+            kind::read_training(self.data, self.format, self.model, 0)?;
         let mut relaxed = spec.clone();
         let Some(training) = relaxed.training_mut() else {
             bail!("{}: sets of labels or factor graphs are needed", self.data);
@@ -125,7 +125,9 @@ impl Relaxation<'_> {
             bail!("this is no problem with soft constraints");
         };
         let solution = method(soft)?;
-        let errors = test.map(|test| spec.errors(&solution.weights, &test.examples)).transpose()?;
+        let errors = test
+            .map(|test| spec.errors(&solution.weights, &test.examples, settings.threads))
+            .transpose()?;
         let test = errors.map(|errors| (errors, errors_in_words(&errors)));
         let what = kind.describe();
         let mut model = Model::new(origin, spec, settings.clone(), solution);

@@ -44,11 +44,14 @@ pub fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
 pub fn exit_code(result: anyhow::Result<ExitCode>) -> ExitCode {
     screen::clear();
     match result {
-        Ok(code) => code,
+        Ok(code) => screen::exit_status(code),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             Screen::new(false).warn(format!("error: {error:#}"));
-            ExitCode::FAILURE
+            match error.downcast_ref::<screen::Interrupted>() {
+                Some(_) => screen::exit_status(ExitCode::FAILURE),
+                None => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -178,7 +178,7 @@ fn of_what(c: &Certificate) -> &'static str {
     match c.quality {
         Quality::Exact => "",
         Quality::UpperBound => "of the relaxed problem",
-        Quality::Heuristic => "the true gap may be larger",
+        Quality::Heuristic | Quality::Unfinished => "the true gap may be larger",
         Quality::Unproven => "proves nothing",
     }
 }

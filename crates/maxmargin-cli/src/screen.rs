@@ -8,6 +8,7 @@ mod outlook;
 mod words;
 
 pub use ctrl_c::on_ctrl_c;
+pub(crate) use ctrl_c::{Interrupted, exit_status};
 pub(crate) use live::{clear, print_above};
 pub(crate) use words::{folded, wrapped};
 
@@ -142,6 +143,9 @@ impl Observer for Screen {
                 if let Some(outlook) = &mut self.outlook {
                     outlook.add(record);
                     let (words, left) = (outlook.in_words(), outlook.left());
+                    if let Some(text) = outlook.announcement() {
+                        self.say(text);
+                    }
                     let left = left.filter(|_| !ctrl_c::is_raised());
                     self.change(false, |activity| activity.expect(words, left));
                 }

@@ -67,7 +67,7 @@ const LINKS: usize = 40;
 /// ```
 pub fn atomic_write<T, E: From<SaveError>>(
     path: impl AsRef<Path>,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, E>,
 ) -> Result<T, E> {
     let path = path.as_ref();
     let fail = |reason: io::Error| SaveError { path: path.into(), reason };

@@ -65,6 +65,11 @@ impl Claim<'_> {
                 .push(format!("the weights differ by {residual:e} from those of the dual point"));
         }
         let (claimed, found) = (&self.certificate, &audit.certificate);
+        if claimed.quality == Quality::Unfinished {
+            findings.extend(self.unfinished_findings(found));
+            findings.extend(self.contradictions());
+            return findings;
+        }
         findings.extend(differences([
             ("primal", claimed.primal, found.primal),
             ("dual", claimed.dual, found.dual),
@@ -79,6 +84,25 @@ impl Claim<'_> {
 }
 
 impl Claim<'_> {
+    /// What speaks against a certificate whose exact pass was cut: its primal and its gap are lower bounds.
+    fn unfinished_findings(&self, found: &Certificate) -> Vec<String> {
+        let claimed = &self.certificate;
+        let mut findings = differences([("dual", claimed.dual, found.dual)]);
+        for (what, claimed, found) in
+            [("primal", claimed.primal, found.primal), ("gap", claimed.gap, found.gap)]
+        {
+            // Comparisons with NaN are false.
+            let slack = Self::ROUNDING * (1.0 + claimed.abs() + found.abs());
+            let is_bound = claimed <= found + slack;
+            if !is_bound {
+                findings.push(format!(
+                    "the {what} is claimed to be at least {claimed}, but is {found}"
+                ));
+            }
+        }
+        findings
+    }
+
     /// What speaks against the quality that is claimed.
     ///
     /// A point that can be neither proven nor disproven speaks against nothing: the audit says that it is
@@ -152,7 +176,7 @@ impl Model {
 }
 
 /// Which of some numbers are not what was claimed, which NaN never is.
-fn differences(all: [(&str, f64, f64); 3]) -> Vec<String> {
+fn differences<const N: usize>(all: [(&str, f64, f64); N]) -> Vec<String> {
     let agree = |claimed: f64, found: f64| {
         (claimed - found).abs() <= Claim::ROUNDING * (1.0 + claimed.abs() + found.abs())
     };

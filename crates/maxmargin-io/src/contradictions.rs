@@ -100,6 +100,11 @@ impl Claim<'_> {
         let c = &self.certificate;
         let tolerance = self.settings.tolerance_at(c.dual);
         let rounding = rounding_of(&[1.0, c.primal, c.dual]);
+        if c.quality == Quality::Unfinished {
+            // The gap is not known, so it says nothing about the status; but it cannot have converged.
+            return (self.status? == Status::Converged)
+                .then(|| "the status is converged, but the certificate is unfinished".to_owned());
+        }
         match self.status? {
             Status::Converged => (gap > tolerance + rounding)
                 .then(|| format!("the gap is claimed to be within {tolerance}, but is {gap}")),

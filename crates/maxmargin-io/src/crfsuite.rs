@@ -171,9 +171,13 @@ impl ReadSequences for CrfsuiteReader {
         self.lines.number()
     }
 
+    fn has_independent_pieces(&self) -> bool {
+        true
+    }
+
     fn take_pieces(&mut self) -> Option<Pieces> {
         let lines = self.lines.take_rest();
-        Some(Pieces::new(lines, Cut::EmptyLines, |lines| Box::new(Self::new(lines))))
+        Some(Pieces::new(lines, Cut::EmptyLines, |lines, _| Box::new(Self::new(lines))))
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

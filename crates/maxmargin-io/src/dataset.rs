@@ -4,10 +4,10 @@ use maxmargin::model::chain::Sequences;
 
 use crate::converted::ABSENT;
 use crate::error::{DataError, Place};
-use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::fingerprint::Fingerprint;
 use crate::format::Format;
 use crate::names::Names;
-use crate::pieces::{JoinedSequences, read_training_in_pieces};
+use crate::pieces::{Gathered, NamedSequences, read_in_order, read_in_pieces};
 use crate::reader::ReadSequences;
 use crate::rows::{Renumbering, index_order};
 use crate::sequence::{RawSequence, RawToken};
@@ -61,11 +61,30 @@ pub struct Dataset {
 /// assert_eq!(data.sequences.sequence(0).labels(), [1, 0]);
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
-pub fn read_training(mut reader: impl ReadSequences) -> Result<Dataset, DataError> {
+pub fn read_training(reader: impl ReadSequences) -> Result<Dataset, DataError> {
+    read_training_on(reader, 0)
+}
+
+/// As [`read_training`], on so many threads at most, or on one per core if that is 0. The data do not depend on it.
+///
+/// # Errors
+/// As [`read_training`].
+///
+/// ```
+/// use maxmargin_io::{Lines, open_reader, read_training, read_training_on};
+///
+/// let open = || open_reader(Lines::from_reader("tags.dat", "1 qid:1 7:1\n".as_bytes())?, None);
+/// assert_eq!(read_training_on(open()?, 2)?, read_training(open()?)?);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_training_on(
+    mut reader: impl ReadSequences,
+    threads: usize,
+) -> Result<Dataset, DataError> {
     if let Some(data) = reader.take_dataset() {
         return Ok(data);
     }
-    read_all(reader, false)
+    read_all(reader, false, threads)
 }
 
 /// Reads all sequences or rows to keep them with [`save_converted`](crate::save_converted): every row as a sequence
@@ -87,7 +106,7 @@ pub fn read_by_name(mut reader: impl ReadSequences) -> Result<Dataset, DataError
     if let Some(data) = reader.take_dataset() {
         return Ok(data);
     }
-    let mut data = read_all(reader, true)?;
+    let mut data = read_all(reader, true, 0)?;
     // Rows have their attributes in this order when they are used.
     if data.format.is_rows()
         && let Some(order) = index_order(&data.attributes)
@@ -99,13 +118,21 @@ pub fn read_by_name(mut reader: impl ReadSequences) -> Result<Dataset, DataError
 }
 
 /// Reads all sequences, perhaps with absent labels.
-fn read_all(mut reader: impl ReadSequences, may_lack: bool) -> Result<Dataset, DataError> {
+fn read_all(
+    mut reader: impl ReadSequences,
+    may_lack: bool,
+    threads: usize,
+) -> Result<Dataset, DataError> {
     let format = reader.format();
+    let all = NamedSequences::with_fixed_names(format, may_lack);
     let read = match reader.take_pieces() {
-        Some(pieces) => read_training_in_pieces(pieces, format, may_lack)?,
-        None => read_in_order(&mut reader, may_lack)?,
+        Some(pieces) => read_in_pieces(pieces.with_threads(threads), all, || {
+            NamedSequences::new(format, may_lack)
+        })?,
+        None => read_in_order(&mut reader, all)?,
     };
-    let JoinedSequences { mut sequences, names, fingerprinter, lines } = read;
+    let Gathered { gathered, fingerprinter, lines } = read;
+    let NamedSequences { mut sequences, names, .. } = gathered;
     if sequences.is_empty() {
         return Err(DataError::Empty { file: reader.file().into(), lines });
     }
@@ -115,25 +142,6 @@ fn read_all(mut reader: impl ReadSequences, may_lack: bool) -> Result<Dataset, D
     }
     let (fingerprint, template) = (fingerprinter.finish(), reader.template().cloned());
     Ok(Dataset { sequences, labels, attributes, fingerprint, format, template })
-}
-
-/// Reads one sequence after the other.
-fn read_in_order(
-    reader: &mut impl ReadSequences,
-    may_lack: bool,
-) -> Result<JoinedSequences, DataError> {
-    let format = reader.format();
-    let (labels, attributes) = (format.fixed_labels(), format.fixed_attributes());
-    let mut names = TrainingNames { labels, attributes, may_lack };
-    let mut sequences = Sequences::new();
-    let mut fingerprinter = Fingerprinter::new();
-    let mut raw = RawSequence::new();
-    while reader.read(&mut raw)? {
-        fingerprinter.add(&raw);
-        names.attributes.fetch(raw.names());
-        names.add(&raw, reader.file(), &mut sequences)?;
-    }
-    Ok(JoinedSequences { sequences, names, fingerprinter, lines: reader.line_number() })
 }
 
 /// The names of training data, which grow with them.

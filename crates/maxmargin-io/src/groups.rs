@@ -21,6 +21,11 @@ impl Groups {
         Self { what, begun: HashMap::new() }
     }
 
+    /// With the numbers of sequences before these, if there are any.
+    pub(crate) fn after(what: &'static str, begun: Option<&HashMap<u64, u64>>) -> Self {
+        Self { what, begun: begun.cloned().unwrap_or_default() }
+    }
+
     /// Notes that a sequence begins in the current line, where its number is at `byte`.
     pub(crate) fn begin(&mut self, id: u64, lines: &Lines, byte: usize) -> Result<(), DataError> {
         match self.begun.insert(id, lines.number()) {

@@ -32,6 +32,7 @@
 //! to a [`Model`], whose weights [`Spec::errors`] measures and [`Model::verify`] holds against the data.
 
 mod alignment;
+mod answers;
 mod atomic;
 
 mod builtin;
@@ -55,6 +56,7 @@ mod format;
 mod groups;
 mod guess;
 mod held_out;
+mod in_order;
 mod kept_lines;
 mod lambda;
 mod libsvm;
@@ -78,6 +80,7 @@ mod reader;
 mod rows;
 mod seen_names;
 mod sequence;
+mod side_by_side;
 mod solved;
 mod source;
 mod spec;
@@ -94,6 +97,7 @@ pub use alignment::{
     AlignmentFeatures, AlignmentReader, Alignments, RawAlignment, WordCounts,
     alignment_fingerprint, read_alignments, write_alignment,
 };
+pub use answers::{Answering, Asked, answer_examples, answer_sequences};
 pub use atomic::{SaveError, atomic_write};
 
 pub use builtin::{Builtin, Part, builtin, builtins};
@@ -103,7 +107,7 @@ pub use columns::{BuiltInTemplate, ColumnsReader, UnknownTemplate};
 pub use constant::{CONSTANT, with_constant};
 pub use converted::save_converted;
 pub use crfsuite::{CrfsuiteReader, write_crfsuite};
-pub use dataset::{Dataset, read_by_name, read_training};
+pub use dataset::{Dataset, read_by_name, read_training, read_training_on};
 pub use defaults::{LabelPairs, default_settings};
 pub use error::{DataError, Place};
 pub use error_counts::{ErrorCounts, Nouns, Wrong};
@@ -136,9 +140,10 @@ pub use predictions::write_predictions;
 pub use problem::{BuiltProblem, ProblemError};
 pub use problem_role::{InputWeights, ProblemRole};
 pub use reader::{ReadSequences, open_reader, open_row_reader};
-pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_with};
+pub use rows::{EvalRows, RowData, RowMapping, read_rows, read_rows_on, read_rows_with};
 pub use seen_names::SeenNames;
 pub use sequence::{RawSequence, RawToken};
+pub use side_by_side::{map_side_by_side, thread_count};
 pub use source::Source;
 pub use spec::{
     BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, KernelSpec, MatchingSpec,

@@ -100,9 +100,13 @@ impl ReadSequences for LibsvmReader {
         self.lines.number()
     }
 
+    fn has_independent_pieces(&self) -> bool {
+        true
+    }
+
     fn take_pieces(&mut self) -> Option<Pieces> {
         let (lines, many) = (self.lines.take_rest(), self.many);
-        Some(Pieces::new(lines, Cut::Lines, move |lines| Box::new(Self { lines, many })))
+        Some(Pieces::new(lines, Cut::Lines, move |lines, _| Box::new(Self { lines, many })))
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

@@ -57,6 +57,16 @@ pub struct Unknown {
     pub tokens: u64,
 }
 
+impl Unknown {
+    /// Counts what was not known elsewhere as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.attributes += other.attributes;
+        self.all_attributes += other.all_attributes;
+        self.labels += other.labels;
+        self.tokens += other.tokens;
+    }
+}
+
 /// Turns sequences in name form into index form by the names of a model.
 ///
 /// ```

@@ -6,6 +6,7 @@ use crate::groups::Groups;
 use crate::lines::Lines;
 use crate::names::Names;
 use crate::number::parse_index;
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 
@@ -106,6 +107,15 @@ pub struct OcrReader {
     pixels: Names,
 }
 
+/// What the number of a word is called.
+const WORD: &str = "word";
+
+/// The number of the word that a line belongs to.
+fn number_of(line: &[u8]) -> Option<u64> {
+    let end = line.iter().position(|&byte| byte == b'\t')?;
+    parse_index(std::str::from_utf8(&line[..end]).ok()?)
+}
+
 /// A line of an OCR file.
 struct Letter<'a> {
     word: u64,
@@ -140,7 +150,7 @@ impl OcrReader {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn with_folds(lines: Lines, folds: Folds) -> Self {
-        Self { lines, groups: Groups::new("word"), folds, pixels: attributes() }
+        Self { lines, groups: Groups::new(WORD), folds, pixels: attributes() }
     }
 
     /// Reads a word, whatever its fold; gives its fold.
@@ -225,6 +235,18 @@ impl ReadSequences for OcrReader {
 
     fn line_number(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        // The numbers of words that are left out count as well, and nobody would see them.
+        if self.folds != Folds::All {
+            return None;
+        }
+        let lines = self.lines.take_rest();
+        Some(Pieces::new(lines, Cut::Numbers(number_of), |lines, known| {
+            let (groups, pixels) = (Groups::after(WORD, known.begun), attributes());
+            Box::new(Self { lines, groups, folds: Folds::All, pixels })
+        }))
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

@@ -64,6 +64,11 @@ pub trait ReadSequences {
         None
     }
 
+    /// Whether each of these pieces can be read without those before it.
+    fn has_independent_pieces(&self) -> bool {
+        false
+    }
+
     /// Hands over all sequences at once, where they are there already; nothing where they have to be read.
     /// Afterwards there is nothing left to [`read`](Self::read) here.
     fn take_dataset(&mut self) -> Option<Dataset> {
@@ -108,6 +113,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for Box<R> {
         (**self).take_pieces()
     }
 
+    fn has_independent_pieces(&self) -> bool {
+        (**self).has_independent_pieces()
+    }
+
     fn take_dataset(&mut self) -> Option<Dataset> {
         (**self).take_dataset()
     }
@@ -144,6 +153,10 @@ impl<R: ReadSequences + ?Sized> ReadSequences for &mut R {
 
     fn take_pieces(&mut self) -> Option<Pieces> {
         (**self).take_pieces()
+    }
+
+    fn has_independent_pieces(&self) -> bool {
+        (**self).has_independent_pieces()
     }
 
     fn take_dataset(&mut self) -> Option<Dataset> {

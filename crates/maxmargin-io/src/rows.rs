@@ -14,7 +14,7 @@ use crate::mapping::{LabelRule, Unknown};
 use crate::names::Names;
 use crate::number::{parse_value, write_value};
 use crate::numbered::canonical;
-use crate::pieces::{JoinedRows, read_rows_in_pieces};
+use crate::pieces::{Gathered, NamedRows, read_in_order, read_in_pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::{RawSequence, RawToken};
 use crate::template::Template;
@@ -69,7 +69,23 @@ pub struct RowData {
 /// assert_eq!((data.rows.labels(0), data.rows.labels(1)), (&[0, 1][..], &[][..]));
 /// # Ok::<(), maxmargin_io::DataError>(())
 /// ```
-pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
+pub fn read_rows(reader: impl ReadSequences) -> Result<RowData, DataError> {
+    read_rows_on(reader, 0)
+}
+
+/// As [`read_rows`], on so many threads at most, or on one per core if that is 0. The data do not depend on it.
+///
+/// # Errors
+/// As [`read_rows`].
+///
+/// ```
+/// use maxmargin_io::{Lines, open_row_reader, read_rows, read_rows_on};
+///
+/// let open = || open_row_reader(Lines::from_reader("pets.svm", "+1 1:0.5\n".as_bytes())?, None);
+/// assert_eq!(read_rows_on(open()?, 2)?, read_rows(open()?)?);
+/// # Ok::<(), maxmargin_io::DataError>(())
+/// ```
+pub fn read_rows_on(mut reader: impl ReadSequences, threads: usize) -> Result<RowData, DataError> {
     if let Some(data) = reader.take_dataset() {
         let file = || reader.file().to_owned();
         return RowData::of_dataset(data).map_err(|error| DataError::Row {
@@ -79,11 +95,18 @@ pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
         });
     }
     let format = reader.format();
-    let read = match reader.take_pieces() {
-        Some(pieces) => read_rows_in_pieces(pieces, format)?,
-        None => read_in_order(&mut reader)?,
+    // Whether a line of columns is a comment may depend on all labels before it, as they are written.
+    let has_columns = matches!(format, Format::Conll | Format::Conllu);
+    let pieces = if has_columns { None } else { reader.take_pieces() };
+    let read = match pieces {
+        Some(pieces) => {
+            read_in_pieces(pieces.with_threads(threads), NamedRows::new(format), || {
+                NamedRows::new(format)
+            })?
+        }
+        None => read_in_order(&mut reader, NamedRows::new(format))?,
     };
-    let JoinedRows { rows, names, fingerprinter, lines } = read;
+    let Gathered { gathered: NamedRows { rows, names }, fingerprinter, lines } = read;
     if rows.is_empty() {
         return Err(DataError::NoRows { file: reader.file().into(), lines });
     }
@@ -96,18 +119,6 @@ pub fn read_rows(mut reader: impl ReadSequences) -> Result<RowData, DataError> {
         template: reader.template().cloned(),
     };
     Ok(data.in_order())
-}
-
-/// Reads one row after the other.
-fn read_in_order(reader: &mut impl ReadSequences) -> Result<JoinedRows, DataError> {
-    let mut names = RowNames::new(reader.format());
-    let (mut rows, mut fingerprinter) = (LabelledRows::new(), Fingerprinter::new());
-    let mut raw = RawSequence::new();
-    while reader.read(&mut raw)? {
-        fingerprinter.add(&raw);
-        names.add(&raw, reader.file(), &mut rows)?;
-    }
-    Ok(JoinedRows { rows, names, fingerprinter, lines: reader.line_number() })
 }
 
 /// The names of rows to train on, which grow with them.

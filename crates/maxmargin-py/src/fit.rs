@@ -192,7 +192,7 @@ pub(crate) fn fit<'py>(
     training.fix_lambda(&mut settings);
     let spec = training.spec.clone();
     let (mut inner, rows) = supervised(py, callback, &interrupt, |reporter| {
-        let error = validation.as_ref().map(|data| error_on(&spec, data));
+        let error = validation.as_ref().map(|data| error_on(&spec, data, settings.threads));
         let (own, interrupt) = (settings.clone(), interrupt.clone());
         let mut session =
             Session { settings: own, error, interrupt, reporter, exact, rows: Vec::new() };
@@ -273,10 +273,10 @@ fn find_lambda(
 }
 
 /// The error of the weights of a problem on some data.
-fn error_on<'a>(spec: &'a Spec, data: &'a Examples) -> ErrorOf<'a> {
+fn error_on<'a>(spec: &'a Spec, data: &'a Examples, threads: usize) -> ErrorOf<'a> {
     Box::new(move |w, role| {
         let (spec, w) = role.in_model(spec, w);
-        error(&spec, &w, data).unwrap_or(f64::NAN)
+        error(&spec, &w, data, threads).unwrap_or(f64::NAN)
     })
 }
 

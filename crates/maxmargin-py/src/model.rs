@@ -7,8 +7,8 @@ use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
 use crate::potts::PottsData;
 use crate::predict::{
-    Answer, Question, RankedSets, RankedStates, ask_chain, best_links, best_states, ranked_sets,
-    ranked_states, tree_loss,
+    Answer, Known, Question, RankedSets, RankedStates, ask_chain, best_links, best_states,
+    ranked_sets, ranked_states, tree_loss,
 };
 use crate::rows::RowData;
 use crate::sequences::SequenceData;
@@ -18,7 +18,7 @@ use maxmargin::model::chain::Rules;
 use maxmargin::model::matching::ScoredLinks;
 use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
-use maxmargin_io::{Model as ModelFile, RowScorer, Spec, TreeSpec};
+use maxmargin_io::{Model as ModelFile, RowScorer, Spec, TreeSpec, map_side_by_side};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -170,20 +170,21 @@ impl Model {
     }
 
     /// The best labels of sequences, with their scores.
-    #[pyo3(signature = (data, rules=None, fixed=None))]
+    #[pyo3(signature = (data, rules=None, fixed=None, threads=1))]
     fn predict_chain<'py>(
         &self,
         py: Python<'py>,
         data: &SequenceData,
         rules: Option<&str>,
         fixed: Option<Vec<Vec<i64>>>,
+        threads: usize,
     ) -> PyResult<Vec<Scored<'py>>> {
-        let answers = self.ask(py, data, rules, fixed, &Question::Best)?;
+        let answers = self.ask(py, data, rules, fixed, &Question::Best, threads)?;
         Ok(answers.into_iter().flat_map(|answer| scored(py, answer.paths)).collect())
     }
 
     /// The `n` best labellings of each sequence, with their scores.
-    #[pyo3(signature = (data, n, rules=None, fixed=None))]
+    #[pyo3(signature = (data, n, rules=None, fixed=None, threads=1))]
     fn predict_chain_n_best<'py>(
         &self,
         py: Python<'py>,
@@ -191,21 +192,23 @@ impl Model {
         n: usize,
         rules: Option<&str>,
         fixed: Option<Vec<Vec<i64>>>,
+        threads: usize,
     ) -> PyResult<Vec<Vec<Scored<'py>>>> {
-        let answers = self.ask(py, data, rules, fixed, &Question::NBest(n))?;
+        let answers = self.ask(py, data, rules, fixed, &Question::NBest(n), threads)?;
         Ok(answers.into_iter().map(|answer| scored(py, answer.paths)).collect())
     }
 
     /// The best labels of sequences, and what each other choice would cost at least.
-    #[pyo3(signature = (data, rules=None, fixed=None))]
+    #[pyo3(signature = (data, rules=None, fixed=None, threads=1))]
     fn predict_chain_margins<'py>(
         &self,
         py: Python<'py>,
         data: &SequenceData,
         rules: Option<&str>,
         fixed: Option<Vec<Vec<i64>>>,
+        threads: usize,
     ) -> PyResult<Vec<Confident<'py>>> {
-        let answers = self.ask(py, data, rules, fixed, &Question::Margins)?;
+        let answers = self.ask(py, data, rules, fixed, &Question::Margins, threads)?;
         let pair = |answer: Answer| {
             let labels = answer.paths.into_iter().next().map(|(labels, _)| labels);
             let labels = PyArray1::from_vec(py, labels.unwrap_or_default());
@@ -219,8 +222,9 @@ impl Model {
         &self,
         py: Python<'py>,
         data: &SequenceData,
+        threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
-        let answers = self.ask(py, data, None, None, &Question::MaxMarginals)?;
+        let answers = self.ask(py, data, None, None, &Question::MaxMarginals, threads)?;
         let labels = self.inner.labels.len();
         let matrix = |answer: Answer| {
             let tokens = answer.numbers.len() / labels.max(1);
@@ -230,33 +234,48 @@ impl Model {
     }
 
     /// The scores of all labels of rows.
-    fn scores<'py>(&self, py: Python<'py>, data: &RowData) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        data: &RowData,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (rows, inner) = (&data.data, &self.inner);
         let all = py.detach(|| {
-            let mut scorer = RowScorer::new(&inner.meta.spec, &inner.weights);
-            let mut all = Vec::new();
-            rows.iter().for_each(|(row, _)| all.extend_from_slice(scorer.score(row)));
-            all
+            let start = || RowScorer::new(&inner.meta.spec, &inner.weights);
+            let score = |scorer: &mut RowScorer<'_>, i| scorer.score(rows.row(i)).to_vec();
+            map_side_by_side(rows.len(), threads, start, score).concat()
         });
         PyArray1::from_vec(py, all).reshape([rows.len(), self.inner.labels.len()])
     }
 
     /// The sets of labels of rows.
-    fn predict_sets(&self, py: Python<'_>, data: &RowData) -> PyResult<Vec<Vec<u32>>> {
+    fn predict_sets(
+        &self,
+        py: Python<'_>,
+        data: &RowData,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<u32>>> {
         let Spec::Multilabel(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict sets of labels"));
         };
         let rows = &data.data;
-        py.detach(|| spec.predict(&self.inner.weights, rows)).map_err(value_error)
+        py.detach(|| spec.predict(&self.inner.weights, rows, threads)).map_err(value_error)
     }
 
     /// The `n` best sets of labels of rows with their scores, and the margins of labels.
-    fn rank_sets(&self, py: Python<'_>, data: &RowData, n: usize) -> PyResult<Vec<RankedSets>> {
+    fn rank_sets(
+        &self,
+        py: Python<'_>,
+        data: &RowData,
+        n: usize,
+        threads: usize,
+    ) -> PyResult<Vec<RankedSets>> {
         let Spec::Multilabel(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict sets of labels"));
         };
         let rows = &data.data;
-        py.detach(|| ranked_sets(spec, &self.inner.weights, rows, n)).map_err(value_error)
+        py.detach(|| ranked_sets(spec, &self.inner.weights, rows, n, threads)).map_err(value_error)
     }
 
     /// The `n` best states of the variables of graphs with their scores.
@@ -265,21 +284,28 @@ impl Model {
         py: Python<'_>,
         data: &FactorGraphData,
         n: usize,
+        threads: usize,
     ) -> PyResult<Vec<RankedStates>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict states of variables"));
         };
         let graphs = &data.data;
-        py.detach(|| ranked_states(spec, &self.inner.weights, graphs, n)).map_err(value_error)
+        py.detach(|| ranked_states(spec, &self.inner.weights, graphs, n, threads))
+            .map_err(value_error)
     }
 
     /// The states of the variables of graphs.
-    fn predict_states(&self, py: Python<'_>, data: &FactorGraphData) -> PyResult<Vec<Vec<u32>>> {
+    fn predict_states(
+        &self,
+        py: Python<'_>,
+        data: &FactorGraphData,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<u32>>> {
         let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict states of variables"));
         };
         let graphs = &data.data;
-        py.detach(|| spec.predict(&self.inner.weights, graphs)).map_err(value_error)
+        py.detach(|| spec.predict(&self.inner.weights, graphs, threads)).map_err(value_error)
     }
 
     /// The labels of the nodes of graphs, which are used up.
@@ -287,13 +313,14 @@ impl Model {
         &self,
         py: Python<'py>,
         data: &mut PottsData,
+        threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
         let Spec::Potts(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict labels of nodes"));
         };
         let graphs = take(&mut data.data);
-        let problem = py.detach(|| spec.problem(graphs)).map_err(value_error)?;
-        let labels = py.detach(|| problem.predict(&self.inner.weights));
+        let w = &self.inner.weights;
+        let labels = py.detach(|| spec.predict(w, &graphs, threads)).map_err(value_error)?;
         Ok(labels.into_iter().map(|own| PyArray1::from_vec(py, own)).collect())
     }
 
@@ -303,9 +330,11 @@ impl Model {
         py: Python<'py>,
         data: &TreeData,
         n: usize,
+        threads: usize,
     ) -> PyResult<Vec<Vec<Rated<'py>>>> {
         let (spec, w) = (self.tree()?, &self.inner.weights);
-        let found = py.detach(|| best_states(spec, w, &data.data, n)).map_err(value_error)?;
+        let found =
+            py.detach(|| best_states(spec, w, &data.data, n, threads)).map_err(value_error)?;
         let rated = |found: Vec<ScoredStates>| {
             let one = |found: ScoredStates| {
                 let states = found.states.iter();
@@ -318,9 +347,9 @@ impl Model {
     }
 
     /// The mean loss of the predicted states of trees.
-    fn tree_loss(&self, py: Python<'_>, data: &TreeData) -> PyResult<f64> {
+    fn tree_loss(&self, py: Python<'_>, data: &TreeData, threads: usize) -> PyResult<f64> {
         let (spec, w) = (self.tree()?, &self.inner.weights);
-        py.detach(|| tree_loss(spec, w, &data.data)).map_err(value_error)
+        py.detach(|| tree_loss(spec, w, &data.data, threads)).map_err(value_error)
     }
 
     /// Where the unary weights, biases, tables and costs of deformation of each node begin and end.
@@ -338,6 +367,7 @@ impl Model {
         py: Python<'py>,
         data: &PairData,
         n: usize,
+        threads: usize,
     ) -> PyResult<Vec<Vec<Rated<'py>>>> {
         let Spec::Matching(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict links"));
@@ -346,7 +376,7 @@ impl Model {
             return Err(value_error("the n best are only known with one link per row and column"));
         }
         let w = &self.inner.weights;
-        let found = py.detach(|| best_links(spec, w, &data.data, n));
+        let found = py.detach(|| best_links(spec, w, &data.data, n, threads));
         let rated = |found: Vec<ScoredLinks>| {
             let one = |found: ScoredLinks| {
                 let links = found.links.iter();
@@ -380,6 +410,7 @@ impl Model {
         rules: Option<&str>,
         fixed: Option<Vec<Vec<i64>>>,
         question: &Question,
+        threads: usize,
     ) -> PyResult<Vec<Answer>> {
         let Spec::Chain(spec) = &self.inner.meta.spec else {
             return Err(value_error("this model does not predict sequences"));
@@ -395,8 +426,8 @@ impl Model {
             }
         };
         let (w, sequences) = (&self.inner.weights, &data.data);
-        py.detach(|| ask_chain(spec, w, sequences, rules.as_ref(), fixed.as_deref(), question))
-            .map_err(value_error)
+        let known = Known { rules: rules.as_ref(), fixed: fixed.as_deref() };
+        py.detach(|| ask_chain(spec, w, sequences, known, question, threads)).map_err(value_error)
     }
 }
 

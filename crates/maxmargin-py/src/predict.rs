@@ -1,34 +1,45 @@
 //! Predictions of trained weights.
 
 use crate::error::WorkError;
+use maxmargin::kernel::Expander;
+use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::{Rules, Sequences};
 use maxmargin::model::factor_graph::Graphs;
-use maxmargin::model::matching::{Matcher, Pair, Pairs, ScoredLinks};
+use maxmargin::model::matching::{Matcher, Pairs, ScoredLinks};
 use maxmargin::model::multilabel::SetScores;
 use maxmargin::model::tree::{ScoredStates, TreeExamples};
-use maxmargin::model::{LabelledRows, Row};
 use maxmargin::{Problem as _, ProblemExt as _};
 use maxmargin_io::{
     ChainPredictor, ChainSpec, Examples, FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec,
-    ProblemError, Spec, TreeSpec, alignment_scores,
+    ProblemError, Spec, TreeSpec, alignment_scores, map_side_by_side,
 };
 
 /// The error of weights on labelled examples: the share of labels that are wrong, of trees the mean
-/// loss, of matchings the alignment error rate.
-pub(crate) fn error(spec: &Spec, w: &[f64], examples: &Examples) -> Result<f64, WorkError> {
+/// loss, of matchings the alignment error rate. Examples are decoded on so many threads.
+pub(crate) fn error(
+    spec: &Spec,
+    w: &[f64],
+    examples: &Examples,
+    threads: usize,
+) -> Result<f64, WorkError> {
     match (spec, examples) {
-        (Spec::Tree(spec), Examples::Trees(data)) => tree_loss(spec, w, data),
+        (Spec::Tree(spec), Examples::Trees(data)) => tree_loss(spec, w, data, threads),
         (Spec::Matching(spec), Examples::Pairs(data)) => {
-            Ok(alignment_scores(data, &spec.predict(w, data)).aer())
+            Ok(alignment_scores(data, &spec.predict(w, data, threads)).aer())
         }
-        _ => Ok(spec.errors(w, examples)?.parts.share()),
+        _ => Ok(spec.errors(w, examples, threads)?.parts.share()),
     }
 }
 
 /// The mean loss of predicted states, by the weights of examples.
-pub(crate) fn tree_loss(spec: &TreeSpec, w: &[f64], data: &TreeExamples) -> Result<f64, WorkError> {
+pub(crate) fn tree_loss(
+    spec: &TreeSpec,
+    w: &[f64],
+    data: &TreeExamples,
+    threads: usize,
+) -> Result<f64, WorkError> {
     let problem = spec.problem(data.clone())?;
-    let predicted = problem.predict(w);
+    let predicted = spec.predict(w, data, threads)?;
     let losses = predicted.iter().enumerate();
     let losses = losses.map(|(i, states)| data.weight(i) * problem.loss(i, states));
     Ok(losses.sum::<f64>() / problem.total_weight())
@@ -40,9 +51,10 @@ pub(crate) fn best_states(
     w: &[f64],
     data: &TreeExamples,
     n: usize,
+    threads: usize,
 ) -> Result<Vec<Vec<ScoredStates>>, WorkError> {
     let problem = spec.problem(data.clone())?;
-    Ok((0..data.len()).map(|i| problem.n_best(i, w, n)).collect())
+    Ok(map_side_by_side(data.len(), threads, || (), |(), i| problem.n_best(i, w, n)))
 }
 
 /// The `n` best sets of links of each pair.
@@ -51,16 +63,19 @@ pub(crate) fn best_links(
     w: &[f64],
     data: &Pairs,
     n: usize,
+    threads: usize,
 ) -> Vec<Vec<ScoredLinks>> {
-    let mut matcher = Matcher::new(spec.shape, w);
-    let mut best = |pair: Pair<'_>| match n {
-        1 => {
-            let score = matcher.best(&pair);
-            vec![ScoredLinks { score, links: matcher.links(&pair) }]
+    let start = || Matcher::new(spec.shape, w);
+    map_side_by_side(data.len(), threads, start, |matcher, i| {
+        let pair = data.pair(i);
+        match n {
+            1 => {
+                let score = matcher.best(&pair);
+                vec![ScoredLinks { score, links: matcher.links(&pair) }]
+            }
+            _ => matcher.n_best(&pair, n),
         }
-        _ => matcher.n_best(&pair, n),
-    };
-    data.iter().map(&mut best).collect()
+    })
 }
 
 /// The best sets of labels of a row with their scores, and by how much the best score with each label is
@@ -76,16 +91,18 @@ pub(crate) fn ranked_sets(
     w: &[f64],
     rows: &LabelledRows,
     n: usize,
+    threads: usize,
 ) -> Result<Vec<RankedSets>, WorkError> {
     let shape = spec.scoring_shape();
-    let mut expander = spec.kernel.as_ref().map(KernelSpec::expander);
-    let rank = |(row, _): (Row<'_>, &[u32])| {
+    let start = || spec.kernel.as_ref().map(KernelSpec::expander);
+    let rank = |expander: &mut Option<Expander>, i| {
+        let row = rows.row(i);
         let seen = expander.as_mut().map_or(row, |own| own.expand(row));
         let scores = SetScores::new(&shape, w, seen);
         let scores = scores.ok_or(WorkError::TooManySets { labels: shape.labels })?;
         Ok((scores.n_best(n), scores.margins()))
     };
-    rows.iter().map(rank).collect()
+    map_side_by_side(rows.len(), threads, start, rank).into_iter().collect()
 }
 
 /// The best labellings of a graph, each after its score.
@@ -100,10 +117,13 @@ pub(crate) fn ranked_states(
     w: &[f64],
     graphs: &Graphs,
     n: usize,
+    threads: usize,
 ) -> Result<Vec<RankedStates>, WorkError> {
     let problem = spec.problem(graphs.clone()).map_err(ProblemError::from)?;
-    let rank = |graph| problem.n_best(graph, w, n).ok_or(WorkError::TooManyLabellings { graph });
-    (0..graphs.len()).map(rank).collect()
+    let rank = |(): &mut (), graph| {
+        problem.n_best(graph, w, n).ok_or(WorkError::TooManyLabellings { graph })
+    };
+    map_side_by_side(graphs.len(), threads, || (), rank).into_iter().collect()
 }
 
 /// What a chain is asked about each sequence.
@@ -123,7 +143,15 @@ pub(crate) struct Answer {
 /// A label that is open, among those that are fixed.
 const OPEN: i64 = -1;
 
-/// Asks a chain about sequences, some of whose labels may be known already.
+/// What labels have to keep to.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) rules: Option<&'a Rules>,
+    /// Labels of each sequence that are known already.
+    pub(crate) fixed: Option<&'a [Vec<i64>]>,
+}
+
+/// Asks a chain about sequences, on so many threads.
 ///
 /// # Errors
 /// A sequence of which no labelling keeps all rules and fixed labels.
@@ -131,18 +159,21 @@ pub(crate) fn ask_chain(
     spec: &ChainSpec,
     w: &[f64],
     data: &Sequences,
-    rules: Option<&Rules>,
-    fixed: Option<&[Vec<i64>]>,
+    known: Known<'_>,
     question: &Question,
+    threads: usize,
 ) -> Result<Vec<Answer>, WorkError> {
-    let mut predictor = ChainPredictor::new(spec, w);
-    if let Some(rules) = rules {
-        predictor = predictor.with_rules(rules);
-    }
-    let mut answers = Vec::with_capacity(data.len());
-    for (i, sequence) in data.iter().enumerate() {
+    let start = || {
+        let predictor = ChainPredictor::new(spec, w);
+        match known.rules {
+            Some(rules) => predictor.with_rules(rules),
+            None => predictor,
+        }
+    };
+    let answers = map_side_by_side(data.len(), threads, start, |predictor, i| {
+        let sequence = data.sequence(i);
         let decoder = predictor.fill(sequence);
-        if let Some(known) = fixed.and_then(|fixed| fixed.get(i)) {
+        if let Some(known) = known.fixed.and_then(|fixed| fixed.get(i)) {
             if known.len() != sequence.len() {
                 let (fixed, tokens) = (known.len(), sequence.len());
                 return Err(WorkError::FixedLabels { sequence: i, tokens, fixed });
@@ -170,7 +201,7 @@ pub(crate) fn ask_chain(
             }
             Question::MaxMarginals => answer.numbers = decoder.max_marginals(),
         }
-        answers.push(answer);
-    }
-    Ok(answers)
+        Ok(answer)
+    });
+    answers.into_iter().collect()
 }

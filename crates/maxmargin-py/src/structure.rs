@@ -7,7 +7,9 @@ use crate::path::Path;
 use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
 use crate::{history, report};
-use maxmargin::problem::{Abilities, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs};
+use maxmargin::problem::{
+    Abilities, Batched, BrokenLaw, CheckOptions, CheckPoints, check_with_outputs,
+};
 use maxmargin::{
     Bounds, Certificate, HeldOutError, Interrupt, LambdaFold, PathSettings, PointCheck, Problem,
     Quality, Settings, Solution, SparseVec, audit, choose_lambda, scale_lambda,
@@ -17,6 +19,8 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -26,7 +30,7 @@ use std::sync::Mutex;
 /// answers with the truth, which is always a corner.
 struct PyProblem {
     /// Has the method `corner(i, w, augmented)`, which gives φ(xᵢ, ŷ) as indices and values, and the
-    /// loss of ŷ.
+    /// loss of ŷ; and `corners(first, last, w)`, which gives those of several examples, with the loss.
     adapter: Py<PyAny>,
     truths: Vec<SparseVec>,
     weights: Vec<f64>,
@@ -43,6 +47,9 @@ struct Corner {
     psi: SparseVec,
     loss: f64,
 }
+
+/// Answers to oracle calls that were announced, in the order of the calls.
+type Announced = VecDeque<(usize, Corner)>;
 
 /// φ as indices and values.
 type Features<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
@@ -89,6 +96,18 @@ impl PyProblem {
         self.describe(i, answer.extract()?, y)
     }
 
+    /// Asks for the answers to several oracle calls in one go.
+    fn ask_all(&self, py: Python<'_>, examples: Range<usize>, w: &[f64]) -> PyResult<Announced> {
+        let arguments = (examples.start, examples.end, PyArray1::from_slice(py, w));
+        let answers = self.adapter.bind(py).call_method1("corners", arguments)?;
+        let describe = |(i, answer): (usize, PyResult<Bound<'_, PyAny>>)| {
+            let mut corner = Corner::default();
+            self.describe(i, answer?.extract()?, &mut corner)?;
+            Ok((i, corner))
+        };
+        examples.zip(answers.try_iter()?).map(describe).collect()
+    }
+
     /// Makes an output of its features and its loss.
     fn describe(&self, i: usize, output: Described<'_>, y: &mut Corner) -> PyResult<()> {
         let (indices, values, loss) = output;
@@ -118,7 +137,7 @@ fn push(into: &mut SparseVec, features: Features<'_>, sign: f64, dim: usize) -> 
 
 impl Problem for PyProblem {
     type Output = Corner;
-    type Workspace = ();
+    type Workspace = Announced;
 
     fn examples(&self) -> usize {
         self.truths.len()
@@ -128,13 +147,21 @@ impl Problem for PyProblem {
         self.dim
     }
 
-    fn workspace(&self) {}
-
-    fn oracle(&self, i: usize, w: &[f64], _: &mut (), y: &mut Corner) {
-        self.answer(i, w, true, y);
+    fn workspace(&self) -> Announced {
+        Announced::new()
     }
 
-    fn decode(&self, i: usize, w: &[f64], _: &mut (), y: &mut Corner) {
+    fn oracle(&self, i: usize, w: &[f64], announced: &mut Announced, y: &mut Corner) {
+        match announced.pop_front() {
+            Some((example, corner)) if example == i => *y = corner,
+            _ => {
+                announced.clear();
+                self.answer(i, w, true, y);
+            }
+        }
+    }
+
+    fn decode(&self, i: usize, w: &[f64], _: &mut Announced, y: &mut Corner) {
         self.answer(i, w, false, y);
     }
 
@@ -158,8 +185,21 @@ impl Problem for PyProblem {
         self.bounds.as_ref()
     }
 
-    fn abilities(&self) -> Abilities<'_, (), Corner> {
-        Abilities { points: Some(self), ..Abilities::none() }
+    fn abilities(&self) -> Abilities<'_, Announced, Corner> {
+        Abilities { points: Some(self), batched: Some(self), ..Abilities::none() }
+    }
+}
+
+impl Batched for PyProblem {
+    fn announce(&self, examples: Range<usize>, w: &[f64], announced: &mut Announced) {
+        announced.clear();
+        if self.fails() {
+            return;
+        }
+        match Python::attach(|py| self.ask_all(py, examples, w)) {
+            Ok(answers) => *announced = answers,
+            Err(error) => self.fail(error),
+        }
     }
 }
 

@@ -173,7 +173,8 @@ pub(crate) fn picture(plot: &Plot, options: &SvgOptions, width: f64, height: f64
         let line = format!("M{} {}H{}", at(left), at(place), at(right));
         shapes.push(Shape::plain("guide", line));
         let text = if place < top + 16.0 { place + 14.0 } else { place - 5.0 };
-        shapes.push(Shape::text("dim", Anchor::End, [right - 4.0, text], &guide.label));
+        // On the left, for what falls to a guide comes to lie on it on the right.
+        shapes.push(Shape::text("dim", Anchor::Start, [left + 6.0, text], &guide.label));
     }
 
     // Bands behind all lines.

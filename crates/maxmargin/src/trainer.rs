@@ -199,6 +199,15 @@ impl<'a> Trainer<'a> {
         Ok(self.run(problem, beginning)?.solution)
     }
 
+    /// As [`train`](Self::train), but without any exact pass: nobody is going to ask how good the weights
+    /// provably are. The certificate is [unfinished](crate::Quality::Unfinished).
+    pub(crate) fn train_unproven(mut self, problem: &dyn Blocks) -> Result<Solution, TrainError> {
+        let (point, follows_own_run) = (self.start.take(), self.follows_own_run);
+        let beginning =
+            Beginning { point, follows_own_run, unproven: true, ..Beginning::default() };
+        Ok(self.run(problem, beginning)?.solution)
+    }
+
     /// Trains from a given beginning.
     pub(crate) fn run(
         self,

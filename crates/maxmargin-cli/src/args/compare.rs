@@ -1,6 +1,7 @@
 //! Options of `maxmargin compare`.
 
-use super::{ModelArgs, TalkArgs, format_parser, number, whole_number};
+use super::parse::{format_parser, number, whole_number};
+use super::{ModelArgs, TalkArgs};
 use clap::Args;
 use maxmargin_io::Format;
 use std::path::PathBuf;
@@ -40,6 +41,10 @@ pub struct CompareArgs {
     /// Threads for what methods can do in parallel, 0 for all cores
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 1)]
     pub(crate) threads: usize,
+    /// Runs that are made side by side, 0 for as many as there are cores; they share the machine, so their seconds
+    /// are not those of runs on their own. Methods that the clock steers (`auto`, `cache-auto`) run on their own
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 1)]
+    pub(crate) jobs: usize,
     /// Folder for traces, summary, report and figures; runs found there are not run again
     #[arg(long, value_name = "FOLDER", default_value = "compare")]
     pub out: PathBuf,

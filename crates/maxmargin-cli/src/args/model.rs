@@ -1,6 +1,7 @@
 //! Options that say what is learned.
 
-use super::{KernelArgs, SoftArgs, named};
+use super::parse::named;
+use super::{KernelArgs, SoftArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
@@ -59,11 +60,11 @@ pub struct ModelArgs {
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub(crate) positive: Option<String>,
     /// A constant attribute of each row, for binary, multiclass and multi-label models, 0 for none
-    /// [default: 1; 0 for multi-label models with all pairs, unless training is soft]
+    /// [default: 1; 0 for multi-label models with all pairs and a kernel]
     #[arg(long, allow_negative_numbers = true, value_parser = finite, value_name = "NUMBER")]
     pub(crate) bias: Option<f64>,
     /// Divide attributes of rows and tokens by their typical size before training; weights stay in the units of
-    /// the data [default: auto, which does so with dense rows whose attributes differ a hundredfold in size]
+    /// the data [default: auto, which does so with dense rows whose attributes differ tenfold in size]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "always")]
     pub(crate) standardise: Option<Standardise>,
     /// Pairs of labels that have a weight, in multi-label models [default: complete up to 15 labels,

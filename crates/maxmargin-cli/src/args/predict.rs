@@ -1,9 +1,10 @@
 //! Options of the verbs that predict.
 
-use super::{Pictures, format_parser, named, whole_number};
+use super::Pictures;
+use super::parse::{format_parser, named, whole_number};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
-use maxmargin_io::Format;
+use maxmargin_io::{Answering, Format};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -37,6 +38,9 @@ pub(crate) struct PredictArgs {
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    /// Threads, 0 for all cores; the answers do not depend on it
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
     /// Say nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -46,6 +50,12 @@ impl PredictArgs {
     /// Whoever waits at the other end of a pipe wants each example as soon as it is done.
     pub(crate) fn flushes(&self) -> bool {
         self.data == "-" && self.output.is_none()
+    }
+
+    /// How examples are answered.
+    pub(crate) fn answering(&self) -> Answering {
+        let answers_each = self.n_best.map_or(1, |n| n as usize);
+        Answering { threads: self.threads, follows: self.flushes(), answers_each }
     }
 }
 
@@ -75,6 +85,9 @@ pub(crate) struct EvaluateArgs {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) pictures: Pictures,
+    /// Threads, 0 for all cores; the measures do not depend on it
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
     /// Print exactly one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,

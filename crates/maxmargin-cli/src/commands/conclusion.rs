@@ -80,7 +80,9 @@ pub(crate) fn certificate_in_words(model: &Model) -> String {
 /// Between which bounds the optimum lies, for people.
 pub(super) fn bounds_in_words(model: &Model) -> String {
     let c = &model.meta.certificate;
-    if let Some(own) = model.meta.spec.soft() {
+    if let Some(own) = model.meta.spec.soft()
+        && c.quality != Quality::Unfinished
+    {
         return soft::in_words(c, own);
     }
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
@@ -103,6 +105,12 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
             "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can \
              bring it below {:.6}. What was found is within {gap}, \
              but the true distance may be larger.\n",
+            c.primal, c.dual,
+        ),
+        Quality::Unfinished => format!(
+            "There was no time to compute the distance to the optimum: the objective is at least \
+             {:.6}, and the bound that training has reached is {:.6}. `maxmargin verify MODEL DATA` \
+             computes the distance in full.\n",
             c.primal, c.dual,
         ),
         Quality::Unproven => format!(

@@ -59,7 +59,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let names = Vocabulary::of(&model);
     let test = kind_of(&model.meta.spec)?.read(&names, TEST, None, LabelRule::Count)?;
     screen.busy("testing the model and drawing the report");
-    let test = Test::new(&model, test)?;
+    let test = Test::new(&model, test, settings.threads)?;
 
     model.save(folder.join("model.safetensors"))?;
     let sources = Sources {
@@ -67,7 +67,11 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode> {
         trace: Some(&trace),
         curve: None,
         test: Some((&test.data, TEST)),
-        look: Look { pictures: &Pictures::default(), seed: settings.seed },
+        look: Look {
+            pictures: &Pictures::default(),
+            seed: settings.seed,
+            threads: settings.threads,
+        },
         line: &args.line,
     };
     let page = report::page(&model, &sources)?;

@@ -24,7 +24,7 @@ pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let kind = kind_of(&model.meta.spec)?;
     let data = kind.read(&names, &args.data, args.format, LabelRule::Count)?;
     screen.busy("measuring");
-    let Measures { text, mut json } = kind.measure(&model, &data.examples)?;
+    let Measures { text, mut json } = kind.measure(&model, &data.examples, args.threads)?;
     if let Some(path) = report {
         screen.busy("drawing the report");
         let seed = args.seed.unwrap_or(model.meta.settings.seed);
@@ -34,7 +34,7 @@ pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
             trace: None,
             curve: None,
             test: Some((&data, &args.data)),
-            look: Look { pictures: &args.pictures, seed },
+            look: Look { pictures: &args.pictures, seed, threads: args.threads },
             line: &args.line,
         };
         write_file(path, report::page(&model, &sources)?.to_html().as_bytes())?;

@@ -3,7 +3,7 @@
 use crate::args::{Lambda, SettingsArgs};
 use crate::kind::Labelled;
 use crate::report::LambdaCurve;
-use crate::screen::{Screen, on_ctrl_c};
+use crate::screen::{Interrupted, Screen, on_ctrl_c};
 use anyhow::{Result, bail};
 use maxmargin::{LambdaScale, Settings};
 use maxmargin_io::{LambdaError, LambdaSearch, LambdaSource, Measure, Training, TrainingPlan};
@@ -81,6 +81,7 @@ impl Finding<'_> {
             Err(LambdaError::TooFew) => {
                 bail!("--lambda auto needs at least two {examples}, or --validation DATA")
             }
+            Err(error @ LambdaError::Interrupted) => bail!(Interrupted(error.to_string())),
             other => other?,
         };
         let (tried, on) = (search.curve.len(), held_out_in_words(search.folds, examples));

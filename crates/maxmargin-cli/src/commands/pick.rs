@@ -52,6 +52,9 @@ pub(super) fn run(args: &PickArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Data are decoded on all cores.
+const ALL_CORES: usize = 0;
+
 /// The path with the error of each breakpoint on `data`.
 fn validated(file: &PathFile, data: &str, args: &PickArgs, screen: &Screen) -> Result<Outcome> {
     screen.reading(data);
@@ -61,7 +64,7 @@ fn validated(file: &PathFile, data: &str, args: &PickArgs, screen: &Screen) -> R
     screen.count("breakpoints tried", file.path.breakpoints.len() as u64);
     let mut errors = Vec::new();
     file.path.walk(|_, w| {
-        errors.push(spec.errors(w, &data.examples));
+        errors.push(spec.errors(w, &data.examples, ALL_CORES));
         screen.counted(true);
     });
     let errors: Result<Vec<_>, _> = errors.into_iter().collect();

@@ -24,7 +24,7 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     }
     let unknown = match &args.output {
         Some(path) => atomic_write(path, |to| label(&model, args, &mut Counted(to))),
-        None => label(&model, args, &mut Counted(BufWriter::new(io::stdout().lock()))),
+        None => label(&model, args, &mut Counted(BufWriter::new(io::stdout()))),
     }?;
     screen.done();
     let text = unknowns(&unknown);
@@ -53,6 +53,6 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-fn label(model: &Model, args: &PredictArgs, out: &mut dyn Write) -> Result<Unknown> {
+fn label(model: &Model, args: &PredictArgs, out: &mut (dyn Write + Send)) -> Result<Unknown> {
     kind_of(&model.meta.spec)?.write_predictions(model, args, out)
 }

@@ -17,8 +17,14 @@ const TABLE_GROWTH: f64 = 1.25;
 pub(super) type ErrorOf<'a> = &'a dyn Fn(&[f64], ProblemRole<'_>) -> f64;
 
 /// The share of parts that the weights of a problem get wrong; not a number if data do not fit.
-pub(super) fn error_of(spec: &Spec, role: ProblemRole<'_>, w: &[f64], examples: &Examples) -> f64 {
-    spec.errors_in(role, w, examples).map_or(f64::NAN, |errors| errors.parts.share())
+pub(super) fn error_of(
+    spec: &Spec,
+    role: ProblemRole<'_>,
+    w: &[f64],
+    examples: &Examples,
+    threads: usize,
+) -> f64 {
+    spec.errors_in(role, w, examples, threads).map_or(f64::NAN, |errors| errors.parts.share())
 }
 
 /// What takes part in a training, all of it optional.

@@ -30,7 +30,7 @@ pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let checkpoint = check_files(args)?;
     let screen = Screen::new(args.talk.quiet);
     screen.reading(&args.data);
-    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    let data = kind::read_training(&args.data, args.format, &args.model, settings.threads)?;
     run_on(args, data, settings, resumed, checkpoint, &screen)
 }
 
@@ -101,8 +101,8 @@ fn run_on(
         Trace::of(&earlier).with_blocks(args.report.is_some() || args.figures.is_some());
     let spec = data.spec.clone();
     let error = validation.map(|data| {
-        let spec = &spec;
-        move |w: &[f64], role: ProblemRole<'_>| error_of(spec, role, w, &data.examples)
+        let (spec, threads) = (&spec, settings.threads);
+        move |w: &[f64], role: ProblemRole<'_>| error_of(spec, role, w, &data.examples, threads)
     });
     let io = SessionIo {
         lines: None,
@@ -120,17 +120,18 @@ fn run_on(
         })?,
     };
     model.meta.held_out = held_out;
-    if test.is_some() {
-        screen.busy("testing the model");
-    }
-    let test = test.map(|data| Test::new(&model, data)).transpose()?;
     if args.no_dual {
         model.dual = None;
     }
+    // Whoever ends the program during the test keeps the model.
     if let Some(path) = &args.output {
         screen.busy(format!("writing {}", path.display()));
         model.save(path)?;
     }
+    if test.is_some() {
+        screen.busy("testing the model");
+    }
+    let test = test.map(|data| Test::new(&model, data, settings.threads)).transpose()?;
     if args.report.is_some() || args.figures.is_some() {
         screen.busy("drawing the report");
         let named = test.as_ref().zip(args.test.as_deref());
@@ -139,7 +140,7 @@ fn run_on(
             trace: Some(&trace),
             curve: curve.as_ref(),
             test: named.map(|(test, name)| (&test.data, name)),
-            look: Look { pictures: &args.pictures, seed: settings.seed },
+            look: Look { pictures: &args.pictures, seed: settings.seed, threads: settings.threads },
             line: &args.line,
         };
         let page = report::page(&model, &sources)?;
@@ -227,9 +228,9 @@ pub(super) struct Test {
 }
 
 impl Test {
-    /// Has the model predict `data`.
-    pub(super) fn new(model: &Model, data: Labelled) -> Result<Self> {
-        let errors = model.meta.spec.errors(&model.weights, &data.examples)?;
+    /// Has the model predict `data` on so many threads.
+    pub(super) fn new(model: &Model, data: Labelled, threads: usize) -> Result<Self> {
+        let errors = model.meta.spec.errors(&model.weights, &data.examples, threads)?;
         Ok(Self { data, errors })
     }
 }

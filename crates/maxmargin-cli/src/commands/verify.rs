@@ -106,13 +106,22 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
         Quality::UpperBound => "of the optimum of the relaxed problem",
         _ => "of the optimum",
     };
-    let gap = claimed.gap;
+    let is_unfinished = claimed.quality == Quality::Unfinished;
+    let gap = match audit {
+        Some(audit) if is_unfinished => audit.certificate.gap,
+        _ => claimed.gap,
+    };
     let verdict = match found {
         Quality::Unproven => {
             "The figures are as claimed, but they are UNPROVEN: the dual point satisfies \
              conditions that are necessary, and no outputs were found that make it up."
                 .to_owned()
         }
+        _ if is_unfinished => format!(
+            "The claim holds as far as it goes: training ended before its exact pass was done. The dual \
+             point is {point}, {weights}, and now the objective is shown to be within {gap:.3e} {optimum} \
+             on these data."
+        ),
         _ => format!(
             "The claim holds: the dual point is {point}, {weights}, and the objective is within {gap:.3e} \
              {optimum} on these data."

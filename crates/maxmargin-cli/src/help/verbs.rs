@@ -77,7 +77,7 @@ pub(super) const VERBS: [Verb; 14] = [
     Verb {
         name: "compare",
         first: &["methods", "test", "budget", "seeds", "lambdas", "model", "format"],
-        headings: &[(&["tolerance", "gap_every", "threads"], "Training")],
+        headings: &[(&["tolerance", "gap_every", "threads", "jobs"], "Training")],
         examples: &[
             "maxmargin compare train.txt --test test.txt --budget 10s",
             "maxmargin compare ocr-small --methods bcfw,bcfw+gap,ssg --seeds 1",

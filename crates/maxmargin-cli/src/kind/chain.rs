@@ -18,9 +18,9 @@ use anyhow::{Result, bail};
 use maxmargin::evaluate::{Tally, is_bio};
 use maxmargin::model::chain::{ChainShape, FeatureGroups};
 use maxmargin_io::{
-    BuiltInTemplate, ChainPredictor, ChainSpec, DataError, Dataset, ErrorCounts, EvalData,
-    Examples, Format, LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training,
-    Unknown, read_training, read_with,
+    BuiltInTemplate, ChainSpec, DataError, Dataset, ErrorCounts, EvalData, Examples, Format,
+    LabelRule, Lines, Model, Origin, ReadSequences, Source, Template, Training, Unknown,
+    read_training_on, read_with,
 };
 use maxmargin_report::Section;
 use serde_json::json;
@@ -48,12 +48,13 @@ pub(super) fn training(
     source: &Source,
     format: Option<Format>,
     args: &ModelArgs,
+    threads: usize,
 ) -> Result<Training> {
     check(args, "chain", &KNOWN)?;
     refuse_format(format, format.is_none_or(Format::is_sequences), "chain")?;
     let (template, label) = (args.template.as_deref(), args.label_column.as_deref());
     let reader = open_training(source, format, template, label)?;
-    let data = read_training(reader)?.with_min_count(args.min_count.unwrap_or(1));
+    let data = read_training_on(reader, threads)?.with_min_count(args.min_count.unwrap_or(1));
     if data.labels.len() < 2 {
         let label = data.labels.name(0);
         bail!("{source}: all tokens have the label `{label}`; there is nothing to learn");
@@ -189,20 +190,20 @@ impl Kind for ChainSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         predict::predict(model, self, args, out)
     }
 
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
         let name = |&label: &u32| label_name(&model.labels, label);
         let mut errors = ErrorCounts::new(model.meta.spec.nouns());
         let mut labels = Tally::default();
         // Only where the labels are BIO tags.
         let mut chunks = is_bio(model.labels.iter()).then(Tally::default);
-        let mut predictor = ChainPredictor::new(self, &model.weights);
-        for sequence in of_kind(data.sequences())?.iter() {
-            let predicted = predictor.predict(sequence);
+        let sequences = of_kind(data.sequences())?;
+        let predicted = self.predict(&model.weights, sequences, threads);
+        for (sequence, predicted) in sequences.iter().zip(&predicted) {
             errors.add_labels(sequence.labels(), predicted);
             let truth: Vec<&str> = sequence.labels().iter().map(name).collect();
             let predicted: Vec<&str> = predicted.iter().map(name).collect();

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::Problem as _;
-use maxmargin::model::factor_graph::{FactorGraph, StateLoss};
+use maxmargin::model::factor_graph::{FactorGraph, Labelling, StateLoss};
+use maxmargin::{Problem as _, ProblemExt as _};
 use maxmargin_io::{
     ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
-    LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, read_factor_graphs,
-    read_factor_graphs_with,
+    LabelRule, Model, Names, Origin, Rescaling, Source, Training, Unknown, answer_examples,
+    read_factor_graphs, read_factor_graphs_with,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -89,25 +89,28 @@ impl Kind for FactorGraphSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
         let names = Vocabulary::of(model);
         let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
         let graphs = of_kind(data.examples.factor_graphs())?;
-        if args.n_best.is_some() || args.confidence {
-            rank(&self.problem(graphs.clone())?, &model.weights, args, out)?;
-            return Ok(data.unknown);
-        }
-        for states in self.predict(&model.weights, graphs)? {
-            writeln!(out, "{}", serde_json::to_string(&states)?)?;
-        }
-        out.flush()?;
+        let (problem, w) = (self.problem(graphs.clone())?, &model.weights);
+        let is_ranked = args.n_best.is_some() || args.confidence;
+        let start = || (problem.workspace(), Labelling::default());
+        answer_examples(graphs.len(), args.answering(), out, start, |(workspace, y), i, out| {
+            if is_ranked {
+                return rank(&problem, i, w, args, out);
+            }
+            problem.prepare(i, w, workspace);
+            problem.decode(i, w, workspace, y);
+            Ok(writeln!(out, "{}", serde_json::to_string(&y.states)?)?)
+        })?;
         Ok(data.unknown)
     }
 
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
-        let errors = model.meta.spec.errors(&model.weights, data)?;
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, data, threads)?;
         let ErrorCounts { parts: variables, examples: graphs } = &errors;
         let mut text = String::new();
         let _ = writeln!(text, "variables  {:>8}   error {:.4}", variables.all, variables.share());
@@ -147,34 +150,37 @@ impl Kind for FactorGraphSpec {
 
     fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
         let graphs = of_kind(test.examples.factor_graphs())?;
-        let predicted = self.predict(&model.weights, graphs)?;
+        let predicted = self.predict(&model.weights, graphs, look.threads)?;
         Ok(tested::tested(graphs, &predicted, &self.coloured(model), look))
     }
 }
 
 /// Writes the best labellings of every graph, or the best one and how far the next is behind.
-fn rank(problem: &FactorGraph, w: &[f64], args: &PredictArgs, out: &mut dyn Write) -> Result<()> {
-    for i in 0..problem.examples() {
-        let n = args.n_best.map_or(2, |n| n as usize);
-        let Some(best) = problem.n_best(i, w, n) else {
-            bail!(
-                "--n-best and --confidence try out all labellings, and graph {} has more than {}",
-                i + 1,
-                FactorGraph::MOST_RANKED
-            );
-        };
-        if args.confidence {
-            let score = |rank: usize| best.get(rank).map_or(f64::NEG_INFINITY, |one| one.0);
-            let states = best.first().map_or(&[][..], |one| &one.1);
-            let margin = score(0) - score(1);
-            writeln!(out, "{}\t{margin}", serde_json::to_string(states)?)?;
-            continue;
-        }
-        for (rank, (score, states)) in best.iter().enumerate() {
-            writeln!(out, "# {} {score}\n{}", rank + 1, serde_json::to_string(states)?)?;
-        }
+fn rank(
+    problem: &FactorGraph,
+    i: usize,
+    w: &[f64],
+    args: &PredictArgs,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let n = args.n_best.map_or(2, |n| n as usize);
+    let Some(best) = problem.n_best(i, w, n) else {
+        bail!(
+            "--n-best and --confidence try out all labellings, and graph {} has more than {}",
+            i + 1,
+            FactorGraph::MOST_RANKED
+        );
+    };
+    if args.confidence {
+        let score = |rank: usize| best.get(rank).map_or(f64::NEG_INFINITY, |one| one.0);
+        let states = best.first().map_or(&[][..], |one| &one.1);
+        let margin = score(0) - score(1);
+        return Ok(writeln!(out, "{}\t{margin}", serde_json::to_string(states)?)?);
     }
-    Ok(out.flush()?)
+    for (rank, (score, states)) in best.iter().enumerate() {
+        writeln!(out, "# {} {score}\n{}", rank + 1, serde_json::to_string(states)?)?;
+    }
+    Ok(())
 }
 
 /// The states of the variables of a factor in its joint state `at`, in which the last varies fastest.

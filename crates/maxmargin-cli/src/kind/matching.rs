@@ -15,7 +15,7 @@ use maxmargin::model::matching::{LinkLoss, Matcher, MatchingShape};
 use maxmargin_io::{
     AlignmentFeatures, Alignments, DataError, Examples, Format, LabelRule, MatchingSpec, Model,
     Names, Origin, RawAlignment, Source, Training, Unknown, WordCounts, alignment_fingerprint,
-    alignment_scores, read_alignments,
+    alignment_scores, answer_examples, read_alignments,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -110,7 +110,7 @@ impl Kind for MatchingSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
         if args.confidence {
@@ -118,25 +118,26 @@ impl Kind for MatchingSpec {
         }
         let names = Vocabulary::of(model);
         let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
-        let mut matcher = Matcher::new(self.shape, &model.weights);
-        for pair in sentences_of(&data.examples)?.links.iter() {
+        let pairs = &sentences_of(&data.examples)?.links;
+        let start = || Matcher::new(self.shape, &model.weights);
+        answer_examples(pairs.len(), args.answering(), out, start, |matcher, i, out| {
+            let pair = pairs.pair(i);
             let Some(n) = args.n_best else {
                 matcher.best(&pair);
-                writeln!(out, "{}", in_words(&matcher.links(&pair)))?;
-                continue;
+                return writeln!(out, "{}", in_words(&matcher.links(&pair)));
             };
             for (rank, found) in matcher.n_best(&pair, n as usize).iter().enumerate() {
                 writeln!(out, "# {} {}\n{}", rank + 1, found.score, in_words(&found.links))?;
             }
-        }
-        out.flush()?;
+            Ok(())
+        })?;
         Ok(data.unknown)
     }
 
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
-        let errors = model.meta.spec.errors(&model.weights, data)?;
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, data, threads)?;
         let links = &sentences_of(data)?.links;
-        let s = alignment_scores(links, &self.predict(&model.weights, links));
+        let s = alignment_scores(links, &self.predict(&model.weights, links, threads));
         let mut text = String::new();
         let _ = writeln!(text, "pairs      {:>8}   error {:.4}", s.pairs, errors.examples.share());
         let _ = writeln!(
@@ -167,7 +168,7 @@ impl Kind for MatchingSpec {
 
     fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
         let sentences = sentences_of(&test.examples)?;
-        let predicted = self.predict(&model.weights, &sentences.links);
+        let predicted = self.predict(&model.weights, &sentences.links, look.threads);
         Ok(tested::tested(sentences, &predicted, look))
     }
 }

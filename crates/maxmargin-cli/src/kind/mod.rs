@@ -45,16 +45,16 @@ pub(crate) trait Kind {
         rule: LabelRule,
     ) -> Result<Labelled>;
 
-    /// Predicts, example by example; returns what the model did not know.
+    /// Predicts, and writes the answers in the order of the data; returns what the model did not know.
     fn write_predictions(
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown>;
 
-    /// The measures of the field.
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures>;
+    /// The measures of the field; predicts on so many threads.
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures>;
 
     /// The weights largest in size.
     fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights;
@@ -221,11 +221,13 @@ pub(crate) fn open_data(args: &ConvertArgs) -> Result<Box<dyn ReadSequences + Se
     }
 }
 
-/// Reads training data for the model that is asked for, or that goes with their format.
+/// Reads training data for the model that is asked for, or that goes with their format, on so many threads, or on
+/// one per core if that is 0.
 pub(crate) fn read_training(
     data: &str,
     format: Option<Format>,
     args: &ModelArgs,
+    threads: usize,
 ) -> Result<Training> {
     let (source, part) = Source::resolve_part(data)?;
     let implied = match (args.model, format) {
@@ -246,9 +248,9 @@ pub(crate) fn read_training(
         Some(_) if !name.is_some_and(|name| has_parts.contains(&name)) => Source::resolve(data)?,
         _ => source,
     };
-    let read_rows = || rows::read_training(&source, format);
+    let read_rows = || rows::read_training(&source, format, threads);
     match name {
-        Some(ModelName::Chain) => chain::training(&source, format, args),
+        Some(ModelName::Chain) => chain::training(&source, format, args, threads),
         Some(ModelName::Binary) => binary::training(read_rows()?, data, args),
         Some(ModelName::Multiclass) => multiclass::training(read_rows()?, data, args),
         Some(ModelName::Multilabel) => multilabel::training(read_rows()?, args),

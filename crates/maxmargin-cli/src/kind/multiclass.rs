@@ -75,13 +75,13 @@ impl Kind for MulticlassSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         rows::write_labels(model, args, out)
     }
 
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
-        rows::measure(model, data)
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
+        rows::measure(model, data, threads)
     }
 
     fn largest_weights(&self, model: &Model, top: usize) -> LargestWeights {

@@ -12,10 +12,11 @@ use super::{
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
-use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
+use maxmargin::model::potts::{NodeLabels, NodeLoss, PottsInference, PottsShape};
+use maxmargin::{Problem as _, ProblemExt as _};
 use maxmargin_io::{
     ErrorCounts, Examples, Format, LabelRule, Model, Origin, PottsSpec, Source, SuperpixelFeatures,
-    Superpixels, Training, Unknown, read_superpixels,
+    Superpixels, Training, Unknown, answer_examples, read_superpixels,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -95,7 +96,7 @@ impl Kind for PottsSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
         if args.n_best.is_some() || args.confidence {
@@ -104,26 +105,29 @@ impl Kind for PottsSpec {
         let names = Vocabulary::of(model);
         let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
         let images = images_of(&data.examples)?;
-        let predicted = self.predict(&model.weights, &images.graphs)?;
-        for (image, labels) in images.images.iter().zip(predicted) {
-            let labels: Vec<String> = labels.iter().map(u32::to_string).collect();
-            writeln!(out, "{} {}", image.name, labels.join(" "))?;
-        }
-        out.flush()?;
+        let (problem, w) = (self.problem(images.graphs.clone())?, &model.weights);
+        let start = || (problem.workspace(), NodeLabels::default());
+        let all = images.images.len();
+        answer_examples(all, args.answering(), out, start, |(workspace, y), i, out| {
+            problem.prepare(i, w, workspace);
+            problem.decode(i, w, workspace, y);
+            let labels: Vec<String> = y.labels.iter().map(u32::to_string).collect();
+            writeln!(out, "{} {}", images.images[i].name, labels.join(" "))
+        })?;
         Ok(data.unknown)
     }
 
-    fn measure(&self, model: &Model, data: &Examples) -> Result<Measures> {
+    fn measure(&self, model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
         let mut pixels = Segmentation::new(2);
         let images = images_of(data)?;
-        let predicted = self.predict(&model.weights, &images.graphs)?;
+        let predicted = self.predict(&model.weights, &images.graphs, threads)?;
         for (image, labels) in images.images.iter().zip(&predicted) {
             for (&(size, foreground), &label) in image.pixels.iter().zip(labels) {
                 pixels.add(1, label, foreground);
                 pixels.add(0, label, size - foreground);
             }
         }
-        let errors = model.meta.spec.errors(&model.weights, data)?;
+        let errors = model.meta.spec.errors(&model.weights, data, threads)?;
         let ErrorCounts { parts, examples } = &errors;
         let mut text = String::new();
         let _ = writeln!(text, "superpixels {:>8}   error {:.4}", parts.all, parts.share());
@@ -169,7 +173,7 @@ impl Kind for PottsSpec {
 
     fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
         let images = images_of(&test.examples)?;
-        let predicted = self.predict(&model.weights, &images.graphs)?;
+        let predicted = self.predict(&model.weights, &images.graphs, look.threads)?;
         Ok(draw::tested(model, images, &predicted, look))
     }
 }

@@ -12,16 +12,20 @@ use anyhow::{Result, bail};
 use maxmargin::evaluate::Confusion;
 use maxmargin::model::{LabelledRows, Row};
 use maxmargin_io::{
-    DataError, EvalRows, Examples, Format, LabelRule, Model, RawSequence, ReadSequences, RowData,
-    RowMapping, RowScorer, Source, Unknown, read_rows, read_rows_with,
+    DataError, EvalRows, Examples, Format, LabelRule, Model, ReadSequences, RowData, RowMapping,
+    RowScorer, Source, Unknown, answer_sequences, read_rows_on, read_rows_with,
 };
 use serde_json::json;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) fn read_training(source: &Source, format: Option<Format>) -> Result<RowData> {
-    Ok(read_rows(source.open_rows(format)?)?)
+pub(super) fn read_training(
+    source: &Source,
+    format: Option<Format>,
+    threads: usize,
+) -> Result<RowData> {
+    Ok(read_rows_on(source.open_rows(format)?, threads)?)
 }
 
 /// Refuses rows without a label or with several, in `data`, where a model takes one.
@@ -82,40 +86,34 @@ impl From<EvalRows> for Labelled {
     }
 }
 
-/// Has `write` answer each row as soon as it is read.
-pub(super) fn predict(
+/// Has threads answer each row, with scratch memory that each makes with `start`.
+pub(super) fn predict<S>(
     model: &Model,
     args: &PredictArgs,
-    out: &mut dyn Write,
-    mut write: impl FnMut(&mut dyn Write, Row<'_>) -> Result<()>,
+    out: &mut (dyn Write + Send),
+    start: impl Fn() -> S + Sync,
+    write: impl Fn(&mut S, &mut dyn Write, Row<'_>) -> Result<()> + Sync,
 ) -> Result<Unknown> {
-    let mut reader = Vocabulary::of(model).open_rows(&args.data, args.format)?;
-    let format = reader.format();
-    let mut mapping = RowMapping::new(&model.labels, &model.attributes, LabelRule::Ignore, format);
-    let mut raw = RawSequence::new();
-    while reader.read(&mut raw)? {
+    let reader = Vocabulary::of(model).open_rows(&args.data, args.format)?;
+    let (format, labels, attributes) = (reader.format(), &model.labels, &model.attributes);
+    answer_sequences(reader, args.answering(), out, start, |scratch, asked, out| {
+        let mut mapping = RowMapping::new(labels, attributes, LabelRule::Ignore, format);
         let mut rows = LabelledRows::new();
-        mapping.add(reader.file(), &raw, &mut rows)?;
-        for (row, _) in rows.iter() {
-            write(out, row)?;
-        }
-        if args.flushes() {
-            out.flush()?;
-        }
-    }
-    out.flush()?;
-    Ok(mapping.unknown())
+        mapping.add(asked.file, asked.sequence, &mut rows)?;
+        rows.iter().try_for_each(|(row, _)| write(scratch, out, row))?;
+        Ok(mapping.unknown())
+    })
 }
 
 /// Writes one label per row; or the best ones, or the best with its margin.
 pub(super) fn write_labels(
     model: &Model,
     args: &PredictArgs,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Unknown> {
     refuse_sequence_options(args)?;
-    let mut scorer = RowScorer::new(&model.meta.spec, &model.weights);
-    predict(model, args, out, |out, row| {
+    let start = || RowScorer::new(&model.meta.spec, &model.weights);
+    predict(model, args, out, start, |scorer, out, row| {
         let first = scorer.predict(row);
         let scores = scorer.scores();
         let name = |label: u32| model.labels.name(label);
@@ -152,9 +150,9 @@ pub(super) fn refuse_sequence_options(args: &PredictArgs) -> Result<()> {
 }
 
 /// Accuracy, confusions, and precision and recall of each label.
-pub(super) fn measure(model: &Model, data: &Examples) -> Result<Measures> {
+pub(super) fn measure(model: &Model, data: &Examples, threads: usize) -> Result<Measures> {
     let rows = of_kind(data.rows())?;
-    let confusion = confusion(model, rows);
+    let confusion = confusion(model, rows, threads);
     let (tally, accuracy) = (confusion.tally(), confusion.accuracy());
     let mut text = String::new();
     let _ = writeln!(text, "rows       {:>8}   error {:.4}", rows.len(), 1.0 - accuracy);
@@ -179,13 +177,13 @@ pub(super) fn measure(model: &Model, data: &Examples) -> Result<Measures> {
 /// Confusions that are shown.
 const MOST_CONFUSIONS: usize = 10;
 
-fn confusion(model: &Model, rows: &LabelledRows) -> Confusion {
+fn confusion(model: &Model, rows: &LabelledRows, threads: usize) -> Confusion {
     let mut confusion = Confusion::default();
     let name = |label| label_name(&model.labels, label);
-    let mut scorer = RowScorer::new(&model.meta.spec, &model.weights);
-    for (row, labels) in rows.iter() {
+    let predicted = RowScorer::new(&model.meta.spec, &model.weights).predict_all(rows, threads);
+    for ((_, labels), label) in rows.iter().zip(predicted) {
         let truth = labels.first().copied().unwrap_or(u32::MAX);
-        confusion.add(name(truth), name(scorer.predict(row)));
+        confusion.add(name(truth), name(label));
     }
     confusion
 }

@@ -13,6 +13,8 @@ pub(crate) struct Look<'a> {
     pub(crate) pictures: &'a Pictures,
     /// Draws the examples that are shown.
     pub(crate) seed: u64,
+    /// Threads to predict on.
+    pub(crate) threads: usize,
 }
 
 /// What is told of test data.

@@ -11,11 +11,12 @@ use super::{
 };
 use crate::args::{ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
+use maxmargin::Problem as _;
 use maxmargin::model::tree::{State, TreeLoss, TreeShape};
 use maxmargin_io::{
     Examples, Fingerprint, Fingerprinter, Format, LabelRule, Model, Names, Origin, Pose, PoseKinds,
-    PoseSimulation, SimulatedPoses, Source, Training, TreeSpec, Unknown, lsp_joints, lsp_parents,
-    lsp_torso, pose_fingerprint, read_poses,
+    PoseSimulation, SimulatedPoses, Source, Training, TreeSpec, Unknown, answer_examples,
+    lsp_joints, lsp_parents, lsp_torso, pose_fingerprint, read_poses,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -155,7 +156,7 @@ impl Kind for TreeSpec {
         &self,
         model: &Model,
         args: &PredictArgs,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
     ) -> Result<Unknown> {
         refuse_sequence_options(args)?;
         if args.confidence {
@@ -164,9 +165,10 @@ impl Kind for TreeSpec {
         let names = Vocabulary::of(model);
         let data = self.read(&names, &args.data, args.format, LabelRule::Ignore)?;
         let people = people_of(&data.examples)?;
-        let problem = self.problem(people.examples.clone())?;
-        let best = problem.predict(&model.weights);
-        for (i, states) in best.iter().enumerate() {
+        let (problem, w) = (self.problem(people.examples.clone())?, &model.weights);
+        let start = || (problem.workspace(), Vec::new());
+        let all = people.examples.len();
+        answer_examples(all, args.answering(), out, start, |(workspace, y), i, out| {
             let (step, left, top) = people.frames[i];
             let write = |out: &mut dyn Write, states: &[State]| {
                 let place = |state: &State| {
@@ -177,22 +179,22 @@ impl Kind for TreeSpec {
                 writeln!(out, "{}", places.join("\t"))
             };
             let Some(n) = args.n_best else {
-                write(out, states)?;
-                continue;
+                problem.decode(i, w, workspace, y);
+                return write(out, y);
             };
-            for (rank, found) in problem.n_best(i, &model.weights, n as usize).iter().enumerate() {
+            for (rank, found) in problem.n_best(i, w, n as usize).iter().enumerate() {
                 writeln!(out, "# {} {}", rank + 1, found.score)?;
                 write(out, &found.states)?;
             }
-        }
-        out.flush()?;
+            Ok(())
+        })?;
         Ok(data.unknown)
     }
 
-    fn measure(&self, model: &Model, people: &Examples) -> Result<Measures> {
-        let errors = model.meta.spec.errors(&model.weights, people)?;
+    fn measure(&self, model: &Model, people: &Examples, threads: usize) -> Result<Measures> {
+        let errors = model.meta.spec.errors(&model.weights, people, threads)?;
         let people = people_of(people)?;
-        let found = people.detected(&self.predict(&model.weights, &people.examples)?);
+        let found = people.detected(&self.predict(&model.weights, &people.examples, threads)?);
         let joints: Vec<f64> =
             (0..self.shape.nodes().len()).map(|joint| found.share_of(joint)).collect();
         let mut text = String::new();
@@ -233,7 +235,7 @@ impl Kind for TreeSpec {
 
     fn tested(&self, model: &Model, test: &Labelled, look: &Look<'_>) -> Result<Tested> {
         let people = people_of(&test.examples)?;
-        let predicted = self.predict(&model.weights, &people.examples)?;
+        let predicted = self.predict(&model.weights, &people.examples, look.threads)?;
         Ok(draw::tested(self, people, &predicted, look))
     }
 }

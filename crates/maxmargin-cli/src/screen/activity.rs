@@ -38,7 +38,7 @@ pub(super) struct Left {
 
 impl Left {
     /// With so many seconds left of it.
-    fn in_words(self, seconds: f64) -> String {
+    pub(super) fn in_words(self, seconds: f64) -> String {
         let most = if self.at_most { "at most " } else { "" };
         let about = if self.about { "about " } else { "" };
         format!("{most}{about}{} left", rough_duration(seconds))

@@ -3,6 +3,8 @@
 use super::{Screen, live};
 use anyhow::{Context as _, Result, anyhow};
 use maxmargin::Interrupt;
+use std::fmt;
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,10 +18,11 @@ static IS_HEARD: AtomicBool = AtomicBool::new(false);
 /// What the handler says, if it may say anything.
 static SCREEN: OnceLock<Screen> = OnceLock::new();
 
-/// The exit code of a program that ctrl-C has ended.
-const INTERRUPTED: i32 = 130;
+/// The exit status of a program that ctrl-C has ended, also if it has saved its results before: 128 and the
+/// number of the signal, as shells have it.
+const INTERRUPTED: u8 = 130;
 
-/// The first ctrl-C ends the training with a certified model, the second ends the program.
+/// The first ctrl-C ends the training with a model, within about a second; the second ends the program.
 ///
 /// # Errors
 /// The operating system does not let the program listen.
@@ -34,6 +37,23 @@ pub fn on_ctrl_c(screen: &Screen) -> Result<Interrupt> {
 pub(super) fn is_raised() -> bool {
     INTERRUPT.get().is_some_and(Interrupt::is_raised)
 }
+
+/// The exit status of a command: its own, unless ctrl-C has cut the command short.
+pub(crate) fn exit_status(own: ExitCode) -> ExitCode {
+    if is_raised() { ExitCode::from(INTERRUPTED) } else { own }
+}
+
+/// The error of a command that ctrl-C has ended before it had a result.
+#[derive(Debug)]
+pub(crate) struct Interrupted(pub(crate) String);
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// Until a training listens, ctrl-C ends the program, but not with half a live line on the terminal.
 pub(super) fn leave_a_clean_line() {
@@ -56,7 +76,7 @@ fn raise(interrupt: &Interrupt) {
     std::thread::sleep(Duration::from_millis(20));
     if interrupt.is_raised() || !IS_HEARD.load(Ordering::SeqCst) {
         live::clear();
-        std::process::exit(INTERRUPTED);
+        std::process::exit(INTERRUPTED.into());
     }
     interrupt.raise();
     if let Some(screen) = SCREEN.get() {

@@ -3,8 +3,13 @@
 //! The gap falls roughly as a power of time, t⁻ᵖ, whose exponent the gaps known so far tell: p over the last half of
 //! the run, so that a rate which improves shows soon. Limits are reached at the pace of that half. What is estimated
 //! is told as an estimate; only a limit in seconds is known beforehand.
+//!
+//! A run of more than a minute is announced on a line of its own, in logs as well as on terminals: first that gaps
+//! come late, if they do, and then, once there are some, how long the rest will take. An announcement that turns out
+//! to be wrong is put right, at most each time that the run has become twice as old.
 
 use super::activity::Left;
+use super::words::rough_duration;
 use maxmargin::SettingsRecord;
 use maxmargin::observe::Record;
 
@@ -17,6 +22,10 @@ pub(super) struct Outlook {
     paces: Vec<Mark>,
     /// All gap checks so far, thinned out as well.
     gaps: Vec<(f64, f64)>,
+    /// Whether it was announced when the first gap will be known.
+    first_gap_announced: bool,
+    /// When the end of the run was announced last, and for when.
+    end_announced: Option<(f64, f64)>,
 }
 
 /// Where a run stands.
@@ -26,6 +35,7 @@ struct Mark {
     pass: u64,
     calls: u64,
     gap: Option<f64>,
+    dual: f64,
 }
 
 const GROWTH: f64 = 1.05;
@@ -36,17 +46,27 @@ const LEAST_POWER: f64 = 0.1;
 /// From fewer gaps nobody can tell where they are going.
 const FEW: usize = 4;
 
+/// Runs are announced that will take longer than this.
+const LONG: f64 = 60.0;
+
+/// An announcement is wrong if the time left is this many times as long, or as short.
+const WRONG: f64 = 2.0;
+
+/// The first passes must have taken so many seconds before anything is concluded from them.
+const LEAST_SECONDS: f64 = 2.0;
+
 impl Outlook {
     pub(super) fn new(settings: &SettingsRecord) -> Self {
         let (settings, last) = (settings.clone(), Mark::default());
-        Self { settings, last, paces: Vec::new(), gaps: Vec::new() }
+        let (paces, gaps) = (Vec::new(), Vec::new());
+        Self { settings, last, paces, gaps, first_gap_announced: false, end_announced: None }
     }
 
     /// Takes note of a pass.
     pub(super) fn add(&mut self, record: &Record) {
-        let &Record { seconds, pass, oracle_calls: calls, .. } = record;
+        let &Record { seconds, pass, oracle_calls: calls, dual, .. } = record;
         let gap = record.gap.or(self.last.gap);
-        self.last = Mark { seconds, pass, calls, gap };
+        self.last = Mark { seconds, pass, calls, gap, dual };
         if self.paces.last().is_none_or(|mark| seconds >= GROWTH * mark.seconds) {
             self.paces.push(self.last);
         }
@@ -56,7 +76,46 @@ impl Outlook {
 
     /// The gap at which the run ends, if there is one.
     fn target(&self) -> Option<f64> {
-        Some(self.settings.tolerance).filter(|gap| *gap > 0.0)
+        let share = self.settings.relative_tolerance;
+        let relative = share / (1.0 - share) * self.last.dual.max(0.0);
+        Some(self.settings.tolerance.max(relative)).filter(|gap| *gap > 0.0)
+    }
+
+    /// What there is to announce after the last pass.
+    pub(super) fn announcement(&mut self) -> Option<String> {
+        let now = self.last.seconds;
+        if now < LEAST_SECONDS {
+            return None;
+        }
+        // Whoever sets a limit in seconds knows how long it is.
+        if let Some(left) = self.left().filter(|left| left.about && left.seconds > LONG) {
+            let is_known = self.end_announced.is_some_and(|(then, end)| {
+                let ratio = left.seconds / (end - now).max(f64::MIN_POSITIVE);
+                now < 2.0 * then || (1.0 / WRONG..=WRONG).contains(&ratio)
+            });
+            if is_known {
+                return None;
+            }
+            let word = if self.end_announced.is_some() { "now " } else { "" };
+            self.end_announced = Some((now, now + left.seconds));
+            return Some(format!("training: {word}{}", left.in_words(left.seconds)));
+        }
+        let (pass, until) = self.until_first_gap().filter(|(_, until)| *until > LONG)?;
+        if std::mem::replace(&mut self.first_gap_announced, true) {
+            return None;
+        }
+        let [pass, until] = [pass, until].map(rough_duration);
+        Some(format!(
+            "training: a pass takes about {pass}, and the first gap is known in about {until}"
+        ))
+    }
+
+    /// The seconds of a pass, and those until the first gap is known.
+    fn until_first_gap(&self) -> Option<(f64, f64)> {
+        let Mark { seconds, pass, gap, .. } = self.last;
+        let each = seconds / pass as f64;
+        let rest = self.settings.gap_every.min(self.settings.max_passes).saturating_sub(pass);
+        (gap.is_none() && pass > 0).then_some((each, each * rest as f64))
     }
 
     pub(super) fn in_words(&self) -> String {
@@ -143,15 +202,19 @@ mod tests {
     fn outlook(settings: &SettingsRecord, gaps: impl IntoIterator<Item = Option<f64>>) -> Outlook {
         let mut outlook = Outlook::new(settings);
         for (pass, gap) in (1..).zip(gaps) {
-            let record: Record = serde_json::from_value(json!({
-                "pass": pass, "visits": 10 * pass, "oracle_calls": 10 * pass, "effective_passes": pass,
-                "seconds": pass, "oracle_seconds": 0, "gap_seconds": 0, "dual": 0, "gap": gap,
-                "steps": {"count": 0, "mean": 0, "zero": 0, "full": 0},
-            }))
-            .unwrap();
-            outlook.add(&record);
+            outlook.add(&record(pass, 0.0, gap));
         }
         outlook
+    }
+
+    /// A pass that ends after as many seconds.
+    fn record(pass: u32, dual: f64, gap: Option<f64>) -> Record {
+        serde_json::from_value(json!({
+            "pass": pass, "visits": 10 * pass, "oracle_calls": 10 * pass, "effective_passes": pass,
+            "seconds": pass, "oracle_seconds": 0, "gap_seconds": 0, "dual": dual, "gap": gap,
+            "steps": {"count": 0, "mean": 0, "zero": 0, "full": 0},
+        }))
+        .unwrap()
     }
 
     fn endless() -> SettingsRecord {
@@ -174,6 +237,70 @@ mod tests {
         assert_eq!(run.left(), None);
         assert_eq!(outlook(&endless(), [None, None]).left(), None);
         assert_eq!(outlook(&endless(), [None]).in_words(), "pass 1");
+    }
+
+    #[test]
+    fn a_share_of_the_objective_is_an_aim() {
+        let relative = SettingsRecord { tolerance: 0.0, relative_tolerance: 0.01, ..endless() };
+        let mut run = outlook(&relative, []);
+        for t in 1..=40 {
+            run.add(&record(t, 9.9, Some(1.0 / f64::from(t))));
+        }
+        // A hundredth of 9.9 + 0.1, which 1/t reaches after 10 s.
+        assert_eq!(run.in_words(), "pass 40, gap 2.50e-2 (aim 1.0e-1)");
+        assert_eq!(run.left().unwrap().seconds, 0.0);
+    }
+
+    #[test]
+    fn a_long_run_is_announced_once_as_soon_as_it_is_known_to_be_long() {
+        // 1/t falls to 0.01 after 100 s, and gaps come with every pass.
+        let mut run = outlook(&endless(), []);
+        let mut said = Vec::new();
+        for t in 1..=40 {
+            run.add(&record(t, 0.0, Some(1.0 / f64::from(t))));
+            said.extend(run.announcement().map(|text| (t, text)));
+        }
+        assert_eq!(said, [(2, "training: about 98 s left".to_owned())]);
+
+        // Gaps come late, and then the rest is short.
+        let slow = SettingsRecord { gap_every: 100, ..endless() };
+        let mut run = outlook(&slow, []);
+        let mut said = Vec::new();
+        for t in 1..=100 {
+            run.add(&record(t, 0.0, (t == 100).then_some(0.02)));
+            said.extend(run.announcement().map(|text| (t, text)));
+        }
+        let text = "training: a pass takes about 1 s, and the first gap is known in about 98 s";
+        assert_eq!(said, [(2, text.to_owned())]);
+    }
+
+    #[test]
+    fn a_wrong_announcement_is_put_right() {
+        // The gap falls as 1/t first, to nearly the aim, and then hardly at all.
+        let gap = |t: u32| {
+            if t <= 20 { 1.0 / f64::from(t) } else { 0.05 / (f64::from(t) / 20.0).powf(0.3) }
+        };
+        let mut run = outlook(&endless(), []);
+        let mut said = Vec::new();
+        for t in 1..=300 {
+            run.add(&record(t, 0.0, Some(gap(t))));
+            said.extend(run.announcement().map(|text| (t, text)));
+        }
+        assert_eq!(said[0], (2, "training: about 98 s left".to_owned()));
+        assert!(said.len() > 1 && said[1].1.starts_with("training: now about "), "{said:?}");
+        assert!(said.windows(2).all(|pair| pair[1].0 >= 2 * pair[0].0), "{said:?}");
+    }
+
+    #[test]
+    fn nothing_is_announced_of_short_runs_or_known_limits() {
+        let gaps = || (1..=40).map(|t| Some(1.0 / f64::from(t)));
+        let mut run = outlook(&SettingsRecord { tolerance: 0.02, ..endless() }, gaps());
+        assert_eq!(run.announcement(), None, "10 s are left");
+        let mut run = outlook(&SettingsRecord { max_seconds: Some(200.0), ..endless() }, [None]);
+        assert_eq!(run.announcement(), None, "the limit was asked for");
+        let mut run =
+            outlook(&SettingsRecord { max_passes: 5000, tolerance: 0.0, ..endless() }, gaps());
+        assert_eq!(run.announcement().unwrap(), "training: about 83 min left");
     }
 
     #[test]

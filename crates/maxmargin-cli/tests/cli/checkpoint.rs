@@ -86,7 +86,7 @@ fn ctrl_c_leaves_a_checkpoint_to_go_on_from() {
     let mut rest = String::new();
     talk.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("hint: go on with --resume run.ckpt"), "{rest}");
-    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    let result = Run::of(child.wait_with_output().unwrap()).interrupted().json();
     assert_eq!(result["status"], "interrupted");
     assert_eq!(desk.files(""), ["pets.crf", "run.ckpt", "tags.hmm", "x.model"]);
 

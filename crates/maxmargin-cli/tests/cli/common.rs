@@ -162,6 +162,12 @@ impl Run {
         self
     }
 
+    /// Asserts that ctrl-C has ended it, after it has saved what it has.
+    pub(crate) fn interrupted(self) -> Self {
+        assert_eq!(self.code, 130, "{}", self.transcript());
+        self
+    }
+
     /// The one JSON object on standard output.
     pub(crate) fn json(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stdout).unwrap();

@@ -85,6 +85,7 @@ fn goes_on_where_it_was_and_repeats_itself() {
             "n",
             "reused",
             "seeds",
+            "side_by_side",
             "skipped",
             "test",
             "threads",
@@ -107,6 +108,37 @@ fn goes_on_where_it_was_and_repeats_itself() {
     assert_eq!(desk.run(&format!("{tags} --json -q")).ok().json()["reused"], 0);
     let run = desk.run(&tags).ok();
     assert!(run.stderr.contains("8 of 8 runs were there already"), "{}", run.stderr);
+}
+
+#[test]
+fn runs_side_by_side_find_the_same_and_say_that_they_shared_the_machine() {
+    let desk = Desk::new();
+    let alone = desk.run(&format!("{COMPARE} --json --out alone")).ok().json();
+    let together = desk.run(&format!("{COMPARE} --json --out both --jobs 3")).ok().json();
+    assert_eq!(calls(&together), calls(&alone));
+    assert_eq!((&alone["side_by_side"], &together["side_by_side"]), (&1.into(), &3.into()));
+    let says = |folder: &str| desk.read(&format!("{folder}/summary.md")).contains("side by side");
+    assert_eq!((says("alone"), says("both")), (false, true));
+
+    // Times of runs that shared the machine are not used where runs are to be on their own.
+    let alone_again = desk.run(&format!("{COMPARE} --json --out both")).ok().json();
+    assert_eq!((&alone_again["reused"], &alone_again["side_by_side"]), (&0.into(), &1.into()));
+    // Whoever does not mind takes them all.
+    let mixed = desk.run(&format!("{COMPARE} --json --out both --jobs 2")).ok().json();
+    assert_eq!((&mixed["reused"], &mixed["side_by_side"]), (&8.into(), &1.into()));
+}
+
+#[test]
+fn methods_that_the_clock_steers_run_on_their_own() {
+    let desk = Desk::new();
+    desk.run("compare pets.crf --methods auto,bcfw --seeds 2 --budget 5 --jobs 2 -q").ok();
+    let side_by_side = |method: &str| {
+        let lambda = desk.files("compare/traces")[0].split('_').nth(1).unwrap().to_owned();
+        let trace = desk.read(&format!("compare/traces/{method}_{lambda}_seed-2.jsonl"));
+        let header: Value = serde_json::from_str(trace.lines().next().unwrap()).unwrap();
+        header["side_by_side"].as_u64()
+    };
+    assert_eq!((side_by_side("auto"), side_by_side("bcfw")), (None, Some(2)));
 }
 
 #[test]
@@ -163,6 +195,8 @@ fn refuses_what_makes_no_sense() {
          compare pets.crf --seeds 0
          compare pets.crf --budget 0
          compare pets.crf --budget 10m
+         compare pets.crf --budget 10s --jobs 2
+         compare pets.crf --jobs -1
          compare pets.crf --tolerance -1
          compare pets.crf --gap-every 0
          compare pets.crf --out pets.crf

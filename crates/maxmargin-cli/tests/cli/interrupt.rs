@@ -23,7 +23,7 @@ fn ctrl_c_ends_with_a_certified_model() {
     assert!(rest.contains("interrupted: computing the certificate"), "{rest}");
     assert!(rest.contains("model written to ocr.model"), "{rest}");
 
-    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    let result = Run::of(child.wait_with_output().unwrap()).interrupted().json();
     assert_eq!(result["status"], "interrupted");
     assert!(result["gap"].as_f64().unwrap() > 0.0);
     assert_eq!(desk.files(""), ["ocr.model", "pets.crf", "tags.hmm", "trace.jsonl"]);
@@ -61,7 +61,7 @@ fn ctrl_c_ends_rounds() {
         talk.read_to_string(&mut rest).unwrap();
         assert!(rest.contains("model written to s.model"), "{training}: {rest}");
         assert!(!rest.contains("round 2 of 5"), "{training}: {rest}");
-        let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+        let result = Run::of(child.wait_with_output().unwrap()).interrupted().json();
         assert_eq!(result["status"], "interrupted", "{training}");
         assert!(result["gap"].as_f64().unwrap() > 0.0);
         desk.run("verify s.model sets.svm").ok();
@@ -89,7 +89,7 @@ fn ctrl_c_ends_a_path_with_what_it_has() {
     talk.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("interrupted: "), "{rest}");
 
-    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    let result = Run::of(child.wait_with_output().unwrap()).interrupted().json();
     let points = result["breakpoints"].as_array().unwrap();
     let last = points.last().unwrap();
     assert_eq!(result["lowest"], last["lambda"], "it promises nothing below");

@@ -146,6 +146,62 @@ fn every_kind_is_trained_tested_and_shown() {
     ));
 }
 
+/// The same text again and again, with names of its own each time where examples have names.
+fn repeated(text: &str, times: usize, name: Option<&str>) -> String {
+    let again = |at: usize| match name {
+        Some(name) => text.replace(name, &format!("{name}{at}")),
+        None => text.to_owned(),
+    };
+    (0..times).map(again).collect()
+}
+
+#[test]
+fn answers_and_measures_do_not_depend_on_the_number_of_threads() {
+    let desk = desk();
+    desk.write("columns.txt", "the DT\ndog NN\nbarks VB\n\na DT\ncat NN\n\n");
+    let many_pets = repeated(&format!("{}\n", crate::common::PETS), 300, None);
+    for (train, text, name, options) in [
+        ("pets.crf", many_pets.as_str(), None, vec!["--n-best 3", "--confidence", "--keep-labels"]),
+        ("columns.txt", "the DT\ncat NN\n\ndog NN\n\n", None, vec!["--columns", "--rules bio"]),
+        ("tags.hmm", crate::common::TAGS, Some("qid:"), vec!["--n-best 2"]),
+        ("pairs.svm", PAIRS, None, vec!["--confidence"]),
+        ("three.svm", THREE, None, vec!["--n-best 2"]),
+        ("sets.svm", SETS, None, vec!["--n-best 2", "--confidence"]),
+        (
+            "graphs.jsonl",
+            GRAPHS,
+            None,
+            vec!["--n-best 2", "--confidence", "--inference max-product"],
+        ),
+        ("regions.txt", REGIONS, Some("bull"), vec![]),
+        ("links.tsv", LINKS, None, vec!["--n-best 2"]),
+        ("people.tsv", &people(), None, vec!["--n-best 2"]),
+    ] {
+        let times = if train == "people.tsv" { 5 } else { 40 };
+        let extension = train.rsplit('.').next().unwrap();
+        let data = format!("many.{extension}");
+        desk.write(&data, repeated(text, times, name));
+        desk.run(&format!("train {train} -q -o any.model")).ok();
+        let on = |verb: &str, threads: usize| {
+            let run = desk.run(&format!("{verb} --threads {threads}"));
+            assert!(run.code == 0 || !run.stderr.is_empty(), "{}", run.transcript());
+            (run.code, run.stdout, run.stderr)
+        };
+        for option in [""].into_iter().chain(options) {
+            let verb = format!("predict any.model {data} {option}");
+            let expected = on(&verb, 1);
+            assert!(expected.0 == 0 && !expected.1.is_empty(), "{train} {option}: {expected:?}");
+            for threads in [0, 2, 5] {
+                assert_eq!(on(&verb, threads), expected, "{train} {option} {threads}");
+            }
+        }
+        let verb = format!("evaluate any.model {data} --json");
+        let expected = on(&verb, 1);
+        assert_eq!(expected.0, 0, "{train}: {expected:?}");
+        assert_eq!(on(&verb, 3), expected, "{train}");
+    }
+}
+
 #[test]
 fn graphs_matchings_and_trees_have_parts() {
     let desk = desk();
@@ -328,7 +384,7 @@ fn checkpoints_and_paths_know_all_kinds() {
 }
 
 #[test]
-fn labels_have_constant_weights_where_pairs_do_not_make_up_for_them() {
+fn labels_have_constant_weights_unless_they_are_left_out() {
     let desk = desk();
     let attributes = |options: &str| {
         desk.run(&format!("train sets.svm -q -o x.model {options}")).ok();
@@ -337,8 +393,10 @@ fn labels_have_constant_weights_where_pairs_do_not_make_up_for_them() {
         let model = desk.model("x.model");
         model.attributes.iter().any(|name| name == "(constant)")
     };
-    assert!(!attributes(""));
+    assert!(attributes(""));
     assert!(attributes("--bias 1"));
+    assert!(!attributes("--bias 0"));
+    assert!(!attributes("--kernel rbf"));
     assert!(attributes("--pairs none"));
     assert!(!attributes("--pairs none --bias 0"));
     assert!(attributes("--training soft"));

@@ -114,7 +114,12 @@ fn is_live(line: &str) -> bool {
 impl Seen {
     /// What holds of every command on every terminal.
     fn check(&self, colour: bool) {
-        assert_eq!(self.code, Some(0), "{:#?}", self.text);
+        self.check_ended(colour, 0);
+    }
+
+    /// The same for a command that ends with another status.
+    fn check_ended(&self, colour: bool, code: i32) {
+        assert_eq!(self.code, Some(code), "{:#?}", self.text);
         assert!(!self.is_cursor_hidden);
         for line in self.text.iter().chain(&self.live) {
             assert!(line.chars().count() <= WIDTH, "{line:?} in {:#?}", self.text);
@@ -209,6 +214,9 @@ fn paths_and_grids_are_seen() {
         seen.shows("path: 2 done, lambda ");
         let rows = seen.rows("lambda        gap");
         let (last, rows) = rows.split_last().unwrap();
+        // How many rows are not shown stands below them.
+        let is_row = |row: &&&str| !row.contains("more breakpoints lie between these");
+        let rows: Vec<_> = rows.iter().filter(is_row).collect();
         assert!(rows.len() > 3 && rows.iter().all(|row| row.ends_with('–')), "{rows:#?}");
         assert!(last.contains("breakpoints: the duality gap is at most"), "{last}");
     });
@@ -311,7 +319,7 @@ fn ctrl_c_leaves_a_clean_screen_and_a_model() {
     assert!(session.read_until("gap "), "there is no gap on the live line");
     interrupt(&mut session);
     let seen = session.end();
-    seen.check(true);
+    seen.check_ended(true, 130);
     assert!(String::from_utf8_lossy(&seen.bytes).contains("^C"), "the terminal has shown it");
     assert!(seen.text.iter().all(|line| !line.contains("^C")), "{:#?}", seen.text);
     assert_eq!(seen.text.last().unwrap(), "model written to x.model");

@@ -13,6 +13,7 @@ use crate::format::Format;
 use crate::kept_lines::{KeptLines, LineKind};
 use crate::lines::{Lines, column};
 use crate::names::Names;
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use crate::template::Template;
@@ -60,10 +61,12 @@ pub struct ColumnsReader {
     /// Where the columns of the line at hand are.
     cut: Vec<Range<usize>>,
     kept: Option<KeptLines>,
+    /// What was found wrong while looking ahead.
+    failed: Option<DataError>,
 }
 
 /// What the lines of this file look like.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Shape {
     layout: Layout,
     width: usize,
@@ -94,6 +97,7 @@ impl ColumnsReader {
             seen: Names::new(),
             cut: Vec::new(),
             kept: None,
+            failed: None,
         }
     }
 
@@ -310,6 +314,13 @@ impl ColumnsReader {
     }
 }
 
+/// Whether a line begins with `#` as a word of its own, which may be a comment or a token.
+fn has_lone_hash(text: &[u8]) -> bool {
+    let ends_word = |byte: &u8| byte.is_ascii_whitespace() || !byte.is_ascii();
+    let mut lines = text.split(|&byte| byte == b'\n');
+    lines.any(|line| line.first() == Some(&b'#') && line.get(1).is_none_or(ends_word))
+}
+
 /// A number of columns, in words.
 pub(super) fn count(columns: usize) -> String {
     match columns {
@@ -344,7 +355,45 @@ impl ReadSequences for ColumnsReader {
         self.kept.as_ref()
     }
 
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        // Who types is answered after each sentence, and lines that are kept come one after the other.
+        if self.kept.is_some() || self.failed.is_some() || self.lines.is_stdin() {
+            return None;
+        }
+        let found = match self.shape.take() {
+            Some(shape) => Ok(shape),
+            None => self.find_shape(),
+        };
+        let shape = match found {
+            Ok(shape) => self.shape.insert(shape).clone(),
+            Err(error) => {
+                self.failed = Some(error);
+                return None;
+            }
+        };
+        let is_conllu = shape.layout == Layout::Conllu;
+        // Without labels, what tells a comment is a column that nobody else keeps.
+        if shape.label.is_none() && !is_conllu && !self.bare {
+            return None;
+        }
+        let lines = self.lines.take_rest();
+        let (template, rules, bare) = (self.template.clone(), self.rules.clone(), self.bare);
+        let pieces = Pieces::new(lines, Cut::EmptyLines, move |lines, known| {
+            let mut reader = Self::new(lines, template.clone(), rules.clone(), bare);
+            reader.shape = Some(shape.clone());
+            reader.seen = known.labels.cloned().unwrap_or_default();
+            Box::new(reader)
+        });
+        Some(match is_conllu || bare {
+            true => pieces,
+            false => pieces.where_some_need_labels(has_lone_hash),
+        })
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         into.clear();
         self.sentence.clear();
         if let Some(kept) = &mut self.kept {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{ChainSpec, Format, Lines, ProblemRole, SeenNames, open_reader, read_training};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
-use maxmargin::{Block, Settings, SettingsRecord, SparseVec, train};
+use maxmargin::{Block, Settings, SettingsRecord, Solver, SparseVec, train};
 
 const TEXT: &str = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdog\n\n@weight:2\nverb\n";
 
@@ -15,8 +15,10 @@ fn trained(settings: Settings) -> (Model, Chain) {
     (Model::new(&data, spec, settings, solution), chain)
 }
 
+/// Plain steps stop at a gap that is within the tolerance and well above rounding.
 fn settings() -> Settings {
-    Settings { lambda: Some(0.1), tolerance: 1e-3, threads: 1, ..Settings::default() }
+    let method = Solver::Bcfw.into();
+    Settings { method, lambda: Some(0.1), tolerance: 1e-3, threads: 1, ..Settings::default() }
 }
 
 fn certificate(primal: f64, dual: f64, gap: f64, quality: Quality) -> Certificate {
@@ -73,6 +75,33 @@ fn true_models_have_no_findings() {
         assert_eq!(slim.contradictions(), [""; 0]);
         assert_eq!(slim.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings.len(), 1);
     }
+}
+
+/// An exact pass that was cut claims lower bounds, and these hold however little they say.
+#[test]
+fn an_unfinished_certificate_claims_no_more_than_it_knows() {
+    let (mut model, chain) = trained(Settings { max_passes: 1, tolerance: 1e-9, ..settings() });
+    let whole = model.meta.certificate;
+    model.meta.status = Status::Interrupted;
+    let with_gap = |gap: f64| {
+        let primal = whole.dual + gap;
+        certificate(primal, whole.dual, primal - whole.dual, Quality::Unfinished)
+    };
+    for gap in [0.0, 0.5 * whole.gap, whole.gap] {
+        model.meta.certificate = with_gap(gap);
+        assert_eq!(model.contradictions(), [""; 0]);
+        assert_eq!(model.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings, [""; 0]);
+    }
+    model.meta.certificate = with_gap(1.5 * whole.gap);
+    let found = model.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings;
+    assert!(found[0].starts_with("the primal is claimed to be at least "), "{found:?}");
+    model.meta.certificate = Certificate { dual: whole.dual + 1e-3, ..with_gap(0.0) };
+    let found = model.verify_on(&chain, ProblemRole::Plain, 1).unwrap().findings;
+    assert!(found[0].starts_with("the dual is claimed to be "), "{found:?}");
+    model.meta.certificate = with_gap(0.0);
+    model.meta.status = Status::Converged;
+    let text = "the status is converged, but the certificate is unfinished";
+    assert_eq!(model.contradictions(), [text]);
 }
 
 /// What to change, and what is then said.

@@ -2,7 +2,6 @@
 
 use crate::examples::Examples;
 use crate::names::Names;
-use crate::predict::ChainPredictor;
 use crate::problem::ProblemError;
 use crate::spec::Spec;
 use maxmargin::HeldOutError;
@@ -98,7 +97,8 @@ impl Measure {
         (!fits).then_some(what)
     }
 
-    /// The error of the weights `w` of a model on labelled examples.
+    /// The error of the weights `w` of a model on labelled examples, which are decoded on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// # Errors
     /// Examples that do not fit the specification.
@@ -108,17 +108,18 @@ impl Measure {
         w: &[f64],
         examples: &Examples,
         labels: &Names,
+        threads: usize,
     ) -> Result<HeldOutError, ProblemError> {
         let own = match (self, spec) {
-            (Self::ChunkF1, Spec::Chain(_)) => chunk_error(spec, w, examples, labels),
-            (Self::MicroF1, Spec::Multilabel(_)) => micro_error(spec, w, examples)?,
-            (Self::Iou, Spec::Potts(_)) => overlap_error(spec, w, examples)?,
+            (Self::ChunkF1, Spec::Chain(_)) => chunk_error(spec, w, examples, labels, threads),
+            (Self::MicroF1, Spec::Multilabel(_)) => micro_error(spec, w, examples, threads)?,
+            (Self::Iou, Spec::Potts(_)) => overlap_error(spec, w, examples, threads)?,
             _ => None,
         };
         if let Some(found) = own {
             return Ok(found);
         }
-        let errors = spec.errors(w, examples)?;
+        let errors = spec.errors(w, examples, threads)?;
         let counted = if self == Self::Subset { errors.examples } else { errors.parts };
         Ok(HeldOutError { error: counted.share(), of: counted.all })
     }
@@ -130,16 +131,17 @@ fn chunk_error(
     w: &[f64],
     examples: &Examples,
     labels: &Names,
+    threads: usize,
 ) -> Option<HeldOutError> {
     let Spec::Chain(own) = spec else { return None };
     let name = |&label: &u32| match (label as usize) < labels.len() {
         true => labels.name(label),
         false => "(unknown)",
     };
-    let (mut predictor, mut chunks) = (ChainPredictor::new(own, w), Tally::default());
-    for sequence in examples.sequences()?.iter() {
+    let (sequences, mut chunks) = (examples.sequences()?, Tally::default());
+    for (sequence, predicted) in sequences.iter().zip(&own.predict(w, sequences, threads)) {
         let truth: Vec<&str> = sequence.labels().iter().map(name).collect();
-        let predicted: Vec<&str> = predictor.predict(sequence).iter().map(name).collect();
+        let predicted: Vec<&str> = predicted.iter().map(name).collect();
         chunks.add_chunks(&truth, &predicted);
     }
     let total = chunks.total();
@@ -151,11 +153,12 @@ fn micro_error(
     spec: &Spec,
     w: &[f64],
     examples: &Examples,
+    threads: usize,
 ) -> Result<Option<HeldOutError>, ProblemError> {
     let (Spec::Multilabel(own), Some(rows)) = (spec, examples.rows()) else { return Ok(None) };
     let labels = own.shape.labels;
     let mut scores = LabelSetScores::new(labels);
-    for (i, predicted) in own.predict(w, rows)?.iter().enumerate() {
+    for (i, predicted) in own.predict(w, rows, threads)?.iter().enumerate() {
         let truth = rows.labels(i).iter().copied().filter(|label| (*label as usize) < labels);
         scores.add(&truth.collect::<Vec<_>>(), predicted);
     }
@@ -168,13 +171,14 @@ fn overlap_error(
     spec: &Spec,
     w: &[f64],
     examples: &Examples,
+    threads: usize,
 ) -> Result<Option<HeldOutError>, ProblemError> {
     let (Spec::Potts(own), Some(graphs)) = (spec, examples.potts()) else { return Ok(None) };
     if own.shape.labels != 2 {
         return Ok(None);
     }
     let (mut scores, mut nodes) = (Segmentation::new(2), 0);
-    let predicted = own.predict(w, graphs)?;
+    let predicted = own.predict(w, graphs, threads)?;
     for (i, (graph, labels)) in graphs.iter().zip(&predicted).enumerate() {
         nodes += labels.len() as u64;
         match examples {

@@ -68,7 +68,7 @@ impl Training {
                 let role = problem.role();
                 move |w: &[f64]| {
                     let (spec, w) = role.in_model(&self.spec, w);
-                    let found = measure.error(&spec, &w, rest, labels);
+                    let found = measure.error(&spec, &w, rest, labels, settings.threads);
                     found.unwrap_or(HeldOutError { error: f64::NAN, of: 0 })
                 }
             })

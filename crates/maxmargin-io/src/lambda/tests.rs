@@ -126,11 +126,11 @@ fn standardised_models_are_in_the_units_of_the_data() {
     let plan = TrainingPlan { scaling: Some(scaling.clone()), ..TrainingPlan::default() };
     let scaled = training.examples.clone();
     let model = model(training, &plan, 0.01);
-    assert!(model.meta.spec.errors(&model.weights, &raw).unwrap().parts.share() < 0.1);
+    assert!(model.meta.spec.errors(&model.weights, &raw, 0).unwrap().parts.share() < 0.1);
     // An independent route: the weights for scaled attributes on scaled examples.
     let mut inner = model.weights.clone();
     scaling.from_raw(&model.meta.spec, &mut inner);
-    let errors = |w: &[f64], on| model.meta.spec.errors(w, on).unwrap().parts.wrong;
+    let errors = |w: &[f64], on| model.meta.spec.errors(w, on, 1).unwrap().parts.wrong;
     assert_eq!(errors(&model.weights, &raw), errors(&inner, &scaled));
     assert!(errors(&inner, &raw) > errors(&model.weights, &raw));
 

@@ -6,7 +6,8 @@
 //! which does all and finds the words for errors.
 
 use super::cut::Piece;
-use super::sequences::SequencePiece;
+use super::gather::Parsed;
+use super::sequences::NamedSequences;
 use crate::crfsuite::{COST, WEIGHT, name_length, unescape};
 use crate::fingerprint::Encoder;
 use crate::number::parse_value;
@@ -29,13 +30,17 @@ const MEANING: [u8; 256] = {
 };
 
 /// The sequences of a piece, unless there is something in it that is left to the reader.
-pub(super) fn parse(piece: &Piece) -> Option<SequencePiece> {
+pub(super) fn parse(piece: &Piece) -> Option<Parsed<NamedSequences>> {
     let text = std::str::from_utf8(&piece.text).ok()?;
     if piece.before == 0 && text.starts_with('\u{feff}') {
         return None;
     }
-    let mut parser =
-        Parser { text, at: 0, parsed: SequencePiece::default(), unescaped: String::new() };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        parsed: Parsed::new(NamedSequences::default()),
+        unescaped: String::new(),
+    };
     parser.sequences()?;
     let has_rest = !text.is_empty() && !text.ends_with('\n');
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
@@ -46,7 +51,7 @@ pub(super) fn parse(piece: &Piece) -> Option<SequencePiece> {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    parsed: SequencePiece,
+    parsed: Parsed<NamedSequences>,
     /// Scratch memory for a name without its escapes.
     unescaped: String,
 }
@@ -65,7 +70,7 @@ impl<'a> Parser<'a> {
                 self.token(&mut encoder, &mut row)?;
             }
             encoder.end_sequence();
-            self.parsed.sequences.end_sequence(1.0).ok()?;
+            self.parsed.gathered.sequences.end_sequence(1.0).ok()?;
         }
         self.parsed.bytes = bytes;
         Some(())
@@ -90,7 +95,7 @@ impl<'a> Parser<'a> {
         }
         let label = Self::plain(label, meaning, &mut self.unescaped);
         encoder.begin_token(label);
-        let label = self.parsed.names.labels.intern(label);
+        let label = self.parsed.gathered.names.labels.intern(label);
         row.clear();
         while !self.ends_line() {
             let (field, meaning) = self.field()?;
@@ -113,10 +118,10 @@ impl<'a> Parser<'a> {
             }
             let name = Self::plain(name, meaning, &mut self.unescaped);
             encoder.attribute(name, value);
-            row.push((self.parsed.names.attributes.intern(name), value));
+            row.push((self.parsed.gathered.names.attributes.intern(name), value));
         }
         encoder.end_token(row.len());
-        self.parsed.sequences.push_token(row.iter().copied(), label).ok()
+        self.parsed.gathered.sequences.push_token(row.iter().copied(), label).ok()
     }
 
     /// A name without its escapes.

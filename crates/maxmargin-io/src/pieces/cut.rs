@@ -1,7 +1,9 @@
 //! Cutting an input into pieces that can be read by themselves.
 
 use crate::lines::{Lines, PieceOfLines};
+use crate::names::Names;
 use crate::reader::ReadSequences;
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 
@@ -10,16 +12,30 @@ use std::io;
 const SIZE: usize = 1 << 20;
 
 /// Where an input may be cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Cut {
     /// After any line.
     Lines,
     /// After an empty line that ends a sequence of tokens.
     EmptyLines,
+    /// Where the number changes that each line has, by this function of a line.
+    Numbers(fn(&[u8]) -> Option<u64>),
+}
+
+/// What the pieces before one tell about it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Known<'a> {
+    /// The labels so far.
+    pub(crate) labels: Option<&'a Names>,
+    /// The numbers of the sequences so far, and the lines in which they begin.
+    pub(crate) begun: Option<&'a HashMap<u64, u64>>,
 }
 
 /// Makes a reader for the lines of a piece.
-type Open = Box<dyn Fn(Lines) -> Box<dyn ReadSequences> + Send + Sync>;
+type Open = Box<dyn Fn(Lines, Known<'_>) -> Box<dyn ReadSequences> + Send + Sync>;
+
+/// Whether a text cannot be read without the labels before it.
+type NeedsLabels = fn(&[u8]) -> bool;
 
 /// The rest of an input, cut into pieces that several threads can read.
 ///
@@ -35,6 +51,7 @@ pub struct Pieces {
     input: Lines,
     cut: Cut,
     open: Open,
+    needs_labels: NeedsLabels,
     /// What was read of the next piece.
     text: Vec<u8>,
     /// Lines before the next piece.
@@ -61,17 +78,45 @@ pub(crate) struct Piece {
     pub(crate) is_last: bool,
 }
 
+impl Piece {
+    /// The same piece once more, without the error after it.
+    pub(crate) fn copy(&self) -> Self {
+        Self { text: self.text.clone(), before: self.before, error: None, is_last: self.is_last }
+    }
+}
+
 impl Pieces {
     /// The rest of `input`, where `open` makes the readers of pieces.
     pub(crate) fn new(
         input: Lines,
         cut: Cut,
-        open: impl Fn(Lines) -> Box<dyn ReadSequences> + Send + Sync + 'static,
+        open: impl Fn(Lines, Known<'_>) -> Box<dyn ReadSequences> + Send + Sync + 'static,
     ) -> Self {
         let (mut input, open) = (input, Box::new(open));
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (text, lines) = input.give_back();
-        Self { input, cut, open, text, lines, size: SIZE, threads, ended: false }
+        let needs_labels = |_: &[u8]| false;
+        Self { input, cut, open, needs_labels, text, lines, size: SIZE, threads, ended: false }
+    }
+
+    /// The same input, of which some pieces cannot be read without the labels before them.
+    pub(crate) fn where_some_need_labels(self, needs_labels: NeedsLabels) -> Self {
+        Self { needs_labels, ..self }
+    }
+
+    /// The same input, read by so many threads, or by one per core if that is 0. The result does not depend on it.
+    ///
+    /// ```
+    /// use maxmargin_io::{Format, Lines, ReadSequences, open_reader};
+    ///
+    /// let lines = Lines::from_reader("pets.txt", "noun\tcat\n\nnoun\tdog\n".as_bytes())?;
+    /// let mut reader = open_reader(lines, Some(Format::Crfsuite))?;
+    /// let pieces = reader.take_pieces().map(|pieces| pieces.with_threads(2));
+    /// # Ok::<(), maxmargin_io::DataError>(())
+    /// ```
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: if threads == 0 { self.threads } else { threads }, ..self }
     }
 
     /// The same input in pieces of another size, read by another number of threads. Neither changes the result.
@@ -91,9 +136,10 @@ impl Pieces {
 
     /// What a reader needs to know of the input to read its pieces.
     pub(crate) fn opener(&mut self) -> Opener {
-        let none: Open = Box::new(|_| unreachable!("the readers are made elsewhere"));
+        let none: Open = Box::new(|_, _| unreachable!("the readers are made elsewhere"));
         let open = std::mem::replace(&mut self.open, none);
-        Opener { kind: self.input.kind(), open }
+        let is_numbered = matches!(self.cut, Cut::Numbers(_));
+        Opener { kind: self.input.kind(), open, needs_labels: self.needs_labels, is_numbered }
     }
 
     /// The next piece, in the order of the input.
@@ -124,26 +170,12 @@ impl Pieces {
 
     /// The last place at or after `from` where the text at hand can be cut.
     fn last_cut(&self, from: usize) -> Option<usize> {
-        let text = self.text.as_slice();
-        // An empty line may begin with the last byte that was searched before.
-        let from = from.saturating_sub(3);
-        let mut end = text.len();
-        while let Some(at) = text[from..end].iter().rposition(|&byte| byte == b'\n') {
-            let at = from + at;
-            let cut = match self.cut {
-                Cut::Lines => Some(at + 1),
-                Cut::EmptyLines => match &text[at + 1..] {
-                    [b'\n', ..] => Some(at + 2),
-                    [b'\r', b'\n', ..] => Some(at + 3),
-                    _ => None,
-                },
-            };
-            if cut.is_some() && (self.cut == Cut::Lines || ends_with_token(&text[..at])) {
-                return cut;
-            }
-            end = at;
+        match self.cut {
+            Cut::Lines => last_line(&self.text[from..]).map(|at| from + at),
+            // An empty line may begin with the last byte that was searched before.
+            Cut::EmptyLines => last_empty_line(&self.text, from.saturating_sub(3)),
+            Cut::Numbers(number) => last_change(&self.text, number),
         }
-        None
     }
 
     /// The end of the text at hand, if it ends with a line that is longer than any reader takes.
@@ -151,6 +183,47 @@ impl Pieces {
         let start = self.text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         (self.text.len() - start > Lines::LIMIT + 2).then_some(self.text.len())
     }
+}
+
+/// The end of the last whole line of a text.
+fn last_line(text: &[u8]) -> Option<usize> {
+    text.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1)
+}
+
+/// The end of the last empty line after a token that begins at or after `from`.
+fn last_empty_line(text: &[u8], from: usize) -> Option<usize> {
+    let mut end = text.len();
+    while let Some(at) = text[from..end].iter().rposition(|&byte| byte == b'\n') {
+        let at = from + at;
+        let cut = match &text[at + 1..] {
+            [b'\n', ..] => Some(at + 2),
+            [b'\r', b'\n', ..] => Some(at + 3),
+            _ => None,
+        };
+        if cut.is_some() && ends_with_token(&text[..at]) {
+            return cut;
+        }
+        end = at;
+    }
+    None
+}
+
+/// The last beginning of a line whose number is another than that of the line before it. Lines without a number
+/// belong to those around them.
+fn last_change(text: &[u8], number: impl Fn(&[u8]) -> Option<u64>) -> Option<usize> {
+    // The last line may go on.
+    let mut start = last_line(text)?;
+    let mut later: Option<(usize, u64)> = None;
+    while start > 0 {
+        let end = start - 1;
+        start = last_line(&text[..end]).unwrap_or(0);
+        match (number(&text[start..end]), later) {
+            (Some(own), Some((at, other))) if own != other => return Some(at),
+            (Some(own), _) => later = Some((start, own)),
+            (None, _) => later = None,
+        }
+    }
+    None
 }
 
 /// Whether the last line of a text is a token. A line that begins with `@` might be the weight of a sequence that
@@ -166,12 +239,25 @@ fn ends_with_token(text: &[u8]) -> bool {
 pub(crate) struct Opener {
     kind: PieceOfLines,
     open: Open,
+    needs_labels: NeedsLabels,
+    is_numbered: bool,
 }
 
 impl Opener {
-    /// A reader of a piece.
-    pub(crate) fn open(&self, piece: Piece) -> Box<dyn ReadSequences> {
+    /// A reader of a piece, with what the pieces before tell.
+    pub(crate) fn open(&self, piece: Piece, known: Known<'_>) -> Box<dyn ReadSequences> {
         let Piece { text, before, error, .. } = piece;
-        (self.open)(self.kind.lines(text, before, error))
+        (self.open)(self.kind.lines(text, before, error), known)
+    }
+
+    /// Whether sequences have numbers, which must not come back.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.is_numbered
+    }
+
+    /// Whether a piece cannot be read before its turn comes. One that ends with an error of the input cannot be
+    /// read twice.
+    pub(crate) fn depends_on_others(&self, piece: &Piece) -> bool {
+        (self.is_numbered && piece.error.is_some()) || (self.needs_labels)(&piece.text)
     }
 }

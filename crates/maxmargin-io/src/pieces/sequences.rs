@@ -1,119 +1,66 @@
 //! Sequences to train on, from pieces.
 
 use super::crfsuite;
-use super::cut::{Opener, Piece, Pieces};
-use super::run::read_pieces;
+use super::cut::Piece;
+use super::gather::{Gather, Parsed, join_names};
 use crate::dataset::TrainingNames;
-use crate::error::{DataError, Place};
-use crate::fingerprint::{Fingerprinter, encode_sequence};
+use crate::error::DataError;
 use crate::format::Format;
 use crate::names::Names;
 use crate::sequence::RawSequence;
 use maxmargin::model::chain::Sequences;
 
-/// The sequences of a piece, with names of its own.
+/// Sequences with the names of their labels and attributes.
 #[derive(Debug, Default)]
-pub(super) struct SequencePiece {
-    pub(super) sequences: Sequences,
-    pub(super) names: TrainingNames,
-    /// What the fingerprint is made of.
-    pub(super) bytes: Vec<u8>,
-    /// The number of its last line.
-    pub(super) lines: u64,
-    /// What is wrong after these sequences.
-    pub(super) error: Option<DataError>,
-}
-
-/// What was read in pieces.
-pub(crate) struct JoinedSequences {
+pub(crate) struct NamedSequences {
     pub(crate) sequences: Sequences,
     pub(crate) names: TrainingNames,
-    pub(crate) fingerprinter: Fingerprinter,
-    /// Lines of the input.
-    pub(crate) lines: u64,
+    /// The format that they are read from, if there is a short way through it.
+    plain: Option<Format>,
 }
 
-/// Reads all sequences of an input, just as if they had been read one after the other.
-pub(crate) fn read_training_in_pieces(
-    mut pieces: Pieces,
-    format: Format,
-    may_lack: bool,
-) -> Result<JoinedSequences, DataError> {
-    let (opener, file) = (pieces.opener(), pieces.file().to_owned());
-    let mut all = JoinedSequences {
-        sequences: Sequences::new(),
-        names: TrainingNames::new(may_lack),
-        fingerprinter: Fingerprinter::new(),
-        lines: 0,
-    };
-    let parse = |piece: Piece| {
-        let before = piece.before;
-        (before, parse(piece, format, &opener, may_lack))
-    };
-    read_pieces(pieces, parse, |(before, piece)| all.join(piece, &file, before))?;
-    Ok(all)
-}
-
-/// Reads a piece: in the short way if it is plain, else with the reader of its format.
-fn parse(piece: Piece, format: Format, opener: &Opener, may_lack: bool) -> SequencePiece {
-    if format == Format::Crfsuite
-        && piece.error.is_none()
-        && let Some(parsed) = crfsuite::parse(&piece)
-    {
-        return parsed;
+impl NamedSequences {
+    /// None yet. Labels may be absent if they `may_lack`.
+    pub(crate) fn new(format: Format, may_lack: bool) -> Self {
+        let plain = Some(format).filter(|format| *format == Format::Crfsuite);
+        Self { names: TrainingNames::new(may_lack), plain, ..Self::default() }
     }
-    parse_with_reader(piece, opener, may_lack)
-}
 
-fn parse_with_reader(piece: Piece, opener: &Opener, may_lack: bool) -> SequencePiece {
-    let (mut parsed, mut raw) = (SequencePiece::default(), RawSequence::new());
-    parsed.names = TrainingNames::new(may_lack);
-    let mut reader = opener.open(piece);
-    loop {
-        match reader.read(&mut raw) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                parsed.error = Some(error);
-                break;
-            }
-        }
-        encode_sequence(&raw, &mut parsed.bytes);
-        if let Err(error) = parsed.names.add(&raw, reader.file(), &mut parsed.sequences) {
-            parsed.error = Some(error);
-            break;
-        }
+    /// None yet, but with all names that the format has anyway.
+    pub(crate) fn with_fixed_names(format: Format, may_lack: bool) -> Self {
+        let (labels, attributes) = (format.fixed_labels(), format.fixed_attributes());
+        let names = TrainingNames { labels, attributes, may_lack };
+        Self { names, ..Self::new(format, may_lack) }
     }
-    parsed.lines = reader.line_number();
-    parsed
 }
 
-impl JoinedSequences {
-    /// Adds a piece after `before` lines of a file.
-    fn join(&mut self, piece: SequencePiece, file: &str, before: u64) -> Result<(), DataError> {
-        if let Some(error) = piece.error {
+impl Gather for NamedSequences {
+    fn add(&mut self, raw: &RawSequence, file: &str) -> Result<(), DataError> {
+        self.names.attributes.fetch(raw.names());
+        self.names.add(raw, file, &mut self.sequences)
+    }
+
+    fn append(
+        &mut self,
+        piece: Self,
+        error: Option<DataError>,
+        at: (&str, u64),
+    ) -> Result<(), DataError> {
+        if let Some(error) = error {
             return Err(error);
         }
-        let labels =
-            join_names(&mut self.names.labels, &piece.names.labels, file, before, "labels")?;
+        let labels = join_names(&mut self.names.labels, &piece.names.labels, at, "labels")?;
         let own = &mut self.names.attributes;
-        let attributes = join_names(own, &piece.names.attributes, file, before, "attributes")?;
+        let attributes = join_names(own, &piece.names.attributes, at, "attributes")?;
         self.sequences.append(&piece.sequences, &labels, &attributes);
-        self.fingerprinter.add_encoded(&piece.bytes);
-        self.lines = piece.lines;
         Ok(())
     }
-}
 
-/// The numbers that the names of a piece have in `all`, to which new ones are added.
-pub(super) fn join_names(
-    all: &mut Names,
-    own: &Names,
-    file: &str,
-    before: u64,
-    what: &'static str,
-) -> Result<Vec<u32>, DataError> {
-    // Nobody knows which line of the piece had the one name too many.
-    let too_many = || DataError::TooManyNames { place: Place::new(file, before + 1, 1), what };
-    all.absorb(own).ok_or_else(too_many)
+    fn labels(&self) -> Option<&Names> {
+        Some(&self.names.labels)
+    }
+
+    fn parse_plain(&self, piece: &Piece) -> Option<Parsed<Self>> {
+        self.plain.and_then(|_| crfsuite::parse(piece))
+    }
 }

@@ -59,6 +59,17 @@ struct Input {
 
 impl Input {
     fn open(&self, format: Format, pieces: Option<(usize, usize)>) -> Result<Cutting, DataError> {
+        Ok(Cutting { reader: open_row_reader(self.lines()?, Some(format))?, pieces })
+    }
+
+    /// The same after more sequences than any reader looks at before it begins.
+    fn after(&self, sequence: &str) -> Self {
+        let mut text = sequence.repeat(AHEAD).into_bytes();
+        text.extend_from_slice(self.text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.text));
+        Self { text, breaks: self.breaks }
+    }
+
+    fn lines(&self) -> Result<Lines, DataError> {
         struct Broken(bool);
         impl Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -66,10 +77,15 @@ impl Input {
             }
         }
         let input = Cursor::new(self.text.clone()).chain(Broken(self.breaks));
-        let reader = open_row_reader(Lines::from_reader("f", input)?, Some(format))?;
-        Ok(Cutting { reader, pieces })
+        Lines::from_reader("f", input)
     }
 }
+
+/// Enough sequences to fill what readers look at.
+const AHEAD: usize = 120;
+
+/// Sizes of pieces, and numbers of threads.
+const SIZES: [(usize, usize); 5] = [(1, 1), (1, 3), (7, 2), (30, 3), (1 << 20, 2)];
 
 fn sequences(
     input: &Input,
@@ -87,9 +103,8 @@ fn rows(input: &Input, format: Format, pieces: Option<(usize, usize)>) -> Result
 
 /// Holds all ways to read an input against reading it line after line.
 fn compare(input: &Input, format: Format) {
-    let sizes = [(1, 1), (1, 3), (7, 2), (30, 3), (1 << 20, 2)];
     let (one, other) = (rows(input, format, None), sequences(input, format, None));
-    for pieces in sizes {
+    for pieces in SIZES {
         assert_eq!(rows(input, format, Some(pieces)), one, "rows in pieces {pieces:?}");
         assert_eq!(sequences(input, format, Some(pieces)), other, "sequences in pieces {pieces:?}");
     }
@@ -126,6 +141,73 @@ fn lines_of(format: Format) -> Vec<&'static str> {
             "O\t@costly",
             "@weight:x",
         ],
+        Format::SvmHmm => vec![
+            "",
+            "1 qid:1 1:1 3:0.5",
+            "2 qid:2 2:-1",
+            "3 qid:3",
+            "# note",
+            "1 qid:4 1:1 # so",
+            "2 qid:5",
+            "1 qid:6 7:1",
+            "10 qid:7 1:1",
+            "1 qid:007 1:1",
+            "x qid:1",
+            "1 qi:1",
+            " ",
+            "1 qid:9 2:1 1:1",
+            "1",
+        ],
+        Format::Ocr => vec![
+            "",
+            "1\t1\to\t0\t000000707c46c3818181838ef8000000",
+            "1\t2\tm\t0\t000000707c46c3818181838ef8000000",
+            "2\t1\t\t0\t000000707c46c3818181838ef8000000",
+            "#word_id",
+            "3\t1\tz\t1\t00000070000000000000008ef8000000",
+            "4\t1\tz\t1\t00000070000000000000008ef8000001",
+            "5\t1\tb\t1\t00000070000000000000008ef8000001",
+            "5\t3\tb\t1\t00000070000000000000008ef8000001",
+            "5\t2\tb\t0\t00000070000000000000008ef8000001",
+            "6\t1\tB\t0\t00000070000000000000008ef8000001",
+            "x\t1\tb\t0\t00000070000000000000008ef8000001",
+            "6\t1\tb\t0",
+        ],
+        Format::Conll => vec![
+            "",
+            "",
+            "the DT B-NP",
+            "cat NN I-NP",
+            "purrs VBZ B-VP",
+            "# CD I-NP",
+            "# two more",
+            "# a comment of words",
+            "-DOCSTART- -X- O",
+            "#hash NN B-NP",
+            "#\tNN\tO",
+            " ",
+            "cat NN",
+            "the DT O",
+            "\tx",
+            "one two three four",
+            "# NN",
+        ],
+        Format::Conllu => vec![
+            "",
+            "",
+            "1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_",
+            "2\tcat\tcat\tNOUN\t_\t_\t0\troot\t_\t_",
+            "# text = The cat",
+            "# ",
+            "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_",
+            "1.1\tx\tx\tVERB\t_\t_\t0\troot\t_\t_",
+            "3\tpurrs\tpurr\tVERB\t_\t_\t2\tx\t_\t_",
+            "4\t#\t#\tSYM\t_\t_\t2\tx\t_\t_",
+            "5\tx\tx\t_\t_\t_\t2\tx\t_\t_",
+            "x\tx\tx\tX\t_\t_\t2\tx\t_\t_",
+            "1\tThe\tthe",
+            "the DT",
+        ],
         _ => vec![
             "",
             "# note",
@@ -152,7 +234,11 @@ fn input(format: Format) -> impl Strategy<Value = Input> {
     let lines: Vec<&'static str> = lines_of(format);
     let count = lines.len();
     // Right lines come more often than wrong ones, so that most files have something to read.
-    let right: usize = if format == Format::Crfsuite { 12 } else { 8 };
+    let right: usize = match format {
+        Format::Crfsuite => 12,
+        Format::Conll | Format::Conllu => 10,
+        _ => 8,
+    };
     let line = prop_oneof![9 => 0..right, 1 => 0..count];
     let end = prop_oneof![9 => Just("\n"), 1 => Just("\r\n")];
     let body = proptest::collection::vec((line, end), 0..60);
@@ -189,6 +275,54 @@ proptest! {
     }
 
     #[test]
+    fn pieces_of_numbered_sequences_make_the_same_data(
+        svm_hmm in input(Format::SvmHmm), ocr in input(Format::Ocr)
+    ) {
+        compare(&svm_hmm, Format::SvmHmm);
+        compare(&ocr, Format::Ocr);
+    }
+
+    #[test]
+    fn pieces_of_columns_make_the_same_data(
+        conll in input(Format::Conll), conllu in input(Format::Conllu)
+    ) {
+        compare(&conll, Format::Conll);
+        compare(&conllu, Format::Conllu);
+        // What readers look at before they begin is one piece.
+        compare(&conll.after("a X O\n\n"), Format::Conll);
+        compare(&conllu.after("1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n\n"), Format::Conllu);
+    }
+
+    #[test]
+    fn pieces_of_numbers_in_order_make_the_same_data(
+        runs in proptest::collection::vec((1usize..5, 0u8..20), 1..40)
+    ) {
+        let mut text = String::new();
+        for (at, (length, kind)) in runs.iter().enumerate() {
+            let number = if *kind == 0 { at / 2 } else { at };
+            (0..*length).for_each(|t| text.push_str(&format!("{t} qid:{number} {}:1\n", at + 1)));
+            text.push_str(if *kind == 1 { "# note\n\n" } else { "" });
+            text.push_str(if *kind == 2 { "nonsense\n" } else { "" });
+        }
+        compare(&Input { text: text.into_bytes(), breaks: false }, Format::SvmHmm);
+    }
+
+    #[test]
+    fn pieces_with_a_template_make_the_same_data(input in input(Format::Conll)) {
+        let read = |pieces| -> Result<Dataset, String> {
+            let words = |error: DataError| error.to_string();
+            let template = Lines::from_reader("t", "U0:%x[-1,0]/%x[0,1]\n".as_bytes());
+            let template = template.and_then(Template::read).map_err(words)?;
+            let lines = input.lines().map_err(words)?;
+            read_training(Cutting { reader: template.open(lines), pieces }).map_err(words)
+        };
+        let one = read(None);
+        for pieces in SIZES {
+            prop_assert_eq!(&read(Some(pieces)), &one);
+        }
+    }
+
+    #[test]
     fn pieces_of_rows_make_the_same_data(input in input(Format::Libsvm)) {
         compare(&input, Format::Libsvm);
         compare(&input, Format::Multilabel);
@@ -202,6 +336,24 @@ fn a_weight_stays_with_its_sequence() {
     compare(&input, Format::Crfsuite);
     let data = sequences(&input, Format::Crfsuite, Some((1, 3))).unwrap();
     assert_eq!([0, 1, 2].map(|i| data.sequences.weight(i)), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_number_that_comes_back_in_another_piece_is_an_error() {
+    let text = b"1 qid:1\n1 qid:2\n1 qid:3\n2 qid:1\n1 nonsense\n".to_vec();
+    let input = Input { text, breaks: false };
+    compare(&input, Format::SvmHmm);
+    let error = sequences(&input, Format::SvmHmm, Some((1, 2))).unwrap_err();
+    assert!(error.starts_with("f:4:3: "), "{error}");
+}
+
+#[test]
+fn a_lone_hash_is_a_token_if_its_label_has_come_before() {
+    let text = b"# Y B\n\nb X B\n\n# Y B\n".to_vec();
+    let input = Input { text, breaks: false }.after("a X O\n\n");
+    compare(&input, Format::Conll);
+    let data = sequences(&input, Format::Conll, Some((1, 2))).unwrap();
+    assert_eq!(data.sequences.len(), AHEAD + 2, "the first is a comment, the second a token");
 }
 
 #[test]

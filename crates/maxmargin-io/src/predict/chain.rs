@@ -1,8 +1,9 @@
 //! Labels of sequences.
 
+use crate::side_by_side::map_side_by_side;
 use crate::spec::{ChainSpec, KernelSpec};
 use maxmargin::kernel::Expander;
-use maxmargin::model::chain::{ChainDecoder, Rules, Sequence};
+use maxmargin::model::chain::{ChainDecoder, Rules, Sequence, Sequences};
 
 /// A trained chain at work, with or without a kernel.
 ///
@@ -63,5 +64,34 @@ impl<'a> ChainPredictor<'a> {
         let decoder = self.fill(sequence);
         decoder.best();
         decoder.labels()
+    }
+}
+
+impl ChainSpec {
+    /// The predicted labels of all sequences, on as many threads as [`thread_count`](crate::thread_count) says.
+    ///
+    /// ```
+    /// use maxmargin::model::chain::{ChainShape, Hamming, Sequences};
+    /// use maxmargin_io::ChainSpec;
+    ///
+    /// let shape = ChainShape::new(2, 1);
+    /// let mut w = vec![0.0; shape.dim()];
+    /// w[shape.emission()].copy_from_slice(&[-1.0, 1.0]); // attribute 0 speaks for label 1
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 1.0)], 0)?;
+    /// data.push_token([(0, -0.25)], 0)?;
+    /// data.end_sequence(1.0)?;
+    /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
+    /// assert_eq!(spec.predict(&w, &data, 0), [[1, 0]]);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If `w` is shorter than the specification says.
+    pub fn predict(&self, w: &[f64], sequences: &Sequences, threads: usize) -> Vec<Vec<u32>> {
+        let start = || ChainPredictor::new(self, w);
+        map_side_by_side(sequences.len(), threads, start, |predictor, i| {
+            predictor.predict(sequences.sequence(i)).to_vec()
+        })
     }
 }

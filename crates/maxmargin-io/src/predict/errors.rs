@@ -1,6 +1,6 @@
 //! The errors of weights on labelled examples.
 
-use super::{ChainPredictor, RowScorer};
+use super::RowScorer;
 use crate::error_counts::{ErrorCounts, Nouns};
 use crate::examples::Examples;
 use crate::problem::ProblemError;
@@ -19,7 +19,7 @@ impl Spec {
     /// What is wrong depends on the kind: labels of tokens, rows, nodes and variables that are not the true
     /// ones; labels that are missing in a set, or too many; joints of people that are not
     /// [near](crate::SimulatedPoses::NEAR) their places; links such that their share is the alignment error
-    /// rate.
+    /// rate. Examples are decoded on as many threads as [`thread_count`](crate::thread_count) says.
     ///
     /// ```
     /// use maxmargin::model::LabelledRows;
@@ -31,48 +31,52 @@ impl Spec {
     /// rows.push([(0, 2.0)], &[0], 1.0)?;
     /// let shape = BinaryShape { attributes: 1, bias: None };
     /// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin });
-    /// let errors = spec.errors(&[0.5], &Examples::from(rows))?;
+    /// let errors = spec.errors(&[0.5], &Examples::from(rows), 0)?;
     /// assert_eq!((errors.examples.wrong, errors.examples.what), (1, "rows"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Examples that do not fit the specification.
-    pub fn errors(&self, w: &[f64], examples: &Examples) -> Result<ErrorCounts, ProblemError> {
+    pub fn errors(
+        &self,
+        w: &[f64],
+        examples: &Examples,
+        threads: usize,
+    ) -> Result<ErrorCounts, ProblemError> {
         let mut errors = ErrorCounts::new(self.nouns());
         match (self, examples) {
             (Self::Chain(spec), Examples::Sequences(data)) => {
-                let mut predictor = ChainPredictor::new(spec, w);
-                for sequence in data.iter() {
-                    errors.add_labels(sequence.labels(), predictor.predict(sequence));
+                for (sequence, labels) in data.iter().zip(&spec.predict(w, data, threads)) {
+                    errors.add_labels(sequence.labels(), labels);
                 }
             }
             (Self::Binary(_) | Self::Multiclass(_), Examples::Rows(data)) => {
-                let mut scorer = RowScorer::new(self, w);
-                for (row, labels) in data.iter() {
+                let predicted = RowScorer::new(self, w).predict_all(data, threads);
+                for ((_, labels), label) in data.iter().zip(predicted) {
                     let truth = labels.first().copied().unwrap_or(NO_LABEL);
-                    errors.add_labels(&[truth], &[scorer.predict(row)]);
+                    errors.add_labels(&[truth], &[label]);
                 }
             }
-            (Self::Multilabel(spec), Examples::Rows(data)) => return spec.errors(w, data),
+            (Self::Multilabel(spec), Examples::Rows(data)) => return spec.errors(w, data, threads),
             (Self::FactorGraph(spec), Examples::FactorGraphs(data)) => {
-                for (graph, states) in data.iter().zip(&spec.predict(w, data)?) {
+                for (graph, states) in data.iter().zip(&spec.predict(w, data, threads)?) {
                     errors.add_labels(graph.truth(), states);
                 }
             }
             (Self::Potts(spec), _) => {
                 let data = examples.potts().ok_or(self.other_kind())?;
-                for (graph, labels) in data.iter().zip(&spec.predict(w, data)?) {
+                for (graph, labels) in data.iter().zip(&spec.predict(w, data, threads)?) {
                     errors.add_labels(graph.labels(), labels);
                 }
             }
             (Self::Tree(spec), Examples::Trees(data)) => {
-                for (i, states) in spec.predict(w, data)?.iter().enumerate() {
+                for (i, states) in spec.predict(w, data, threads)?.iter().enumerate() {
                     errors.add_labels(data.truth(i), states);
                 }
             }
             (Self::Tree(spec), Examples::Poses(data)) => {
-                for (i, states) in spec.predict(w, &data.examples)?.iter().enumerate() {
+                for (i, states) in spec.predict(w, &data.examples, threads)?.iter().enumerate() {
                     let is_found = |(joint, state)| data.is_found(i, joint, state);
                     let found = states.iter().enumerate().filter(|one| is_found(*one)).count();
                     errors.add(states.len() - found, states.len());
@@ -80,7 +84,7 @@ impl Spec {
             }
             (Self::Matching(spec), _) => {
                 let data = examples.pairs().ok_or(self.other_kind())?;
-                count_links(&mut errors, data, &spec.predict(w, data));
+                count_links(&mut errors, data, &spec.predict(w, data, threads));
             }
             _ => return Err(self.other_kind()),
         }
@@ -96,9 +100,10 @@ impl Spec {
         role: ProblemRole<'_>,
         w: &[f64],
         examples: &Examples,
+        threads: usize,
     ) -> Result<ErrorCounts, ProblemError> {
         let (spec, w) = role.in_model(self, w);
-        spec.errors(&w, examples)
+        spec.errors(&w, examples, threads)
     }
 }
 
@@ -107,9 +112,14 @@ impl MultilabelSpec {
     ///
     /// # Errors
     /// Pairs of labels that are too many for the inference.
-    pub fn errors(&self, w: &[f64], rows: &LabelledRows) -> Result<ErrorCounts, ProblemError> {
+    pub fn errors(
+        &self,
+        w: &[f64],
+        rows: &LabelledRows,
+        threads: usize,
+    ) -> Result<ErrorCounts, ProblemError> {
         let mut errors = ErrorCounts::new(Nouns::ROWS);
-        for (i, predicted) in self.predict(w, rows)?.iter().enumerate() {
+        for (i, predicted) in self.predict(w, rows, threads)?.iter().enumerate() {
             errors.add(differences(rows.labels(i), predicted), self.shape.labels);
         }
         Ok(errors)

@@ -9,15 +9,34 @@ pub use errors::alignment_scores;
 pub use rows::RowScorer;
 
 use crate::problem::ProblemError;
+use crate::side_by_side::map_side_by_side;
 use crate::spec::{FactorGraphSpec, MatchingSpec, MultilabelSpec, PottsSpec, TreeSpec};
+use maxmargin::kernel::Expander;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::factor_graph::Graphs;
 use maxmargin::model::matching::{Matcher, Pairs};
 use maxmargin::model::potts::PottsGraphs;
 use maxmargin::model::tree::{State, TreeExamples};
+use maxmargin::{Problem, ProblemExt as _};
+
+/// What `answer` makes of the outputs that a problem predicts for all its examples, on so many threads.
+fn decode_all<P: Problem, T: Send>(
+    problem: &P,
+    w: &[f64],
+    threads: usize,
+    answer: impl Fn(&P::Output) -> T + Sync,
+) -> Vec<T> {
+    let start = || (problem.workspace(), P::Output::default());
+    map_side_by_side(problem.examples(), threads, start, |(workspace, y), i| {
+        problem.prepare(i, w, workspace);
+        problem.decode(i, w, workspace, y);
+        answer(y)
+    })
+}
 
 impl MultilabelSpec {
-    /// The predicted sets of labels of all rows, whose own labels are not looked at.
+    /// The predicted sets of labels of all rows, whose own labels are not looked at, on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -32,52 +51,71 @@ impl MultilabelSpec {
     /// let spec = MultilabelSpec { shape, loss, inference, partial, rescaling, kernel, training };
     /// let mut rows = LabelledRows::new();
     /// rows.push([(0, 1.0)], &[], 1.0)?;
-    /// assert_eq!(spec.predict(&[0.5, -0.5, 2.0], &rows)?, [[0, 2]]);
+    /// assert_eq!(spec.predict(&[0.5, -0.5, 2.0], &rows, 0)?, [[0, 2]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Pairs of labels that are too many for the inference.
-    pub fn predict(&self, w: &[f64], rows: &LabelledRows) -> Result<Vec<Vec<u32>>, ProblemError> {
+    pub fn predict(
+        &self,
+        w: &[f64],
+        rows: &LabelledRows,
+        threads: usize,
+    ) -> Result<Vec<Vec<u32>>, ProblemError> {
         if let Some(own) = &self.kernel {
             // Row by row, since kernel values of all of them would take too much memory.
-            let mut expander = own.expander();
             let linear = Self { shape: self.scoring_shape(), kernel: None, ..self.clone() };
-            let one = |row| linear.predict(w, &expander.expand_row(row));
-            let sets = rows.iter().map(|(row, _)| row).map(one).collect::<Result<Vec<_>, _>>()?;
-            return Ok(sets.concat());
+            let one = |expander: &mut Expander, i| {
+                linear.predict(w, &expander.expand_row(rows.row(i)), 1)
+            };
+            let sets = map_side_by_side(rows.len(), threads, || own.expander(), one);
+            return Ok(sets.into_iter().collect::<Result<Vec<_>, _>>()?.concat());
         }
         // Labels that the model does not know are no part of any problem.
         let mut bare = LabelledRows::new();
         for (row, _) in rows.iter() {
             bare.push(row.pairs(), &[], 1.0).expect("the row was valid before");
         }
-        Ok(self.problem(bare)?.predict(w))
+        Ok(decode_all(&self.problem(bare)?, w, threads, |set| set.labels.clone()))
     }
 }
 
 impl FactorGraphSpec {
-    /// The predicted states of the variables of all graphs.
+    /// The predicted states of the variables of all graphs, on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// # Errors
     /// Graphs that do not fit, or that are too large for the inference.
-    pub fn predict(&self, w: &[f64], graphs: &Graphs) -> Result<Vec<Vec<u32>>, ProblemError> {
-        Ok(self.problem(graphs.clone())?.predict(w))
+    pub fn predict(
+        &self,
+        w: &[f64],
+        graphs: &Graphs,
+        threads: usize,
+    ) -> Result<Vec<Vec<u32>>, ProblemError> {
+        Ok(decode_all(&self.problem(graphs.clone())?, w, threads, |found| found.states.clone()))
     }
 }
 
 impl PottsSpec {
-    /// The predicted labels of the nodes of all graphs.
+    /// The predicted labels of the nodes of all graphs, on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// # Errors
     /// Graphs that do not fit.
-    pub fn predict(&self, w: &[f64], graphs: &PottsGraphs) -> Result<Vec<Vec<u32>>, ProblemError> {
-        Ok(self.problem(graphs.clone())?.predict(w))
+    pub fn predict(
+        &self,
+        w: &[f64],
+        graphs: &PottsGraphs,
+        threads: usize,
+    ) -> Result<Vec<Vec<u32>>, ProblemError> {
+        Ok(decode_all(&self.problem(graphs.clone())?, w, threads, |found| found.labels.clone()))
     }
 }
 
 impl TreeSpec {
-    /// The predicted states of the parts of all trees.
+    /// The predicted states of the parts of all trees, on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// # Errors
     /// Examples that do not fit.
@@ -85,22 +123,24 @@ impl TreeSpec {
         &self,
         w: &[f64],
         trees: &TreeExamples,
+        threads: usize,
     ) -> Result<Vec<Vec<State>>, ProblemError> {
-        Ok(self.problem(trees.clone())?.predict(w))
+        Ok(decode_all(&self.problem(trees.clone())?, w, threads, Clone::clone))
     }
 }
 
 impl MatchingSpec {
-    /// The predicted links of all pairs, (row, column).
+    /// The predicted links of all pairs, (row, column), on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
     ///
     /// # Panics
     /// If there are fewer weights than the candidates have attributes.
-    pub fn predict(&self, w: &[f64], pairs: &Pairs) -> Vec<Vec<(u32, u32)>> {
-        let mut matcher = Matcher::new(self.shape, w);
-        let links = pairs.iter().map(|pair| {
+    pub fn predict(&self, w: &[f64], pairs: &Pairs, threads: usize) -> Vec<Vec<(u32, u32)>> {
+        let start = || Matcher::new(self.shape, w);
+        map_side_by_side(pairs.len(), threads, start, |matcher, i| {
+            let pair = pairs.pair(i);
             matcher.best(&pair);
             matcher.links(&pair)
-        });
-        links.collect()
+        })
     }
 }

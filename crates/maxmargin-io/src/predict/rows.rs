@@ -1,10 +1,11 @@
 //! Scores of the labels of rows.
 
+use crate::side_by_side::map_side_by_side;
 use crate::spec::{KernelSpec, Spec};
 use maxmargin::kernel::Expander;
-use maxmargin::model::Row;
 use maxmargin::model::multiclass::MulticlassShape;
 use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::model::{LabelledRows, Row};
 
 /// A trained model of rows at work: the scores of all labels.
 ///
@@ -67,6 +68,25 @@ impl<'m> RowScorer<'m> {
             Shape::None => {}
         }
         &self.scores
+    }
+
+    /// The predicted labels of all rows, on as many threads as [`thread_count`](crate::thread_count) says.
+    ///
+    /// ```
+    /// use maxmargin::model::LabelledRows;
+    /// use maxmargin::model::binary::BinaryShape;
+    /// use maxmargin_io::{BinarySpec, Rescaling, RowScorer, Spec};
+    ///
+    /// let mut rows = LabelledRows::new();
+    /// rows.push([(0, 3.0)], &[1], 1.0)?;
+    /// let shape = BinaryShape { attributes: 1, bias: None };
+    /// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin });
+    /// assert_eq!(RowScorer::new(&spec, &[0.5]).predict_all(&rows, 0), [1]);
+    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// ```
+    pub fn predict_all(&self, rows: &LabelledRows, threads: usize) -> Vec<u32> {
+        let start = || self.clone();
+        map_side_by_side(rows.len(), threads, start, |scorer, i| scorer.predict(rows.row(i)))
     }
 
     /// The scores that were found last.

@@ -137,7 +137,7 @@ fn every_problem_can_be_trained_and_its_model_measured() {
         assert_eq!(role, expected, "{spec:?}");
         let settings = Settings { lambda: Some(0.1), ..Settings::default() };
         let solution = train(problem.blocks(), &settings).unwrap();
-        let errors = spec.errors_in(problem.role(), &solution.weights, &examples).unwrap();
+        let errors = spec.errors_in(problem.role(), &solution.weights, &examples, 0).unwrap();
         assert_eq!(errors.examples.all, examples.len() as u64, "{spec:?}");
         assert!(errors.parts.wrong <= errors.parts.all && errors.parts.all > 0, "{spec:?}");
         assert_eq!(errors.parts.wrong == 0, errors.examples.wrong == 0, "{spec:?}: {errors:?}");
@@ -169,7 +169,7 @@ fn data_of_another_kind_are_refused() {
         let kind = spec.kind();
         let expected = format!("these data do not fit a model of the kind {kind}");
         assert_eq!(error.to_string(), expected);
-        assert_eq!(spec.errors(&[], &other).unwrap_err().to_string(), expected);
+        assert_eq!(spec.errors(&[], &other, 1).unwrap_err().to_string(), expected);
     }
 }
 
@@ -189,9 +189,9 @@ fn data_of_another_tree_are_refused() {
 fn wrong_links_are_counted_by_the_alignment_error_rate() {
     let (spec, examples) = alignments();
     let w: Vec<f64> = (0..spec.dim()).map(|at| (at as f64 * 0.7).sin()).collect();
-    let errors = spec.errors(&w, &examples).unwrap();
+    let errors = spec.errors(&w, &examples, 2).unwrap();
     let Spec::Matching(own) = &spec else { unreachable!("it is a matching") };
     let pairs = examples.pairs().unwrap();
-    let aer = crate::alignment_scores(pairs, &own.predict(&w, pairs)).aer();
+    let aer = crate::alignment_scores(pairs, &own.predict(&w, pairs, 2)).aer();
     assert!((errors.parts.share() - aer).abs() < 1e-12);
 }

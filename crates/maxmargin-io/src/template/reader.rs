@@ -7,6 +7,7 @@ use crate::fields::blanks;
 use crate::format::Format;
 use crate::kept_lines::{KeptLines, LineKind};
 use crate::lines::Lines;
+use crate::pieces::{Cut, Pieces};
 use crate::reader::ReadSequences;
 use crate::sequence::RawSequence;
 use std::fmt::Write as _;
@@ -42,6 +43,8 @@ pub struct TemplateReader {
     cells: Vec<Range<usize>>,
     tokens: Vec<Row>,
     kept: Option<KeptLines>,
+    /// What was found wrong while looking ahead.
+    failed: Option<DataError>,
 }
 
 /// Where a token's columns begin, how many it has, and where it came from.
@@ -58,7 +61,24 @@ impl TemplateReader {
     /// [`Template::open`] also applies those that are built in.
     pub fn new(lines: Lines, template: Template) -> Self {
         let (text, cells, tokens) = (String::new(), Vec::new(), Vec::new());
-        Self { lines, template, text, cells, tokens, kept: None }
+        Self { lines, template, text, cells, tokens, kept: None, failed: None }
+    }
+
+    /// Notes how many columns there are, by the first line that is not blank.
+    fn find_columns(&mut self) -> Result<(), DataError> {
+        if self.template.columns.is_some() {
+            return Ok(());
+        }
+        let mut offset = 1;
+        while let Some(line) = self.lines.peek(offset)? {
+            let columns = blanks(line).count();
+            if columns > 0 {
+                self.template.columns = Some(columns);
+                break;
+            }
+            offset += 1;
+        }
+        Ok(())
     }
 
     fn keep(&mut self, what: LineKind) {
@@ -161,7 +181,24 @@ impl ReadSequences for TemplateReader {
         self.kept.as_ref()
     }
 
+    fn take_pieces(&mut self) -> Option<Pieces> {
+        if self.kept.is_some() || self.failed.is_some() {
+            return None;
+        }
+        if let Err(error) = self.find_columns() {
+            self.failed = Some(error);
+            return None;
+        }
+        let (lines, template) = (self.lines.take_rest(), self.template.clone());
+        Some(Pieces::new(lines, Cut::EmptyLines, move |lines, _| {
+            Box::new(Self::new(lines, template.clone()))
+        }))
+    }
+
     fn read(&mut self, into: &mut RawSequence) -> Result<bool, DataError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         into.clear();
         self.text.clear();
         self.cells.clear();

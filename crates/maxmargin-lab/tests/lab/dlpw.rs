@@ -116,7 +116,7 @@ fn ctrl_c_ends_it_with_its_model() {
     let mut rest = String::new();
     talk.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("model written to s.model"), "{rest}");
-    let result = Run::of(child.wait_with_output().unwrap()).ok().json();
+    let result = Run::of(child.wait_with_output().unwrap()).interrupted().json();
     assert_eq!(result["status"], "interrupted");
     assert_eq!(desk.model("s.model").meta.status.name(), "interrupted");
 }

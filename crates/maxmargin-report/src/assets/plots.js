@@ -134,7 +134,8 @@ function livePlot(figure) {
         const y = py(value);
         if (!(y >= top - 0.5 && y <= bottom + 0.5)) continue;
         path("guide", `M${at(left)} ${at(y)}H${at(right)}`);
-        write({ class: "dim", "text-anchor": "end", x: at(right - 4), y: at(y < top + 16 ? y + 14 : y - 5) }, label);
+        // On the left, for what falls to a guide comes to lie on it on the right.
+        write({ class: "dim", x: at(left + 6), y: at(y < top + 16 ? y + 14 : y - 5) }, label);
       }
       for (const line of view.lines) {
         let d = "";

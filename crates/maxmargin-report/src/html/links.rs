@@ -9,8 +9,8 @@ use crate::sections::Links;
 
 /// Height of a word.
 const ROW: f64 = 22.0;
-/// Width of a letter, about.
-const LETTER: f64 = 7.4;
+/// Room beside a word, on both sides.
+const BESIDE: f64 = 6.0;
 /// Letters of a word that are shown.
 const MOST_LETTERS: usize = 20;
 /// Room for the lines.
@@ -22,8 +22,8 @@ pub(super) fn links(out: &mut String, pair: &Links, name: &str) {
         false => word.clone(),
     };
     let wide = |words: &[String]| {
-        let letters = words.iter().map(|word| word.chars().count().min(MOST_LETTERS)).max();
-        LETTER * letters.unwrap_or(0) as f64 + 12.0
+        let widest = words.iter().map(|word| width_of(&short(word))).fold(0.0, f64::max);
+        widest + 2.0 * BESIDE
     };
     let (left, right) = (wide(&pair.source), wide(&pair.target));
     let (width, height) =
@@ -56,20 +56,46 @@ pub(super) fn links(out: &mut String, pair: &Links, name: &str) {
     }
     for (at, word) in pair.source.iter().enumerate() {
         let y = down(pair.source.len(), at) + 5.0;
-        let (x, word) = (left - 6.0, text(&short(word)));
+        let (x, word) = (left - BESIDE, text(&short(word)));
         let _ = write!(out, "<text text-anchor=\"end\" x=\"{x:.1}\" y=\"{y:.1}\">{word}</text>");
     }
     for (at, word) in pair.target.iter().enumerate() {
         let y = down(pair.target.len(), at) + 5.0;
-        let (x, word) = (left + BETWEEN + 6.0, text(&short(word)));
+        let (x, word) = (left + BETWEEN + BESIDE, text(&short(word)));
         let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{word}</text>");
     }
     out.push_str("</svg>");
 }
 
+/// The width of a word in letters of 14 pixels, rather more than less: nobody knows which font a browser has.
+fn width_of(word: &str) -> f64 {
+    let letter = |letter: char| match letter {
+        'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' => 13.5,
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | 'I' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' => 6.0,
+        // Letters of East Asia, and pictures, are as wide as they are high.
+        letter if u32::from(letter) >= 0x1100 => 15.0,
+        letter if letter.is_uppercase() => 11.0,
+        _ => 8.5,
+    };
+    word.chars().map(letter).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The widest letters of common fonts are 0.95 times as wide as they are high.
+    #[test]
+    fn wide_words_have_room() {
+        for word in ["WWWWWWWW", "mmmm", "Commonwealth", "漢字"] {
+            let mut out = String::new();
+            links(&mut out, &Links::new(["a"], [word]), "Pair 1");
+            let start = BETWEEN + width_of("a") + 3.0 * BESIDE;
+            let width = start + width_of(word) + BESIDE;
+            assert!(out.contains(&format!("viewBox=\"0 0 {width:.0} ")), "{out}");
+        }
+        assert!(width_of("WWWW") >= 4.0 * 0.95 * 14.0 && width_of("漢字") >= 2.0 * 14.0);
+    }
 
     #[test]
     fn lines_run_between_words_that_are_there() {

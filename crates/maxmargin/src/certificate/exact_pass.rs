@@ -21,6 +21,8 @@ pub(crate) struct BlockReading {
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
+    /// Whether the oracle was called at all. It was not if the pass was cut before.
+    pub(crate) is_read: bool,
 }
 
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
@@ -64,7 +66,7 @@ pub(crate) fn read_block(
     }
     let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
     let size = size + own.abs();
-    BlockReading { hinge, gap: shares.of(i) * ascent, size, wrong_loss, failed }
+    BlockReading { hinge, gap: shares.of(i) * ascent, size, wrong_loss, failed, is_read: true }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -76,11 +78,25 @@ pub(crate) fn exact_pass(
     w: &[f64],
     readings: &mut Vec<BlockReading>,
 ) {
+    exact_pass_until(problem, workers, (shares, blocks, w), readings, &|| false);
+}
+
+/// As [`exact_pass`], but reads no further block once `is_over`. Returns whether all blocks were read.
+pub(crate) fn exact_pass_until(
+    problem: &dyn Blocks,
+    workers: &mut Workers<'_>,
+    (shares, blocks, w): (&Shares, &[Block], &[f64]),
+    readings: &mut Vec<BlockReading>,
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> bool {
     readings.clear();
     readings.resize(blocks.len(), BlockReading::default());
-    workers.for_each(readings, |i, scratch, reading| {
-        *reading = read_block(problem, shares, blocks, w, i, scratch);
+    workers.for_each_oracle(w, readings, |i, scratch, reading| {
+        if !is_over() {
+            *reading = read_block(problem, shares, blocks, w, i, scratch);
+        }
     });
+    readings.iter().all(|reading| reading.is_read)
 }
 
 /// The certificate of weights with the squared length `norm_sq` and a dual point with the value
@@ -93,13 +109,7 @@ pub(crate) fn from_readings(
     dual: f64,
     readings: &[BlockReading],
 ) -> Result<Certificate, TrainError> {
-    if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
-        return Err(TrainError::NotFinite { example });
-    }
-    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss?)));
-    if let Some((example, loss)) = wrong.next() {
-        return Err(TrainError::Loss { example, loss });
-    }
+    check_readings(readings)?;
     let risk: f64 = shares.iter().zip(readings).map(|(share, r)| share * r.hinge).sum();
     let primal = 0.5 * lambda * norm_sq + risk;
     if !(primal + dual).is_finite() {
@@ -113,4 +123,37 @@ pub(crate) fn from_readings(
     }
     let primal = primal.max(dual);
     Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
+}
+
+/// The certificate of weights w within their bounds and a dual point α with the value `dual`, from an exact
+/// pass that was cut: a lower bound of P(w), and so of the gap.
+///
+/// With gaps gᵢ ≥ 0 at w, P(w) = D(α) + λ/2 ‖w − Aα‖² + Σᵢ gᵢ (with bounds on weights, at least that). The
+/// gaps that are known are left of it.
+pub(crate) fn from_some_readings(
+    quality: Quality,
+    lambda: f64,
+    dual: f64,
+    readings: &[BlockReading],
+) -> Result<Certificate, TrainError> {
+    check_readings(readings)?;
+    let known: f64 = readings.iter().map(|reading| reading.gap).sum();
+    let primal = dual + known;
+    if !primal.is_finite() {
+        return Err(TrainError::Overflow);
+    }
+    let quality = quality.after_cut();
+    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
+}
+
+/// Refuses readings that are not finite, and losses that are not valid.
+fn check_readings(readings: &[BlockReading]) -> Result<(), TrainError> {
+    if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
+        return Err(TrainError::NotFinite { example });
+    }
+    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss?)));
+    match wrong.next() {
+        Some((example, loss)) => Err(TrainError::Loss { example, loss }),
+        None => Ok(()),
+    }
 }

@@ -14,7 +14,7 @@ mod workers;
 pub(crate) use clipped::Clipped;
 pub use point::{Block, DualPoint};
 pub(crate) use point::{Corner, Move, Shares, add_weights, dual_value};
-pub(crate) use rebuild::{Squares, has_own_length, length_sq, norm_sq};
+pub(crate) use rebuild::{Squares, chunk_product, has_own_length, length_sq, norm_sq};
 pub use state::Drift;
 pub(crate) use state::DualState;
 pub(crate) use step::{Pace, Stride};

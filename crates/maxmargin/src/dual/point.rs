@@ -62,11 +62,16 @@ impl DualPoint {
     /// assert!(start.weights(&problem, 0.1).iter().all(|&w| w == 0.0));
     /// ```
     pub fn at_truth(problem: &dyn Blocks) -> Self {
+        let mut truth = SparseVec::new();
         let blocks = (0..problem.examples())
             .map(|i| {
-                let mut block = Block::default();
-                problem.truth_parts(i, &mut block.parts);
-                block
+                truth.clear();
+                problem.truth_parts(i, &mut truth);
+                // The first step adds about as many parts. With room for them, the block stays where it is, and
+                // leaves no hole behind that is too small for any other.
+                let mut parts = SparseVec::with_capacity(2 * truth.len());
+                parts.assign(&truth);
+                Block { parts, loss: 0.0 }
             })
             .collect();
         Self { blocks }
@@ -130,21 +135,39 @@ impl DualPoint {
 
 /// Each example's share cᵢ/C of the empirical risk: 1/n unless examples are weighted.
 #[derive(Debug, Clone)]
-pub(crate) struct Shares(Vec<f64>);
+pub(crate) enum Shares {
+    /// The same share for so many examples.
+    Same {
+        share: f64,
+        examples: usize,
+    },
+    Own(Vec<f64>),
+}
 
 impl Shares {
     pub(crate) fn new(problem: &dyn Blocks) -> Self {
-        let total = problem.total_weight();
-        Self((0..problem.examples()).map(|i| problem.weight(i) / total).collect())
+        let (total, examples) = (problem.total_weight(), problem.examples());
+        let share = |i| problem.weight(i) / total;
+        match (1..examples).all(|i| problem.weight(i) == problem.weight(0)) {
+            true => Self::Same { share: if examples == 0 { 0.0 } else { share(0) }, examples },
+            false => Self::Own((0..examples).map(share).collect()),
+        }
     }
 
     #[inline]
     pub(crate) fn of(&self, i: usize) -> f64 {
-        self.0[i]
+        match self {
+            Self::Same { share, .. } => *share,
+            Self::Own(shares) => shares[i],
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = f64> + '_ {
-        self.0.iter().copied()
+        let examples = match self {
+            Self::Same { examples, .. } => *examples,
+            Self::Own(shares) => shares.len(),
+        };
+        (0..examples).map(|i| self.of(i))
     }
 }
 

@@ -27,8 +27,8 @@ fn product(v: &[f64], w: &[f64]) -> f64 {
     v.chunks(CHUNK).zip(w.chunks(CHUNK)).map(|(v, w)| chunk_product(v, w)).sum()
 }
 
-/// Eight sums side by side, which the processor can add at once.
-fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
+/// ⟨a, b⟩ with eight sums side by side, which the processor can add at once.
+pub(crate) fn chunk_product(a: &[f64], b: &[f64]) -> f64 {
     let (groups, rest) = a.as_chunks::<8>();
     let (others, other_rest) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];

@@ -13,6 +13,14 @@ use crate::util::rounding::ROUNDING;
 /// More partial sums of w than this do not help.
 const MOST_PARTIAL_SUMS: usize = 16;
 
+/// So many partial sums are made wherever they save time.
+const FEW_PARTIAL_SUMS: usize = 4;
+
+/// More of them are made if they have no more weights than this altogether, which is 8 MB, or if they take at
+/// most a quarter of the memory of the blocks: one weight for every two entries.
+const WEIGHTS_OF_SMALL_SUMS: usize = 1 << 20;
+const ENTRIES_PER_WEIGHT: usize = 2;
+
 /// Adding one entry of a block to w takes about as long as adding this many weights of two partial sums,
 /// because an entry has several features, far from each other in memory.
 const WORK_PER_PART: usize = 16;
@@ -185,6 +193,13 @@ impl<'p> DualState<'p> {
         self.dual += gain;
     }
 
+    /// Updates w, which has no bounds, for a block that goes `change` of the way to a point with these features,
+    /// relative to where it is. The caller updates D.
+    pub(crate) fn add_features(&mut self, i: usize, change: f64, features: &[f64]) {
+        let scale = -change * self.shares.of(i) / self.lambda;
+        self.w.iter_mut().zip(features).for_each(|(w, x)| *w += scale * x);
+    }
+
     /// As [`stride`](Self::stride), for a way that is given by the change of w, term by term, and by its
     /// curvature, which only counts without bounds.
     pub(crate) fn stride_along(
@@ -277,7 +292,7 @@ impl<'p> DualState<'p> {
     fn sum_blocks(&mut self, workers: &mut Workers<'_>) -> usize {
         let (n, d) = (self.blocks.len(), self.w.len());
         let entries: usize = self.blocks.iter().map(|block| block.parts.len()).sum();
-        let parts = (WORK_PER_PART * entries / d.max(1)).clamp(1, MOST_PARTIAL_SUMS);
+        let parts = partial_sums(d, entries);
         if self.spare.len() < parts {
             self.spare.resize_with(parts, || vec![0.0; d]);
         }
@@ -296,5 +311,32 @@ impl<'p> DualState<'p> {
 
     pub(crate) fn into_point(self) -> (Vec<f64>, DualPoint) {
         (self.w, DualPoint { blocks: self.blocks })
+    }
+}
+
+/// The number of partial sums of `d` weights, to which blocks with so many entries are added. It depends on the
+/// data alone, never on the threads.
+fn partial_sums(d: usize, entries: usize) -> usize {
+    let that_pay = WORK_PER_PART * entries / d.max(1);
+    let that_fit = WEIGHTS_OF_SMALL_SUMS.max(entries / ENTRIES_PER_WEIGHT) / d.max(1);
+    that_pay.min(that_fit.max(FEW_PARTIAL_SUMS)).clamp(1, MOST_PARTIAL_SUMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_weights_have_few_partial_sums() {
+        let few = FEW_PARTIAL_SUMS;
+        // There is little to add to each weight.
+        assert_eq!(partial_sums(1000, 50), 1);
+        // Small sums, and large ones beside larger blocks.
+        assert_eq!(partial_sums(1000, 5000), MOST_PARTIAL_SUMS);
+        assert_eq!(partial_sums(1 << 18, 1 << 26), MOST_PARTIAL_SUMS);
+        // Sums that would be as large as the blocks.
+        assert_eq!(partial_sums(1 << 22, 1 << 22), few);
+        assert_eq!(partial_sums(1 << 22, 1 << 26), 8);
+        assert_eq!(partial_sums(0, 0), 1);
     }
 }

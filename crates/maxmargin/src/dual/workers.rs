@@ -75,6 +75,12 @@ pub(crate) struct Workers<'p> {
 /// Blocks handed out at once if nothing is known of them: enough to hide the cost of handing out, few enough to balance.
 const CHUNK: usize = 32;
 
+/// Batches for each thread, so that no thread has to wait long for another at the end.
+const BATCHES: usize = 4;
+
+/// The most blocks of a batch, which bounds the memory of its answers.
+const MOST_ANNOUNCED: usize = 256;
+
 impl<'p> Workers<'p> {
     /// The number of threads.
     pub(crate) fn count(&self) -> usize {
@@ -100,6 +106,26 @@ impl<'p> Workers<'p> {
         work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
     ) {
         self.for_each_chunk(results, self.chunk, |first, scratch, results| {
+            for (offset, result) in results.iter_mut().enumerate() {
+                work(first + offset, scratch, result);
+            }
+        });
+    }
+
+    /// As [`for_each`](Self::for_each), if `work` calls the oracle of each block at `w`: problems that take batches
+    /// hear of the calls beforehand.
+    pub(crate) fn for_each_oracle<T: Send>(
+        &mut self,
+        w: &[f64],
+        results: &mut [T],
+        work: impl Fn(usize, &mut Scratch<'p>, &mut T) + Sync,
+    ) {
+        if !self.own.worker.takes_batches() {
+            return self.for_each(results, work);
+        }
+        let size = results.len().div_ceil(BATCHES * self.count()).clamp(1, MOST_ANNOUNCED);
+        self.for_each_chunk(results, size, |first, scratch, results| {
+            scratch.worker.announce(first..first + results.len(), w);
             for (offset, result) in results.iter_mut().enumerate() {
                 work(first + offset, scratch, result);
             }

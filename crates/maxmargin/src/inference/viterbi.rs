@@ -55,8 +55,9 @@ pub fn viterbi(
     assert_eq!(transitions.len(), labels * labels, "one transition score per pair of labels");
 
     forward.clear();
-    forward.extend_from_slice(scores);
     // One more row, as scratch memory.
+    forward.reserve_exact(scores.len() + labels);
+    forward.extend_from_slice(scores);
     forward.resize(scores.len() + labels, 0.0);
     let (table, best) = forward.split_at_mut(scores.len());
     let mut rows = table.chunks_exact_mut(labels);

@@ -306,6 +306,8 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
             own_length: Some(self),
             total_weight: inner.total_weight,
             has_signed_losses: inner.has_signed_losses,
+            // Answers that were worked out beforehand would lack kernel values.
+            batched: None,
             is_trusted: inner.is_trusted,
             decodes_otherwise: inner.decodes_otherwise,
         }

@@ -10,7 +10,8 @@ use crate::settings::{Caching, Direction, Order, SettingsRecord};
 /// A run sends one `Start`, then a `Pass` after each pass, then one `End`; with the solver `auto`, a
 /// `Choice` comes before the first `Pass`. Each `Warning` follows the `Start`. The last `Pass` carries
 /// the gap of the last weights, which are the result unless validation has found better ones before. A
-/// run that ends while its gap is unknown sends one more row with the gap. A run that fails sends no
+/// run that ends while its gap is unknown sends one more row with the gap, or without it if there is no time
+/// to compute it. A run that fails sends no
 /// `End`. A resumed run sends a `Start` and its `Choice` again, and then continues where its checkpoint
 /// was.
 ///

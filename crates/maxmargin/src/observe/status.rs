@@ -1,11 +1,12 @@
 //! Why a run ended.
 //!
 //! A limit that is reached is a status, not an error: the result always has its true gap, which costs one
-//! more pass after the limit.
+//! more pass after the limit, unless there is no time for that pass.
 
 use std::fmt;
 
-/// Why a run ended. No status is an error: each comes with the current model and its true gap.
+/// Why a run ended. No status is an error: each comes with the current model and its true gap, or with
+/// [what is known of it](crate::Quality::Unfinished) if there was no time to compute it.
 ///
 /// A run whose final gap is within the tolerance counts as converged, even if something else ended it.
 ///

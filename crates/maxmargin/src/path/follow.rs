@@ -107,6 +107,7 @@ pub fn regularization_path_with(
                     trusting: settings.heuristic,
                     follows_own_run: true,
                     is_checked: false,
+                    unproven: false,
                 };
                 extra = begin.elapsed().as_secs_f64();
                 here = trainings.at(smaller, settings.tolerance(), beginning)?;

@@ -1,4 +1,8 @@
-//! Trains at one λ after the other: the baseline of a path.
+//! Trains at every λ of a grid: the baseline of a path.
+//!
+//! Cold trainings run side by side on as many threads as the settings say, and the result does not depend on their
+//! number. A warm training begins where the one before has ended, so that warm trainings have to wait for each other;
+//! each of them uses all threads for itself.
 
 use super::breakpoints::{Breakpoint, Path};
 use super::record::{Recorder, Trainings};
@@ -13,6 +17,10 @@ use crate::run::Beginning;
 use crate::run::{Interrupt, Solution};
 
 /// Trains at every λ of a grid, from the largest to the smallest, each to the gap ε.
+///
+/// Trainings that start [cold](GridStart::Cold) run side by side on as many threads as the settings say, unless the
+/// clock limits or steers them. The seconds of a breakpoint are those of all trainings so far, also where they ran side
+/// by side and shared the machine; whoever compares seconds uses one thread.
 ///
 /// The result has the form of a [`Path`], so that the two can be compared, but it has weights for its own
 /// λ only.
@@ -67,7 +75,12 @@ pub fn lambda_grid_with(
     let mut recorder = Recorder::new(settings.start.into(), settings.epsilon, problem.dim(), watch);
     let mut trainings = Trainings::new(problem, &settings.training, interrupt);
     let mut last: Option<Solution> = None;
-    for lambda in settings.lambdas() {
+    let lambdas = settings.lambdas();
+    // The first training decides what `auto` does in the others.
+    let is_cold = settings.start == GridStart::Cold;
+    let (first, rest) =
+        lambdas.split_at(if is_cold { 1.min(lambdas.len()) } else { lambdas.len() });
+    for &lambda in first {
         let point = last.map(|Solution { dual, lambda: old, .. }| match settings.start {
             GridStart::Cold => DualPoint::at_truth(problem),
             GridStart::WarmPrimal => dual.rescaled(problem, lambda / old),
@@ -77,9 +90,19 @@ pub fn lambda_grid_with(
         let finished = trainings.at(lambda, settings.epsilon, beginning)?;
         let length = length_sq(problem, &finished.solution.weights);
         if recorder.add(&finished, length, 0.0) == Control::Stop || interrupt.is_raised() {
-            break;
+            return Ok(recorder.finish());
         }
         last = Some(finished.solution);
+    }
+    // Only as many solutions are in memory as threads have found.
+    for lambdas in rest.chunks(trainings.side_by_side()) {
+        for finished in trainings.at_all(lambdas, settings.epsilon) {
+            let finished = finished?;
+            let length = length_sq(problem, &finished.solution.weights);
+            if recorder.add(&finished, length, 0.0) == Control::Stop || interrupt.is_raised() {
+                return Ok(recorder.finish());
+            }
+        }
     }
     Ok(recorder.finish())
 }

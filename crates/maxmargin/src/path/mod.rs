@@ -21,6 +21,7 @@ mod grid;
 mod record;
 mod scale;
 mod settings;
+mod side_by_side;
 mod start;
 
 pub use breakpoints::{Breakpoint, Path, PathKind};

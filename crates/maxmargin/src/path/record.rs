@@ -2,13 +2,14 @@
 
 use super::breakpoints::{Breakpoint, Path, PathKind};
 use super::settings::at;
+use super::side_by_side::side_by_side;
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::observe::Control;
 use crate::problem::Blocks;
 use crate::run::Interrupt;
 use crate::run::{Beginning, Finished};
-use crate::settings::{Settings, SettingsRecord, Solver};
+use crate::settings::{Caching, Settings, SettingsRecord, Solver};
 use crate::trainer::Trainer;
 
 /// Trains one problem at one λ after another.
@@ -27,6 +28,35 @@ impl<'a> Trainings<'a> {
         Self { problem, settings: settings.clone(), interrupt }
     }
 
+    /// How many trainings that do not depend on each other may run side by side. Trainings that look at the clock
+    /// would go otherwise if they shared the machine.
+    pub(super) fn side_by_side(&self) -> usize {
+        let looks_at_clock =
+            self.settings.max_seconds.is_some() || self.settings.record().cache == Caching::Auto;
+        match self.settings.checked() {
+            Ok(checked) if !looks_at_clock => checked.thread_count(),
+            _ => 1,
+        }
+    }
+
+    /// Trains at all of `lambdas`, side by side, each from the truth.
+    pub(super) fn at_all(
+        &self,
+        lambdas: &[f64],
+        tolerance: f64,
+    ) -> Vec<Result<Finished, TrainError>> {
+        side_by_side(lambdas.len(), self.side_by_side(), |of, threads| {
+            let settings = Settings { threads, ..at(&self.settings, lambdas[of], tolerance) };
+            let point = Some(DualPoint::at_truth(self.problem));
+            let beginning = Beginning { point, follows_own_run: true, ..Beginning::default() };
+            self.run(settings, beginning)
+        })
+    }
+
+    fn run(&self, settings: Settings, beginning: Beginning) -> Result<Finished, TrainError> {
+        Trainer::new(settings).interrupt(self.interrupt.clone()).run(self.problem, beginning)
+    }
+
     /// Trains at `lambda`. The first choice of `auto` is kept for all following λ.
     pub(super) fn at(
         &mut self,
@@ -34,9 +64,7 @@ impl<'a> Trainings<'a> {
         tolerance: f64,
         beginning: Beginning,
     ) -> Result<Finished, TrainError> {
-        let finished = Trainer::new(at(&self.settings, lambda, tolerance))
-            .interrupt(self.interrupt.clone())
-            .run(self.problem, beginning)?;
+        let finished = self.run(at(&self.settings, lambda, tolerance), beginning)?;
         if let Some(choice) = &finished.solution.choice {
             let (order, direction, cache) = (choice.order, choice.direction, choice.cache);
             let solver = Solver::BlockCoordinate;

@@ -6,6 +6,7 @@ use super::parts::Parts;
 use super::quality::PointCheck;
 use super::simplices::Simplices;
 use super::sparse::SparseVec;
+use std::ops::Range;
 
 /// The optional abilities of a problem, as [`Problem::abilities`] returns them. `W` and `Y` are the
 /// problem's workspace and output.
@@ -55,6 +56,8 @@ pub struct Abilities<'a, W, Y> {
     pub points: Option<&'a dyn CheckPoints>,
     /// An oracle with scaled losses.
     pub scaled_losses: Option<&'a dyn ScaledLosses<Workspace = W, Output = Y>>,
+    /// See [`Batched`].
+    pub batched: Option<&'a dyn Batched<Workspace = W, Output = Y>>,
     /// Closed forms for blocks that are simplices.
     pub simplices: Option<&'a dyn Simplices>,
     /// Expectations over outputs, which the solver `eg` uses instead of maxima.
@@ -85,6 +88,7 @@ impl<W, Y> Abilities<'_, W, Y> {
             truths: None,
             points: None,
             scaled_losses: None,
+            batched: None,
             simplices: None,
             expectations: None,
             own_length: None,
@@ -179,6 +183,69 @@ pub trait ScaledLosses: Problem {
         workspace: &mut Self::Workspace,
         y: &mut Self::Output,
     );
+}
+
+/// A problem whose oracle does better if it hears of several calls at once.
+///
+/// ```
+/// use maxmargin::problem::{Abilities, Batched};
+/// use maxmargin::{Problem, Settings, SparseVec, train};
+/// use std::ops::Range;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// /// Numbers 0 or 1, and how often calls were announced. Answers wait in the workspace, the last one first.
+/// struct Numbers(Vec<usize>, AtomicUsize);
+///
+/// impl Problem for Numbers {
+///     # type Output = usize;
+///     type Workspace = Vec<usize>;
+///     # fn examples(&self) -> usize { self.0.len() }
+///     # fn dim(&self) -> usize { 1 }
+///     # fn workspace(&self) -> Vec<usize> { Vec::new() }
+///     # fn decode(&self, _: usize, w: &[f64], _: &mut Vec<usize>, y: &mut usize) {
+///     #     *y = usize::from(w[0] > 0.0);
+///     # }
+///     # fn psi(&self, i: usize, y: &usize, psi: &mut SparseVec) {
+///     #     psi.push(0, self.0[i] as f64 - *y as f64);
+///     # }
+///     # fn loss(&self, i: usize, y: &usize) -> f64 { if *y == self.0[i] { 0.0 } else { 1.0 } }
+///     // …
+///     fn oracle(&self, i: usize, w: &[f64], answers: &mut Vec<usize>, y: &mut usize) {
+///         *y = answers.pop().unwrap_or_else(|| self.best(i, w));
+///     }
+///     fn abilities(&self) -> Abilities<'_, Vec<usize>, usize> {
+///         Abilities { batched: Some(self), ..Abilities::none() }
+///     }
+/// }
+///
+/// impl Batched for Numbers {
+///     fn announce(&self, examples: Range<usize>, w: &[f64], answers: &mut Vec<usize>) {
+///         self.1.fetch_add(1, Ordering::Relaxed);
+///         *answers = examples.rev().map(|i| self.best(i, w)).collect();
+///     }
+/// }
+///
+/// # impl Numbers {
+/// #     fn best(&self, i: usize, w: &[f64]) -> usize {
+/// #         let other = 1 - self.0[i];
+/// #         let gain = 1.0 + w[0] * (other as f64 - self.0[i] as f64);
+/// #         if gain > 0.0 { other } else { self.0[i] }
+/// #     }
+/// # }
+/// let problem = Numbers(vec![1, 0, 1], AtomicUsize::new(0));
+/// assert!(train(&problem, &Settings::default())?.certificate.gap <= 0.01);
+/// assert!(problem.1.into_inner() > 0);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+pub trait Batched: Problem {
+    /// Tells that [`oracle`](Problem::oracle) will be called for `examples`, one after the other, at `w` and with this
+    /// workspace. The answers may be worked out here, all in one go or in one message to somewhere else, and kept in
+    /// the workspace. They must be those that `oracle` would give by itself, so that results do not depend on how many
+    /// calls are announced at once.
+    ///
+    /// Passes over all examples at the same weights announce their calls, and then ask for every announced answer
+    /// before they announce more. Single steps announce nothing.
+    fn announce(&self, examples: Range<usize>, w: &[f64], workspace: &mut Self::Workspace);
 }
 
 /// A problem for which ‖w‖² is not the sum of the squares of `w`.

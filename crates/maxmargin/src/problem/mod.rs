@@ -17,7 +17,9 @@ pub(crate) mod sparse;
 pub(crate) mod sparse_accumulator;
 mod view;
 
-pub use abilities::{Abilities, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths};
+pub use abilities::{
+    Abilities, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
+};
 pub use bounded::Bounded;
 pub use bounds::{Bounds, BoundsError};
 pub use expectations::Expectations;

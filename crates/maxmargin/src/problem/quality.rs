@@ -14,6 +14,7 @@ named_enum! {
     /// | exact | a maximum over all outputs | = P(w) | ≤ P* | ≥ P(w) − P* |
     /// | upper bound | a maximum over a relaxation, which contains all outputs | = Pʳ(w) ≥ P(w) | ≤ Pʳ* | ≥ Pʳ(w) − Pʳ* |
     /// | heuristic | some good output | ≤ P(w) | ≤ P* | ≤ the true gap P(w) − dual |
+    /// | unfinished | any of these, but not every one was called | at most that above | as above | at most that above |
     /// | unproven | any of these | unknown | unknown | proves nothing |
     ///
     /// Pʳ is the primal objective of the *relaxed* problem, whose hinge is the maximum over the
@@ -23,6 +24,11 @@ named_enum! {
     ///
     /// With a heuristic, the dual point is made of outputs, so `dual` is a true lower bound of P*. The
     /// gap is too small by whatever the heuristic has missed.
+    ///
+    /// A certificate is unfinished if its exact pass was cut, because the time was over or because the run
+    /// was [interrupted](crate::Interrupt). Each example that was not read counts with the value of its own
+    /// dual point, which its hinge never falls below. So `dual` is what it would be after a whole pass, and
+    /// the gap is too small by whatever was not read. [`audit`](crate::audit) computes the gap in full.
     ///
     /// A certificate is unproven if its dual point is not known to be a point of the problem: a file may
     /// contain a point that no check can confirm (see [`PointCheck`]). It is also unproven if the solver
@@ -47,6 +53,8 @@ named_enum! {
         UpperBound = "upper-bound",
         /// The oracle returns some good output: the gap is a lower bound of the true one.
         Heuristic = "heuristic",
+        /// The exact pass was cut: the gap is a lower bound of the true one.
+        Unfinished = "unfinished",
         /// The dual point is not known to be a point of the problem: the gap proves nothing.
         Unproven = "unproven",
     }
@@ -104,7 +112,7 @@ impl Quality {
     pub(crate) fn needed_of_point(self) -> PointCheck {
         match self {
             Self::Exact | Self::Heuristic => PointCheck::Feasible,
-            Self::UpperBound => PointCheck::Relaxed,
+            Self::UpperBound | Self::Unfinished => PointCheck::Relaxed,
             Self::Unproven => PointCheck::Unproven,
         }
     }
@@ -116,6 +124,14 @@ impl Quality {
             // Corners may be fractional, so the dual is not a bound for the problem itself either.
             Self::UpperBound if failures > 0 => Self::Unproven,
             kept => kept,
+        }
+    }
+
+    /// The quality that remains if not all oracles were called.
+    pub(crate) fn after_cut(self) -> Self {
+        match self {
+            Self::Exact | Self::UpperBound | Self::Heuristic | Self::Unfinished => Self::Unfinished,
+            Self::Unproven => Self::Unproven,
         }
     }
 
@@ -135,6 +151,7 @@ impl Quality {
                  relaxed problem, and the primal is an upper bound of the true objective"
             }
             Self::Heuristic => "the oracle is a heuristic: the true gap may be larger",
+            Self::Unfinished => "the exact pass was cut: the true gap may be larger",
             Self::Unproven => {
                 "the oracle failed, or the dual point is not known to be one of this problem: the gap proves nothing"
             }

@@ -221,6 +221,8 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             total_weight: inner.total_weight,
             // Losses multiply scores and must not be negative.
             has_signed_losses: false,
+            // The oracle looks for other outputs than that of margin rescaling.
+            batched: None,
             is_trusted: inner.is_trusted,
             // Predictions do not multiply scores by losses.
             decodes_otherwise: true,

@@ -34,6 +34,10 @@ impl Sink for SparseVec {
 /// [`SparseVec::assign_between`].
 const GROUP_BITS: u32 = 32;
 
+/// With more entries than this, memory is counted before it is taken: a second look at the entries costs less
+/// than memory that nobody needs.
+const MANY: usize = 1 << 16;
+
 /// A sparse vector: pairs of a coordinate and a value.
 ///
 /// Entries may be [pushed](Self::push) in any order; [`normalise`](Self::normalise) then sorts them by
@@ -60,6 +64,11 @@ impl SparseVec {
     /// The zero vector.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The zero vector, with memory for so many entries.
+    pub(crate) fn with_capacity(entries: usize) -> Self {
+        Self { entries: Vec::with_capacity(entries) }
     }
 
     /// The entries `(coordinate, value)` as they are stored. Values may be 0.
@@ -156,7 +165,8 @@ impl SparseVec {
         }
     }
 
-    /// Copies `other` into this vector and reuses its memory.
+    /// Copies `other` into this vector and reuses its memory. A vector that grows gets little more than it needs:
+    /// there is one for every example.
     ///
     /// ```
     /// use maxmargin::SparseVec;
@@ -166,6 +176,10 @@ impl SparseVec {
     /// assert_eq!(a, b);
     /// ```
     pub fn assign(&mut self, other: &Self) {
+        if self.entries.capacity() < other.len() {
+            // Nothing of the old content is worth a copy.
+            self.entries = Vec::with_capacity(other.len() + other.len() / 8);
+        }
         self.entries.clear();
         self.entries.extend_from_slice(&other.entries);
     }
@@ -208,7 +222,10 @@ impl SparseVec {
     /// ```
     pub fn assign_difference(&mut self, to: &Self, from: &Self) {
         self.entries.clear();
-        self.entries.reserve(to.len() + from.len());
+        match to.len() + from.len() {
+            all @ ..=MANY => self.entries.reserve(all),
+            all => self.entries.reserve_exact(all - to.coordinates_shared_with(from)),
+        }
         let mut rest = from.entries.iter();
         let mut next = rest.next();
         for &(id, value) in &to.entries {
@@ -247,6 +264,9 @@ impl SparseVec {
             return;
         }
         let old = self.entries.len();
+        if self.entries.capacity() < old + missing {
+            self.entries.reserve_exact(missing + old / 8);
+        }
         self.entries.resize(old + missing, (0, 0.0));
         let (mut read, mut write) = (old, old + missing);
         for &(id, value) in other.entries.iter().rev() {
@@ -266,8 +286,8 @@ impl SparseVec {
         }
     }
 
-    /// Sets this vector to `from + share · (to − from)`, if coordinates come in groups. The result has
-    /// the same bits as [`add_scaled`](Self::add_scaled) of the difference to `from`. Otherwise returns
+    /// Sets this vector to `from + share · (to − from)`, if coordinates come in groups and are not very many. The
+    /// result has the same bits as [`add_scaled`](Self::add_scaled) of the difference to `from`. Otherwise returns
     /// `false` and leaves arbitrary entries.
     ///
     /// Group g has the 2³² coordinates from g·2³² on. In each group `to` must have exactly one entry and
@@ -278,7 +298,8 @@ impl SparseVec {
         let (from, to) = (from.entries.as_slice(), to.entries.as_slice());
         let Some((last, others)) = from.split_last() else { return false };
         let groups = to.len() as u64;
-        if groups < 2 || to[to.len() - 1].0 >> GROUP_BITS != groups - 1 {
+        // Long vectors are not worth a second buffer.
+        if groups < 2 || from.len() > MANY || to[to.len() - 1].0 >> GROUP_BITS != groups - 1 {
             return false;
         }
         // Every entry writes three places; the next entry overwrites those that are unused.
@@ -306,6 +327,16 @@ impl SparseVec {
         let merged = merged && take(last, u64::MAX);
         self.entries.truncate(len);
         merged && strange == 0 && seen == groups
+    }
+
+    /// The number of coordinates that both vectors have.
+    fn coordinates_shared_with(&self, other: &Self) -> usize {
+        let mut rest = other.entries.iter().map(|entry| entry.0).peekable();
+        let is_shared = |entry: &&(u64, f64)| {
+            while rest.next_if(|other| *other < entry.0).is_some() {}
+            rest.peek() == Some(&entry.0)
+        };
+        self.entries.iter().filter(is_shared).count()
     }
 
     /// Adds `factor · other` at the coordinates that this vector has, and returns the number of
@@ -403,6 +434,13 @@ mod tests {
         }
 
         #[test]
+        fn shared_coordinates_are_counted(a in sparse(), b in sparse()) {
+            let has = |id: u64| b.entries().iter().any(|entry| entry.0 == id);
+            let expected = a.entries().iter().filter(|entry| has(entry.0)).count();
+            prop_assert_eq!(a.coordinates_shared_with(&b), expected);
+        }
+
+        #[test]
         fn difference_is_addition_of_the_negative(a in sparse(), b in sparse()) {
             let mut difference = SparseVec::new();
             difference.assign_difference(&a, &b);
@@ -411,5 +449,24 @@ mod tests {
             sum.add_scaled(-1.0, &b);
             prop_assert_eq!(dense(&difference), dense(&sum));
         }
+    }
+    #[test]
+    fn vectors_take_little_more_memory_than_they_need() {
+        let many = |step: u64| -> SparseVec {
+            (0..MANY as u64 + 10).map(|id| (id * step, 1.0 / (1.0 + id as f64))).collect()
+        };
+        let (a, b) = (many(2), many(3));
+        let shared = a.coordinates_shared_with(&b);
+        let mut difference = SparseVec::new();
+        difference.assign_difference(&a, &b);
+        assert_eq!(difference.entries.capacity(), a.len() + b.len() - shared);
+        // The zero at coordinate 0 is left out, and others are all different.
+        assert_eq!(difference.len(), a.len() + b.len() - shared - 1);
+
+        let mut copy = SparseVec::from_iter([(0, 1.0)]);
+        copy.assign(&a);
+        assert_eq!((&copy, copy.entries.capacity()), (&a, a.len() + a.len() / 8));
+        copy.add_scaled(1.0, &b);
+        assert!(copy.entries.capacity() <= (a.len() + b.len()) * 9 / 8);
     }
 }

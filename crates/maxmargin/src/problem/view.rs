@@ -7,6 +7,7 @@ use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::simplices::Simplices;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Abilities, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
+use std::ops::Range;
 
 /// The methods of [`Blocks`]. Only the engine calls them: code outside of this crate cannot name this
 /// trait.
@@ -75,6 +76,12 @@ pub trait Worker: Send {
 
     /// [`crate::problem::Parts::prepare_scores`].
     fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]);
+
+    /// Whether the problem wants to hear of several oracle calls at once.
+    fn takes_batches(&self) -> bool;
+
+    /// [`crate::problem::Batched::announce`].
+    fn announce(&mut self, examples: Range<usize>, w: &[f64]);
 
     /// Prepares for example `i` and finds the output with the largest loss-augmented score.
     fn find_corner(&mut self, i: usize, w: &[f64]);
@@ -215,6 +222,16 @@ impl<P: Problem> Worker for OwnWorker<'_, P> {
     fn prepare_scores(&mut self, i: usize, w: &[f64], points: &[SparseVec]) {
         if let Some(own) = self.abilities.parts {
             own.prepare_scores(i, w, &mut self.workspace, points);
+        }
+    }
+
+    fn takes_batches(&self) -> bool {
+        self.abilities.batched.is_some()
+    }
+
+    fn announce(&mut self, examples: Range<usize>, w: &[f64]) {
+        if let Some(own) = self.abilities.batched {
+            own.announce(examples, w, &mut self.workspace);
         }
     }
 

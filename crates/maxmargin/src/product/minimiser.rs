@@ -164,6 +164,20 @@ struct ProductRun<'a, 'f, F> {
     visits: u64,
 }
 
+impl<F: Smooth> ProductRun<'_, '_, F> {
+    /// The exact gaps of all blocks.
+    fn look_at_all(&mut self) -> Result<ProductRecord, ProductError> {
+        let gap = self.state.look_at_all()?;
+        self.picker.refresh(self.state.gaps.iter().copied());
+        let value = self.state.f.value(&self.state.x);
+        if !value.is_finite() {
+            return Err(ProductError::Value(value));
+        }
+        let (pass, oracle_calls) = (self.passes, self.state.oracle_calls);
+        Ok(ProductRecord { pass, oracle_calls, value, gap })
+    }
+}
+
 impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
     type Check = ProductRecord;
     type Outcome = ProductSolution;
@@ -196,15 +210,8 @@ impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
         self.passes.is_multiple_of(self.settings.gap_every)
     }
 
-    fn check(&mut self) -> Result<ProductRecord, ProductError> {
-        let gap = self.state.look_at_all()?;
-        self.picker.refresh(self.state.gaps.iter().copied());
-        let value = self.state.f.value(&self.state.x);
-        if !value.is_finite() {
-            return Err(ProductError::Value(value));
-        }
-        let (pass, oracle_calls) = (self.passes, self.state.oracle_calls);
-        Ok(ProductRecord { pass, oracle_calls, value, gap })
+    fn check(&mut self) -> Result<Option<ProductRecord>, ProductError> {
+        self.look_at_all().map(Some)
     }
 
     fn recall(&mut self, _: &ProductRecord) -> Result<(), ProductError> {
@@ -245,6 +252,12 @@ impl<F: Smooth> Drive for ProductRun<'_, '_, F> {
         let check = check?;
         let control = self.watch.as_mut().map(|watch| watch(check, &self.state.x));
         self.verdict(check).or((control == Some(Control::Stop)).then_some(Status::Stopped))
+    }
+
+    /// There is no limit of time, so no check is ever cut.
+    fn finish_cut(mut self) -> Result<ProductSolution, ProductError> {
+        let check = self.look_at_all()?;
+        self.finish(Status::Stopped, check)
     }
 
     fn finish(self, status: Status, check: ProductRecord) -> Result<ProductSolution, ProductError> {

@@ -3,10 +3,12 @@
 //! w is rebuilt from its blocks *before* each exact pass, not after it, so that the certificate belongs to
 //! exactly the w = Aα that is returned. The drift that the rebuild finds is recorded.
 
+use super::deadline::Cut;
 use super::{Check, Run};
-use crate::certificate::{Certificate, exact_pass, from_readings};
+use crate::certificate::{Certificate, exact_pass_until, from_readings};
 use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
 use crate::error::TrainError;
+use crate::observe::Status;
 use crate::problem::Quality;
 use std::time::Instant;
 
@@ -23,7 +25,7 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// Keeps a point if it is better than the best so far.
-    fn note(&mut self, dual: f64, blocks: &[Block]) {
+    pub(super) fn note(&mut self, dual: f64, blocks: &[Block]) {
         if dual > self.dual {
             self.dual = dual;
             self.blocks.clear();
@@ -41,15 +43,15 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Rebuilds w from its blocks and computes the exact gap of the current iterate. If it is to be
-    /// returned, the caller also [validates](Self::validate) it.
-    pub(crate) fn check(&mut self) -> Result<Check, TrainError> {
+    /// returned, the caller also [validates](Self::validate) it. Returns `None` if the exact pass was cut.
+    pub(crate) fn check(&mut self) -> Result<Option<Check>, TrainError> {
         let begin = Instant::now();
         let drift = self.rebuild();
-        let certificate = self.certify(None)?;
+        let Some(certificate) = self.certify(None, begin)? else { return Ok(None) };
         self.note_check_seconds(begin);
         let second = self.second_objective(None);
         let drift = Some(drift);
-        Ok(Check { certificate, drift, second, average_dual: None, validation: None })
+        Ok(Some(Check { certificate, drift, second, average_dual: None, validation: None }))
     }
 
     /// As [`check`](Self::check), for another dual point such as an average, which becomes a state. The
@@ -58,14 +60,15 @@ impl<'p> Run<'p, '_> {
         &mut self,
         point: DualPoint,
         weights: Option<Vec<f64>>,
-    ) -> Result<(Check, DualState<'p>), TrainError> {
+    ) -> Result<Option<(Check, DualState<'p>)>, TrainError> {
         let begin = Instant::now();
         let other = self.state_with(point, weights);
-        let certificate = self.certify(Some(&other))?;
+        let Some(certificate) = self.certify(Some(&other), begin)? else { return Ok(None) };
         self.note_check_seconds(begin);
         let second = self.second_objective(Some(&other));
         let average_dual = Some(other.dual);
-        Ok((Check { certificate, drift: None, second, average_dual, validation: None }, other))
+        let check = Check { certificate, drift: None, second, average_dual, validation: None };
+        Ok(Some((check, other)))
     }
 
     /// The other objective of the problem, for the current iterate or another state. It is only watched,
@@ -119,26 +122,42 @@ impl<'p> Run<'p, '_> {
         self.check_seconds = Some(self.check_seconds.map_or(seconds, |most| most.max(seconds)));
     }
 
-    /// The certificate of the current iterate, or of another state, by exact oracles.
-    fn certify(&mut self, other: Option<&DualState<'p>>) -> Result<Certificate, TrainError> {
+    /// The certificate of the current iterate, or of another state, by exact oracles. Returns `None` if the
+    /// exact pass was cut; what it has read up to then is kept with the readings. The check has begun at
+    /// `check_begin`.
+    fn certify(
+        &mut self,
+        other: Option<&DualState<'p>>,
+        check_begin: Instant,
+    ) -> Result<Option<Certificate>, TrainError> {
         let begin = Instant::now();
+        let deadline = self.deadline();
         if self.undisturbed_call() > LONG_CALL {
             self.workers.hand_out_singly();
         }
         let state = other.unwrap_or(&self.state);
-        let readings = &mut self.readings;
-        exact_pass(
-            self.problem,
-            &mut self.workers,
-            &state.shares,
-            &state.blocks,
-            &state.w,
-            readings,
-        );
+        let (at, readings) = ((&state.shares, &*state.blocks, &*state.w), &mut self.readings);
+        let is_over = || deadline.passed().is_some();
+        let is_whole = exact_pass_until(self.problem, &mut self.workers, at, readings, &is_over);
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
-        self.totals.oracle_calls += readings.len() as u64;
-        self.totals.oracle_failures += readings.iter().filter(|r| r.failed).count() as u64;
-        self.certificate_of_readings(other)
+        let calls = readings.iter().filter(|reading| reading.is_read).count() as u64;
+        let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
+        if !is_whole {
+            // A resumed run makes all of this pass, so its calls are counted only if this run ends here.
+            let status = deadline.passed().unwrap_or(Status::Interrupted);
+            let seconds = check_begin.elapsed().as_secs_f64();
+            self.cut = Some(Cut { status, seconds, calls, failures });
+            return Ok(None);
+        }
+        self.totals.oracle_calls += calls;
+        self.totals.oracle_failures += failures;
+        self.certificate_of_readings(other).map(Some)
+    }
+
+    /// Forgets what a check has read before it was cut, because it belongs to other weights than those that
+    /// will be returned.
+    pub(crate) fn forget_readings(&mut self) {
+        self.readings.clear();
     }
 
     /// The certificate of the current iterate, or of another state, from the last readings of its blocks,

@@ -99,8 +99,14 @@ impl CallTimer {
         self.skip == 0
     }
 
+    /// Makes the next call a timed one, after work that took a while without a call.
+    pub(crate) fn make_due(&mut self) {
+        self.skip = 0;
+    }
+
     /// Adds time that was measured elsewhere.
     pub(crate) fn add(&mut self, seconds: f64) {
+        self.make_due();
         self.seconds += seconds;
         self.last = Some(Instant::now());
     }

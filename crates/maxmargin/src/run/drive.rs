@@ -28,8 +28,9 @@ pub(crate) trait Drive {
     /// Whether the gap is to be checked after this pass.
     fn is_check_due(&self) -> bool;
 
-    /// Computes the exact gap of what would be returned now.
-    fn check(&mut self) -> Result<Self::Check, Self::Error>;
+    /// Computes the exact gap of what would be returned now. Returns `None` if that took too long after the
+    /// run was asked to end.
+    fn check(&mut self) -> Result<Option<Self::Check>, Self::Error>;
 
     /// As [`check`](Self::check), if a checkpoint already holds the answer.
     fn recall(&mut self, check: &Self::Check) -> Result<(), Self::Error>;
@@ -45,6 +46,9 @@ pub(crate) trait Drive {
 
     /// Tells observers about a pass. Returns a status if the run ends with it.
     fn report(&mut self, check: Option<&Self::Check>) -> Option<Status>;
+
+    /// Ends the run after a check that took too long, with what is known.
+    fn finish_cut(self) -> Result<Self::Outcome, Self::Error>;
 
     /// Ends the run with what was checked last.
     fn finish(self, status: Status, check: Self::Check) -> Result<Self::Outcome, Self::Error>;
@@ -131,7 +135,16 @@ pub(crate) fn drive<D: Drive>(
                 run.recall(&check)?;
                 Some(check)
             }
-            None => Some(run.check()?),
+            None => match run.check()? {
+                None => {
+                    // A resumed run begins with this check.
+                    if !kept {
+                        run.keep(Stage::PassDone { early, check: None })?;
+                    }
+                    return run.finish_cut();
+                }
+                found => found,
+            },
         };
 
         // A checkpoint, if it is due or the run ends here.
@@ -164,7 +177,7 @@ fn end<D: Drive>(
     stage: Stage<D::Check>,
 ) -> Result<D::Outcome, D::Error> {
     run.keep(stage.as_ref())?;
-    let check = run.check()?;
+    let Some(check) = run.check()? else { return run.finish_cut() };
     run.report(Some(&check));
     run.finish(status, check)
 }

@@ -3,7 +3,8 @@
 //! `drive` is the outer loop and `session` puts a run and its `Method` into it. The other files add one
 //! concern each to [`Run`]: `oracles` calls and counts, `checks` certifies, `report` tells observers and
 //! ends the run, `keep`, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start
-//! from, `early_stopping` keeps the best model, `clock` measures time.
+//! from, `early_stopping` keeps the best model, `clock` measures
+//! time, `deadline` cuts exact passes.
 
 #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
 pub(crate) mod bytes;
@@ -11,6 +12,7 @@ pub(crate) mod bytes;
 pub(crate) mod checkpoint;
 mod checks;
 mod clock;
+mod deadline;
 pub(crate) mod drive;
 pub(crate) mod early_stopping;
 mod keep;
@@ -38,6 +40,7 @@ use crate::settings::CheckedSettings;
 use checkpoint::Keeper;
 use checks::Bound;
 use clock::{CallTimer, Clock};
+use deadline::Cut;
 use early_stopping::{Judge, Validator};
 use warm_start::take_over;
 
@@ -66,11 +69,15 @@ pub(crate) struct Run<'p, 'o> {
     signature: Option<u64>,
     /// What the longest exact pass so far has taken.
     check_seconds: Option<f64>,
+    /// The last check, if it was cut.
+    cut: Option<Cut>,
     /// What the last exact pass has read.
     pub(crate) readings: Vec<BlockReading>,
     /// The block gaps that were known at the start.
     pub(crate) block_gaps: Option<Vec<f64>>,
     pub(crate) trusting: bool,
+    /// Whether the run makes no exact passes.
+    unproven: bool,
     /// What the method knew when it trusted its block gaps.
     known: Option<Known>,
     /// An estimate of the primal, for the next row.
@@ -92,6 +99,8 @@ pub(crate) struct Beginning {
     pub(crate) follows_own_run: bool,
     /// Whether the problem is checked first, which takes a few oracle calls.
     pub(crate) is_checked: bool,
+    /// Whether the run makes no exact passes, and so ends at the first that is due.
+    pub(crate) unproven: bool,
 }
 
 /// What is known when a method ends.
@@ -144,7 +153,8 @@ impl<'p, 'o> Run<'p, 'o> {
         beginning: Beginning,
     ) -> Result<Self, TrainError> {
         check_problem(problem)?;
-        let Beginning { point, block_gaps, trusting, follows_own_run, is_checked } = beginning;
+        let Beginning { point, block_gaps, trusting, follows_own_run, is_checked, unproven } =
+            beginning;
         let broken = if is_checked { problem.check_quickly() } else { Vec::new() };
         let clock = Clock::start_at(0.0);
         let lambda = settings.lambda_for(problem.examples());
@@ -162,7 +172,7 @@ impl<'p, 'o> Run<'p, 'o> {
         let mut run = Self::new(problem, settings, hooks, state, workers, clock)?;
         run.bound =
             keeps_bound.then(|| Bound { dual: run.state.dual, blocks: run.state.blocks.clone() });
-        (run.block_gaps, run.trusting) = (block_gaps, trusting);
+        (run.block_gaps, run.trusting, run.unproven) = (block_gaps, trusting, unproven);
         run.announce(None, warm_start);
         for law in &broken {
             run.warn(law.to_string());
@@ -202,9 +212,11 @@ impl<'p, 'o> Run<'p, 'o> {
             is_resumed: false,
             signature: None,
             check_seconds: None,
+            cut: None,
             readings: Vec::new(),
             block_gaps: None,
             trusting: false,
+            unproven: false,
             known: None,
             estimate: None,
         })
@@ -266,6 +278,12 @@ impl<'p, 'o> Run<'p, 'o> {
         self.oracle_timer.undisturbed()
     }
 
+    /// As [`limit`](Self::limit), after work that took a while without an oracle call.
+    pub(crate) fn limit_after_work(&mut self) -> Option<Status> {
+        self.oracle_timer.make_due();
+        self.limit()
+    }
+
     /// Whether a limit is reached that can end a run in the middle of a pass.
     pub(crate) fn limit(&self) -> Option<Status> {
         if self.stopped {
@@ -287,7 +305,8 @@ impl<'p, 'o> Run<'p, 'o> {
     }
 
     /// The seconds that the last exact pass is going to take, which have to be left of `most` for it; half of
-    /// these at the most.
+    /// these at the most. A pass that takes longer than all of them cannot be finished anyway, so nothing is
+    /// left for it.
     fn reserve(&self, most: f64) -> f64 {
         let as_before = self.check_seconds;
         let pass = as_before.unwrap_or_else(|| {
@@ -295,7 +314,7 @@ impl<'p, 'o> Run<'p, 'o> {
             let one = self.oracle_timer.seconds() / calls;
             one * self.problem.examples() as f64 / self.workers.count() as f64
         });
-        pass.min(0.5 * most)
+        if pass > most { 0.0 } else { pass.min(0.5 * most) }
     }
 
     /// Records what the method knows when it trusts its block gaps. What comes after does not count as

@@ -3,8 +3,10 @@
 use super::Run;
 use crate::dual::DualState;
 use crate::dual::Scratch;
+use crate::observe::Status;
 use crate::problem::simplices::Simplices;
 use crate::problem::{Blocks, Worker};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 impl<'p> Run<'p, '_> {
@@ -100,15 +102,28 @@ impl<'p> Run<'p, '_> {
         (&mut self.state, self.workers.scratch())
     }
 
-    /// Runs `work` on every block in parallel, counted and timed as oracle calls.
+    /// Runs `work` on every block in parallel, counted and timed as oracle calls. If the run is to end before
+    /// all are done, leaves the others out, counts nothing, and returns why.
     pub(crate) fn all_oracles<T: Send>(
         &mut self,
         results: &mut [T],
         work: impl Fn(&dyn Blocks, &DualState<'p>, usize, &mut Scratch<'_>, &mut T) + Sync,
-    ) {
-        let begin = Instant::now();
-        self.for_each_block(results, work);
+    ) -> Option<Status> {
+        let (begin, deadline) = (Instant::now(), self.deadline());
+        let is_cut = AtomicBool::new(false);
+        let (problem, state) = (self.problem, &self.state);
+        self.workers.for_each_oracle(&state.w, results, |i, scratch, result| {
+            if deadline.passed().is_some() {
+                is_cut.store(true, Ordering::Relaxed);
+            } else {
+                work(problem, state, i, scratch, result);
+            }
+        });
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
+        if is_cut.into_inner() {
+            return deadline.passed().or(Some(Status::Interrupted));
+        }
         self.totals.oracle_calls += results.len() as u64;
+        None
     }
 }

@@ -66,6 +66,9 @@ impl<'p> Run<'p, '_> {
     ) -> Result<Finished, TrainError> {
         let validation = self.judge.validation();
         let best = std::mem::take(&mut self.judge).into_best();
+        // What is known only in part has not converged, and was not validated.
+        let is_whole = self.cut.is_none() || best.is_some();
+        let validation = validation.filter(|_| is_whole);
         let mut certificate = best.as_ref().map_or(check.certificate, |best| best.certificate);
         // The oracle may have failed after the best weights were found.
         certificate.quality = certificate.quality.max(self.quality());
@@ -87,7 +90,7 @@ impl<'p> Run<'p, '_> {
             }
         }
         let status = match status {
-            _ if self.is_converged(&certificate) => Status::Converged,
+            _ if is_whole && self.is_converged(&certificate) => Status::Converged,
             // The last weights have converged, but earlier ones were better at predicting.
             Status::Converged => Status::Patience,
             other => other,

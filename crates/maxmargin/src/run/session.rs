@@ -13,8 +13,8 @@ pub(crate) trait Method<'p> {
     fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError>;
 
     /// The exact gap of what would be returned now, together with that result unless it is the run's own
-    /// state.
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError>;
+    /// state. Returns `None` if the exact pass was cut, from which the method then learns nothing.
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError>;
 
     /// What would be returned now, as [`check`](Self::check) finds it. Returns `None` if that is the
     /// run's own state.
@@ -72,10 +72,14 @@ impl Drive for Session<'_, '_> {
         self.method.knows_gap() || self.run.totals.passes.is_multiple_of(every)
     }
 
-    fn check(&mut self) -> Result<Check, TrainError> {
-        let (check, result) = self.method.check(&mut self.run)?;
+    fn check(&mut self) -> Result<Option<Check>, TrainError> {
+        let before = self.run.totals;
+        let Some((check, result)) = self.method.check(&mut self.run)? else {
+            self.run.set_totals_back(before);
+            return Ok(None);
+        };
         self.result = result;
-        self.run.validate(check, self.result.as_ref())
+        self.run.validate(check, self.result.as_ref()).map(Some)
     }
 
     fn recall(&mut self, _: &Check) -> Result<(), TrainError> {
@@ -97,6 +101,11 @@ impl Drive for Session<'_, '_> {
 
     fn report(&mut self, check: Option<&Check>) -> Option<Status> {
         self.run.end_pass(check)
+    }
+
+    fn finish_cut(mut self) -> Result<Finished, TrainError> {
+        let result = self.method.result(&mut self.run)?;
+        self.run.finish_cut(result)
     }
 
     fn finish(self, status: Status, check: Check) -> Result<Finished, TrainError> {

@@ -4,9 +4,18 @@ use crate::certificate::Certificate;
 use crate::dual::DualPoint;
 use crate::observe::{Choice, Status, Totals, Validation};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the exact pass that proves a result may go on after a run was asked to end.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A handle that ends a run from outside, from a signal handler or another thread.
+///
+/// The result is proven by an exact pass, which may go on for a while after the run was asked to end: for one
+/// second, or for the time that [`with_grace`](Self::with_grace) sets. The same holds for the time limit
+/// [`max_seconds`](crate::Settings::max_seconds). An exact pass that takes longer is cut, and the certificate
+/// of the result is [unfinished](crate::Quality::Unfinished).
 ///
 /// Clones are handles to the same flag, which stays raised once it is.
 ///
@@ -21,8 +30,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// assert!(solution.certificate.gap > 0.0); // still the true gap
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+#[derive(Debug, Clone)]
+pub struct Interrupt {
+    /// When it was raised, in nanoseconds since `start`; 0 if it was not.
+    raised: Arc<AtomicU64>,
+    start: Instant,
+    grace: Duration,
+}
+
+impl Default for Interrupt {
+    fn default() -> Self {
+        Self::with_grace(GRACE)
+    }
+}
 
 impl Interrupt {
     /// A handle that has not been raised.
@@ -30,7 +50,25 @@ impl Interrupt {
         Self::default()
     }
 
-    /// Asks the run to end after the current block (after the current pass in batch methods).
+    /// A handle that gives the last exact pass this much time to finish. With [`Duration::MAX`], the pass is
+    /// never cut.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Interrupt, Quality, Settings, Trainer};
+    /// use std::time::Duration;
+    ///
+    /// let interrupt = Interrupt::with_grace(Duration::ZERO);
+    /// interrupt.raise();
+    /// let proof = Trainer::new(Settings::default()).interrupt(interrupt).train(&toy())?.certificate;
+    /// assert_eq!(proof.quality, Quality::Unfinished); // the true gap may be larger
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    pub fn with_grace(grace: Duration) -> Self {
+        Self { raised: Arc::default(), start: Instant::now(), grace }
+    }
+
+    /// Asks the run to end after the current visit or batch of visits.
     ///
     /// ```
     /// let interrupt = maxmargin::Interrupt::new();
@@ -39,12 +77,27 @@ impl Interrupt {
     /// assert!(interrupt.is_raised());
     /// ```
     pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        let now = self.start.elapsed().as_nanos();
+        let now = u64::try_from(now).unwrap_or(u64::MAX).max(1);
+        // The first call counts.
+        let _ = self.raised.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Whether it has been raised.
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.raised.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether it was raised so long ago that an exact pass is to be cut.
+    pub(super) fn is_overdue(&self) -> bool {
+        let raised = self.raised.load(Ordering::Relaxed);
+        let since = || self.start.elapsed().saturating_sub(Duration::from_nanos(raised));
+        raised > 0 && since() >= self.grace
+    }
+
+    /// How long an exact pass may go on after a run was asked to end.
+    pub(super) fn grace(&self) -> Duration {
+        self.grace
     }
 }
 
@@ -74,7 +127,8 @@ pub struct Solution {
     pub dual: DualPoint,
     /// The regularization strength λ in force.
     pub lambda: f64,
-    /// Primal, dual and gap of exactly these weights and this dual point, from an exact pass.
+    /// Primal, dual and gap of exactly these weights and this dual point, from an exact pass. Its
+    /// [quality](Certificate::quality) says whether that pass was cut.
     pub certificate: Certificate,
     /// Why the run ended.
     pub status: Status,

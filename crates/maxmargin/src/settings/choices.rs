@@ -144,5 +144,9 @@ named_enum! {
         /// they gain more dual per second than the oracle calls did. There is nothing to set, but the
         /// clock steers the run, so it does not repeat bit by bit.
         Auto = "auto",
+        /// Every visit calls its oracle. Four times in a pass, all blocks then move between their
+        /// remembered corners, one by one and together, until these are worth no more. This takes the
+        /// fewest oracle calls.
+        Exhaust = "exhaust",
     }
 }

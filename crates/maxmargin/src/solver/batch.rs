@@ -8,6 +8,7 @@
 use crate::certificate::{BlockReading, Certificate, read_block};
 use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};
 use crate::error::TrainError;
+use crate::observe::Status;
 use crate::run::bytes::{Saved, to_bytes};
 use crate::run::drive::PassEnd;
 use crate::run::session::{Checked, Method, restored};
@@ -79,23 +80,28 @@ impl<M> Batch<M> {
         Ok(batch)
     }
 
-    /// Calls all oracles at the current w; their answers give the step as well as the exact gap.
-    fn ask(&mut self, run: &mut Run<'_, '_>) -> Result<Check, TrainError> {
+    /// Calls all oracles at the current w; their answers give the step as well as the exact gap. Returns a
+    /// status instead if the run is to end before all of them have answered.
+    fn ask(&mut self, run: &mut Run<'_, '_>) -> Result<Result<Check, Status>, TrainError> {
         let drift = run.rebuild();
         self.answers.resize_with(run.examples(), Answer::default);
-        run.all_oracles(&mut self.answers, |problem, state, i, scratch, answer| {
+        let cut = run.all_oracles(&mut self.answers, |problem, state, i, scratch, answer| {
             answer.reading =
                 read_block(problem, &state.shares, &state.blocks, &state.w, i, scratch);
             std::mem::swap(&mut answer.corner, &mut scratch.corner);
             std::mem::swap(&mut answer.step, &mut scratch.step);
         });
+        if let Some(status) = cut {
+            self.answers.clear();
+            return Ok(Err(status));
+        }
         run.readings.clear();
         run.readings.extend(self.answers.iter().map(|answer| answer.reading));
         run.totals.oracle_failures += run.readings.iter().filter(|r| r.failed).count() as u64;
         let certificate = run.certificate_of_readings(None)?;
         let second = run.second_objective(None);
         let drift = Some(drift);
-        Ok(Check { certificate, drift, second, average_dual: None, validation: None })
+        Ok(Ok(Check { certificate, drift, second, average_dual: None, validation: None }))
     }
 }
 
@@ -105,8 +111,11 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
             if self.answers.is_empty() {
                 // The checkpoint does not hold the answers. Their calls were counted before.
                 let totals = run.totals;
-                self.ask(run)?;
+                let asked = self.ask(run)?;
                 run.totals = totals;
+                if let Err(status) = asked {
+                    return Ok(PassEnd::Limit { status, visits: 0 });
+                }
             }
             // A round that is cut short is undone, so that a resumed run does all of it.
             let before = M::CAN_BE_CUT.then(|| (run.snapshot(), self.method.clone()));
@@ -122,19 +131,22 @@ impl<'p, M: Round<'p>> Method<'p> for Batch<M> {
         if let Some(status) = run.limit() {
             return Ok(PassEnd::Limit { status, visits: 0 });
         }
-        let check = self.ask(run)?;
+        let check = match self.ask(run)? {
+            Ok(check) => check,
+            Err(status) => return Ok(PassEnd::Limit { status, visits: 0 }),
+        };
         run.totals.passes += 1;
         self.pending = Some(Proof(check.certificate));
         self.found = Some(check);
         Ok(PassEnd::Full)
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         let check = match self.found.take() {
-            Some(check) => check,
+            Some(check) => Some(check),
             None => run.check()?,
         };
-        Ok((check, None))
+        Ok(check.map(|check| (check, None)))
     }
 
     fn result(&mut self, _: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {

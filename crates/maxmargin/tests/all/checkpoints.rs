@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every combination of settings, except for the solver `auto`.
-fn every_method() -> Vec<Settings> {
+pub(crate) fn every_method() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
     let averages = [Average::None, Average::Uniform, Average::Weighted];
@@ -29,9 +29,12 @@ fn every_method() -> Vec<Settings> {
     for order in Order::NAMES.iter().map(|name| name.parse().unwrap()) {
         for average in averages {
             for direction in Direction::NAMES.iter().map(|name| name.parse().unwrap()) {
-                for (cache, cache_bytes) in
-                    [(Caching::Off, 1 << 30), (Caching::On, 1 << 30), (Caching::On, 30_000)]
-                {
+                for (cache, cache_bytes) in [
+                    (Caching::Off, 1 << 30),
+                    (Caching::On, 1 << 30),
+                    (Caching::On, 30_000),
+                    (Caching::Exhaust, 1 << 30),
+                ] {
                     let with = SettingsRecord { order, average, direction, cache, ..base.record() }
                         .settings()
                         .unwrap();
@@ -52,7 +55,7 @@ fn every_method() -> Vec<Settings> {
 }
 
 /// The methods that the papers compare with.
-fn every_baseline() -> Vec<Settings> {
+pub(crate) fn every_baseline() -> Vec<Settings> {
     let base = Settings { tolerance: 0.0, max_passes: 8, gap_every: 3, ..bcfw() };
     let mut all = Vec::new();
     for solver in [Solver::NSlack, Solver::OneSlack] {

@@ -8,12 +8,16 @@ use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::model::chain::Chain;
 use maxmargin::model::factor_graph::{self, FactorGraph, Graphs};
+use maxmargin::problem::{Abilities, Batched};
 use maxmargin::{
     Average, Caching, Direction, GridSettings, GridStart, Order, Path, PathSettings, Problem, Rng,
-    Settings, SettingsRecord, Solver, SparseVec, Step, audit, lambda_grid, regularization_path,
-    train,
+    Settings, SettingsRecord, Solver, SparseVec, Step, audit, forward_problem, lambda_grid,
+    regularization_path, train,
 };
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -38,6 +42,7 @@ fn every_method() -> Vec<Settings> {
         (Direction::Pairwise, Caching::Off),
         (Direction::Best, Caching::On),
         (Direction::Corrective, Caching::On),
+        (Direction::Corrective, Caching::Exhaust),
         (Direction::Staged, Caching::Off),
         (Direction::Staged, Caching::On),
     ] {
@@ -90,6 +95,74 @@ fn threads_do_not_change_runs() {
     let gradient =
         Settings { method: solver.into(), tolerance: 0.0, max_passes: 7, ..Settings::default() };
     check_threads(&random_chain(150, 4, 2), vec![gradient]);
+}
+
+/// A problem that answers what was announced beforehand, and counts the calls that were not announced.
+struct Announcing<P> {
+    inner: P,
+    single: AtomicUsize,
+}
+
+struct AnnouncedAnswers<P: Problem> {
+    inner: P::Workspace,
+    answers: VecDeque<(usize, Vec<u64>, P::Output)>,
+}
+
+impl<P: Problem> Problem for Announcing<P> {
+    type Output = P::Output;
+    type Workspace = AnnouncedAnswers<P>;
+
+    forward_problem!(self.inner, workspace.inner, except [
+        workspace, // with answers
+        oracle,    // looks there first
+        abilities, // its own
+    ]);
+
+    fn workspace(&self) -> AnnouncedAnswers<P> {
+        AnnouncedAnswers { inner: self.inner.workspace(), answers: VecDeque::new() }
+    }
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut AnnouncedAnswers<P>, y: &mut P::Output) {
+        match workspace.answers.pop_front() {
+            Some((example, at, answer)) => {
+                assert_eq!((example, at), (i, bits(w)), "what was announced is what is asked for");
+                *y = answer;
+            }
+            None => {
+                self.single.fetch_add(1, Ordering::Relaxed);
+                self.inner.oracle(i, w, &mut workspace.inner, y);
+            }
+        }
+    }
+    fn abilities(&self) -> Abilities<'_, AnnouncedAnswers<P>, P::Output> {
+        Abilities { batched: Some(self), is_trusted: true, ..Abilities::none() }
+    }
+}
+
+impl<P: Problem> Batched for Announcing<P> {
+    fn announce(&self, examples: Range<usize>, w: &[f64], workspace: &mut AnnouncedAnswers<P>) {
+        assert!(workspace.answers.is_empty(), "all announced answers were asked for");
+        for i in examples {
+            let mut y = P::Output::default();
+            self.inner.oracle(i, w, &mut workspace.inner, &mut y);
+            workspace.answers.push_back((i, bits(w), y));
+        }
+    }
+}
+
+#[test]
+fn announced_oracle_calls_do_not_change_runs() {
+    let plain = ViaPsi(random_chain(100, 3, 3));
+    for settings in every_method() {
+        let is_batch = settings.method.solver() == Solver::FrankWolfe;
+        let expected = train(&plain, &Settings { threads: 1, ..settings.clone() }).unwrap();
+        for threads in [1, 3] {
+            let problem = Announcing { inner: plain.clone(), single: AtomicUsize::new(0) };
+            let found = train(&problem, &Settings { threads, ..settings.clone() }).unwrap();
+            assert_eq!(fingerprint(&found), fingerprint(&expected), "{settings:?}");
+            let single = problem.single.into_inner();
+            assert!(!is_batch || single == 0, "{single} calls were not announced");
+        }
+    }
 }
 
 /// Random rings of three states, with hints.

@@ -71,13 +71,15 @@ proptest! {
         }
     }
 
-    /// A cold start has the same bits as a separate training.
+    /// A cold start has the same bits as a separate training, however many run side by side.
     #[test]
-    fn a_cold_grid_is_one_training_after_the_other(case in any_chain(), seed in any::<u64>()) {
+    fn a_cold_grid_is_one_training_after_the_other(
+        case in any_chain(), seed in any::<u64>(), threads in 1..5usize,
+    ) {
         let chain = case.build();
         let (order, direction) = (Order::Gap, Direction::Corrective);
         let training =
-            SettingsRecord { order, direction, seed, max_passes: 100_000, threads: 1, ..bcfw().record() }.settings().unwrap();
+            SettingsRecord { order, direction, seed, max_passes: 100_000, threads, ..bcfw().record() }.settings().unwrap();
         let settings = GridSettings { training, ..settings(GridStart::Cold, 0.05) };
         let (grid, solutions) = run(&chain, &settings);
         let mut calls = 0;
@@ -115,6 +117,25 @@ fn warm_starts_keep_what_they_say() {
             let alone = Trainer::new(Settings { lambda, tolerance, ..training.clone() });
             let alone = alone.start_from(kept).train(&problem).unwrap();
             assert_eq!((&alone.weights, &alone.dual), (&pair[1].0, &pair[1].1));
+        }
+    }
+}
+
+/// The watcher sees one λ after the other, and nothing after it has stopped the grid.
+#[test]
+fn a_grid_that_is_stopped_ends_there_however_many_trainings_run_side_by_side() {
+    let problem = maxmargin::doc::toy();
+    for start in STARTS {
+        for threads in [1, 2, 3, 8] {
+            let training = Settings { threads, ..bcfw() };
+            let settings = GridSettings { training, ..settings(start, 0.01) };
+            let mut seen = Vec::new();
+            let grid = lambda_grid_with(&problem, &settings, &Interrupt::new(), |b, _, _| {
+                seen.push(b.certificate.lambda);
+                if seen.len() == 4 { Control::Stop } else { Control::Continue }
+            });
+            assert_eq!(seen, settings.lambdas()[..4], "{threads}");
+            assert_eq!(grid.unwrap().breakpoints.len(), 4, "{threads}");
         }
     }
 }

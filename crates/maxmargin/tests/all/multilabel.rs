@@ -160,7 +160,7 @@ proptest! {
                         assert_close(rounded, best_score, 1e-13, scale);
                     }
                     Quality::UpperBound => prop_assert!(found >= best_h - 1e-11 * scale),
-                    Quality::Unproven => prop_assert!(false, "the oracle failed"),
+                    Quality::Unfinished | Quality::Unproven => prop_assert!(false, "the oracle failed"),
                     Quality::Heuristic => prop_assert!(found <= best_h + 1e-13 * scale),
                 }
                 if problem.inference() == Inference::RoofDuality {

@@ -1,7 +1,7 @@
 //! All methods find the optimum that a general QP solver finds.
 
 use crate::common::chains::{any_chain, tieless_chain};
-use crate::common::problems::{Enumerated, ViaPsi, any_multiclass, any_polytope};
+use crate::common::problems::{Enumerated, ViaPsi, Wide, any_multiclass, any_polytope};
 use crate::common::rows::any_rows;
 use crate::common::{assert_proven, bcfw, cases, in_batches, norm_sq, qp};
 use maxmargin::{
@@ -128,6 +128,19 @@ proptest! {
         let dense = case.enumerate();
         let all = solutions(&case.build(), lambda);
         hold_against_qp(&dense, lambda, &all);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(3))]
+
+    /// Blocks remember the corners of wide problems by their parts.
+    #[test]
+    fn wide_chains_have_one_optimum(case in tieless_chain(), lambda in 0.2..2.0f64) {
+        let mut case = case;
+        case.sequences.iter_mut().for_each(|s| s.tokens.truncate(3));
+        let all = solutions(&Wide(case.build()), lambda);
+        hold_against_qp(&case.enumerate(), lambda, &all);
     }
 }
 

@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
         match quality {
             Quality::Exact | Quality::Heuristic => Some(self.optimum()),
             Quality::UpperBound => self.relaxed_optimum(),
-            Quality::Unproven => None,
+            Quality::Unfinished | Quality::Unproven => None,
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Judge<'a> {
                 }
             }
             Quality::Heuristic => hold(off <= slack, told)?,
-            Quality::Unproven => {}
+            Quality::Unfinished | Quality::Unproven => {}
         }
         self.dual(c.dual, c.quality, scale).map_err(|why| format!("{c:?}: {why}"))?;
         // No optimum lies above any primal value, however precise the interior point method is.

@@ -81,6 +81,12 @@ fn all(base: &Settings) -> Vec<Method> {
 }
 
 impl Method {
+    /// Whether the clock decides on what it does, so that a run depends on what else the machine does.
+    pub(super) fn looks_at_clock(&self) -> bool {
+        let record = self.settings.record();
+        record.solver == Solver::Auto || record.cache == Caching::Auto
+    }
+
     /// Reads a method as it is written: `SOLVER[+PART]…`.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 pub(crate) mod curves;
 pub(crate) mod method;
+mod on_screen;
 pub(crate) mod page;
 pub(crate) mod runner;
 pub(crate) mod summary;
@@ -11,10 +12,10 @@ use super::train::{as_option, write_file};
 use super::{print, print_json};
 use crate::args::{Budget, CompareArgs};
 use crate::kind::{self, Vocabulary, kind_of};
-use crate::screen::{Screen, folded};
+use crate::screen::Screen;
 use anyhow::{Context as _, Result, bail};
 use maxmargin::Settings;
-use maxmargin_io::{LabelRule, Training};
+use maxmargin_io::{LabelRule, Training, thread_count};
 use runner::{Race, Results};
 use serde_json::json;
 use std::io::{self, IsTerminal as _};
@@ -42,7 +43,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
         }
         talk if talk.quiet => {}
         // For people; what reads it from a pipe reads the file as it is.
-        _ if io::stdout().is_terminal() => print(&folded(&markdown))?,
+        _ if io::stdout().is_terminal() => print(&summary.to_text())?,
         _ => print(&markdown)?,
     }
     if results.reused > 0 {
@@ -78,7 +79,7 @@ pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Compa
 
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
     screen.reading(&args.data);
-    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    let data = kind::read_training(&args.data, args.format, &args.model, args.threads)?;
     compare_on(args, &race, data, screen)
 }
 
@@ -98,6 +99,14 @@ fn race(args: &CompareArgs) -> Result<Race> {
         Budget::Passes(passes) => (Some(passes), None),
         Budget::Seconds(seconds) => (None, Some(seconds)),
     };
+    let jobs = thread_count(args.jobs);
+    if args.jobs != 1 && max_seconds.is_some() {
+        bail!(
+            "--jobs {} runs methods side by side, which makes each of them slower, but --budget limits seconds\n\
+             hint: limit effective passes, as in --budget 50",
+            args.jobs
+        );
+    }
     let base = Settings {
         tolerance: args.tolerance,
         gap_every: args.gap_every,
@@ -119,7 +128,8 @@ fn race(args: &CompareArgs) -> Result<Race> {
         }
     }
     let seeds = args.seeds;
-    Ok(Race { methods, lambdas, seeds, passes, traces: args.out.join("traces") })
+    let (threads, traces) = (args.threads, args.out.join("traces"));
+    Ok(Race { methods, lambdas, seeds, passes, threads, jobs, traces })
 }
 
 fn compare_on(
@@ -131,7 +141,7 @@ fn compare_on(
     let (names, kind) = (Vocabulary::of_origin(&data.origin), kind_of(&data.spec)?);
     let read = |test| kind.read(&names, test, args.format, LabelRule::Count);
     let test = args.test.as_deref().map(read).transpose()?;
-    let conditions = Conditions {
+    let mut conditions = Conditions {
         data: args.data.clone(),
         test: args.test.clone(),
         model: kind.describe(),
@@ -140,6 +150,7 @@ fn compare_on(
         tolerance: args.tolerance,
         gap_every: args.gap_every,
         threads: args.threads,
+        side_by_side: 1,
         version: env!("CARGO_PKG_VERSION"),
     };
     let bounds = kind::bounds(&args.model, &data.spec)?;
@@ -147,5 +158,6 @@ fn compare_on(
     if results.runs.is_empty() {
         bail!("none of the methods applies to {}", args.data);
     }
+    conditions.side_by_side = results.side_by_side;
     Ok(Comparison { summary: Summary::new(conditions, &results), results })
 }

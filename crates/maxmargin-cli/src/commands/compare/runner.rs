@@ -1,16 +1,24 @@
-//! Runs methods one after the other on one problem, and keeps their traces.
+//! Runs methods on one problem, and keeps their traces.
+//!
+//! Runs are made one after the other unless the user wants them side by side: they share the machine then, which
+//! changes their seconds but nothing else. Methods that the clock steers would choose otherwise, so they run on their
+//! own in any case. A trace says whether its run was on its own, and a comparison of runs on their own does not use
+//! others.
 
 use super::method::Method;
 use crate::commands::session::error_of;
 use crate::kind::Labelled;
-use crate::screen::{Screen, on_ctrl_c};
+use crate::screen::{Interrupted, Screen, on_ctrl_c};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::observe::{Control, End, Event, Record};
-use maxmargin::{Blocks, GroupBounds, Settings, Status, Trainer};
-use maxmargin_io::{BuiltProblem, Fingerprint, ProblemRole, Spec, Training, atomic_write};
+use maxmargin::{GroupBounds, Settings, Status, Trainer};
+use maxmargin_io::{
+    BuiltProblem, Fingerprint, ProblemRole, Spec, Training, atomic_write, map_side_by_side,
+};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is to be run.
 pub(super) struct Race {
@@ -20,6 +28,10 @@ pub(super) struct Race {
     pub(super) seeds: u64,
     /// Effective passes that a run may take, if they are what is limited.
     pub(super) passes: Option<f64>,
+    /// Threads of each run.
+    pub(super) threads: usize,
+    /// Runs that are made side by side.
+    pub(super) jobs: usize,
     /// Where the traces go.
     pub(super) traces: PathBuf,
 }
@@ -35,6 +47,8 @@ pub struct Results {
     pub skipped: Vec<(String, String)>,
     /// How many runs were found from before.
     pub(super) reused: usize,
+    /// How many runs were made side by side, those from before included; 1 if each was on its own.
+    pub(super) side_by_side: usize,
 }
 
 /// One run of one method.
@@ -82,6 +96,18 @@ struct Header {
     model: Spec,
     bounds: GroupBounds,
     settings: Settings,
+    /// How many runs were made side by side with this one, itself included.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    side_by_side: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_one(number: &usize) -> bool {
+    *number == 1
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,7 +140,8 @@ pub(super) fn run(
     // Problems that are made for one λ are made anew for each.
     let by_lambda = spec.soft().is_some();
     let parts: Vec<&[f64]> = if by_lambda { lambdas.chunks(1).collect() } else { vec![lambdas] };
-    let (mut results, mut kept) = (Results::default(), Some(examples));
+    let mut results = Results { side_by_side: 1, ..Results::default() };
+    let mut kept = Some(examples);
     for (at, lambdas) in parts.iter().enumerate() {
         let mut settings = Settings { lambda: lambdas.first().copied(), ..Settings::default() };
         let examples = if at + 1 < parts.len() { kept.clone() } else { kept.take() };
@@ -123,7 +150,7 @@ pub(super) fn run(
         data.fix_lambda(&mut settings);
         let Training { examples, spec, .. } = data;
         let errors = |w: &[f64], role: ProblemRole<'_>| {
-            let error = |examples| error_of(&spec, role, w, examples);
+            let error = |examples| error_of(&spec, role, w, examples, race.threads);
             (error(&train), test.map(|test| error(&test.examples)))
         };
         let header = Header {
@@ -134,107 +161,137 @@ pub(super) fn run(
             model: spec.clone(),
             bounds: bounds.clone(),
             settings: Settings::default(),
+            side_by_side: 1,
         };
-        let results = &mut results;
-        let runner = Runner { race, lambdas, header, errors: &errors, screen, results };
-        runner.run(&spec.problem(examples, bounds)?)?;
+        let problem = spec.problem(examples, bounds)?;
+        let stop = AtomicBool::new(false);
+        let runner =
+            Runner { race, problem: &problem, header, errors: &errors, screen, stop: &stop };
+        runner.run(lambdas, &mut results)?;
     }
     screen.done();
     Ok(results)
 }
 
 /// The errors of weights on training and test data.
-type Errors<'a> = &'a dyn Fn(&[f64], ProblemRole<'_>) -> (f64, Option<f64>);
+type Errors<'a> = &'a (dyn Fn(&[f64], ProblemRole<'_>) -> (f64, Option<f64>) + Sync);
 
 /// A race about to begin.
 struct Runner<'a> {
     race: &'a Race,
-    /// Those of the race that this problem is for.
-    lambdas: &'a [f64],
+    problem: &'a BuiltProblem,
     header: Header,
     errors: Errors<'a>,
     screen: &'a Screen,
-    results: &'a mut Results,
+    /// Whether no more runs are to begin.
+    stop: &'a AtomicBool,
+}
+
+/// A run that is to be made.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    method: &'a Method,
+    lambda: f64,
+    seed: u64,
+    /// How many are made side by side with it, itself included.
+    side_by_side: usize,
+}
+
+/// What has come of a task.
+enum Outcome {
+    /// A run, how many were made side by side with it, and whether it was found from before.
+    Run { run: Box<Run>, side_by_side: usize, is_reused: bool },
+    /// The method does not apply.
+    Failed(anyhow::Error),
+    /// The user has interrupted the run.
+    Interrupted,
+    /// Nobody needs it any more.
+    Left,
 }
 
 impl Runner<'_> {
-    /// Runs all methods on a problem.
-    fn run(mut self, problem: &BuiltProblem) -> Result<()> {
-        let blocks = problem.blocks();
-        (self.results.n, self.results.d) = (blocks.examples(), blocks.dim());
-        for &lambda in self.lambdas {
-            for method in &self.race.methods {
-                for seed in 1..=self.race.seeds {
-                    let skipped = |(name, _): &(String, String)| *name == method.name;
-                    let known = (self.results.runs.len(), self.results.reused);
-                    if !self.results.skipped.iter().any(skipped) {
-                        self.one((blocks, problem.role()), method, lambda, seed)?;
-                    }
-                    let now = (self.results.runs.len(), self.results.reused);
-                    self.screen.counted(now.0 > known.0 && now.1 == known.1);
-                }
-            }
+    /// Runs all methods on the problem. The results are in the order of the tasks, whichever ends first.
+    fn run(self, lambdas: &[f64], results: &mut Results) -> Result<()> {
+        let blocks = self.problem.blocks();
+        (results.n, results.d) = (blocks.examples(), blocks.dim());
+        let tasks: Vec<Task<'_>> = self.tasks(lambdas);
+        let mut outcomes: Vec<Outcome> = tasks.iter().map(|_| Outcome::Left).collect();
+        let (together, alone): (Vec<usize>, Vec<usize>) =
+            (0..tasks.len()).partition(|&at| tasks[at].side_by_side > 1);
+        for (jobs, some) in [(self.race.jobs, together), (1, alone)] {
+            let work = |(): &mut (), at: usize| self.one(&tasks[some[at]]);
+            let found = map_side_by_side(some.len(), jobs, || (), work);
+            some.iter().zip(found).for_each(|(&at, outcome)| outcomes[at] = outcome);
+        }
+        let is_interrupted = outcomes.iter().any(|found| matches!(found, Outcome::Interrupted));
+        for (task, outcome) in tasks.iter().zip(outcomes) {
+            results.add(task, outcome)?;
+        }
+        if is_interrupted {
+            self.screen.done();
+            bail!(Interrupted(format!(
+                "interrupted; {} runs are done and kept\n\
+                 hint: the same command goes on with the others",
+                results.runs.len()
+            )));
         }
         Ok(())
     }
 
+    fn tasks<'t>(&'t self, lambdas: &[f64]) -> Vec<Task<'t>> {
+        let mut tasks = Vec::new();
+        for &lambda in lambdas {
+            for method in &self.race.methods {
+                let side_by_side = if method.looks_at_clock() { 1 } else { self.race.jobs };
+                let seeds = 1..=self.race.seeds;
+                tasks.extend(seeds.map(|seed| Task { method, lambda, seed, side_by_side }));
+            }
+        }
+        tasks
+    }
+
     /// Finds a run that was done before, or does it.
-    fn one(
-        &mut self,
-        (problem, role): (&dyn Blocks, ProblemRole<'_>),
-        method: &Method,
-        lambda: f64,
-        seed: u64,
-    ) -> Result<()> {
-        let name = &method.name;
+    fn one(&self, task: &Task<'_>) -> Outcome {
+        if self.stop.load(Ordering::Relaxed) {
+            return Outcome::Left;
+        }
+        let outcome = self.find_or_train(task).unwrap_or_else(Outcome::Failed);
+        let ends = match &outcome {
+            Outcome::Failed(_) => task.method.wanted,
+            outcome => matches!(outcome, Outcome::Interrupted),
+        };
+        self.stop.fetch_or(ends, Ordering::Relaxed);
+        self.screen.counted(matches!(&outcome, Outcome::Run { is_reused: false, .. }));
+        outcome
+    }
+
+    fn find_or_train(&self, task: &Task<'_>) -> Result<Outcome> {
+        let &Task { method: Method { name, settings, .. }, lambda, seed, side_by_side } = task;
         self.screen.tell(format!("{name}, lambda {lambda:.3e}, seed {seed}"));
-        let calls = |passes: f64| (passes * problem.examples() as f64).ceil() as u64;
+        let n = self.problem.blocks().examples() as f64;
         let settings = Settings {
             lambda: Some(lambda),
             seed,
-            max_oracle_calls: self.race.passes.map(calls),
-            ..method.settings.clone()
+            max_oracle_calls: self.race.passes.map(|passes| (passes * n).ceil() as u64),
+            ..settings.clone()
         };
-        let header = Header { method: name.clone(), settings, ..self.header.clone() };
+        let header = Header { method: name.clone(), settings, side_by_side, ..self.header.clone() };
         let trace = format!("{name}_lambda-{lambda:e}_seed-{seed}.jsonl");
         let path = self.race.traces.join(&trace);
-        let (rows, end) = match read(&path, &header) {
-            Some(found) => {
-                self.results.reused += 1;
-                found
-            }
-            None => match self.train(problem, role, &header) {
-                Ok(found) => {
-                    if found.1.status == Status::Interrupted {
-                        self.screen.done();
-                        bail!(
-                            "interrupted; {} runs are done and kept\n\
-                             hint: the same command goes on with the others",
-                            self.results.runs.len()
-                        );
-                    }
-                    write(&path, header, &found.0, &found.1)?;
-                    found
-                }
-                Err(error) if method.wanted => {
-                    return Err(error.context(format!("method {name}")));
-                }
-                Err(error) => {
-                    self.results.skipped.push((name.clone(), format!("{error:#}")));
-                    return Ok(());
-                }
-            },
-        };
-        self.results.runs.push(Run { method: name.clone(), lambda, seed, rows, end, trace });
-        Ok(())
+        let of = |rows, end| Box::new(Run { method: name.clone(), lambda, seed, rows, end, trace });
+        if let Some((rows, end, side_by_side)) = read(&path, &header) {
+            return Ok(Outcome::Run { run: of(rows, end), side_by_side, is_reused: true });
+        }
+        let (rows, end) = self.train(&header)?;
+        if end.status == Status::Interrupted {
+            return Ok(Outcome::Interrupted);
+        }
+        write(&path, header, &rows, &end)?;
+        Ok(Outcome::Run { run: of(rows, end), side_by_side, is_reused: false })
     }
 
-    fn train(
-        &self,
-        problem: &dyn Blocks,
-        role: ProblemRole<'_>,
-        Header { method, settings, .. }: &Header,
-    ) -> Result<(Vec<Row>, End)> {
+    fn train(&self, Header { method, settings, .. }: &Header) -> Result<(Vec<Row>, End)> {
+        let role = self.problem.role();
         let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
         let measured = Cell::new(None);
@@ -270,8 +327,30 @@ impl Runner<'_> {
             .interrupt(on_ctrl_c(self.screen)?)
             .observe(&mut watch)
             .validate(&mut validate)
-            .train(problem)?;
+            .train(self.problem.blocks())?;
         Ok((rows, end.context("the run has no end")?))
+    }
+}
+
+impl Results {
+    fn add(&mut self, task: &Task<'_>, outcome: Outcome) -> Result<()> {
+        let name = &task.method.name;
+        if self.skipped.iter().any(|(skipped, _)| skipped == name) {
+            return Ok(());
+        }
+        match outcome {
+            Outcome::Run { run, side_by_side, is_reused } => {
+                self.runs.push(*run);
+                self.reused += usize::from(is_reused);
+                self.side_by_side = self.side_by_side.max(side_by_side);
+            }
+            Outcome::Failed(error) if task.method.wanted => {
+                return Err(error.context(format!("method {name}")));
+            }
+            Outcome::Failed(error) => self.skipped.push((name.clone(), format!("{error:#}"))),
+            Outcome::Interrupted | Outcome::Left => {}
+        }
+        Ok(())
     }
 }
 
@@ -288,19 +367,22 @@ fn write(path: &Path, header: Header, rows: &[Row], end: &End) -> Result<()> {
     })
 }
 
-/// The trace of a run that was done before under the same conditions, if it is there and whole.
-fn read(path: &Path, expected: &Header) -> Option<(Vec<Row>, End)> {
+/// The trace of a run that was done before under the same conditions, if it is there and whole, and how many were
+/// made side by side with it. Whoever makes runs side by side takes one that was on its own, or with others.
+fn read(path: &Path, expected: &Header) -> Option<(Vec<Row>, End, usize)> {
     let text = std::fs::read_to_string(path).ok()?;
     let mut lines = text.lines().map(|line| serde_json::from_str::<Line>(line).ok());
-    match lines.next()?? {
-        Line::Run(header) if *header == *expected => {}
-        _ => return None,
+    let Line::Run(header) = lines.next()?? else { return None };
+    let own = header.side_by_side;
+    let expected_of_it = if expected.side_by_side > 1 { own } else { 1 };
+    if *header != (Header { side_by_side: expected_of_it, ..expected.clone() }) {
+        return None;
     }
     let mut rows = Vec::new();
     for line in lines {
         match line? {
             Line::Pass(row) => rows.push(*row),
-            Line::End(end) => return Some((rows, end)),
+            Line::End(end) => return Some((rows, end, own)),
             Line::Run(_) => return None,
         }
     }

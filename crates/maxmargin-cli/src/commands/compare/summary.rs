@@ -20,6 +20,8 @@ pub struct Conditions {
     pub(super) tolerance: f64,
     pub(super) gap_every: u64,
     pub(super) threads: usize,
+    /// How many runs were made side by side, so that they share the machine.
+    pub(super) side_by_side: usize,
     pub(super) version: &'static str,
 }
 
@@ -185,6 +187,17 @@ impl Summary {
         text
     }
 
+    /// What is to be said of the times.
+    fn times(&self) -> String {
+        match self.conditions.side_by_side {
+            1 => String::new(),
+            jobs => format!(
+                " Up to {jobs} runs were made side by side and shared the machine: compare oracle calls, and not \
+                 seconds."
+            ),
+        }
+    }
+
     /// How it was done, in words.
     pub(super) fn how(&self) -> String {
         let c = &self.conditions;
@@ -197,7 +210,7 @@ impl Summary {
             "{}: n = {}, d = {}. Medians over {} seed{}; each run with {threads} and at most {}, \
              or until its gap is {}. An effective pass is n oracle calls, those of gap checks (every \
              {} passes unless the method says otherwise) included; time is that of training, gap \
-             checks included, without the measuring of errors.",
+             checks included, without the measuring of errors.{}",
             c.model,
             format_number(self.n as f64),
             format_number(self.d as f64),
@@ -205,7 +218,8 @@ impl Summary {
             if c.seeds == 1 { "" } else { "s" },
             c.budget,
             format_number(c.tolerance),
-            c.gap_every
+            c.gap_every,
+            self.times()
         )
     }
 }

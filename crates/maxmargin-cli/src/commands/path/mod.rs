@@ -42,7 +42,7 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
     let plan = Plan::new(args)?;
     let screen = Screen::new(args.talk.quiet);
     screen.reading(&args.data);
-    let data = kind::read_training(&args.data, args.format, &args.model)?;
+    let data = kind::read_training(&args.data, args.format, &args.model, args.threads)?;
     run_on(args, &plan, data, &screen)
 }
 
@@ -53,7 +53,7 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Resu
     let validation = args.validation.as_ref().map(read).transpose()?;
     let error = |w: &[f64]| {
         let data = validation.as_ref()?;
-        Some(error_of(&spec, ProblemRole::Plain, w, &data.examples))
+        Some(error_of(&spec, ProblemRole::Plain, w, &data.examples, args.threads))
     };
     let bounds = kind::bounds(&args.model, &spec)?;
     let n = examples.len();
@@ -104,17 +104,24 @@ fn walk(
     let mut errors = Vec::new();
     let mut so_far = Vec::new();
     let mut best: Option<Best> = None;
+    let mut rows = words::Thinning::default();
     let path = plan.follow(problem, &on_ctrl_c(screen)?, |b, w, point| {
         let error = error(w);
         so_far.push((b.seconds, b.certificate.lambda));
         screen.follow(plan.in_words(), &so_far, plan.lowest(), plan.ends_at_lowest());
-        screen.say(words::line(b, error).trim_end());
+        if let Some(row) = rows.row(b, error) {
+            screen.say(row.trim_end());
+        }
         errors.extend(error);
         if best.as_ref().is_none_or(|best| error.is_none() || error < best.error) {
             best = Some(Best { error, weights: w.to_vec(), point: point.clone() });
         }
         Control::Continue
     })?;
+    let rest = rows.end();
+    if !rest.is_empty() {
+        screen.say(rest.trim_end());
+    }
     let best = best.context("the path has no breakpoint")?;
     let outcome = Outcome::new(path, (!errors.is_empty()).then_some(errors));
     let solution = match args.output {

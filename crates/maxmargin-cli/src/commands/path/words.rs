@@ -20,6 +20,51 @@ pub(in crate::commands) fn line(b: &Breakpoint, error: Option<f64>) -> String {
     format!("{lambda:>12.4e} {gap:>10.6} {calls:>12} {seconds:>7.2}s {error:>10}\n")
 }
 
+/// Chooses the rows that are shown: a path can have hundreds of breakpoints close to each other.
+#[derive(Default)]
+pub(in crate::commands) struct Thinning {
+    /// The λ of the last row that is shown.
+    last: Option<f64>,
+    /// The rows that are not shown, and the last of these since a row was.
+    left_out: usize,
+    waiting: Option<String>,
+}
+
+/// A row is shown if λ has fallen to this share since the last one.
+const SHOWN_SHARE: f64 = 0.8;
+
+impl Thinning {
+    /// Returns the row of a breakpoint if it is to be shown.
+    pub(in crate::commands) fn row(
+        &mut self,
+        b: &Breakpoint,
+        error: Option<f64>,
+    ) -> Option<String> {
+        let lambda = b.certificate.lambda;
+        let row = line(b, error);
+        if self.last.is_some_and(|last| lambda > SHOWN_SHARE * last) {
+            self.left_out += 1;
+            self.waiting = Some(row);
+            return None;
+        }
+        (self.last, self.waiting) = (Some(lambda), None);
+        Some(row)
+    }
+
+    /// The last row if it was not shown, and how many others were not.
+    pub(in crate::commands) fn end(self) -> String {
+        let mut text = self.waiting.unwrap_or_default();
+        let left_out = self.left_out - usize::from(!text.is_empty());
+        if left_out > 0 {
+            let _ = writeln!(
+                text,
+                "{left_out} more breakpoints lie between these; --json has them all"
+            );
+        }
+        text
+    }
+}
+
 /// A path, and the validation error of each breakpoint if it was measured.
 pub(in crate::commands) struct Outcome {
     pub(in crate::commands) path: Path,
@@ -51,13 +96,13 @@ impl Outcome {
         self.errors.as_ref().and_then(|errors| errors.get(at)).copied()
     }
 
-    /// All rows.
+    /// The rows that are far enough apart.
     pub(in crate::commands) fn table(&self) -> String {
-        let mut table = HEAD.to_owned();
+        let (mut table, mut rows) = (HEAD.to_owned(), Thinning::default());
         for (at, b) in self.path.breakpoints.iter().enumerate() {
-            table.push_str(&line(b, self.error(at)));
+            table.extend(rows.row(b, self.error(at)));
         }
-        table
+        table + &rows.end()
     }
 
     /// What it promises, what it does not, and the best λ.
@@ -158,5 +203,32 @@ impl Outcome {
             talk if talk.quiet => Ok(()),
             _ => print(&wrapped(&self.in_words())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maxmargin::doc::toy;
+    use maxmargin::{PathSettings, regularization_path};
+
+    #[test]
+    fn rows_close_to_each_other_are_counted_and_the_last_one_is_shown() {
+        let settings = PathSettings { epsilon: 0.001, ..PathSettings::default() };
+        let path = regularization_path(&toy(), &settings).unwrap();
+        let all = path.breakpoints.len();
+        let last = line(path.breakpoints.last().unwrap(), None);
+        let table = Outcome::new(path, None).table();
+        let rows: Vec<&str> = table.lines().collect();
+        let (end, rows) = rows[1..].split_last().unwrap();
+        assert_eq!(rows.last().unwrap().trim_end(), last.trim_end());
+        let left_out: usize = end.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(rows.len() + left_out, all);
+        assert!(rows.len() < 60 && left_out > 100, "{} of {all} rows", rows.len());
+
+        // A few breakpoints are all shown.
+        let path = regularization_path(&toy(), &PathSettings { epsilon: 0.5, ..settings }).unwrap();
+        let count = path.breakpoints.len();
+        assert_eq!(Outcome::new(path, None).table().lines().count(), 1 + count);
     }
 }

@@ -5,27 +5,22 @@ use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
 use maxmargin::model::chain::{ChainDecoder, Rules, Sequences};
 use maxmargin_io::{
-    ChainPredictor, ChainSpec, Format, KeptLines, LabelRule, Mapping, Model, RawSequence,
-    ReadSequences as _, Unknown, write_predictions,
+    Asked, ChainPredictor, ChainSpec, Format, LabelRule, Mapping, Model, ReadSequences as _,
+    Unknown, answer_sequences, write_predictions,
 };
-use std::io::Write;
+use std::io::{self, Write};
 
-/// Labels one sequence after the other; returns what was not known.
+/// Labels sequences in the order of the data; returns what was not known.
 pub(super) fn predict(
     model: &Model,
     spec: &ChainSpec,
     args: &PredictArgs,
-    mut out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Unknown> {
     let mut reader = Vocabulary::of(model).open_sequences(&args.data, args.format)?;
-    let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
     let names: Vec<&str> = model.labels.iter().collect();
     let rules = args.rules.map(|RulesName::Bio| Rules::bio(&names));
-    let mut predictor = ChainPredictor::new(spec, &model.weights);
-    if let Some(rules) = &rules {
-        predictor = predictor.with_rules(rules);
-    }
-    let (format, mut raw) = (reader.format(), RawSequence::new());
+    let format = reader.format();
     if args.columns && !reader.keep_lines() {
         bail!("--columns repeats words in columns, and {} has the format {format}", reader.file());
     }
@@ -34,68 +29,78 @@ pub(super) fn predict(
             "--columns and --confidence do not go together in CoNLL-U, which has no column for it"
         );
     }
+    let start = || {
+        let predictor = ChainPredictor::new(spec, &model.weights);
+        match &rules {
+            Some(rules) => predictor.with_rules(rules),
+            None => predictor,
+        }
+    };
+    answer_sequences(reader, args.answering(), out, start, |predictor, asked, out| {
+        let mut mapping = Mapping::new(&model.labels, &model.attributes, LabelRule::Ignore);
+        let mut sequences = Sequences::new();
+        mapping.add(asked.file, asked.sequence, &mut sequences)?;
+        let decoder = predictor.fill(sequences.sequence(0));
+        if args.keep_labels {
+            keep_labels(decoder, model, asked)?;
+        }
+        if decoder.best().is_none() {
+            let line = asked.sequence.tokens().next().map_or(0, |token| token.line());
+            bail!("{}:{line}: no labelling of this sequence keeps all rules", asked.file);
+        }
+        write_answer(decoder, &names, args, format, asked, out)?;
+        Ok(mapping.unknown())
+    })
+}
+
+/// Writes the labels of the sequence that a decoder has taken up.
+fn write_answer(
+    decoder: &mut ChainDecoder<'_>,
+    names: &[&str],
+    args: &PredictArgs,
+    format: Format,
+    asked: &Asked<'_>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     // Labels beside what was read, or on lines of their own.
-    let write = |out: &mut dyn Write, kept: Option<&KeptLines>, labels: &[&str]| match kept {
+    let write = |out: &mut Vec<u8>, labels: &[&str]| match asked.kept_lines {
         Some(kept) => kept.write(out, labels.iter().copied()),
         None => write_predictions(out, format, labels.iter().copied()),
     };
-    while reader.read(&mut raw)? {
-        let mut sequences = Sequences::new();
-        mapping.add(reader.file(), &raw, &mut sequences)?;
-        let decoder = predictor.fill(sequences.sequence(0));
-        if args.keep_labels {
-            keep_labels(decoder, model, reader.file(), &raw)?;
+    let name = |label: &u32| names[*label as usize];
+    if let Some(n) = args.n_best {
+        for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
+            writeln!(out, "# {} {}", rank + 1, path.score)?;
+            let labels: Vec<&str> = path.labels.iter().map(name).collect();
+            write(out, &labels)?;
         }
-        if decoder.best().is_none() {
-            let line = raw.tokens().next().map_or(0, |token| token.line());
-            bail!("{}:{line}: no labelling of this sequence keeps all rules", reader.file());
-        }
-        let name = |label: &u32| names[*label as usize];
-        if let Some(n) = args.n_best {
-            for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
-                writeln!(out, "# {} {}", rank + 1, path.score)?;
-                let labels: Vec<&str> = path.labels.iter().map(name).collect();
-                write(&mut out, reader.kept_lines(), &labels)?;
-            }
-        } else if args.confidence {
-            let margins = decoder.margins();
-            let rows = decoder.labels().iter().zip(&margins);
-            let rows: Vec<String> =
-                rows.map(|(label, margin)| format!("{}\t{margin}", name(label))).collect();
-            let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-            write(&mut out, reader.kept_lines(), &rows)?;
-        } else {
-            let labels: Vec<&str> = decoder.labels().iter().map(name).collect();
-            write(&mut out, reader.kept_lines(), &labels)?;
-        }
-        if args.flushes() {
-            out.flush()?;
-        }
+        return Ok(());
     }
-    if let Some(rest) = reader.kept_lines() {
-        rest.write(&mut out, [])?;
+    if args.confidence {
+        let margins = decoder.margins();
+        let rows = decoder.labels().iter().zip(&margins);
+        let rows: Vec<String> =
+            rows.map(|(label, margin)| format!("{}\t{margin}", name(label))).collect();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        return write(out, &rows);
     }
-    out.flush()?;
-    Ok(mapping.unknown())
+    let labels: Vec<&str> = decoder.labels().iter().map(name).collect();
+    write(out, &labels)
 }
 
 /// Stands for a label that is to be predicted.
 const OPEN: &str = "?";
 
 /// Holds the tokens that have a label at it.
-fn keep_labels(
-    decoder: &mut ChainDecoder<'_>,
-    model: &Model,
-    file: &str,
-    raw: &RawSequence,
-) -> Result<()> {
-    for (t, token) in raw.tokens().enumerate() {
+fn keep_labels(decoder: &mut ChainDecoder<'_>, model: &Model, asked: &Asked<'_>) -> Result<()> {
+    for (t, token) in asked.sequence.tokens().enumerate() {
         let Some(name) = token.label().filter(|name| *name != OPEN) else { continue };
         let Some(label) = model.labels.get(name) else {
             let (line, column) = (token.line(), token.label_column());
             bail!(
-                "{file}:{line}:{column}: the model has no label `{name}`\n\
-                 hint: a label to be predicted is written `{OPEN}`"
+                "{}:{line}:{column}: the model has no label `{name}`\n\
+                 hint: a label to be predicted is written `{OPEN}`",
+                asked.file
             );
         };
         decoder.fix(t, label);

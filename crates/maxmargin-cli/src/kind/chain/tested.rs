@@ -9,7 +9,7 @@ use anyhow::Result;
 use maxmargin::evaluate::{Confusion, Tally, is_bio};
 use maxmargin::model::chain::{Sequence, Sequences};
 use maxmargin_io::ocr::{self, COLUMNS, ROWS};
-use maxmargin_io::{ChainPredictor, ChainSpec, ErrorCounts, Format, Model};
+use maxmargin_io::{ChainSpec, ErrorCounts, Format, Model};
 use maxmargin_report::{Bitmap, Body, Browser, Example, Letter, TaggedExample, Word};
 
 /// Sequences on a page, and their tokens.
@@ -25,7 +25,7 @@ pub(super) fn tested(
     look: &Look<'_>,
 ) -> Result<Tested> {
     let sequences = of_kind(test.examples.sequences())?;
-    let found = Found::new(model, spec, sequences);
+    let found = Found::new(model, spec, sequences, look.threads);
     let mut page = Tested::default();
     found.tiles(&mut page);
     if let Some(chunks) = &found.chunks {
@@ -49,20 +49,18 @@ struct Found {
 }
 
 impl Found {
-    fn new(model: &Model, spec: &ChainSpec, sequences: &Sequences) -> Self {
+    fn new(model: &Model, spec: &ChainSpec, sequences: &Sequences, threads: usize) -> Self {
         let name = |&label: &u32| label_name(&model.labels, label);
-        let mut predictor = ChainPredictor::new(spec, &model.weights);
         let mut found = Self {
-            predicted: Vec::new(),
+            predicted: spec.predict(&model.weights, sequences, threads),
             errors: ErrorCounts::new(model.meta.spec.nouns()),
             confusion: Confusion::default(),
             labels: Tally::default(),
             chunks: is_bio(model.labels.iter()).then(Tally::default),
             candidates: Vec::new(),
         };
-        for sequence in sequences.iter() {
-            let predicted = predictor.predict(sequence).to_vec();
-            found.errors.add_labels(sequence.labels(), &predicted);
+        for (sequence, predicted) in sequences.iter().zip(&found.predicted) {
+            found.errors.add_labels(sequence.labels(), predicted);
             let truth: Vec<&str> = sequence.labels().iter().map(name).collect();
             let read: Vec<&str> = predicted.iter().map(name).collect();
             truth.iter().zip(&read).for_each(|(t, p)| found.confusion.add(t, p));
@@ -76,7 +74,6 @@ impl Found {
             mistakes.sort_unstable();
             mistakes.dedup();
             found.candidates.push(Candidate { errors, size: sequence.len(), mistakes });
-            found.predicted.push(predicted);
         }
         found
     }

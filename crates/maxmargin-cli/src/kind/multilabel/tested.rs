@@ -27,7 +27,7 @@ pub(super) fn tested(
 ) -> Result<Tested> {
     let rows = of_kind(test.examples.rows())?;
     let k = spec.shape.labels;
-    let predicted = spec.predict(&model.weights, rows)?;
+    let predicted = spec.predict(&model.weights, rows, look.threads)?;
     let names = |set: &[u32]| -> Vec<&str> {
         set.iter().map(|&label| label_name(&model.labels, label)).collect()
     };

@@ -8,7 +8,7 @@ use super::parts::{Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::ChainShape;
 use crate::model::column::Offsets;
-use crate::problem::sparse::SparseVec;
+use crate::problem::sparse::{Sink, SparseVec};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
 
@@ -70,6 +70,8 @@ pub(super) struct NormScratch {
     edges: Vec<(usize, f64)>,
     edge_sums: Vec<f64>,
     feature_sums: Vec<f64>,
+    /// All zeros between calls, or empty.
+    pub(super) weights: Vec<f64>,
 }
 
 /// A node of a part vector, linked to the node before it with the same label.
@@ -79,6 +81,24 @@ struct NodeEntry {
     label: u32,
     before: u32,
     value: f64,
+}
+
+/// A part vector of an example without a table is spread over all weights if there are at most this many weights
+/// for each of its entries. That needs no list of nodes and edges, which would take more memory.
+const WEIGHTS_PER_ENTRY: usize = 4;
+
+/// Adds up the squares of the weights that it is told of, and sets these to zero.
+pub(super) struct TakenSquares<'a> {
+    pub(super) weights: &'a mut [f64],
+    pub(super) total: f64,
+}
+
+impl Sink for TakenSquares<'_> {
+    #[inline]
+    fn add(&mut self, feature: usize, _value: f64) {
+        let weight = std::mem::take(&mut self.weights[feature]);
+        self.total += weight * weight;
+    }
 }
 
 /// Up to this many labels, edge sums have a dense table.
@@ -152,6 +172,11 @@ impl Grams {
     #[inline]
     fn range(&self, i: usize) -> Range<usize> {
         self.starts.get(i)..self.starts.get(i + 1)
+    }
+
+    /// Whether a part vector of example `i` with so many entries is best spread over all weights.
+    pub(super) fn is_for_all_weights(&self, shape: &ChainShape, i: usize, entries: usize) -> bool {
+        self.range(i).is_empty() && shape.dim() <= WEIGHTS_PER_ENTRY * entries
     }
 
     /// ‖Bᵢp‖² of a part vector of example `i`.

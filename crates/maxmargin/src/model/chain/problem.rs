@@ -1,6 +1,6 @@
 //! The chain as a structured problem.
 
-use super::gram::{Grams, NormScratch};
+use super::gram::{Grams, NormScratch, TakenSquares};
 use super::loss::Hamming;
 use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequence, Sequences};
@@ -404,8 +404,15 @@ impl Parts for Chain {
     }
 
     fn norm_sq(&self, i: usize, workspace: &mut ChainWorkspace, parts: &SparseVec) -> f64 {
-        let sequence = self.data.sequence(i);
-        self.grams.norm_sq(&self.shape, i, sequence, parts, &mut workspace.norm)
+        let (sequence, scratch) = (self.data.sequence(i), &mut workspace.norm);
+        if !self.grams.is_for_all_weights(&self.shape, i, parts.len()) {
+            return self.grams.norm_sq(&self.shape, i, sequence, parts, scratch);
+        }
+        scratch.weights.resize(self.shape.dim(), 0.0);
+        self.scatter_into(i, 1.0, parts, scratch.weights.as_mut_slice());
+        let mut squares = TakenSquares { weights: &mut scratch.weights, total: 0.0 };
+        self.scatter_into(i, 1.0, parts, &mut squares);
+        squares.total
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {

@@ -112,6 +112,8 @@ struct Truth {
 #[derive(Debug, Clone, Default)]
 pub struct MatchingWorkspace {
     scores: Vec<f64>,
+    /// Which links have their scores, where only some are needed.
+    is_scored: Vec<bool>,
     augmented: Vec<f64>,
     search: Search,
     /// Sums over features. All are 0 between uses.
@@ -285,6 +287,29 @@ impl Matching {
 impl Parts for Matching {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut MatchingWorkspace) {
         score_links(w, &self.data.pair(i), &mut workspace.scores);
+    }
+
+    /// Scores the links of `points` only. A sentence has hundreds of candidate links, and remembered outputs
+    /// differ from the truth in few of them.
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut MatchingWorkspace,
+        points: &[SparseVec],
+    ) {
+        let MatchingWorkspace { scores, is_scored, .. } = workspace;
+        let pair = self.data.pair(i);
+        // Scores of other links stay as they were, and nobody asks for them.
+        scores.resize(pair.links().len(), 0.0);
+        is_scored.clear();
+        is_scored.resize(pair.links().len(), false);
+        for &(k, _) in points.iter().flat_map(SparseVec::entries) {
+            let k = k as usize;
+            if !std::mem::replace(&mut is_scored[k], true) {
+                scores[k] = pair.attributes(k).dot(w);
+            }
+        }
     }
 
     fn prefetch(&self, i: usize) {

@@ -83,6 +83,8 @@ pub struct PottsWorkspace {
     /// Scores of nodes, one row of K each.
     scores: Vec<f64>,
     edge_costs: Vec<f64>,
+    /// Which nodes, and then which edges, have their scores, where only some are needed.
+    is_scored: Vec<bool>,
     augmented: Vec<f64>,
     search: Search,
     way: SparseAccumulator,
@@ -397,6 +399,42 @@ impl Parts for Potts {
         if !pairwise.is_empty() {
             let costs = (0..graph.edges().len()).map(|e| share * graph.edge(e).dot(pairwise));
             workspace.edge_costs.extend(costs);
+        }
+    }
+
+    /// Scores the nodes and edges of `points` only, which are those where remembered labellings differ from the
+    /// truth.
+    fn prepare_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut PottsWorkspace,
+        points: &[SparseVec],
+    ) {
+        let PottsWorkspace { scores, edge_costs, is_scored, .. } = workspace;
+        let (graph, k) = (self.data.graph(i), self.shape.labels);
+        let (unary, pairwise) = (&w[self.shape.unary()], &w[self.shape.pairwise()]);
+        let (share, nodes) = (self.share(graph), graph.nodes());
+        // Other scores stay as they were, and nobody asks for them.
+        scores.resize(nodes * k, 0.0);
+        let edges = if pairwise.is_empty() { 0 } else { graph.edges().len() };
+        edge_costs.resize(edges, 0.0);
+        is_scored.clear();
+        is_scored.resize(nodes + edges, false);
+        for &(id, _) in points.iter().flat_map(SparseVec::entries) {
+            let id = id as usize;
+            match id.checked_sub(nodes * k) {
+                None if !std::mem::replace(&mut is_scored[id / k], true) => {
+                    let row = &mut scores[id / k * k..][..k];
+                    row.fill(0.0);
+                    add_scores(unary, graph.node(id / k), row);
+                    row.iter_mut().for_each(|score| *score *= share);
+                }
+                Some(e) if !std::mem::replace(&mut is_scored[nodes + e], true) => {
+                    edge_costs[e] = share * graph.edge(e).dot(pairwise);
+                }
+                _ => {}
+            }
         }
     }
 

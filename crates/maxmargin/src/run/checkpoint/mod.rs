@@ -39,7 +39,7 @@ use thiserror::Error;
 
 /// The version of the layout. Increase it with every change of what a checkpoint holds; the test
 /// `the_layout_is_pinned` fails when that is due.
-const LAYOUT: u32 = 9;
+const LAYOUT: u32 = 10;
 
 /// The first bytes of every checkpoint. Their line ends reveal a transfer that has changed them.
 const ENVELOPE: Envelope = Envelope { magic: *b"mmckpt\r\n", layout: LAYOUT };
@@ -153,7 +153,7 @@ impl Checkpoint<'_> {
 /// ```
 /// use maxmargin::{Checkpoint, CheckpointError};
 ///
-/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x09\0\0\0").unwrap_err();
+/// let error = Checkpoint::from_bytes(b"mmckpt\r\n\x0a\0\0\0").unwrap_err();
 /// assert_eq!(error, CheckpointError::Damaged);
 /// assert_eq!(error.to_string(), "a maxmargin checkpoint, but cut short or damaged");
 /// ```
@@ -210,7 +210,7 @@ mod tests {
 
     /// A chain with memory, and a problem whose blocks are simplices.
     const PINNED: [(u32, usize, u64); 2] =
-        [(9, 1264, 10_181_468_098_853_285_371), (9, 361, 3_403_324_574_285_458_853)];
+        [(10, 1863, 13_097_097_686_706_524_047), (10, 372, 13_812_480_942_847_296_060)];
 
     /// The checkpoint of a run that has not begun.
     fn first_bytes(problem: &dyn Blocks, settings: Settings) -> Vec<u8> {

@@ -129,12 +129,13 @@ impl<'p> Sweeper<'p> for AdaGrad {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         let point = self.means.bound(run);
-        let (check, other) = run.check_other(point, Some(self.weights(run)))?;
+        let weights = Some(self.weights(run));
+        let Some((check, other)) = run.check_other(point, weights)? else { return Ok(None) };
         // The bound remains valid until there is a newer one.
         run.state.dual = other.dual;
-        Ok((check, Some(other)))
+        Ok(Some((check, Some(other))))
     }
 
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {

@@ -158,8 +158,8 @@ impl<'p> Sweeper<'p> for ExponentiatedGradient {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
-        Ok((run.check()?, None))
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
+        Ok(run.check()?.map(|check| (check, None)))
     }
 
     fn result(&mut self, _: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {

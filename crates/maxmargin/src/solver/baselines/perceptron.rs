@@ -83,10 +83,10 @@ impl<'p> Sweeper<'p> for Perceptron {
         Ok(())
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         let truth = DualPoint::at_truth(run.problem);
-        let (check, other) = run.check_other(truth, Some(self.mean(run)))?;
-        Ok((check, Some(other)))
+        let checked = run.check_other(truth, Some(self.mean(run)))?;
+        Ok(checked.map(|(check, other)| (check, Some(other))))
     }
 
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {

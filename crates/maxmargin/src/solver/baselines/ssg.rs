@@ -176,10 +176,10 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
         }
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         let (average, point) = self.weights_and_point(run);
         let is_last = average.is_none();
-        let (check, other) = run.check_other(point, average)?;
+        let Some((check, other)) = run.check_other(point, average)? else { return Ok(None) };
         // After whole passes, the weights of the means should equal the iterate.
         let whole = self.t > 0 && self.t.is_multiple_of(run.examples() as u64);
         let drift = (whole && is_last).then(|| {
@@ -189,7 +189,7 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
             Drift { weights: off.fold(0.0, f64::max), dual }
         });
         run.totals.drift = run.totals.drift.max(drift.unwrap_or_default());
-        Ok((Check { drift, ..check }, Some(other)))
+        Ok(Some((Check { drift, ..check }, Some(other))))
     }
 
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {

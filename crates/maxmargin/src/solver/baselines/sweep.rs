@@ -23,7 +23,7 @@ pub(in crate::solver) trait Sweeper<'p>: Saved {
     fn end_pass(&mut self, run: &mut Run<'p, '_>) -> Result<(), TrainError>;
 
     /// As [`Method::check`].
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError>;
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError>;
 
     /// As [`Method::result`].
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError>;
@@ -77,7 +77,7 @@ impl<'p, M: Sweeper<'p>> Method<'p> for Sweep<M> {
         Ok(PassEnd::Full)
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         self.method.check(run)
     }
 

@@ -7,13 +7,16 @@
 //! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
 
 use crate::dual::Pace;
-use crate::dual::{Block, DualState, Scratch, Stride};
+use crate::dual::{Block, DualState, Scratch, Stride, has_own_length};
 use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
+use crate::run::Run;
 use crate::settings::Direction;
 use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
+use crate::solver::block_coordinate::average::Averager;
 use crate::solver::block_coordinate::corner_cache::{Cache, Size};
+use crate::solver::block_coordinate::joint_cg::{Corners, LEAST_MASS};
 use crate::solver::block_coordinate::kinds::{Ends, Kind};
 use crate::solver::block_coordinate::visit_remembering::{Learned, learn};
 use crate::util::rounding::ROUNDING;
@@ -26,6 +29,11 @@ const ENOUGH_OF_VIOLATION: f64 = 0.1;
 /// Mass is moved at most this often in one visit. (On OCR, 10 take as many visits and a fifth more time,
 /// 2 a fourth more visits.)
 pub(super) const MOST_MOVES: usize = 5;
+
+/// Atoms keep their features if there are at most so many of an atom, and so many of one atom of every block
+/// together: 8 kB, and 64 MB.
+const MOST_FEATURES: usize = 1 << 10;
+const MOST_FEATURES_OF_ALL: usize = 8 << 20;
 
 /// What all blocks remember.
 #[derive(Debug, Clone)]
@@ -85,7 +93,7 @@ impl Room {
         let score = score(self.relate(problem, i, parts));
         let value = loss + score;
         let ahead = value - atoms.own_value();
-        atoms.insert(&self.relative, loss, value);
+        atoms.insert((problem, i), &self.relative, loss, value);
         Added { ahead, value, rounding: ROUNDING * (1.0 + loss + score.abs()) }
     }
 }
@@ -119,16 +127,26 @@ pub(crate) struct Outcome {
 
 impl ActiveSets {
     pub(crate) fn new(problem: &dyn Blocks, blocks: &[Block], mut cache: Cache) -> Self {
-        let relative = blocks.iter().enumerate().map(|(i, block)| {
-            let (mut truth, mut parts) = (SparseVec::new(), SparseVec::new());
-            problem.truth_parts(i, &mut truth);
-            parts.assign_difference(&block.parts, &truth);
-            Atoms::at(parts, block.loss)
-        });
-        let atoms: Vec<Atoms> = relative.collect();
+        let mut room = Room::default();
+        // A copy takes no more memory than it needs, which is nothing at the truth.
+        let relative = blocks
+            .iter()
+            .enumerate()
+            .map(|(i, block)| Atoms::at(room.relate(problem, i, &block.parts).clone(), block.loss));
+        let mut atoms: Vec<Atoms> = relative.collect();
+        let (n, d) = (atoms.len(), problem.dim());
+        let are_few = d <= MOST_FEATURES && n * d <= MOST_FEATURES_OF_ALL;
+        if are_few && !has_own_length(problem) {
+            atoms.iter_mut().enumerate().for_each(|(i, atoms)| atoms.keep_features(problem, i));
+        }
         let sizes: Vec<Size> = atoms.iter().map(Size::of).collect();
         sizes.iter().for_each(|&size| cache.note_size(Size::default(), size));
         Self { stale: vec![false; atoms.len()], sizes, atoms, cache, room: Room::default() }
+    }
+
+    /// Whether atoms keep their features.
+    pub(super) fn keep_features(&self) -> bool {
+        self.atoms.iter().any(Atoms::has_features)
     }
 
     /// Takes the atoms of block `i` out, to work on several blocks at once.
@@ -150,13 +168,24 @@ impl ActiveSets {
 
     /// Prepares the worker for what is remembered of block `i`, and for nothing else.
     pub(crate) fn prepare(&self, i: usize, state: &DualState<'_>, worker: &mut dyn Worker) {
-        worker.prepare_scores(i, &state.w, self.atoms[i].parts());
+        self.atoms[i].prepare(i, &state.w, worker);
     }
 
     /// The gap of the best remembered corner of block `i`, for which the worker is
     /// [prepared](Self::prepare).
     pub(crate) fn look(&mut self, i: usize, state: &DualState<'_>, worker: &dyn Worker) -> f64 {
         look(&mut self.atoms[i], i, state, worker)
+    }
+
+    /// Writes the gap of the best remembered corner of every block, all at the present w.
+    pub(crate) fn look_at_all(&mut self, run: &mut Run<'_, '_>, gaps: &mut [f64]) {
+        run.for_each_block(&mut self.atoms, |_, state, i, scratch, atoms| {
+            atoms.prepare(i, &state.w, &mut *scratch.worker);
+            look(atoms, i, state, &*scratch.worker);
+        });
+        for ((i, atoms), gap) in self.atoms.iter().enumerate().zip(gaps) {
+            *gap = run.state.shares.of(i) * (atoms.values[atoms.best()] - atoms.own_value());
+        }
     }
 
     /// Whether a corner of block `i` is the point at which its run began.
@@ -177,6 +206,9 @@ impl ActiveSets {
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
             let point = self.room.relate(problem, i, &block.parts).clone();
             self.atoms[i].start_from(left, point, block.loss);
+            if self.atoms[i].has_features() {
+                self.atoms[i].keep_features(problem, i);
+            }
             self.tidy(i);
         }
     }
@@ -238,13 +270,17 @@ impl ActiveSets {
         let shifted =
             shift_masses(atoms, &mut room.masses, share / state.lambda, most, &mut ruler)?;
         let Some((outcome, gain)) = shifted else { return Some(Outcome::default()) };
-        room.way.clear();
-        for (at, (mass, old)) in atoms.masses.iter().zip(&room.masses).enumerate() {
-            if mass != old {
-                room.way.add_scaled(mass - old, &atoms.parts()[at]);
-            }
+        let moved = atoms.masses.iter().zip(&room.masses).map(|(mass, old)| mass - old);
+        let moved = moved.enumerate().filter(|(_, moved)| *moved != 0.0);
+        let gain = share * gain;
+        if atoms.has_features() {
+            moved.for_each(|(at, moved)| state.add_features(i, moved, atoms.features(at)));
+            state.dual += gain;
+        } else {
+            room.way.clear();
+            moved.for_each(|(at, moved)| room.way.add_scaled(moved, &atoms.parts()[at]));
+            state.follow(i, &room.way, Stride { gamma: 1.0, gain });
         }
-        state.follow(i, &room.way, Stride { gamma: 1.0, gain: share * gain });
         self.stale[i] = true;
         Some(outcome)
     }
@@ -262,7 +298,7 @@ impl ActiveSets {
         let mut outcome = None;
         for round in 0..most {
             if round > 0 {
-                worker.prepare_scores(i, &state.w, atoms.parts());
+                atoms.prepare(i, &state.w, worker);
                 atoms.evaluate(i, &state.w, worker);
             }
             let (to, from) = (atoms.best(), atoms.worst_active());
@@ -373,6 +409,88 @@ impl ActiveSets {
     pub(crate) fn tidy(&mut self, i: usize) {
         self.cache.tidy(&mut self.atoms[i], self.sizes[i]);
         self.sizes[i] = Size::of(&self.atoms[i]);
+    }
+}
+
+/// What blocks remember, as corners of a joint step.
+pub(super) struct RememberedCorners<'a, 'p> {
+    pub(super) problem: &'p dyn Blocks,
+    pub(super) sets: &'a mut ActiveSets,
+    pub(super) worker: &'a mut dyn Worker,
+    /// The average of iterates, and the visit in which blocks change.
+    pub(super) averager: Option<(&'a mut Averager, u64)>,
+}
+
+impl Corners for RememberedCorners<'_, '_> {
+    fn list(&mut self, i: usize, _: &Block, numbers: &mut Vec<u64>, masses: &mut Vec<f64>) -> f64 {
+        let atoms = &mut self.sets.atoms[i];
+        let start = numbers.len();
+        for (at, &mass) in atoms.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+            numbers.push(at as u64);
+            masses.push(mass);
+        }
+        // Half the mean squared distance from the first.
+        let others = &numbers[start..];
+        let [first, others @ ..] = others else { return 0.0 };
+        let mut ruler =
+            Ruler { i, worker: self.worker, difference: &mut self.sets.room.difference };
+        let sum: f64 =
+            others.iter().map(|&at| atoms.distance(at as usize, *first as usize, &mut ruler)).sum();
+        0.5 * sum / others.len().max(1) as f64
+    }
+
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>) {
+        let atoms = &self.sets.atoms[i];
+        atoms.prepare(i, w, self.worker);
+        scores.extend(numbers.iter().map(|&at| {
+            let score = atoms.score(at as usize, i, w, &*self.worker);
+            if losses { atoms.losses()[at as usize] + score } else { score }
+        }));
+    }
+
+    fn spread(
+        &self,
+        i: usize,
+        scale: f64,
+        (numbers, changes): (&[u64], &[f64]),
+        parts: &mut SparseVec,
+        w: &mut [f64],
+    ) {
+        let atoms = &self.sets.atoms[i];
+        let changes = numbers.iter().zip(changes).filter(|(_, change)| **change != 0.0);
+        if atoms.has_features() {
+            for (&at, change) in changes {
+                let features = atoms.features(at as usize);
+                w.iter_mut().zip(features).for_each(|(w, x)| *w += scale * change * x);
+            }
+        } else {
+            parts.clear();
+            changes
+                .for_each(|(&at, &change)| parts.add_scaled(change, &atoms.parts()[at as usize]));
+            self.problem.scatter(i, scale, parts, w.into());
+        }
+    }
+
+    fn assign(
+        &mut self,
+        i: usize,
+        _: &mut Block,
+        numbers: &[u64],
+        masses: impl Iterator<Item = f64>,
+    ) {
+        let atoms = &mut self.sets.atoms[i];
+        for (&at, mass) in numbers.iter().zip(masses) {
+            atoms.masses[at as usize] = if mass > LEAST_MASS { mass } else { 0.0 };
+        }
+        atoms.normalise();
+        self.sets.stale[i] = true;
+    }
+
+    fn before_change(&mut self, i: usize, block: &mut Block) {
+        if let Some((averager, k)) = &mut self.averager {
+            self.sets.refresh(self.problem, i, block);
+            averager.before_change(i, *k, block);
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 //! Gap sampling with corrective steps and a cache was the fastest method, or close to it, at fine gaps in
 //! every race we ran (`benchmarks/results`), and plain steps in permuted order at coarse gaps: while most
 //! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
-//! (see `staged.rs`). Plain steps do not pay where oracle calls are expensive. The clock decides that after
-//! the first pass, from calls that nothing disturbed. This and the cache rule `auto` are the only places
+//! (see `staged.rs`). Where all examples share few features, and where oracle calls take very long, it exhausts
+//! remembered corners between calls (`exhaust.rs`), because visits alone may take hundreds of times the calls.
+//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from calls that nothing disturbed. This and the cache rule `auto` are the only places
 //! where time can steer a run; the choice is kept with the model, and the same settings given by name make
 //! the same bits.
 
@@ -16,6 +17,9 @@ use crate::settings::{Caching, Direction};
 /// Oracle calls that take longer than this are worth avoiding, if they take this share of the time.
 const DEAR_CALL: f64 = 20e-6;
 const DEAR_SHARE: f64 = 0.5;
+
+/// Calls that take longer than this are worth any work on remembered corners that can save one.
+const VERY_DEAR_CALL: f64 = 100e-6;
 
 /// Shorter calls are not worth sharing out: a batch of sixteen would be done before the threads are awake.
 const SHORTEST_SHARED_CALL: f64 = 3e-6;
@@ -39,8 +43,9 @@ impl BlockCoordinate {
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
         let dear = call > DEAR_CALL && share > DEAR_SHARE;
-        let cache = run.settings.cache;
-        let direction = if dear { Direction::Corrective } else { direction };
+        let cache = self.choose_cache(run.settings.cache, dear && call > VERY_DEAR_CALL);
+        let at_once = dear || cache == Caching::Exhaust;
+        let direction = if at_once { Direction::Corrective } else { direction };
         let each =
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
@@ -57,8 +62,21 @@ impl BlockCoordinate {
         if batch == 1 {
             self.batches.stay_single();
         }
-        if dear {
+        if at_once {
             self.switch_to_corrective(run);
         }
+    }
+
+    /// The rule for remembered corners: where atoms keep their few features, looks at corners cost next to nothing,
+    /// and blocks that share few features need to move together. There, and where oracle calls take very long,
+    /// remembered corners are exhausted.
+    fn choose_cache(&mut self, cache: Caching, very_dear: bool) -> Caching {
+        let (Mode::Remembering(sets) | Mode::Staged { sets, .. }) = &mut self.mode else {
+            return cache;
+        };
+        if very_dear || sets.keep_features() {
+            sets.cache.set_rule(Caching::Exhaust);
+        }
+        sets.cache.rule()
     }
 }

@@ -340,7 +340,7 @@ impl Slot {
         let (i, atoms) = (self.i, &mut self.atoms);
         let mut remembered = None;
         if cache.may_hit(i) {
-            scratch.worker.prepare_scores(i, &state.w, atoms.parts());
+            atoms.prepare(i, &state.w, &mut *scratch.worker);
             remembered = Some(look(atoms, i, state, &*scratch.worker));
         }
         (self.gap, self.has_failed) = (None, false);
@@ -360,7 +360,14 @@ impl Slot {
             room.way.add_scaled(change, &atoms.parts()[at]);
             loss += change * atoms.losses()[at];
         }
-        self.plan.write((problem, state), i, (&room.way, loss, longest), measured, scratch);
+        let measured = measured.unwrap_or_else(|| {
+            // The worker need not be prepared, but the values of all atoms are known.
+            let (share, values) = (state.shares.of(i), atoms.values.iter());
+            let slope: f64 = self.change.iter().zip(values).map(|(change, x)| change * x).sum();
+            let length_sq = scratch.worker.norm_sq(i, &room.way);
+            (share * slope, share * share / state.lambda * length_sq)
+        });
+        self.plan.write((problem, state), i, (&room.way, loss, longest), Some(measured), scratch);
         Ok(())
     }
 

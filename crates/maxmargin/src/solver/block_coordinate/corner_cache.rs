@@ -47,6 +47,21 @@ impl Cache {
         }
     }
 
+    pub(crate) fn rule(&self) -> Caching {
+        self.rule
+    }
+
+    /// Changes the rule from now on.
+    pub(crate) fn set_rule(&mut self, rule: Caching) {
+        self.rule = rule;
+    }
+
+    /// The gap of all blocks as the last oracle calls have found it, which is rather too large. It is infinite
+    /// before every block has had its first call.
+    pub(crate) fn known_gap(&self) -> f64 {
+        self.last_gaps.iter().sum()
+    }
+
     /// Decides for the rule `auto` whether the next pass calls oracles, after a pass that gained `rate`
     /// dual per second. It does not while passes over remembered corners gain more than the last pass of
     /// oracle calls.
@@ -64,7 +79,7 @@ impl Cache {
     /// Whether a remembered corner may serve block `i`, so that it pays to look for one.
     pub(crate) fn may_hit(&self, i: usize) -> bool {
         match self.rule {
-            Caching::Off => false,
+            Caching::Off | Caching::Exhaust => false,
             Caching::Auto => self.resting,
             Caching::On => self.last_gaps[i].is_finite(),
         }
@@ -73,7 +88,7 @@ impl Cache {
     /// Whether a remembered corner with this gap is good enough for block `i`.
     pub(crate) fn is_hit(&self, i: usize, gap: f64) -> bool {
         match self.rule {
-            Caching::Off => false,
+            Caching::Off | Caching::Exhaust => false,
             Caching::Auto => self.resting,
             Caching::On => {
                 let n = self.last_gaps.len() as f64;

@@ -4,13 +4,15 @@
 //! the others have done. But with the set of corners fixed, the dual is a smooth concave quadratic on the
 //! *face* that they span, and conjugate gradients climb it in few rounds. A round costs about as much as a
 //! look at the blocks with several such corners. The point they reach may lie outside of the blocks: it is
-//! projected back, block by block, and an exact line search goes towards it, so the dual never falls. A
-//! step is made after a sweep of visits that leaves more than 0.8 of the gap.
+//! projected back, block by block, and an exact line search goes towards it, so the dual never falls.
+//!
+//! The corners are those of blocks that are simplices, after a sweep of visits that leaves more than 0.8 of the
+//! gap, or those that blocks remember (`exhaust.rs`).
 
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;
 use crate::dual::length_sq;
-use crate::dual::{DualState, Stride};
+use crate::dual::{Block, DualState, Stride};
 use crate::problem::Blocks;
 use crate::problem::Simplices;
 use crate::problem::sparse::SparseVec;
@@ -38,7 +40,7 @@ const NO_PART: u64 = u64::MAX;
 const ROUNDING_MASS: f64 = 1e-12;
 
 /// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
-const LEAST_MASS: f64 = 1e-15;
+pub(super) const LEAST_MASS: f64 = 1e-15;
 
 /// Makes steps, and keeps their scratch memory. Only the number of rounds and the last gap matter to the
 /// next step.
@@ -96,11 +98,127 @@ struct ConjugateGradients {
     step: f64,
 }
 
-/// A problem whose blocks are simplices, and a run's state.
-pub(crate) struct Arena<'a, 'p> {
+/// The corners of all blocks between which a joint step moves mass. They have numbers within their block.
+pub(crate) trait Corners {
+    /// Adds the corners of block `i` that carry mass and their masses. Returns the squared length in feature
+    /// space by which a mass counts.
+    fn list(
+        &mut self,
+        i: usize,
+        block: &Block,
+        numbers: &mut Vec<u64>,
+        masses: &mut Vec<f64>,
+    ) -> f64;
+
+    /// Writes the score at `w` of the corners of block `i` with these numbers, and with `losses` their loss
+    /// as well.
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>);
+
+    /// Adds `scale` times the features of a change of masses to `w`. `parts` is scratch memory.
+    fn spread(
+        &self,
+        i: usize,
+        scale: f64,
+        changes: (&[u64], &[f64]),
+        parts: &mut SparseVec,
+        w: &mut [f64],
+    );
+
+    /// Gives the corners of block `i` with these numbers their new masses, and all others none.
+    fn assign(
+        &mut self,
+        i: usize,
+        block: &mut Block,
+        numbers: &[u64],
+        masses: impl Iterator<Item = f64>,
+    );
+
+    /// The average takes in block `i` before it changes.
+    fn before_change(&mut self, i: usize, block: &mut Block);
+}
+
+/// Blocks that are simplices.
+pub(crate) struct SimplexCorners<'a, 'p> {
     pub(crate) problem: &'p dyn Blocks,
     pub(crate) simplices: &'p dyn Simplices,
+    /// The average of iterates, and the visit in which blocks change.
+    pub(crate) averager: Option<(&'a mut Averager, u64)>,
+}
+
+impl Corners for SimplexCorners<'_, '_> {
+    fn list(
+        &mut self,
+        i: usize,
+        block: &Block,
+        numbers: &mut Vec<u64>,
+        masses: &mut Vec<f64>,
+    ) -> f64 {
+        let mut rest = 1.0;
+        for &(part, mass) in block.parts.entries().iter().filter(|(_, mass)| *mass > 0.0) {
+            numbers.push(part);
+            masses.push(mass);
+            rest -= mass;
+        }
+        if !self.simplices.truth_has_part() && rest > ROUNDING_MASS {
+            numbers.push(NO_PART);
+            masses.push(rest);
+        }
+        self.simplices.length_sq(i)
+    }
+
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>) {
+        scores.extend(numbers.iter().map(|&part| match part {
+            NO_PART => 0.0,
+            _ if losses => self.simplices.loss(i, part) + self.simplices.score(i, w, part),
+            _ => self.simplices.score(i, w, part),
+        }));
+    }
+
+    fn spread(
+        &self,
+        i: usize,
+        scale: f64,
+        (numbers, changes): (&[u64], &[f64]),
+        parts: &mut SparseVec,
+        w: &mut [f64],
+    ) {
+        parts.clear();
+        let changes = numbers.iter().zip(changes);
+        for (&part, &change) in changes.filter(|(part, x)| **part != NO_PART && **x != 0.0) {
+            parts.push(part, change);
+        }
+        self.problem.scatter(i, scale, parts, w.into());
+    }
+
+    fn assign(
+        &mut self,
+        i: usize,
+        block: &mut Block,
+        numbers: &[u64],
+        masses: impl Iterator<Item = f64>,
+    ) {
+        block.parts.clear();
+        block.loss = 0.0;
+        for (&part, mass) in numbers.iter().zip(masses) {
+            if part != NO_PART && mass > LEAST_MASS {
+                block.parts.push(part, mass);
+                block.loss += mass * self.simplices.loss(i, part);
+            }
+        }
+    }
+
+    fn before_change(&mut self, i: usize, block: &mut Block) {
+        if let Some((averager, k)) = &mut self.averager {
+            averager.before_change(i, *k, block);
+        }
+    }
+}
+
+/// A problem, a run's state, and the corners of its blocks.
+pub(crate) struct Arena<'a, 'p, C> {
+    pub(crate) problem: &'p dyn Blocks,
     pub(crate) state: &'a mut DualState<'p>,
+    pub(crate) corners: C,
 }
 
 impl Default for JointCg {
@@ -127,13 +245,8 @@ impl JointCg {
         !fast
     }
 
-    /// Moves all blocks with several corners at once. The averager is updated before a block changes in
-    /// visit `k`.
-    pub(crate) fn step(
-        &mut self,
-        place: &mut Arena<'_, '_>,
-        averager: Option<(&mut Averager, u64)>,
-    ) {
+    /// Moves all blocks with several corners at once.
+    pub(crate) fn step<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
         self.collect(place);
         if self.climb(place) == 0 {
             return;
@@ -158,39 +271,30 @@ impl JointCg {
             }
         }
         if stride.gamma > 0.0 {
-            self.go(place, stride.gamma, averager);
+            self.go(place, stride.gamma);
             place.state.dual += stride.gain;
         }
     }
 
     /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.
-    fn measure(&mut self, place: &Arena<'_, '_>) -> Stride {
+    fn measure<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> Stride {
         let slope = dot(&self.slopes, &self.solver.direction);
         let curvature = self.spread(place);
         Pace::EXACT.stride(slope, curvature, 1.0).unwrap_or_default()
     }
 
     /// Finds the blocks with several corners, these corners, and their slopes.
-    fn collect(&mut self, place: &Arena<'_, '_>) {
-        let Arena { simplices, state, .. } = place;
+    fn collect<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
+        let Arena { corners: all, state, .. } = place;
         self.blocks.clear();
         self.parts.clear();
         self.masses.clear();
         for (i, block) in state.blocks.iter().enumerate() {
             let start = self.parts.len();
-            let mut rest = 1.0;
-            for &(part, mass) in block.parts.entries().iter().filter(|(_, mass)| *mass > 0.0) {
-                self.parts.push(part);
-                self.masses.push(mass);
-                rest -= mass;
-            }
-            if !simplices.truth_has_part() && rest > ROUNDING_MASS {
-                self.parts.push(NO_PART);
-                self.masses.push(rest);
-            }
+            let length_sq = all.list(i, block, &mut self.parts, &mut self.masses);
             let corners = start..self.parts.len();
             let share = state.shares.of(i);
-            let curvature = share * share / state.lambda * simplices.length_sq(i);
+            let curvature = share * share / state.lambda * length_sq;
             // Without curvature a block is best at a corner, independently of the others.
             if corners.len() < 2 || curvature < LEAST_CURVATURE {
                 self.parts.truncate(start);
@@ -200,18 +304,13 @@ impl JointCg {
             self.blocks.push(FaceBlock { i, corners, share, curvature });
         }
         self.slopes.clear();
-        for FaceBlock { i, corners, share, .. } in &self.blocks {
-            self.slopes.extend(self.parts[corners.clone()].iter().map(|&part| match part {
-                NO_PART => 0.0,
-                _ => share * (simplices.loss(*i, part) + simplices.score(*i, &state.w, part)),
-            }));
-        }
+        score_all(all, &self.blocks, &self.parts, &state.w, true, &mut self.slopes);
         along_face(&mut self.slopes, &self.blocks);
     }
 
     /// Runs conjugate gradients along the face from the current point; `solver.way` is the way gone.
     /// Returns the number of rounds.
-    fn climb(&mut self, place: &Arena<'_, '_>) -> usize {
+    fn climb<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> usize {
         self.solver.start(&self.slopes, &self.blocks);
         let mut gap = self.solver.gap(&self.masses, &self.blocks);
         let enough = ENOUGH_OF_FIRST_GAP * gap;
@@ -233,32 +332,24 @@ impl JointCg {
 
     /// Computes the change of w for a change of masses by `solver.direction`. Returns the curvature of
     /// the dual along it.
-    fn spread(&mut self, place: &Arena<'_, '_>) -> f64 {
-        let Arena { problem, state, .. } = place;
+    fn spread<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> f64 {
+        let Arena { problem, state, corners: all } = place;
         self.change.clear();
         self.change.resize(state.w.len(), 0.0);
         for FaceBlock { i, corners, share, .. } in &self.blocks {
-            self.scratch.clear();
-            let (parts, moves) = (&self.parts, &self.solver.direction);
-            for at in corners.clone().filter(|&at| parts[at] != NO_PART && moves[at] != 0.0) {
-                self.scratch.push(parts[at], moves[at]);
-            }
+            let changes = &self.solver.direction[corners.clone()];
+            let changes = (&self.parts[corners.clone()], changes);
             let scale = -share / state.lambda;
-            problem.scatter(*i, scale, &self.scratch, self.change.as_mut_slice().into());
+            all.spread(*i, scale, changes, &mut self.scratch, &mut self.change);
         }
         state.lambda * length_sq(*problem, &self.change)
     }
 
     /// The change of the slopes for the last change of w.
-    fn gather(&mut self, place: &Arena<'_, '_>) {
+    fn gather<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
         let image = &mut self.solver.image;
         image.clear();
-        for FaceBlock { i, corners, share, .. } in &self.blocks {
-            image.extend(self.parts[corners.clone()].iter().map(|&part| match part {
-                NO_PART => 0.0,
-                _ => share * place.simplices.score(*i, &self.change, part),
-            }));
-        }
+        score_all(&mut place.corners, &self.blocks, &self.parts, &self.change, false, image);
     }
 
     /// Makes `solver.direction` the way from the current masses to those nearest to the end of the
@@ -286,30 +377,32 @@ impl JointCg {
     }
 
     /// Goes `gamma` ≤ 1 of the way in `solver.direction`, for which `change` was found.
-    fn go(
-        &mut self,
-        place: &mut Arena<'_, '_>,
-        gamma: f64,
-        mut averager: Option<(&mut Averager, u64)>,
-    ) {
-        let Arena { simplices, state, .. } = place;
+    fn go<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>, gamma: f64) {
+        let Arena { corners: all, state, .. } = place;
         for FaceBlock { i, corners, .. } in &self.blocks {
             let block = &mut state.blocks[*i];
-            if let Some((averager, k)) = &mut averager {
-                averager.before_change(*i, *k, block);
-            }
-            block.parts.clear();
-            block.loss = 0.0;
-            for at in corners.clone() {
-                let (part, mass) = (self.parts[at], self.masses[at]);
-                let mass = mass + gamma * self.solver.direction[at];
-                if part != NO_PART && mass > LEAST_MASS {
-                    block.parts.push(part, mass);
-                    block.loss += mass * simplices.loss(*i, part);
-                }
-            }
+            all.before_change(*i, block);
+            let (masses, way) = (&self.masses[corners.clone()], &self.solver.direction);
+            let ends = masses.iter().zip(&way[corners.clone()]);
+            let ends = ends.map(|(mass, way)| mass + gamma * way);
+            all.assign(*i, block, &self.parts[corners.clone()], ends);
         }
         state.w.iter_mut().zip(&self.change).for_each(|(w, change)| *w += gamma * change);
+    }
+}
+
+/// Writes how fast the dual grows with the mass of every corner of the face at `w`.
+fn score_all<C: Corners>(
+    all: &mut C,
+    blocks: &[FaceBlock],
+    numbers: &[u64],
+    w: &[f64],
+    losses: bool,
+    scores: &mut Vec<f64>,
+) {
+    for FaceBlock { i, corners, share, .. } in blocks {
+        all.score(*i, w, losses, &numbers[corners.clone()], scores);
+        scores[corners.clone()].iter_mut().for_each(|score| *score *= share);
     }
 }
 

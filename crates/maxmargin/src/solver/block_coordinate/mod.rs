@@ -11,7 +11,9 @@
 //! | `visit_remembering.rs`, `active_set.rs`, `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
 //! | `batches.rs` | several visits at once, on all threads |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
-//! | `visit_simplex.rs`, `simplex.rs`, `joint_cg.rs` | blocks that are simplices |
+//! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls |
+//! | `visit_simplex.rs`, `simplex.rs` | blocks that are simplices |
+//! | `joint_cg.rs` | steps that move all blocks together |
 //! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
 //! | `average.rs` | averages of iterates |
 //!
@@ -24,8 +26,10 @@ mod auto;
 pub(crate) mod average;
 mod batches;
 pub(crate) mod corner_cache;
+pub(crate) mod exhaust;
 mod joint_cg;
 mod kinds;
+mod memory_rounds;
 pub(crate) mod order;
 mod simplex;
 mod staged;
@@ -49,6 +53,7 @@ use average::Averager;
 use batches::Batches;
 use corner_cache::Cache;
 use joint_cg::JointCg;
+use memory_rounds::MemoryRounds;
 use order::Picker;
 use staged::PlainStage;
 
@@ -68,6 +73,7 @@ pub(crate) struct BlockCoordinate {
     averager: Option<Averager>,
     mode: Mode,
     batches: Batches,
+    memory: MemoryRounds,
 }
 
 /// What a visit does with its block.
@@ -119,7 +125,14 @@ impl BlockCoordinate {
         }
         let averager = (s.average != Average::None).then(|| Averager::new(n, s.average));
         let batches = Batches::new(s.batch_size(), has_own_length(problem));
-        Self { picker, rng: Rng::new(s.seed), averager, mode, batches }
+        Self {
+            picker,
+            rng: Rng::new(s.seed),
+            averager,
+            mode,
+            batches,
+            memory: MemoryRounds::default(),
+        }
     }
 
     pub(crate) fn resume(saved: &[u8]) -> Result<Self, TrainError> {
@@ -146,21 +159,27 @@ impl<'p> Method<'p> for BlockCoordinate {
         Ok(end)
     }
 
-    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Checked<'p>, TrainError> {
+    fn check(&mut self, run: &mut Run<'p, '_>) -> Result<Option<Checked<'p>>, TrainError> {
         if self.averager.is_none() {
-            return Ok((self.check_iterate(run)?, None));
+            return Ok(self.check_iterate(run)?.map(|check| (check, None)));
         }
         let remembers = matches!(self.mode, Mode::Remembering(_) | Mode::Staged { .. });
         let drift = match self.picker.follows_gaps() || remembers {
-            true => self.check_iterate(run)?.drift,
+            true => match self.check_iterate(run)? {
+                Some(check) => check.drift,
+                None => {
+                    run.forget_readings();
+                    return Ok(None);
+                }
+            },
             false => {
                 let drift = run.rebuild();
                 run.note_bound();
                 Some(drift)
             }
         };
-        let (check, average) = run.check_other(self.average(run), None)?;
-        Ok((Check { drift, ..check }, Some(average)))
+        let checked = run.check_other(self.average(run), None)?;
+        Ok(checked.map(|(check, average)| (Check { drift, ..check }, Some(average))))
     }
 
     fn result(&mut self, run: &mut Run<'p, '_>) -> Result<Option<DualState<'p>>, TrainError> {
@@ -188,11 +207,17 @@ impl BlockCoordinate {
         // Block gaps belong to the iterate and say nothing about an average.
         let promising = if averaging { 0.0 } else { PROMISING_SHARE_OF_TOLERANCE };
         let mut visits = done;
-        while visits < n {
-            let size = self.batch_size(n, n - visits);
+        loop {
             if let Some(status) = run.limit() {
                 return Ok(PassEnd::Limit { status, visits });
             }
+            if !self.finish_memory_round(run)? {
+                continue;
+            }
+            if visits >= n {
+                break;
+            }
+            let size = self.batch_size(n, n - visits);
             run.totals.passes += u64::from(visits == 0);
 
             visits += match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
@@ -213,6 +238,7 @@ impl BlockCoordinate {
             if self.picker.ends_sweep(n, visits) {
                 self.joint_step(run, known);
             }
+            self.begin_memory_round(run, visits);
         }
         self.batches.adapt();
         let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
@@ -334,18 +360,18 @@ impl BlockCoordinate {
     }
 
     /// The exact gap of the iterate. The order and the cache learn the block gaps from it.
-    fn check_iterate(&mut self, run: &mut Run<'_, '_>) -> Result<Check, TrainError> {
+    fn check_iterate(&mut self, run: &mut Run<'_, '_>) -> Result<Option<Check>, TrainError> {
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.refresh_all(run.problem, &mut run.state.blocks);
         }
         run.estimate(self.picker.known_gap());
-        let check = run.check()?;
+        let Some(check) = run.check()? else { return Ok(None) };
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         self.picker.refresh(gaps());
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.cache.note_exact(gaps());
         }
-        Ok(check)
+        Ok(Some(check))
     }
 }
 

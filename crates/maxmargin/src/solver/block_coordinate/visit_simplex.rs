@@ -51,7 +51,7 @@ impl BlockCoordinate {
         }
         let (problem, k) = (run.problem, run.totals.visits);
         let averager = averager.as_mut().map(|averager| (averager, k + 1));
-        let state = &mut run.state;
-        joint.step(&mut joint_cg::Arena { problem, simplices, state }, averager);
+        let corners = joint_cg::SimplexCorners { problem, simplices, averager };
+        joint.step(&mut joint_cg::Arena { problem, state: &mut run.state, corners });
     }
 }

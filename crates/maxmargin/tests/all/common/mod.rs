@@ -146,7 +146,7 @@ pub fn in_batches(base: &Settings) -> Vec<Settings> {
     let orders = Order::NAMES.iter().zip([2, 5, 16, 0, 3, 4]);
     let each = orders.flat_map(|named| Direction::NAMES.iter().map(move |other| (named, other)));
     let averages = ["none", "none", "weighted", "none", "uniform"].into_iter().cycle();
-    let caches = [Caching::On, Caching::Off, Caching::On, Caching::On].into_iter().cycle();
+    let caches = [Caching::On, Caching::Off, Caching::Exhaust, Caching::On].into_iter().cycle();
     each.zip(averages)
         .zip(caches)
         .map(|((((order, size), direction), average), cache)| {

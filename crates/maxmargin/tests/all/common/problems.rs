@@ -177,6 +177,22 @@ pub fn any_multiclass(
     })
 }
 
+/// A problem with many more weights, none of which matters. Blocks then remember corners by their parts, and
+/// not by their features.
+#[derive(Debug, Clone)]
+pub struct Wide<P>(pub P);
+
+impl<P: Problem> Problem for Wide<P> {
+    type Output = P::Output;
+    type Workspace = P::Workspace;
+
+    forward_problem!(self.0, workspace, except[dim]);
+
+    fn dim(&self) -> usize {
+        self.0.dim() + 2000
+    }
+}
+
 /// A problem reduced to its required methods (and the example weights), so that the engine works with ψ
 /// instead of parts.
 #[derive(Debug, Clone)]

@@ -4,12 +4,14 @@ use maxmargin::ProblemExt as _;
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::Row;
 use maxmargin::problem::{
-    Abilities, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective, Target, Truths,
+    Abilities, Batched, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective, Target,
+    Truths,
 };
 use maxmargin::{
     Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices, Sink,
     SlackRescaled, SparseVec,
 };
+use std::ops::Range;
 
 /// A problem none of whose answers is a default. Outputs are numbers from 0 to 3, and the truth is 0.
 struct Peculiar {
@@ -66,9 +68,16 @@ impl Problem for Peculiar {
             second_objective: Some(self),
             total_weight: Some(100.0),
             has_signed_losses: true,
+            batched: Some(self),
             is_trusted: true,
             decodes_otherwise: true,
         }
+    }
+}
+
+impl Batched for Peculiar {
+    fn announce(&self, _: Range<usize>, _: &[f64], notes: &mut Notes) {
+        notes.0.push("announce");
     }
 }
 
@@ -239,7 +248,8 @@ fn bounded_forwards_all_but_bounds_and_simplices() {
     let mut notes = problem.workspace();
     problem.prepare(0, &W, &mut notes);
     problem.prepare_scores(0, &W, &mut notes, &[]);
-    assert_eq!(notes.0, ["workspace", "prepare", "prepare_scores"]);
+    problem.abilities().batched.unwrap().announce(0..2, &W, &mut notes);
+    assert_eq!(notes.0, ["workspace", "prepare", "prepare_scores", "announce"]);
     assert_eq!((problem.weights_norm_sq(&W), problem.second_objective(&W)), (Some(8.0), Some(9.0)));
     assert_eq!(problem.bounds(), Some(&above));
     assert!(problem.expectations().is_some() && problem.simplices().is_none());
@@ -258,7 +268,7 @@ fn slack_rescaling_forwards_what_losses_do_not_change() {
     assert_eq!((y, problem.quality(), problem.has_signed_losses()), (3, Quality::Exact, false));
     let [psi, parts, truth] = vectors(&problem);
     assert_eq!((psi, parts, truth.len()), (vec![(1, 6.0)], vec![(10, -2.0), (11, 2.0)], 0));
-    assert!(problem.second_objective(&W).is_none());
+    assert!(problem.second_objective(&W).is_none() && problem.abilities().batched.is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }
 
@@ -270,5 +280,6 @@ fn a_kernel_forwards_what_does_not_look_at_inputs() {
     // Without inputs, no weights change.
     assert_eq!(OwnLength::weights_norm_sq(&problem, &W), 1.75);
     assert!(problem.bounds().is_none() && problem.second_objective(&W).is_none());
+    assert!(problem.abilities().batched.is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }

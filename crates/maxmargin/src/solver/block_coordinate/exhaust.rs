@@ -1,0 +1,127 @@
+//! Moves between remembered corners until these are worth no more. No oracle is called.
+//!
+//! Where many blocks share few features, visits to one block after another converge slowly: each undoes a little
+//! of what the others have done, and calls its oracle for it. Remembered corners need no oracle. So sweeps over
+//! them go on until little is left to gain there, with a joint step (`joint_cg.rs`) whenever a sweep leaves most
+//! of the gap. Only then do oracles look for new corners.
+//!
+//! What is left is measured at one w. The sum of what blocks have to gain when they are visited in turn can be
+//! far too small: the first of many similar blocks takes what the others would have gained.
+
+use super::active_set::{ActiveSets, RememberedCorners, Visited};
+use super::average::Averager;
+use super::joint_cg::{Arena, JointCg};
+use crate::dual::Pace;
+use crate::error::TrainError;
+use crate::run::Run;
+use crate::settings::Direction;
+
+/// A sweep that leaves more than this share of the gap is followed by a joint step.
+const SLOW_SHARE: f64 = 0.5;
+
+/// Work on remembered corners, which a limit can interrupt between two sweeps.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Exhaustion {
+    joint: JointCg,
+    task: Option<Task>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    gaps: Vec<f64>,
+}
+
+/// What is under way.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct Task {
+    /// Work ends when at most this is left to gain.
+    target: f64,
+    sweeps_left: usize,
+    /// What the last sweep has found.
+    last: f64,
+}
+
+impl Exhaustion {
+    /// Begins to work until at most `target` is left to gain between remembered corners, for at most
+    /// `most_sweeps` sweeps.
+    pub(crate) fn begin(&mut self, target: f64, most_sweeps: usize) {
+        self.task = Some(Task { target, sweeps_left: most_sweeps, last: f64::INFINITY });
+    }
+
+    /// Works until the task is done. Returns false if a limit comes first; the task then goes on with the next
+    /// call.
+    pub(crate) fn go_on(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        sets: &mut ActiveSets,
+        mut averager: Option<&mut Averager>,
+    ) -> Result<bool, TrainError> {
+        self.gaps.resize(run.examples(), 0.0);
+        while let Some(mut task) = self.task {
+            if run.limit_after_work().is_some() {
+                return Ok(false);
+            }
+            let mut left = sweep(run, sets, averager.as_deref_mut())?;
+            task.sweeps_left = task.sweeps_left.saturating_sub(1);
+            if left <= task.target {
+                sets.look_at_all(run, &mut self.gaps);
+                left = self.gaps.iter().sum();
+            }
+            if !left.is_finite() {
+                return Err(TrainError::Overflow);
+            }
+            let is_done = left <= task.target || task.sweeps_left == 0;
+            if !is_done && left > SLOW_SHARE * task.last {
+                self.joint_step(run, sets, averager.as_deref_mut());
+            }
+            task.last = left;
+            self.task = (!is_done).then_some(task);
+        }
+        Ok(true)
+    }
+
+    /// Moves all blocks together, unless weights have bounds, with which the dual is not a quadratic.
+    fn joint_step(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        sets: &mut ActiveSets,
+        averager: Option<&mut Averager>,
+    ) {
+        let (problem, k) = (run.problem, run.totals.visits);
+        let (state, scratch) = run.state_and_scratch();
+        if state.clipped.is_some() {
+            return;
+        }
+        let averager = averager.map(|averager| (averager, k + 1));
+        let corners = RememberedCorners { problem, sets, worker: &mut *scratch.worker, averager };
+        self.joint.step(&mut Arena { problem, state, corners });
+    }
+}
+
+/// Moves every block once between its remembered corners. Returns what they had left to gain, each at its
+/// moment.
+fn sweep(
+    run: &mut Run<'_, '_>,
+    sets: &mut ActiveSets,
+    mut averager: Option<&mut Averager>,
+) -> Result<f64, TrainError> {
+    let (problem, k) = (run.problem, run.totals.visits);
+    let mut left = 0.0;
+    for i in 0..run.examples() {
+        let (state, scratch) = run.state_and_scratch();
+        sets.prepare(i, state, &mut *scratch.worker);
+        let gap = sets.look(i, state, &*scratch.worker);
+        left += gap;
+        if gap <= 0.0 {
+            continue;
+        }
+        if let Some(averager) = &mut averager {
+            sets.refresh(problem, i, &mut state.blocks[i]);
+            averager.before_change(i, k + 1, &state.blocks[i]);
+        }
+        let at = Visited { i, state, worker: &mut *scratch.worker };
+        let outcome = sets.step(at, Direction::Corrective, Pace::EXACT);
+        let outcome = outcome.ok_or(TrainError::NotFinite { example: i })?;
+        run.note_step(outcome.gamma, outcome.longest);
+    }
+    Ok(left)
+}

@@ -1,0 +1,84 @@
+//! Work on remembered corners takes few oracle calls, also where all examples share few features.
+
+use crate::common::problems::Wide;
+use crate::common::{assert_proven, bcfw};
+use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
+use maxmargin::{
+    Caching, Direction, Order, Problem, Rng, Settings, SettingsRecord, Solution, Solver, train,
+};
+
+/// Thirty chains of five tokens with four positive features each, as of flowers that were measured.
+fn flowers() -> Chain {
+    let means = [[5.0, 3.4, 1.5, 0.2], [5.9, 2.8, 4.3, 1.3], [6.6, 3.0, 5.6, 2.0]];
+    let (mut rng, mut sequences) = (Rng::new(5), Sequences::new());
+    for _ in 0..30 {
+        for _ in 0..5 {
+            let species = rng.below(3);
+            let row = means[species].map(|mean| mean * (0.9 + 0.2 * rng.unit_f64()));
+            sequences.push_token((0u32..).zip(row), species as u32).unwrap();
+        }
+        sequences.end_sequence(1.0).unwrap();
+    }
+    Chain::new(ChainShape::new(3, 4), sequences, &Hamming::default()).unwrap()
+}
+
+fn base(calls_per_example: u64) -> Settings {
+    Settings {
+        lambda: Some(0.01),
+        tolerance: 0.01,
+        max_passes: u64::MAX,
+        max_oracle_calls: Some(30 * calls_per_example),
+        threads: 1,
+        ..bcfw()
+    }
+}
+
+fn remembering(cache: Caching, calls_per_example: u64) -> Settings {
+    let (order, direction) = (Order::Gap, Direction::Corrective);
+    let record = SettingsRecord { order, direction, cache, ..base(calls_per_example).record() };
+    record.settings().unwrap()
+}
+
+fn gap_of(problem: &impl Problem, settings: &Settings) -> (f64, Solution) {
+    let solution = train(problem, settings).unwrap();
+    assert_proven(problem, settings, &solution);
+    (solution.certificate.gap, solution)
+}
+
+#[test]
+fn few_calls_suffice_where_examples_share_few_features() {
+    let chain = flowers();
+    let (gap, _) = gap_of(&chain, &remembering(Caching::On, 100));
+    assert!(gap > 0.01, "visits alone are good enough here, so that this shows nothing: {gap}");
+    let exhaust = remembering(Caching::Exhaust, 20);
+    let (gap, _) = gap_of(&chain, &exhaust);
+    assert!(gap <= 0.01, "by features: {gap}");
+    let (gap, _) = gap_of(&Wide(chain.clone()), &exhaust);
+    assert!(gap <= 0.01, "by parts: {gap}");
+    for solver in [Solver::NSlack, Solver::Auto] {
+        let settings = Settings { method: solver.into(), ..base(20) };
+        let (gap, _) = gap_of(&chain, &settings);
+        assert!(gap <= 0.01, "{solver}: {gap}");
+    }
+}
+
+#[test]
+fn features_and_parts_lead_to_the_same_optimum() {
+    let chain = flowers();
+    for direction in Direction::NAMES {
+        for cache in [Caching::On, Caching::Exhaust] {
+            let record = SettingsRecord {
+                direction: direction.parse().unwrap(),
+                lambda: Some(1.0),
+                tolerance: 1e-6,
+                ..remembering(cache, 5000).record()
+            };
+            let settings = record.settings().unwrap();
+            let (gap, by_features) = gap_of(&chain, &settings);
+            let (other_gap, by_parts) = gap_of(&Wide(chain.clone()), &settings);
+            let (a, b) = (by_features.certificate, by_parts.certificate);
+            assert!(gap.max(other_gap) <= 1e-4, "{direction} {cache}: {gap} {other_gap}");
+            assert!(a.dual <= b.primal + 1e-12 && b.dual <= a.primal + 1e-12);
+        }
+    }
+}
