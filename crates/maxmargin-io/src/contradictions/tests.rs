@@ -17,7 +17,7 @@ fn trained(settings: Settings) -> (Model, Chain) {
 
 /// Plain steps stop at a gap that is within the tolerance and well above rounding.
 fn settings() -> Settings {
-    let method = Solver::Bcfw.into();
+    let method = Solver::BlockCoordinate.into();
     Settings { method, lambda: Some(0.1), tolerance: 1e-3, threads: 1, ..Settings::default() }
 }
 
