@@ -61,7 +61,7 @@ impl Claim<'_> {
     /// };
     /// assert!(claim.contradictions().is_empty());
     ///
-    /// claim.certificate.gap /= 2.0;
+    /// claim.certificate.gap += 0.25;
     /// assert!(claim.contradictions()[0].contains("but primal − dual is"));
     /// # Ok::<(), maxmargin::TrainError>(())
     /// ```

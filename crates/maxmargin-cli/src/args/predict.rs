@@ -41,6 +41,9 @@ pub(crate) struct PredictArgs {
     /// Threads, 0 for all cores; the answers do not depend on it
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Write one JSON object per example, each on a line of its own
+    #[arg(long, conflicts_with = "columns")]
+    pub(crate) json: bool,
     /// Say nothing but errors
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -2,6 +2,7 @@
 
 mod tested;
 
+use super::json_lines::{write_json, write_ranked};
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::soft;
@@ -104,7 +105,11 @@ impl Kind for FactorGraphSpec {
             }
             problem.prepare(i, w, workspace);
             problem.decode(i, w, workspace, y);
-            Ok(writeln!(out, "{}", serde_json::to_string(&y.states)?)?)
+            match args.json {
+                true => write_json(out, &json!({ "states": y.states }))?,
+                false => writeln!(out, "{}", serde_json::to_string(&y.states)?)?,
+            }
+            Ok(())
         })?;
         Ok(data.unknown)
     }
@@ -175,7 +180,14 @@ fn rank(
         let score = |rank: usize| best.get(rank).map_or(f64::NEG_INFINITY, |one| one.0);
         let states = best.first().map_or(&[][..], |one| &one.1);
         let margin = score(0) - score(1);
+        if args.json {
+            return Ok(write_json(out, &json!({ "states": states, "confidence": margin }))?);
+        }
         return Ok(writeln!(out, "{}\t{margin}", serde_json::to_string(states)?)?);
+    }
+    if args.json {
+        let ranked = best.iter().map(|(score, states)| (*score, json!({ "states": states })));
+        return Ok(write_ranked(out, ranked)?);
     }
     for (rank, (score, states)) in best.iter().enumerate() {
         writeln!(out, "# {} {score}\n{}", rank + 1, serde_json::to_string(states)?)?;

@@ -2,6 +2,7 @@
 
 mod tested;
 
+use super::json_lines::{write_json, write_ranked};
 use super::options::check;
 use super::rows::{largest_attributes, refuse_sequence_options};
 use super::tested::{Look, Tested};
@@ -17,7 +18,7 @@ use maxmargin_io::{
     Names, Origin, RawAlignment, Source, Training, Unknown, WordCounts, alignment_fingerprint,
     alignment_scores, answer_examples, read_alignments,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -88,6 +89,12 @@ fn in_words(links: &[(u32, u32)]) -> String {
     links.join(" ")
 }
 
+/// Links as pairs of words, counted from 1 as in the data.
+fn in_json(links: &[(u32, u32)]) -> Value {
+    let links: Vec<[u32; 2]> = links.iter().map(|&(i, j)| [i + 1, j + 1]).collect();
+    json!({ "links": links })
+}
+
 impl Kind for MatchingSpec {
     fn read(
         &self,
@@ -124,8 +131,19 @@ impl Kind for MatchingSpec {
             let pair = pairs.pair(i);
             let Some(n) = args.n_best else {
                 matcher.best(&pair);
-                return writeln!(out, "{}", in_words(&matcher.links(&pair)));
+                let links = matcher.links(&pair);
+                return match args.json {
+                    true => write_json(out, &in_json(&links)),
+                    false => writeln!(out, "{}", in_words(&links)),
+                };
             };
+            if args.json {
+                let ranked = matcher.n_best(&pair, n as usize);
+                return write_ranked(
+                    out,
+                    ranked.iter().map(|one| (one.score, in_json(&one.links))),
+                );
+            }
             for (rank, found) in matcher.n_best(&pair, n as usize).iter().enumerate() {
                 writeln!(out, "# {} {}\n{}", rank + 1, found.score, in_words(&found.links))?;
             }

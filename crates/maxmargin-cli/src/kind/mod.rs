@@ -5,6 +5,7 @@ mod binary;
 mod chain;
 pub(crate) mod draw;
 mod factor_graph;
+mod json_lines;
 pub(crate) mod kernel;
 mod loading;
 mod matching;

@@ -3,6 +3,7 @@
 mod tested;
 
 use super::draw::MOST_HEATMAP_LABELS;
+use super::json_lines::{write_one, write_ranked};
 use super::kernel::{kernel, with_kernel};
 use super::options::{check, hamming};
 use super::tested::{Look, Tested};
@@ -156,9 +157,10 @@ impl Kind for MultilabelSpec {
         let shape = self.scoring_shape();
         let start = || self.kernel.as_ref().map(KernelSpec::expander);
         rows::predict(model, args, out, start, |expander, out, row| {
-            let names = |set: &[u32]| -> String {
-                set.iter().map(|&label| model.labels.name(label)).collect::<Vec<_>>().join(",")
+            let names = |set: &[u32]| -> Vec<&str> {
+                set.iter().map(|&label| model.labels.name(label)).collect()
             };
+            let in_json = |set: &[u32]| json!({ "labels": names(set) });
             let mut one = LabelledRows::new();
             one.push(row.pairs(), &[], 1.0)?;
             let one = with_constant(one, &model.attributes);
@@ -171,16 +173,21 @@ impl Kind for MultilabelSpec {
                 let best = scores.n_best(args.n_best.map_or(2, |n| n as usize));
                 if args.confidence {
                     let second = best.get(1).map_or(f64::NEG_INFINITY, |(_, score)| *score);
-                    writeln!(out, "{}\t{}", names(&best[0].0), best[0].1 - second)?;
+                    let (set, margin) = (&best[0].0, best[0].1 - second);
+                    write_one(out, args.json, in_json(set), &names(set).join(","), Some(margin))?;
+                } else if args.json {
+                    write_ranked(out, best.iter().map(|(set, score)| (*score, in_json(set))))?;
                 } else {
                     for (rank, (set, score)) in best.iter().enumerate() {
-                        writeln!(out, "# {} {score}\n{}", rank + 1, names(set))?;
+                        writeln!(out, "# {} {score}\n{}", rank + 1, names(set).join(","))?;
                     }
                 }
                 return Ok(());
             }
             let sets = self.predict(&model.weights, &one, 1)?;
-            sets.iter().try_for_each(|set| Ok(writeln!(out, "{}", names(set))?))
+            sets.iter().try_for_each(|set| {
+                Ok(write_one(out, args.json, in_json(set), &names(set).join(","), None)?)
+            })
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod draw;
 
+use super::json_lines::write_json;
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::tested::{Look, Tested};
@@ -111,8 +112,12 @@ impl Kind for PottsSpec {
         answer_examples(all, args.answering(), out, start, |(workspace, y), i, out| {
             problem.prepare(i, w, workspace);
             problem.decode(i, w, workspace, y);
+            let name = &images.images[i].name;
+            if args.json {
+                return write_json(out, &json!({ "name": name, "labels": y.labels }));
+            }
             let labels: Vec<String> = y.labels.iter().map(u32::to_string).collect();
-            writeln!(out, "{} {}", images.images[i].name, labels.join(" "))
+            writeln!(out, "{name} {}", labels.join(" "))
         })?;
         Ok(data.unknown)
     }

@@ -4,6 +4,7 @@ mod tested;
 
 pub(super) use tested::tested;
 
+use super::json_lines::{write_one, write_ranked};
 use super::kernel::{weighted_attributes, weighted_name};
 use super::{Labelled, Measures, Vocabulary, label_name, largest, of_kind};
 use crate::args::PredictArgs;
@@ -118,18 +119,29 @@ pub(super) fn write_labels(
         let scores = scorer.scores();
         let name = |label: u32| model.labels.name(label);
         let Some(n) = args.n_best else {
-            write!(out, "{}", name(first))?;
-            if args.confidence {
+            let margin = args.confidence.then(|| {
                 let others = (0..).zip(scores).filter(|(label, _)| *label != first);
                 let second = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
-                write!(out, "\t{}", scores[first as usize] - second)?;
-            }
-            return Ok(writeln!(out)?);
+                scores[first as usize] - second
+            });
+            return Ok(write_one(
+                out,
+                args.json,
+                json!({ "label": name(first) }),
+                name(first),
+                margin,
+            )?);
         };
         let mut order: Vec<u32> = (0..scores.len() as u32).collect();
         order.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize]));
-        for (rank, &label) in order.iter().take(n as usize).enumerate() {
-            writeln!(out, "# {} {}\n{}", rank + 1, scores[label as usize], name(label))?;
+        let best = order.iter().take(n as usize);
+        let best = best.map(|&label| (scores[label as usize], name(label)));
+        if args.json {
+            let ranked = best.map(|(score, name)| (score, json!({ "label": name })));
+            return Ok(write_ranked(out, ranked)?);
+        }
+        for (rank, (score, name)) in best.enumerate() {
+            writeln!(out, "# {} {score}\n{name}", rank + 1)?;
         }
         Ok(())
     })

@@ -2,6 +2,7 @@
 
 mod draw;
 
+use super::json_lines::{write_json, write_ranked};
 use super::options::check;
 use super::rows::refuse_sequence_options;
 use super::tested::{Look, Tested};
@@ -170,18 +171,25 @@ impl Kind for TreeSpec {
         let all = people.examples.len();
         answer_examples(all, args.answering(), out, start, |(workspace, y), i, out| {
             let (step, left, top) = people.frames[i];
+            let place = |state: &State| {
+                let (x, y) = (f64::from(state.x), f64::from(state.y));
+                [left + step * x, top + step * y]
+            };
+            let in_json = |states: &[State]| json!({ "places": states.iter().map(place).collect::<Vec<_>>() });
             let write = |out: &mut dyn Write, states: &[State]| {
-                let place = |state: &State| {
-                    let (x, y) = (f64::from(state.x), f64::from(state.y));
-                    format!("{:.2},{:.2}", left + step * x, top + step * y)
-                };
-                let places: Vec<String> = states.iter().map(place).collect();
+                let places = states.iter().map(place);
+                let places: Vec<String> = places.map(|[x, y]| format!("{x:.2},{y:.2}")).collect();
                 writeln!(out, "{}", places.join("\t"))
             };
             let Some(n) = args.n_best else {
                 problem.decode(i, w, workspace, y);
-                return write(out, y);
+                return if args.json { write_json(out, &in_json(y)) } else { write(out, y) };
             };
+            if args.json {
+                let ranked = problem.n_best(i, w, n as usize);
+                let ranked = ranked.iter().map(|one| (one.score, in_json(&one.states)));
+                return write_ranked(out, ranked);
+            }
             for (rank, found) in problem.n_best(i, w, n as usize).iter().enumerate() {
                 writeln!(out, "# {} {}", rank + 1, found.score)?;
                 write(out, &found.states)?;

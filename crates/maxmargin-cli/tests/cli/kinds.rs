@@ -1,6 +1,7 @@
 //! Models of all kinds, from training to predictions.
 
 use crate::common::{Desk, examples};
+use serde_json::Value;
 
 /// Six rows with two labels, in LIBSVM's layout.
 const PAIRS: &str = "\
@@ -403,4 +404,69 @@ fn labels_have_constant_weights_unless_they_are_left_out() {
     let refused = desk.run("train sets.svm --bias 2 -o y.model");
     assert!(refused.transcript().contains("--bias of a multi-label model is 0 or 1, not 2"));
     assert_ne!(refused.code, 0);
+}
+
+/// The same answers as in text, one object a line, for every kind of model.
+#[test]
+fn answers_in_json_say_what_the_text_says() {
+    let desk = desk();
+    for (data, key, options) in [
+        ("pets.crf", "labels", "--n-best 2"),
+        ("pairs.svm", "label", "--n-best 2"),
+        ("three.svm", "label", "--n-best 2"),
+        ("sets.svm", "labels", "--n-best 2"),
+        ("graphs.jsonl", "states", "--n-best 2"),
+        ("regions.txt", "labels", ""),
+        ("links.tsv", "links", "--n-best 2"),
+        ("people.tsv", "places", "--n-best 2"),
+    ] {
+        desk.run(&format!("train {data} -q -o any.model")).ok();
+        let predict = |options: &str| desk.run(&format!("predict any.model {data} {options}")).ok();
+        let lines = |options: &str| -> Vec<Value> {
+            let text = predict(options).stdout;
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let best = lines("--json");
+        // Letters and digits of both layouts, without their punctuation.
+        let bare =
+            |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+        let in_json: String = best.iter().map(flat).collect();
+        if key != "places" {
+            assert_eq!(bare(&in_json), bare(&predict("").stdout), "{data}");
+        }
+        assert!(best.iter().all(|line| line.get(key).is_some()), "{data}: {best:?}");
+        if options.is_empty() {
+            continue;
+        }
+        let ranked = lines(&format!("--json {options}"));
+        assert_eq!(ranked.len(), best.len(), "{data}");
+        for (ranked, best) in ranked.iter().zip(&best) {
+            let ranked = ranked["n_best"].as_array().unwrap();
+            assert_eq!(ranked[0][key], best[key], "{data}");
+            let scores: Vec<f64> =
+                ranked.iter().map(|one| one["score"].as_f64().unwrap()).collect();
+            assert!(scores.is_sorted_by(|a, b| a >= b), "{data}: {scores:?}");
+        }
+    }
+    for (data, margins) in [("pets.crf", 3), ("three.svm", 1), ("sets.svm", 1), ("graphs.jsonl", 1)]
+    {
+        desk.run(&format!("train {data} -q -o any.model")).ok();
+        let text = desk.run(&format!("predict any.model {data} --json --confidence")).ok().stdout;
+        let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let confidence = &first["confidence"];
+        let count = confidence.as_array().map_or(usize::from(confidence.is_f64()), Vec::len);
+        assert_eq!(count, margins, "{data}: {first}");
+    }
+    let refused = desk.run("predict any.model pets.crf --json --columns");
+    assert_eq!(refused.code, 2, "{}", refused.transcript());
+}
+
+/// All strings and numbers of a value, one after the other.
+fn flat(value: &Value) -> String {
+    match value {
+        Value::Array(items) => items.iter().map(flat).collect(),
+        Value::Object(fields) => fields.values().map(flat).collect(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

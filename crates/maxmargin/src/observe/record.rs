@@ -84,7 +84,7 @@ pub struct Record {
 /// ```
 /// # use maxmargin::doc::toy;
 /// use maxmargin::observe::{Control, Event};
-/// use maxmargin::{Settings, Trainer};
+/// use maxmargin::{Settings, Solver, Trainer};
 ///
 /// let mut watch = |event: Event<'_>| {
 ///     if let Event::Pass { record, .. } = event {
@@ -94,7 +94,8 @@ pub struct Record {
 ///     }
 ///     Control::Continue
 /// };
-/// Trainer::new(Settings::default()).observe(&mut watch).train(&toy())?;
+/// let settings = Settings { method: Solver::BlockCoordinate.into(), ..Settings::default() };
+/// Trainer::new(settings).observe(&mut watch).train(&toy())?;
 /// # Ok::<(), maxmargin::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -1,5 +1,6 @@
 //! Labels for new sequences.
 
+use super::super::json_lines::{write_json, write_ranked};
 use super::Vocabulary;
 use crate::args::{PredictArgs, RulesName};
 use anyhow::{Result, bail};
@@ -8,6 +9,7 @@ use maxmargin_io::{
     Asked, ChainPredictor, ChainSpec, Format, LabelRule, Mapping, Model, ReadSequences as _,
     Unknown, answer_sequences, write_predictions,
 };
+use serde_json::json;
 use std::io::{self, Write};
 
 /// Labels sequences in the order of the data; returns what was not known.
@@ -68,6 +70,9 @@ fn write_answer(
         None => write_predictions(out, format, labels.iter().copied()),
     };
     let name = |label: &u32| names[*label as usize];
+    if args.json {
+        return write_in_json(decoder, name, args, out);
+    }
     if let Some(n) = args.n_best {
         for (rank, path) in decoder.n_best(n as usize).iter().enumerate() {
             writeln!(out, "# {} {}", rank + 1, path.score)?;
@@ -86,6 +91,26 @@ fn write_answer(
     }
     let labels: Vec<&str> = decoder.labels().iter().map(name).collect();
     write(out, &labels)
+}
+
+/// Writes the labels of the sequence that a decoder has taken up, as JSON.
+fn write_in_json<'n>(
+    decoder: &mut ChainDecoder<'_>,
+    name: impl Fn(&u32) -> &'n str,
+    args: &PredictArgs,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let in_json =
+        |labels: &[u32]| json!({ "labels": labels.iter().map(&name).collect::<Vec<_>>() });
+    if let Some(n) = args.n_best {
+        let paths = decoder.n_best(n as usize);
+        return write_ranked(out, paths.iter().map(|path| (path.score, in_json(&path.labels))));
+    }
+    let mut answer = in_json(decoder.labels());
+    if args.confidence {
+        answer["confidence"] = json!(decoder.margins());
+    }
+    write_json(out, &answer)
 }
 
 /// Stands for a label that is to be predicted.

@@ -5,9 +5,9 @@
 //! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
 //! (see `staged.rs`). Where all examples share few features, and where oracle calls take very long, it exhausts
 //! remembered corners between calls (`exhaust.rs`), because visits alone may take hundreds of times the calls.
-//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from calls that nothing disturbed. This and the cache rule `auto` are the only places
-//! where time can steer a run; the choice is kept with the model, and the same settings given by name make
-//! the same bits.
+//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from
+//! calls that nothing disturbed. This and the cache rule `auto` are the only places where time can steer a run;
+//! the choice is kept with the model, and the same settings given by name make the same bits.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
