@@ -92,7 +92,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     >>> y = [{"red"}, {"round"}, {"red", "round"}]
     >>> soft = MultilabelSVM(lam=0.1, training="soft", rho=0.01, tol=0.001).fit(X, y)
-    >>> soft.certificate_.dual <= soft.soft_["hard_objective"]
+    >>> soft.soft_["hard_objective"] <= soft.certificate_.primal
     True
     """
 

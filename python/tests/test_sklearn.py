@@ -96,7 +96,7 @@ def test_a_warm_start_on_other_data_is_a_cold_one(sequences):
 def test_multiclass_agrees_with_crammer_and_singer_of_liblinear():
     X, y = load_digits(return_X_y=True)
     X = X / 16.0
-    ours = MulticlassSVM(C=1.0, tol=1e-4, fit_intercept=False).fit(X, y)
+    ours = MulticlassSVM(C=1.0, tol=1e-4, fit_intercept=False, standardise=False).fit(X, y)
     theirs = LinearSVC(
         C=1.0, multi_class="crammer_singer", tol=1e-6, fit_intercept=False, max_iter=100_000
     ).fit(X, y)

