@@ -27,7 +27,7 @@ pub(crate) use soft::{SoftArgs, TrainingName};
 use clap::{Args, Parser, Subcommand};
 use maxmargin::CheckpointEvery;
 use maxmargin_io::Format;
-use parse::{checkpoint_every, whole_number};
+use parse::{checkpoint_every, data_parser, whole_number};
 use std::path::PathBuf;
 
 /// Structured SVMs by Frank-Wolfe methods, with a certificate of how good the training is.
@@ -104,19 +104,20 @@ pub(crate) struct DemoArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
     /// Training data
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// Where to write the model
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: Option<PathBuf>,
     /// Data to test the model on
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", value_parser = data_parser())]
     pub(crate) test: Option<String>,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     /// Data to measure the error on at every gap check, to stop early by with `--patience` and to
     /// choose lambda by with `--lambda auto` [default for these: a tenth of the training data]
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", value_parser = data_parser())]
     pub(crate) validation: Option<String>,
     /// Start from a model trained on the same data, at this or another lambda
     #[arg(long, value_name = "MODEL")]
@@ -176,6 +177,7 @@ pub(crate) struct VerifyArgs {
     /// A model file
     pub(crate) model: PathBuf,
     /// The data it was trained on
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]
@@ -203,6 +205,7 @@ pub(crate) struct DumpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
     /// Sequences or rows
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// Where to write the compact file; all verbs take it in place of the data
     pub(crate) output: PathBuf,

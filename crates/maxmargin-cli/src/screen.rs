@@ -10,7 +10,7 @@ mod words;
 pub use ctrl_c::on_ctrl_c;
 pub(crate) use ctrl_c::{Interrupted, exit_status};
 pub(crate) use live::{clear, print_above};
-pub(crate) use words::{folded, wrapped};
+pub(crate) use words::{folded, harmless, harmless_name, wrapped};
 
 use activity::Activity;
 use maxmargin::observe::{Control, Event, Observer};

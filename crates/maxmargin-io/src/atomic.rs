@@ -41,6 +41,7 @@ const LINKS: usize = 40;
 /// * A new file has the permissions of any other new file (those of the umask); an existing one
 ///   keeps its own. A file that is read-only stays as it is.
 /// * If `path` is a symbolic link, the file it points to is written, and the link stays.
+/// * A process that is killed leaves its temporary file behind. The next one that writes the same file removes it.
 /// * What is no regular file, such as `/dev/stdout` or a pipe, cannot be replaced and is written to
 ///   directly.
 ///
@@ -102,8 +103,11 @@ pub fn atomic_write<T, E: From<SaveError>>(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    let prefix = prefix_of(&target);
+    clear_leftovers(folder, &prefix);
+    let prefix = format!("{prefix}{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".maxmargin-").suffix(".tmp");
+    builder.prefix(&prefix).suffix(SUFFIX);
     let usual = usual_permissions();
     if let Some(usual) = &usual {
         builder.permissions(usual.clone());
@@ -121,6 +125,44 @@ pub fn atomic_write<T, E: From<SaveError>>(
     temporary.persist(&target).map_err(|error| fail(error.error))?;
     sync_folder(folder);
     Ok(result)
+}
+
+/// How the names of temporary files end.
+const SUFFIX: &str = ".tmp";
+
+/// How the names of all temporary files for a target begin. The number of the process comes next.
+fn prefix_of(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default();
+    format!(".maxmargin-{:016x}-", xxhash_rust::xxh3::xxh3_64(name.as_encoded_bytes()))
+}
+
+/// Removes the temporary files that killed processes have left for the same target. What cannot be removed stays:
+/// it is in nobody's way.
+fn clear_leftovers(folder: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_suffix(SUFFIX));
+        let process = rest.and_then(|rest| rest.split_once('-')?.0.parse().ok());
+        if process.is_some_and(|process| has_ended(process, &entry)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether the process that has made a temporary file is known to have ended.
+#[cfg(target_os = "linux")]
+fn has_ended(process: u32, _: &fs::DirEntry) -> bool {
+    Path::new("/proc/self").exists() && !Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// Elsewhere only time tells: nothing takes a day to write.
+#[cfg(not(target_os = "linux"))]
+fn has_ended(process: u32, entry: &fs::DirEntry) -> bool {
+    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+    let modified = entry.metadata().and_then(|found| found.modified()).ok();
+    let age = modified.and_then(|modified| modified.elapsed().ok());
+    process != std::process::id() && age.is_some_and(|age| age > DAY)
 }
 
 /// The file that a chain of symbolic links leads to, whether it exists or not.

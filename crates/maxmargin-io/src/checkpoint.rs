@@ -4,7 +4,8 @@ use crate::atomic::{SaveError, atomic_write};
 use maxmargin::{Checkpoint, CheckpointError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -51,14 +52,28 @@ pub fn load_checkpoint<T: DeserializeOwned>(
     path: impl AsRef<Path>,
 ) -> Result<(Checkpoint<'static>, T), CheckpointFileError> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path)
-        .map_err(|reason| CheckpointFileError::Read { path: path.into(), reason })?;
+    let bytes =
+        read(path).map_err(|reason| CheckpointFileError::Read { path: path.into(), reason })?;
     let checkpoint = Checkpoint::from_bytes(&bytes)
         .map_err(|reason| CheckpointFileError::Content { path: path.into(), reason })?;
     let note = serde_json::from_str(checkpoint.note())
         .map_err(|reason| CheckpointFileError::Note { path: path.into(), reason })?;
     Ok((checkpoint, note))
 }
+
+/// The content of a file; of an endless one, such as a device, no more than its head.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut bytes)?;
+    if !matches!(Checkpoint::from_bytes(&bytes), Err(CheckpointError::Foreign)) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Bytes that tell whether a file is a checkpoint.
+const HEAD: u64 = 64;
 
 /// What is wrong with a checkpoint file. The message names the file.
 ///

@@ -84,6 +84,16 @@ pub enum DataError {
         /// What the decompressor says.
         error: io::Error,
     },
+    /// So many blank lines or comments come first that nobody can tell what the input is.
+    #[error(
+        "{file}: no data in its first {bytes} bytes, only blank lines or comments; is this the right file?"
+    )]
+    NothingYet {
+        /// The input.
+        file: String,
+        /// How many bytes were looked at.
+        bytes: usize,
+    },
     /// Something else was expected in a line.
     #[error("{place}: expected {expected}, found {found}")]
     Syntax {

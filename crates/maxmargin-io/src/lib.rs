@@ -70,6 +70,7 @@ pub mod ocr;
 mod origin;
 mod outcome;
 mod path_file;
+mod path_text;
 mod pieces;
 mod pose;
 mod predict;
@@ -130,6 +131,7 @@ pub use names::Names;
 pub use origin::Origin;
 pub use outcome::{Outcome, SoftOutcome, SoftRounds};
 pub use path_file::{FromPath, PathFile, PathMeta};
+pub use path_text::{path_of, path_text};
 pub use pieces::Pieces;
 pub use pose::{
     Joint, Pose, PoseKinds, PoseSimulation, SimulatedPoses, lsp_joints, lsp_parents, lsp_torso,

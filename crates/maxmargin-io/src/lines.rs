@@ -15,6 +15,17 @@ const BUFFER: usize = 1 << 16;
 /// What standard input is called.
 const STDIN: &str = "<stdin>";
 
+/// Lines are looked at ahead of time to find out what they are. Blank lines and comments may come first, but no
+/// more than this many bytes of them: a small packed file can hold any number of blank lines. A few lines may be
+/// as long as they like.
+const MOST_AHEAD: usize = 16 << 20;
+const FEW_LINES: usize = 200;
+
+/// The memory that a line takes while it waits, roughly.
+fn size_ahead(line: &str) -> usize {
+    line.len() + size_of::<String>()
+}
+
 /// The lines of an input, one at a time; never more than a few of them are in memory.
 ///
 /// * gzip data is recognised by its first two bytes, whatever the file is called, and may have
@@ -45,6 +56,8 @@ pub struct Lines {
     held: bool,
     /// Lines that were looked at but not given out yet.
     ahead: VecDeque<String>,
+    /// How many bytes these take, roughly.
+    ahead_bytes: usize,
     limit: usize,
     /// Whether a byte order mark may come first.
     may_have_mark: bool,
@@ -169,6 +182,7 @@ impl Lines {
             number: 0,
             held: false,
             ahead: VecDeque::new(),
+            ahead_bytes: 0,
             limit: Self::LIMIT,
             may_have_mark: true,
         }
@@ -193,6 +207,7 @@ impl Lines {
             self.number -= 1;
         }
         self.may_have_mark = self.number == 0 && self.ahead.is_empty();
+        self.ahead_bytes = 0;
         let mut text = Vec::new();
         for line in self.ahead.drain(..) {
             text.extend_from_slice(line.as_bytes());
@@ -239,7 +254,10 @@ impl Lines {
         }
         let spare = std::mem::take(&mut self.line);
         let next = match self.ahead.pop_front() {
-            Some(line) => Some(line),
+            Some(line) => {
+                self.ahead_bytes = self.ahead_bytes.saturating_sub(size_ahead(&line));
+                Some(line)
+            }
             None => self.fetch(spare, self.number + 1)?,
         };
         let Some(line) = next else { return Ok(false) };
@@ -299,7 +317,7 @@ impl Lines {
     /// The line `offset` lines after the current one (1 is the next), without going there.
     ///
     /// # Errors
-    /// As [`advance`](Self::advance).
+    /// As [`advance`](Self::advance); and [`DataError::NothingYet`] for more text than anyone has to look at.
     ///
     /// ```
     /// let mut lines = maxmargin_io::Lines::from_reader("example", "1\n2".as_bytes())?;
@@ -311,9 +329,16 @@ impl Lines {
     /// ```
     pub fn peek(&mut self, offset: usize) -> Result<Option<&str>, DataError> {
         while self.ahead.len() < offset {
+            if self.ahead.len() >= FEW_LINES && self.ahead_bytes > MOST_AHEAD {
+                let (file, bytes) = (self.file.clone(), MOST_AHEAD);
+                return Err(DataError::NothingYet { file, bytes });
+            }
             let number = self.number + self.ahead.len() as u64 + 1;
             match self.fetch(String::new(), number)? {
-                Some(line) => self.ahead.push_back(line),
+                Some(line) => {
+                    self.ahead_bytes += size_ahead(&line);
+                    self.ahead.push_back(line);
+                }
                 None => return Ok(None),
             }
         }

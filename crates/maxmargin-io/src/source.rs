@@ -1,7 +1,7 @@
 //! What a DATA argument means.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::builtin::{Builtin, Part, builtin, builtins};
 use crate::chunking::ConllReader;
@@ -12,6 +12,7 @@ use crate::factor_graph::FactorGraphReader;
 use crate::format::Format;
 use crate::guess::guess_format;
 use crate::lines::Lines;
+use crate::path_text::path_of;
 use crate::reader::{ReadSequences, open_reader, open_row_reader};
 use crate::suggest::suggest;
 use crate::template::Template;
@@ -65,9 +66,9 @@ impl Source {
         if text == "-" {
             return Ok(Self::Stdin);
         }
-        let path = Path::new(text);
+        let path = path_of(text);
         if text.contains(std::path::is_separator) {
-            return Ok(Self::File(path.into()));
+            return Ok(Self::File(path));
         }
         // A folder cannot hold data: one that happens to be called like a built-in data set does
         // not stand in its way.
@@ -75,7 +76,7 @@ impl Source {
             return Ok(builtin);
         }
         if path.exists() {
-            return Ok(Self::File(path.into()));
+            return Ok(Self::File(path));
         }
         let names: Vec<&str> = builtins().iter().map(|builtin| builtin.name).collect();
         let known = format!("{}, each with :train or :test", names.join(", "));
@@ -201,10 +202,10 @@ impl Source {
     pub fn resolve_part(text: &str) -> Result<(Self, Option<String>), DataError> {
         if let Some((file, part)) = text.rsplit_once(':')
             && !part.is_empty()
-            && !Path::new(text).exists()
-            && Path::new(file).is_file()
+            && !path_of(text).exists()
+            && path_of(file).is_file()
         {
-            return Ok((Self::File(file.into()), Some(part.to_owned())));
+            return Ok((Self::File(path_of(file)), Some(part.to_owned())));
         }
         Ok((Self::resolve(text)?, None))
     }

@@ -1,5 +1,6 @@
 //! What kind of model a file holds, and where its weights lie.
 
+mod count;
 mod groups;
 mod kernel;
 mod soft;
@@ -347,15 +348,7 @@ impl Spec {
                     None => Ok(()),
                 }
             }
-            Self::Tree(spec) if spec.kinds.is_some() != spec.simulation.is_some() => {
-                Err(ModelError::content("kinds of joints and simulation come together"))
-            }
-            Self::Tree(spec) => match &spec.kinds {
-                Some(kinds) if kinds.try_shape(spec.shape.unit()).as_ref() != Some(&spec.shape) => {
-                    Err(ModelError::content("the kinds of joints are not those of the tree"))
-                }
-                _ => Ok(()),
-            },
+            Self::Tree(spec) => spec.check(),
             _ => Ok(()),
         }
     }

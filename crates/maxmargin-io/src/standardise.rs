@@ -114,6 +114,11 @@ impl Scaling {
         &self.factors
     }
 
+    /// Whether every factor can be multiplied by and divided by.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.factors.iter().all(|factor| *factor > 0.0 && factor.is_normal())
+    }
+
     /// How many times the size of the smallest attribute the largest one has.
     pub fn ratio(&self) -> f64 {
         let least = self.factors.iter().copied().fold(f64::INFINITY, f64::min);
@@ -155,7 +160,8 @@ impl Scaling {
     pub fn apply(&self, examples: &Examples) -> Option<Examples> {
         let scaled = |(attribute, value): (u32, f64)| {
             let factor = self.factors.get(attribute as usize).copied().unwrap_or(1.0);
-            (attribute, value * factor)
+            // Only factors that were tampered with lead beyond the largest number.
+            (attribute, (value * factor).clamp(f64::MIN, f64::MAX))
         };
         const VALID: &str = "it was valid before, and factors are finite";
         match examples {

@@ -85,6 +85,10 @@ impl TryFrom<Stored> for Template {
     fn try_from(stored: Stored) -> Result<Self, DataError> {
         const FILE: &str = "the template of the model";
         let Stored { lines, columns, built_in } = stored;
+        if columns.is_some_and(|columns| columns > FURTHEST) {
+            let why = format!("it is for more than {FURTHEST} columns");
+            return Err(DataError::Columns { file: FILE.to_owned(), why });
+        }
         if let Some(built_in) = built_in {
             let all = columns.unwrap_or(0);
             let rules = ColumnRules::restore(built_in, &lines, all)
@@ -96,6 +100,9 @@ impl TryFrom<Stored> for Template {
         Ok(Self { columns, ..Self::parse(lines, false)? })
     }
 }
+
+/// The furthest row and column that a template may look at.
+const FURTHEST: usize = 1_000_000;
 
 /// A piece of an attribute's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -343,6 +350,12 @@ fn pieces(lines: &Lines, line: &str) -> Result<Vec<Piece>, DataError> {
         let numbers = inside[..close].split_once(',').and_then(|(row, column)| {
             Some((row.trim().parse::<isize>().ok()?, column.trim().parse::<usize>().ok()?))
         });
+        let far = |(row, column): (isize, usize)| row.unsigned_abs().max(column) > FURTHEST;
+        if numbers.is_some_and(far) {
+            let expected = format!("a row and a column of at most {FURTHEST}");
+            let end = (start + OPEN.len() + close + 1).min(line.len());
+            return Err(lines.unexpected(start, expected, &line[start..end]));
+        }
         let Some((row, column)) = numbers.filter(|_| close < inside.len()) else {
             let end = (start + OPEN.len() + close + 1).min(line.len());
             let expected = "%x[row,column] with two whole numbers";

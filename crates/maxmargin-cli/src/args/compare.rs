@@ -1,6 +1,6 @@
 //! Options of `maxmargin compare`.
 
-use super::parse::{format_parser, number, whole_number};
+use super::parse::{data_parser, format_parser, number, whole_number};
 use super::{ModelArgs, TalkArgs};
 use clap::Args;
 use maxmargin_io::Format;
@@ -10,9 +10,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Training data
+    #[arg(value_parser = data_parser())]
     pub data: String,
     /// Data to measure the test error on, at every gap check
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", value_parser = data_parser())]
     pub test: Option<String>,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]

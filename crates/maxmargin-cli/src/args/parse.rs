@@ -1,8 +1,8 @@
 //! Values of options: from text to numbers, names and limits.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser as _};
 use maxmargin::CheckpointEvery;
-use maxmargin_io::{Format, Measure};
+use maxmargin_io::{Format, Measure, path_text};
 
 /// A parser that offers `names` in help and errors and gives the value with that name.
 pub(super) fn named<T>(
@@ -21,6 +21,11 @@ where
 /// Reads the name of a format.
 pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// Reads a DATA argument, whose path need not be UTF-8.
+pub(super) fn data_parser() -> impl clap::builder::TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|argument| path_text(&argument))
 }
 
 pub(super) fn measure_parser() -> impl clap::builder::TypedValueParser<Value = Measure> {

@@ -1,6 +1,6 @@
 //! The options of paths, and of models taken out of them.
 
-use super::parse::{format_parser, named, number, whole_number};
+use super::parse::{data_parser, format_parser, named, number, whole_number};
 use super::{ModelArgs, TalkArgs};
 use clap::Args;
 use maxmargin::GridStart;
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct PathArgs {
     /// Training data
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// The duality gap that is guaranteed at every lambda
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "GAP", default_value_t = 0.1)]
@@ -31,7 +32,7 @@ pub(crate) struct PathArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER", requires = "grid")]
     pub(crate) lambda_max: Option<f64>,
     /// Data to measure the error of each breakpoint on, and to find the best lambda by
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", value_parser = data_parser())]
     pub(crate) validation: Option<String>,
     /// Where to write the whole path; `maxmargin pick` takes models out of it, at any lambda
     #[arg(short, long, value_name = "PATH")]
@@ -71,7 +72,7 @@ pub(crate) struct PickArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) lambda: Option<f64>,
     /// Data on which to choose the lambda with the least error
-    #[arg(long, value_name = "DATA", conflicts_with = "lambda")]
+    #[arg(long, value_name = "DATA", value_parser = data_parser(), conflicts_with = "lambda")]
     pub(crate) validation: Option<String>,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT", requires = "validation")]

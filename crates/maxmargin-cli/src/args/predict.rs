@@ -1,7 +1,7 @@
 //! Options of the verbs that predict.
 
 use super::Pictures;
-use super::parse::{format_parser, named, whole_number};
+use super::parse::{data_parser, format_parser, named, whole_number};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
 use maxmargin_io::{Answering, Format};
@@ -12,6 +12,7 @@ pub(crate) struct PredictArgs {
     /// A model file
     pub(crate) model: PathBuf,
     /// Data to label; labels in it are not looked at, unless --keep-labels is given
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// Write the N best labellings of each sequence, each under a line `# rank score`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,6 +74,7 @@ pub(crate) struct EvaluateArgs {
     /// A model file
     pub(crate) model: PathBuf,
     /// Labelled data
+    #[arg(value_parser = data_parser())]
     pub(crate) data: String,
     /// Layout of the data, where it cannot be told from the data
     #[arg(long, value_parser = format_parser(), value_name = "FORMAT")]

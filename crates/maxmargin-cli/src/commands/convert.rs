@@ -4,13 +4,12 @@ use crate::args::ConvertArgs;
 use crate::screen::Screen;
 use crate::{kind, output};
 use anyhow::Result;
-use maxmargin_io::{read_by_name, save_converted};
-use std::path::Path;
+use maxmargin_io::{path_of, read_by_name, save_converted};
 use std::process::ExitCode;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode> {
     let path = args.output.as_path();
-    output::check([Path::new(&args.data)], [path])?;
+    output::check([&*path_of(&args.data)], [path])?;
     let screen = Screen::new(args.quiet);
     screen.reading(&args.data);
     let data = read_by_name(kind::open_data(args)?)?;

@@ -3,6 +3,7 @@
 use crate::args::DumpArgs;
 use crate::kind::kernel::{in_words, support_size};
 use crate::kind::{self, LargestWeights, kind_of};
+use crate::screen::harmless_name;
 use anyhow::Result;
 use maxmargin::Solver;
 use maxmargin_io::Model;
@@ -24,7 +25,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     let (meta, c, t) = (&model.meta, &model.meta.certificate, &model.meta.totals);
     let mut text = String::new();
     let mut row = |what: &str, value: String| {
-        let _ = writeln!(text, "{what:<14}{value}");
+        let _ = writeln!(text, "{what:<14}{}", harmless_name(&value));
     };
     row(
         "model",
@@ -94,17 +95,18 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
         ),
     );
     if let Some(choice) = &meta.choice {
-        let _ = writeln!(text, "{:<14}{}", "chosen", choice.reason);
+        let _ = writeln!(text, "{:<14}{}", "chosen", harmless_name(&choice.reason));
     }
     for (label, features) in &weights.labels {
-        let _ = writeln!(text, "\n{} {label}", weights.heading);
+        let _ = writeln!(text, "\n{} {}", weights.heading, harmless_name(label));
         for (name, weight) in features {
-            let _ = writeln!(text, "{weight:>12.6}  {name}");
+            let _ = writeln!(text, "{weight:>12.6}  {}", harmless_name(name));
         }
     }
     if let Some(pairs) = weights.pairs.as_ref().filter(|pairs| !pairs.weights.is_empty()) {
         let _ = writeln!(text, "\n{}", pairs.name);
         for (from, to, weight) in &pairs.weights {
+            let (from, to) = (harmless_name(from), harmless_name(to));
             let _ = writeln!(text, "{weight:>12.6}  {from} {} {to}", pairs.between);
         }
     }

@@ -9,13 +9,12 @@ use crate::output;
 use crate::report::{self, Sources};
 use crate::screen::Screen;
 use anyhow::Result;
-use maxmargin_io::LabelRule;
-use std::path::Path;
+use maxmargin_io::{LabelRule, path_of};
 use std::process::ExitCode;
 
 pub(super) fn run(args: &EvaluateArgs) -> Result<ExitCode> {
     let report = args.report.as_deref();
-    output::check([args.model.as_path(), Path::new(&args.data)], report)?;
+    output::check([args.model.as_path(), &*path_of(&args.data)], report)?;
     let screen = Screen::new(false);
     screen.reading(&args.data);
     let model = kind::load_for(&args.model, args.inference)?;

@@ -29,7 +29,7 @@ mod validation;
 mod verify;
 
 use crate::args::Command;
-use crate::screen::print_above;
+use crate::screen::{harmless, print_above};
 use anyhow::Result;
 use serde::Serialize;
 use std::io::Write as _;
@@ -58,11 +58,16 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    print(&text)
+    write_out(&text)
 }
 
-/// Prints text to standard output.
+/// Prints text for people to standard output.
 pub fn print(text: &str) -> Result<()> {
+    write_out(&harmless(text))
+}
+
+/// Writes text to standard output as it is.
+pub(crate) fn write_out(text: &str) -> Result<()> {
     print_above(|| {
         let mut out = std::io::stdout().lock();
         out.write_all(text.as_bytes())?;

@@ -6,14 +6,13 @@ use crate::kind::{self, kind_of};
 use crate::output;
 use crate::screen::Screen;
 use anyhow::Result;
-use maxmargin_io::{Model, Unknown, atomic_write};
+use maxmargin_io::{Model, Unknown, atomic_write, path_of};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
-    output::check([&args.model, Path::new(&args.data)], args.output.as_deref())?;
+    output::check([args.model.as_path(), &*path_of(&args.data)], args.output.as_deref())?;
     let model = kind::load_for(&args.model, args.inference)?;
     let screen = Screen::new(args.quiet);
     // Labels that go to the terminal show by themselves that there is progress.
@@ -24,6 +23,9 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
     }
     let unknown = match &args.output {
         Some(path) => atomic_write(path, |to| label(&model, args, &mut Counted(to))),
+        None if io::stdout().is_terminal() => {
+            label(&model, args, &mut Counted(Harmless(BufWriter::new(io::stdout()))))
+        }
         None => label(&model, args, &mut Counted(BufWriter::new(io::stdout()))),
     }?;
     screen.done();
@@ -32,6 +34,22 @@ pub(super) fn run(args: &PredictArgs) -> Result<ExitCode> {
         screen.say(text.trim_end());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps labels of strangers from acting on a terminal: control characters but line ends and tabs become `?`.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_plain = |byte: u8| !byte.is_ascii_control() || matches!(byte, b'\n' | b'\t');
+        let clean: Vec<u8> =
+            bytes.iter().map(|&byte| if is_plain(byte) { byte } else { b'?' }).collect();
+        self.0.write(&clean)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Lines that were written so far.

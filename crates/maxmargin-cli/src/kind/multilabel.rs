@@ -42,6 +42,9 @@ pub(super) const KNOWN: [&str; 11] = [
     "--training",
 ];
 
+/// With more labels, the pairs alone have more weights than any model may have.
+const MOST_COMPLETE: usize = 32_768;
+
 pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> {
     check(args, "multilabel", &KNOWN)?;
     if let Some(count) = args.frequent_labels {
@@ -56,6 +59,11 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> 
     let shape = match pairs {
         Pairs::None => MultilabelShape::independent(labels, attributes),
         Pairs::Tree => MultilabelShape::tree(labels, attributes, &data.rows),
+        Pairs::Complete if labels > MOST_COMPLETE => bail!(
+            "too many weights: {labels} labels have {} pairs\nhint: --pairs tree has a weight for few of them, \
+             and --frequent-labels N keeps the most frequent labels",
+            labels as u128 * (labels as u128 - 1) / 2
+        ),
         Pairs::Complete => MultilabelShape::complete(labels, attributes),
     };
     let loss = hamming(args, &data.labels, true)?;

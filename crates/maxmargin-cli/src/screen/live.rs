@@ -6,7 +6,7 @@
 
 use super::activity::Activity;
 use super::ctrl_c;
-use super::words::{COLUMNS, painted};
+use super::words::{COLUMNS, harmless, painted};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ pub(crate) fn clear() {
 
 /// Writes text to standard error, above the live line. The text ends a line.
 pub(super) fn say(text: &str) -> io::Result<()> {
-    let text = painted(text, is_coloured());
+    let text = painted(&harmless(text), is_coloured()).into_owned();
     line().write(&text)
 }
 

@@ -36,6 +36,35 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     short
 }
 
+/// The text with characters that only show up by what they do to a terminal, or to the order of the others, spelt
+/// out: names come from files that anyone may have written. Line ends and tabs stay.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    spelt_out(text, is_harmful)
+}
+
+/// A name that is to stay in its line: line ends and tabs are spelt out as well.
+pub(crate) fn harmless_name(name: &str) -> Cow<'_, str> {
+    spelt_out(name, char::is_control)
+}
+
+fn spelt_out(text: &str, is_harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::new();
+    for c in text.chars() {
+        match is_harmful(c) {
+            true => clean.extend(c.escape_debug()),
+            false => clean.push(c),
+        }
+    }
+    Cow::Owned(clean)
+}
+
 /// A whole number of seconds, for people.
 pub(super) fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0) as u64;
@@ -127,6 +156,13 @@ mod tests {
         assert_eq!(duration(f64::NAN), "0 s");
         let rough = [0.0, 0.2, 120.0, 121.0, 7200.0, 7201.0].map(rough_duration);
         assert_eq!(rough, ["0 s", "1 s", "120 s", "3 min", "120 min", "3 h"]);
+    }
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_spelt_out() {
+        assert_eq!(harmless("plain ä\n\tnext"), "plain ä\n\tnext");
+        assert_eq!(harmless("a\u{1b}[2Jb\rc\u{9b}\u{202e}d"), "a\\u{1b}[2Jb\\rc\\u{9b}\\u{202e}d");
+        assert_eq!(harmless_name("one\ntwo\tthree"), "one\\ntwo\\tthree");
     }
 
     #[test]

@@ -11,6 +11,10 @@ use crate::lines::Lines;
 use crate::number::parse_index;
 use crate::write_error::WriteError;
 
+/// Every word can be linked to every word of the other sentence, and each candidate has features of its own: with
+/// more candidates, one line of text would take gigabytes.
+const MOST_CANDIDATES: usize = 1 << 22;
+
 /// A sentence and its translation, in words, with links between these.
 ///
 /// ```
@@ -148,6 +152,14 @@ impl AlignmentReader {
             if words.is_empty() {
                 return Err(self.lines.unexpected(*at, "a sentence of at least one word", text));
             }
+        }
+        let (rows, columns) = (into.source.len(), into.target.len());
+        if rows.saturating_mul(columns) > MOST_CANDIDATES {
+            let found = format!("{rows} and {columns} words");
+            let expected = format!(
+                "at most {MOST_CANDIDATES} pairs of a source and a target word (split the sentences)"
+            );
+            return Err(DataError::Syntax { place: self.lines.place(0), expected, found });
         }
         into.line = self.lines.number();
         into.links.clear();

@@ -126,6 +126,26 @@ mod unix {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn what_killed_processes_have_left_is_cleared_by_the_next_with_the_same_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let prefix = prefix_of(&path);
+        // No process has such a number.
+        let gone = folder.path().join(format!("{prefix}4294967295-abcdef.tmp"));
+        let alive = folder.path().join(format!("{prefix}{}-abcdef.tmp", std::process::id()));
+        let other = folder.path().join(".maxmargin-0123456789abcdef-4294967295-abcdef.tmp");
+        let unlike = folder.path().join(format!("{prefix}4294967295-abcdef.txt"));
+        for file in [&gone, &alive, &other, &unlike] {
+            fs::write(file, "half").unwrap();
+        }
+        write(&path, "whole").unwrap();
+        assert!(!gone.exists());
+        assert!(alive.exists() && other.exists() && unlike.exists());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    }
+
+    #[test]
     fn devices_are_written_to_and_not_replaced() {
         write(Path::new("/dev/null"), "x").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

@@ -113,3 +113,21 @@ fn directories_and_missing_files_are_named() {
     );
     assert!(error.to_string().starts_with("no/such.txt: cannot be read: "), "{error}");
 }
+
+#[test]
+fn blank_lines_are_looked_at_up_to_a_limit() {
+    let blank = vec![b'\n'; 8 << 20];
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    for _ in 0..8 {
+        packed.write_all(&blank).unwrap();
+    }
+    let mut lines =
+        Lines::from_reader("blank.gz", Cursor::new(packed.finish().unwrap())).unwrap();
+    let error = crate::guess_format(&mut lines).unwrap_err();
+    assert!(matches!(error, DataError::NothingYet { .. }), "{error}");
+    assert!(lines.ahead_bytes < 2 * MOST_AHEAD);
+    // A few blank lines are fine, and what was looked at is counted once.
+    let mut lines = self::lines(b"\n\n\nB-NP\tw=a\n");
+    assert_eq!(crate::guess_format(&mut lines).unwrap(), crate::Format::Crfsuite);
+    assert_eq!(all(lines).unwrap(), ["", "", "", "B-NP\tw=a"]);
+}

@@ -5,8 +5,10 @@
 //! that knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
 //! byte offsets in `labels.ends` and `attributes.ends`; a model with a kernel has `coefficients` of its
 //! inputs, which lie in `support.*`; the dual point, if it is kept, lies in
-//! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata.
+//! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata,
+//! whose last entry is a check sum of the whole file.
 
+mod check_sum;
 mod error;
 pub(crate) mod tensors;
 
@@ -27,6 +29,9 @@ use maxmargin::kernel::Support;
 use maxmargin::observe::{Choice, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The version of the layout; a file with a later one is refused.
@@ -349,9 +354,45 @@ pub(crate) fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
     })
 }
 
+/// Reads a file of tensors. Looks at its head first, and reads no more than the head announces and one byte, so that
+/// an endless device or pipe is no reason to read on.
 pub(crate) fn load_bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
-    std::fs::read(path).map_err(|reason| ModelError::Io { path: path.into(), reason })
+    let fail = |reason| ModelError::Io { path: path.into(), reason };
+    let mut file = File::open(path).map_err(fail)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(fail)?;
+    let Some(header) = header_length(&bytes) else { return Ok(bytes) };
+    file.by_ref().take(header).read_to_end(&mut bytes).map_err(fail)?;
+    if let Some(tensors) = tensors_length(&bytes[HEAD as usize..]) {
+        file.take(tensors.saturating_add(1)).read_to_end(&mut bytes).map_err(fail)?;
+    }
+    Ok(bytes)
 }
 
+/// Bytes before the header, which hold its length.
+const HEAD: u64 = 8;
+
+/// The longest header; that of the format itself.
+const LONGEST_HEADER: u64 = 100_000_000;
+
+/// The length of the header, if what comes first can be one.
+fn header_length(head: &[u8]) -> Option<u64> {
+    let length = u64::from_le_bytes(head.try_into().ok()?);
+    (length <= LONGEST_HEADER).then_some(length)
+}
+
+/// The length of the tensors, as the header states it.
+fn tensors_length(header: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Place {
+        #[serde(default)]
+        data_offsets: (u64, u64),
+    }
+    let places: HashMap<String, Place> = serde_json::from_slice(header).ok()?;
+    Some(places.values().map(|place| place.data_offsets.1).max().unwrap_or(0))
+}
+
+#[cfg(test)]
+pub(crate) mod hostile_tests;
 #[cfg(test)]
 mod tests;

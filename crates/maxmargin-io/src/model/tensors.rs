@@ -1,9 +1,11 @@
 //! A model as tensors and back.
 
+use super::check_sum::{opened, sealed};
 use super::{LAYOUT, Model, ModelError, ModelMeta};
 use crate::held_out::HeldOut;
 use crate::names::Names;
 use crate::spec::{Spec, WeightGroup};
+use crate::standardise::Scaling;
 use maxmargin::kernel::Support;
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
@@ -90,6 +92,7 @@ pub(crate) fn pack(
             .map(|view| (&tensor.name, view))
     });
     let views = views.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+    let meta = sealed(&meta, views.iter().map(|(name, view)| (name.as_ref(), view)));
     let header = HashMap::from([(key.to_owned(), meta)]);
     safetensors::serialize(views, Some(header)).map_err(damaged)
 }
@@ -155,7 +158,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
         soft.multipliers = file.multipliers()?;
     }
     let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
-    let mut weights = Vec::with_capacity(meta.d);
+    let mut weights = Vec::new();
     for WeightGroup { name, range, shape } in meta.spec.groups() {
         if !range.is_empty() {
             weights.extend(file.f64s(&name, &shape)?);
@@ -177,6 +180,9 @@ fn check_meta(meta: &ModelMeta) -> Result<(), ModelError> {
     }
     if meta.n == 0 {
         return Err(ModelError::content("it is stated to be trained on 0 examples"));
+    }
+    if !meta.scaling.as_ref().is_none_or(Scaling::is_sound) {
+        return Err(ModelError::content("a factor of its scaling is not a positive number"));
     }
     match meta.held_out {
         Some(HeldOut { one_in, .. }) if one_in < 2 => Err(ModelError::content(format!(
@@ -219,7 +225,8 @@ pub(crate) fn read_meta<M: serde::de::DeserializeOwned>(
             "its layout has the version {layout}; this program reads version {known_layout}"
         )));
     }
-    serde_json::from_str(text).map_err(metadata)
+    let text = opened(text, &File::open(bytes)?.0)?;
+    serde_json::from_str(&text).map_err(metadata)
 }
 
 /// A file of tensors being read.
@@ -235,6 +242,7 @@ impl<'a> File<'a> {
     /// The names of labels and attributes, which must be as many as the model has, which must have
     /// `d` features.
     pub(crate) fn alphabets(&self, spec: &Spec, d: usize) -> Result<(Names, Names), ModelError> {
+        spec.check_stated_size()?;
         spec.check()?;
         let labels = self.names("labels", "labels.ends")?;
         let attributes = self.names("attributes", "attributes.ends")?;
@@ -318,6 +326,12 @@ impl<'a> File<'a> {
     /// The inputs of a model with a kernel.
     fn support(&self) -> Result<Support, ModelError> {
         let attributes = self.u32s("support.attributes")?;
+        // Inputs reserve memory up to their last attribute, so that it has to be one that has a name.
+        let known = self.u64s("attributes.ends")?.len();
+        if let Some(at) = attributes.iter().find(|at| **at as usize >= known) {
+            let reason = format!("an input has the attribute {at}, where {known} are stated");
+            return Err(ModelError::content(reason));
+        }
         let values = self.f64s("support.values", &[attributes.len()])?;
         let ranges = self.ranges("support.ends", attributes.len())?;
         let input = |range: Range<usize>| range.map(|at| (attributes[at], values[at])).collect();

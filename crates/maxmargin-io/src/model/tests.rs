@@ -4,7 +4,7 @@ use maxmargin::model::chain::{Chain, ChainShape, Hamming};
 use maxmargin::train;
 use safetensors::tensor::{Dtype, TensorView};
 
-fn model() -> Model {
+pub(super) fn model() -> Model {
     let text = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdög\n\n@weight:2\nverb\n";
     let lines = Lines::from_reader("pets.txt", text.as_bytes()).unwrap();
     let data = read_training(open_reader(lines, Some(Format::Crfsuite)).unwrap()).unwrap();

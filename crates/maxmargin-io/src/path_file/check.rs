@@ -4,6 +4,7 @@ use super::PathFile;
 use crate::contradictions::{certificate_contradiction, out_of_bounds, rounding_of};
 use crate::model::ModelError;
 use maxmargin::{Breakpoint, Path, Status};
+use std::collections::HashMap;
 
 /// Refuses a path whose numbers contradict each other.
 pub(super) fn check(file: &PathFile) -> Result<(), ModelError> {
@@ -76,12 +77,13 @@ fn check_weights(file: &PathFile) -> Result<(), ModelError> {
     let path = &file.path;
     let bounds = file.meta.spec.resolve_bounds(&file.meta.bounds);
     let bounds = bounds.map_err(|error| ModelError::content(format!("its bounds: {error}")))?;
-    let mut weights = vec![0.0; path.dim];
+    // Few weights of a path change at all, so that the others take no memory.
+    let mut weights = HashMap::<u32, f64>::new();
     // ‖w‖² follows the changes, and the largest there was says how well it is known.
     let (mut norm_sq, mut most) = (0.0f64, 0.0f64);
     for (at, breakpoint) in path.breakpoints.iter().enumerate() {
         for &(feature, new) in &breakpoint.changes {
-            let old = std::mem::replace(&mut weights[feature as usize], new);
+            let old = weights.insert(feature, new).unwrap_or(0.0);
             norm_sq += new * new - old * old;
         }
         most = most.max(norm_sq);
@@ -95,8 +97,12 @@ fn check_weights(file: &PathFile) -> Result<(), ModelError> {
             let why = format!("{why} {growth}, but that of the weights is {expected}");
             return refuse_point(at, breakpoint, why);
         }
-        if let Some(why) = bounds.as_ref().and_then(|bounds| out_of_bounds(bounds, &weights)) {
-            return refuse_point(at, breakpoint, why);
+        if let Some(bounds) = &bounds {
+            let mut dense = vec![0.0; path.dim];
+            weights.iter().for_each(|(feature, weight)| dense[*feature as usize] = *weight);
+            if let Some(why) = out_of_bounds(bounds, &dense) {
+                return refuse_point(at, breakpoint, why);
+            }
         }
     }
     Ok(())

@@ -284,3 +284,24 @@ fn errors_name_the_file() {
     file.save(&path).unwrap();
     assert_eq!(PathFile::load(&path).unwrap(), file);
 }
+
+#[test]
+fn absurd_counts_and_changed_bytes_are_refused() {
+    use crate::model::hostile_tests::with_meta;
+    use serde_json::json;
+    let bytes = file(false).to_bytes().unwrap();
+    assert!(PathFile::from_bytes(&with_meta(&bytes, |_| {})).is_ok());
+    for place in ["/path/d", "/about/n", "/about/spec/shape/labels", "/about/spec/shape/attributes"]
+    {
+        for count in [1u64 << 33, 1 << 60, u64::MAX] {
+            let change =
+                |meta: &mut serde_json::Value| *meta.pointer_mut(place).unwrap() = json!(count);
+            let changed = with_meta(&bytes, change);
+            // How many examples there were, nothing else in the file tells.
+            assert!(PathFile::from_bytes(&changed).is_err() || place == "/about/n");
+        }
+    }
+    let mut changed = bytes.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    assert!(refusal(&changed).contains("its check sum is wrong"));
+}

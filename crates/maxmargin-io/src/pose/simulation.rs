@@ -86,7 +86,38 @@ pub struct SimulatedPoses {
     pub frames: Vec<(f64, f64, f64)>,
 }
 
+/// The most places on each side of a grid, and the most distractors: with more, the maps of one person would take
+/// gigabytes or hours.
+const MOST_PLACES: usize = 1024;
+const MOST_DISTRACTORS: usize = 10_000;
+
 impl PoseSimulation {
+    /// Refuses numbers that make no maps, or maps that no memory holds.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(1..=MOST_PLACES).contains(&self.side) {
+            return Err(format!("a grid of {} places, not 1 to {MOST_PLACES}", self.side));
+        }
+        if self.distractors > MOST_DISTRACTORS {
+            return Err(format!("{} distractors, not 0 to {MOST_DISTRACTORS}", self.distractors));
+        }
+        let numbers = [
+            self.fill,
+            self.noise,
+            self.radius,
+            self.jitter,
+            self.heights.0,
+            self.heights.1,
+            self.wrong_kind,
+            self.mirror,
+            self.missed,
+            self.wrong_at,
+        ];
+        match numbers.iter().all(|number| number.is_finite()) {
+            true => Ok(()),
+            false => Err("a number that is not finite".to_owned()),
+        }
+    }
+
     /// Makes the maps of some people, given the tree of joints and its kinds, and which two joints the
     /// torso lies between.
     ///

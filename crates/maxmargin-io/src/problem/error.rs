@@ -39,6 +39,16 @@ pub enum ProblemError {
     /// Examples of another tree than the specification is for.
     #[error("these data are for another tree")]
     OtherTree,
+    /// More weights than any machine is expected to hold.
+    #[error("too many weights: {count}; at most {most} are possible; {advice}")]
+    TooManyWeights {
+        /// How many there would be.
+        count: u128,
+        /// How many there may be.
+        most: u128,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// Bounds that do not fit the weights.
     #[error(transparent)]
     Bounds(#[from] BoundsError),

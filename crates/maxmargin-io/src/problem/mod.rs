@@ -134,6 +134,7 @@ impl Spec {
         examples: Examples,
         bounds: &GroupBounds,
     ) -> Result<BuiltProblem, ProblemError> {
+        self.check_size()?;
         let bounds = self.resolve_bounds(bounds)?;
         Ok(match (self, examples) {
             (Self::Chain(spec), Examples::Sequences(data)) => {

@@ -2,6 +2,7 @@
 
 use super::Spec;
 use crate::alignment::AlignmentFeatures;
+use crate::model::ModelError;
 use crate::pose::{PoseKinds, PoseSimulation};
 use maxmargin::model::matching::{LinkLoss, MatchingShape};
 use maxmargin::model::potts::{NodeLoss, PottsInference, PottsShape};
@@ -85,6 +86,23 @@ pub struct MatchingSpec {
     /// How attributes are made of words; nothing if they were made elsewhere, so that no file of ours
     /// can give them.
     pub features: Option<AlignmentFeatures>,
+}
+
+impl TreeSpec {
+    /// Refuses what no training writes: kinds of another tree, or a simulation that no memory holds.
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        let (Some(kinds), Some(simulation)) = (&self.kinds, &self.simulation) else {
+            return match self.kinds.is_some() || self.simulation.is_some() {
+                true => Err(ModelError::content("kinds of joints and simulation come together")),
+                false => Ok(()),
+            };
+        };
+        simulation.check().map_err(|why| ModelError::content(format!("its simulation: {why}")))?;
+        match kinds.try_shape(self.shape.unit()).as_ref() == Some(&self.shape) {
+            true => Ok(()),
+            false => Err(ModelError::content("the kinds of joints are not those of the tree")),
+        }
+    }
 }
 
 impl From<PottsSpec> for Spec {

@@ -87,3 +87,20 @@ fn a_template_survives_storage() {
     assert_eq!(serde_json::from_str::<Template>(&text).unwrap(), template);
     assert!(serde_json::from_str::<Template>(r#"{"lines": ["X"], "columns": 3}"#).is_err());
 }
+
+#[test]
+fn places_far_away_are_refused() {
+    for (place, at) in
+        [("0,18446744073709551615", 2), ("9223372036854775807,0", 2), ("-9223372036854775808,0", 2)]
+    {
+        let lines =
+            Lines::from_reader("t", std::io::Cursor::new(format!("U:%x[{place}]\n"))).unwrap();
+        let text = Template::read(lines).unwrap_err().to_string();
+        assert!(
+            text.starts_with(&format!("t:1:{}: expected a row and a column of at most", at + 1)),
+            "{text}"
+        );
+    }
+    let stored = r#"{"lines": ["U:%x[0,0]"], "columns": 18446744073709551615}"#;
+    assert!(serde_json::from_str::<Template>(stored).is_err());
+}

@@ -96,6 +96,9 @@ pub enum TreeShapeError {
     /// There is not one anchor per kind, or an anchor is not finite.
     #[error("node {0} needs one anchor of finite numbers per kind, or none at all")]
     Anchors(usize),
+    /// More weights than can be counted.
+    #[error("node {0} has more weights than can be counted")]
+    TooLarge(usize),
     /// A unit that is not positive and finite.
     #[error("the unit of length is {0}; a positive finite number is needed")]
     Unit(f64),
@@ -179,7 +182,7 @@ impl TreeShape {
         let mut shape = Self { nodes, unit, starts: vec![0], order: Vec::new() };
         shape.order = shape.sort()?;
         for node in 0..shape.nodes.len() {
-            let end = shape.starts[node] + shape.sizes(node).iter().sum::<usize>();
+            let end = shape.checked_end(node).ok_or(TreeShapeError::TooLarge(node))?;
             shape.starts.push(end);
         }
         Ok(shape)
@@ -202,6 +205,17 @@ impl TreeShape {
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&at| depths[at]);
         Ok(order)
+    }
+
+    /// One more than the last weight of a node, if there is such a number.
+    fn checked_end(&self, node: usize) -> Option<usize> {
+        let own = &self.nodes[node];
+        let parent = own.parent.map_or(0, |parent| self.nodes[parent].kinds);
+        // One bias and four deformation costs per kind, whether or not it deforms.
+        let per_kind = own.maps.checked_add(parent)?.checked_add(5)?;
+        let most = own.kinds.checked_mul(per_kind)?;
+        self.starts[node].checked_add(most)?;
+        Some(self.starts[node] + self.sizes(node).iter().sum::<usize>())
     }
 
     /// Numbers of unary weights, biases, table entries and deformation costs of a node.

@@ -11,6 +11,18 @@ use crate::util::rounding::ROUNDING;
 const SIGNED_EXAMPLES: usize = 16;
 const SIGNED_OUTPUTS: usize = 64;
 
+/// With so much work for one output, or more, fewer outputs are signed.
+const MUCH_WORK: u64 = 1 << 32;
+const LEAST_OUTPUTS: usize = 4;
+
+/// How many outputs go into the signature of a problem with `dim` weights whose largest true output has `parts`
+/// parts. Their product says how slow the oracle is, roughly; nobody should wait a minute for a signature.
+fn signed_outputs(dim: usize, parts: usize) -> usize {
+    let work = (dim as u64).saturating_mul(parts as u64).max(1);
+    usize::try_from(MUCH_WORK / work)
+        .map_or(SIGNED_OUTPUTS, |outputs| outputs.clamp(LEAST_OUTPUTS, SIGNED_OUTPUTS))
+}
+
 /// With a kernel, the length of this many weights goes into the signature: those of a few inputs.
 const SIGNED_WEIGHTS: usize = 256;
 
@@ -30,9 +42,11 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     }
     let (mut hash, mut truth, mut features) =
         (Hash(bytes::Hash::new()), SparseVec::new(), SparseVec::new());
+    let mut longest = 0;
     for i in 0..problem.examples() {
         truth.clear();
         problem.truth_parts(i, &mut truth);
+        longest = longest.max(truth.len());
         hash.add(truth.len(), problem.weight(i));
         truth.entries().iter().for_each(|&(part, mass)| hash.add(part as usize, mass));
         features.clear();
@@ -44,7 +58,8 @@ pub(crate) fn signature(problem: &dyn Blocks) -> u64 {
     // The outputs with the largest losses, and some others.
     let n = problem.examples();
     let sampled = n.div_ceil(SIGNED_EXAMPLES);
-    for round in 0..SIGNED_OUTPUTS.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
+    let outputs = signed_outputs(problem.dim(), longest);
+    for round in 0..outputs.div_ceil(n.min(SIGNED_EXAMPLES)) as u64 {
         let every = if round == 0 && !checks_points(problem) { 1 } else { sampled };
         for i in (0..n).step_by(every) {
             match round {
@@ -79,4 +94,19 @@ fn checks_points(problem: &dyn Blocks) -> bool {
     problem.truth_parts(0, &mut truth);
     let shown = problem.check_point(0, &truth, 0.0, ROUNDING);
     shown.is_ok_and(|shown| shown <= problem.quality().needed_of_point())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_with_slow_oracles_sign_fewer_outputs() {
+        assert_eq!(signed_outputs(0, 0), 64);
+        assert_eq!(signed_outputs(4_082, 30), 64);
+        assert_eq!(signed_outputs(7_000_000, 50), 12);
+        // A thousand labels, and a sequence of a thousand tokens.
+        assert_eq!(signed_outputs(1_053_000, 2_000), 4);
+        assert_eq!(signed_outputs(usize::MAX, usize::MAX), 4);
+    }
 }
