@@ -20,6 +20,7 @@ mod demo;
 mod dump_and_data;
 mod evaluate;
 mod false_certificates;
+mod hostile;
 mod interrupt;
 mod kernels;
 mod kinds;

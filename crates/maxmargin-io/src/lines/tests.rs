@@ -121,8 +121,7 @@ fn blank_lines_are_looked_at_up_to_a_limit() {
     for _ in 0..8 {
         packed.write_all(&blank).unwrap();
     }
-    let mut lines =
-        Lines::from_reader("blank.gz", Cursor::new(packed.finish().unwrap())).unwrap();
+    let mut lines = Lines::from_reader("blank.gz", Cursor::new(packed.finish().unwrap())).unwrap();
     let error = crate::guess_format(&mut lines).unwrap_err();
     assert!(matches!(error, DataError::NothingYet { .. }), "{error}");
     assert!(lines.ahead_bytes < 2 * MOST_AHEAD);

@@ -1,0 +1,109 @@
+//! Names, files and data that somebody has made on purpose.
+
+use crate::common::Desk;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_endless_file_is_refused_by_its_head() {
+    let run = Desk::new().run("dump /dev/urandom");
+    assert_eq!(run.code, 1);
+    assert!(
+        run.stderr.starts_with("error: /dev/urandom: not a maxmargin model: "),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn data_paths_need_not_be_utf_8() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let desk = Desk::new();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.crf");
+    std::fs::copy(desk.path("pets.crf"), desk.path("pets.crf").with_file_name(name)).unwrap();
+    for (before, after) in
+        [("train", "-q -o pets.model"), ("predict pets.model", "-q"), ("verify pets.model", "")]
+    {
+        let output =
+            desk.command(before).arg(name).args(after.split_whitespace()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let wrong = std::ffi::OsStr::from_bytes(b"./th\xe9.crf");
+    let output = desk.command("train").arg(wrong).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("error: ./th\u{fffd}.crf: cannot be read: "), "{text}");
+}
+
+#[test]
+fn names_cannot_act_on_the_terminal() {
+    let desk = Desk::new();
+    let graph = r#"{"variables": [{"states": 2, "truth": 0}], "factors": [{"template": "t\u001b[2J\n", "variables": [0], "attributes": {"a\u001b]0;x\u0007\r": 1}}]}"#;
+    desk.write("graph.jsonl", format!("{graph}\n"));
+    desk.run("train graph.jsonl -q -o graph.model").ok();
+    let text = desk.run("dump graph.model").ok().stdout;
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+    assert!(text.contains(r"t\u{1b}[2J\n"), "{text}");
+    assert!(text.contains(r"a\u{1b}]0;x\u{7}\r"), "{text}");
+    // Messages that name files and labels.
+    let run = desk.run("train no/such\u{1b}[31m.txt");
+    assert!(run.stderr.contains(r"such\u{1b}[31m.txt"), "{:?}", run.stderr);
+    desk.write("esc.crf", "A\u{1b}[31m\tw=1\nB\tw=2\n");
+    desk.run("train esc.crf -q -o esc.model").ok();
+    for command in ["evaluate esc.model esc.crf", "dump esc.model", "train esc.crf --test esc.crf"]
+    {
+        let run = desk.run(command).ok();
+        let all = run.stdout + &run.stderr;
+        assert!(!all.contains('\u{1b}'), "{command}: {all:?}");
+    }
+    // Programs get names as they are.
+    let labels = desk.run("predict esc.model esc.crf -q").ok().stdout;
+    assert!(labels.starts_with("A\u{1b}[31m\n"), "{labels:?}");
+}
+
+#[test]
+fn too_many_weights_are_told_before_memory_is_reserved() {
+    let desk = Desk::new();
+    let lines: String = (0..30_000).map(|label| format!("L{label}\tw={}\n", label % 50)).collect();
+    desk.write("many.crf", lines);
+    let run = desk.run("train many.crf -q");
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("too many weights: 901590000; at most"), "{}", run.stderr);
+    assert!(run.stderr.contains("--without transition"), "{}", run.stderr);
+    let words = "word ".repeat(5000);
+    desk.write("long.tsv", format!("{words}\t{words}\t1-1\n"));
+    let run = desk.run("train long.tsv --format alignment -q");
+    assert!(run.stderr.contains("found 5000 and 5000 words"), "{}", run.stderr);
+}
+
+#[test]
+fn a_changed_byte_of_a_model_is_noticed() {
+    let desk = Desk::with_model("-q");
+    let mut bytes = std::fs::read(desk.path("pets.model")).unwrap();
+    *bytes.last_mut().unwrap() ^= 4;
+    desk.write("pets.model", bytes);
+    for command in ["dump pets.model", "verify pets.model pets.crf", "predict pets.model pets.crf"]
+    {
+        let run = desk.run(command);
+        assert_eq!(run.code, 1);
+        assert!(run.stderr.contains("its check sum is wrong"), "{}", run.stderr);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_killed_run_has_left_is_cleared_by_the_next() {
+    let desk = Desk::new();
+    let before = desk.files("").len();
+    // A full disk, as it looks to the program: it is killed by the signal while it writes.
+    let line = format!("ulimit -f 1; exec {} train pets.crf -q -o pets.model", crate::PROGRAM.1);
+    let folder = desk.path("");
+    for _ in 0..2 {
+        let mut command = std::process::Command::new("sh");
+        let status = command.args(["-c", &line]).current_dir(&folder).output().unwrap().status;
+        assert!(!status.success());
+        assert!(!desk.path("pets.model").exists());
+        assert!(desk.files("").len() <= before + 1, "{:?}", desk.files(""));
+    }
+    desk.run("train pets.crf -q -o pets.model").ok();
+    assert_eq!(desk.files("").len(), before + 1, "{:?}", desk.files(""));
+}
