@@ -29,7 +29,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import io
+    from . import decode, io
     from ._base import Certificate, ConvergenceWarning, load
     from ._binary import BinarySVM
     from ._chain import ChainSVM
@@ -91,7 +91,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif name == "io":
+    elif name in ("decode", "io"):
         found = import_module(f".{name}", __name__)
     elif name == "__version__":
         found = import_module("importlib.metadata").version("maxmargin")
@@ -102,7 +102,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__", "io"})
+    return sorted({*globals(), *__all__, "__version__", "decode", "io"})
 
 
 __all__ = [

@@ -371,3 +371,78 @@ def read_sentence_pairs(
 def chunk_counts(
     truth: list[list[str]], predicted: list[list[str]]
 ) -> tuple[float, float, float]: ...
+
+_Numbers = NDArray[np.float64] | NDArray[np.float32]
+_Whole = NDArray[np.int64]
+_Answers = tuple[_Whole, _Floats, _Floats]
+
+def decode_chains(
+    scores: _Numbers,
+    transitions: _Numbers | None,
+    per_step: bool,
+    start: _Numbers | None,
+    end: _Numbers | None,
+    lengths: _Whole | None,
+    truth: _Whole | None,
+    loss: _Floats | None,
+    is_share: bool,
+    answers: int,
+    threads: int,
+    is_batch: bool,
+) -> _Answers: ...
+def decode_assignments(
+    scores: _Numbers,
+    mask: NDArray[np.bool_] | None,
+    is_free: bool,
+    row_nulls: _Numbers | None,
+    column_nulls: _Numbers | None,
+    sizes: _Whole | None,
+    truth: _Whole | None,
+    cost: float,
+    is_share: bool,
+    answers: int,
+    threads: int,
+    is_batch: bool,
+) -> _Answers: ...
+def decode_cuts(
+    from_source: _Numbers,
+    to_sink: _Numbers,
+    edges: _Whole,
+    edge_count: int,
+    there: _Numbers,
+    back: _Numbers,
+    items: int,
+    threads: int,
+    is_batch: bool,
+) -> _Answers: ...
+def decode_potts(
+    scores: _Numbers,
+    edges: _Whole,
+    edge_count: int,
+    costs: _Numbers,
+    inference: str,
+    lengths: _Whole | None,
+    truth: _Whole | None,
+    loss: _Floats | None,
+    is_share: bool,
+    threads: int,
+    is_batch: bool,
+) -> _Answers: ...
+def decode_graphs(
+    scores: _Numbers,
+    states: _Whole | None,
+    edges: _Whole | None,
+    edge_count: int,
+    scopes: list[list[int]],
+    tables: list[_Numbers],
+    strides: list[int],
+    table_step: int,
+    inference: str,
+    lengths: _Whole | None,
+    truth: _Whole | None,
+    loss: _Floats | None,
+    is_share: bool,
+    answers: int,
+    threads: int,
+    is_batch: bool,
+) -> _Answers: ...

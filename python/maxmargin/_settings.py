@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+from ._threads import threads as threads
 
 #: Passes at most, unless told otherwise.
 MAX_PASSES = 1000
@@ -150,20 +151,6 @@ def seed(random_state: Any) -> int:
             raise ValueError(f"random_state is {found}; seeds are whole numbers from 0 to 2⁶⁴ − 1")
         return found
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def threads(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's ``n_jobs``; 0 means all cores."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, str) or n_jobs != int(n_jobs):
-        raise ValueError(f"n_jobs is {n_jobs!r}; it must be a whole number, -1 for all cores")
-    n_jobs = int(n_jobs)
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning; use -1 for all cores")
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs) if n_jobs != -1 else 0
-    return n_jobs
 
 
 def bound_pair(name: str, pair: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ import inspect
 import sys
 
 import maxmargin
-from maxmargin import io
+from maxmargin import decode, io
 from maxmargin._base import BaseSVM
 from maxmargin.compat import sklearn_crfsuite
 
@@ -75,6 +75,7 @@ def page():
         lines += describe(name, method, 3)
     parts = {
         "maxmargin": (maxmargin, sorted(set(maxmargin.__all__) - {"__version__", "io"})),
+        "maxmargin.decode": (decode, decode.__all__),
         "maxmargin.io": (io, sorted(set(io.__all__) - set(maxmargin.__all__))),
         "maxmargin.compat.sklearn_crfsuite": (sklearn_crfsuite, ["CRF"]),
     }

@@ -9,6 +9,7 @@
 mod alphabet;
 mod arrays;
 mod columns;
+mod decode;
 mod dicts;
 mod dual;
 mod error;
@@ -38,6 +39,10 @@ mod verify;
 mod native {
     #[pymodule_export]
     use crate::alphabet::Alphabet;
+    #[pymodule_export]
+    use crate::decode::{
+        decode_assignments, decode_chains, decode_cuts, decode_graphs, decode_potts,
+    };
     #[pymodule_export]
     use crate::dual::Dual;
     #[pymodule_export]

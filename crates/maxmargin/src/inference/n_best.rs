@@ -1,5 +1,6 @@
 //! The n best paths through a chain, exactly.
 
+use super::viterbi::Steps;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -72,21 +73,16 @@ impl PartialOrd for Waiting {
 /// The same as for [`viterbi`](super::viterbi::viterbi).
 pub fn n_best(scores: &[f64], transitions: &[f64], labels: usize, n: usize) -> Vec<ScoredPath> {
     assert!(!scores.is_empty() && scores.len().is_multiple_of(labels), "scores must be whole rows");
-    let has_transitions = !transitions.is_empty();
-    assert!(
-        !has_transitions || transitions.len() == labels * labels,
-        "one transition score per pair of labels"
-    );
-    let transition = |a: usize, b: usize| match has_transitions {
-        true => transitions[a * labels + b],
-        false => 0.0,
-    };
+    let steps =
+        (!transitions.is_empty()).then(|| Steps::new(transitions, labels, scores.len() / labels));
     // For each position and label, the best paths to it, best first.
     let mut arrivals: Vec<Vec<Vec<Arrival>>> = Vec::with_capacity(scores.len() / labels);
-    for row in scores.chunks_exact(labels) {
+    for (t, row) in scores.chunks_exact(labels).enumerate() {
         let next = match arrivals.last() {
             None => row.iter().map(|&score| start(score, n)).collect(),
             Some(before) => {
+                let matrix = steps.map(|steps| steps.matrix(t - 1));
+                let transition = |a: usize, b: usize| matrix.map_or(0.0, |m| m[a * labels + b]);
                 (0..labels).map(|b| merge(before, |a| transition(a, b) + row[b], n)).collect()
             }
         };

@@ -23,9 +23,10 @@ const FEW: usize = 8;
 /// Finds the best labelling of a chain.
 ///
 /// `scores` holds one row of `labels` node scores per position, `transitions` the score of label `a`
-/// followed by label `b` at `a * labels + b`; it may be empty. Writes the labels of the best path to
-/// `path` and returns its score. At ties, the path with the smaller label at the last position is taken,
-/// then at the position before it, and so on. No score may be NaN.
+/// followed by label `b` at `a * labels + b`; it may be empty, or hold one such matrix for each step from a
+/// position to the next. Writes the labels of the best path to `path` and returns its score. At ties, the
+/// path with the smaller label at the last position is taken, then at the position before it, and so on. A
+/// score of −∞ forbids; if all paths are forbidden, the result is −∞. No score may be NaN.
 ///
 /// `forward` is scratch memory. The contents of `forward` and `path` are overwritten.
 ///
@@ -35,7 +36,11 @@ const FEW: usize = 8;
 /// // Two labels, three positions; changing the label costs 1.
 /// let scores = [2.0, 0.0,  0.0, 0.5,  3.0, 0.0];
 /// let score = viterbi(&scores, &[0.0, -1.0, -1.0, 0.0], 2, &mut forward, &mut path);
-/// assert_eq!((score, path), (5.0, vec![0, 0, 0]));
+/// assert_eq!((score, &path), (5.0, &vec![0, 0, 0]));
+/// // Only the second change costs something.
+/// let steps = [[0.0; 4], [0.0, -1.0, -1.0, 0.0]].concat();
+/// let score = viterbi(&[2.0, 0.0, 0.0, 0.5, 0.0, 3.0], &steps, 2, &mut forward, &mut path);
+/// assert_eq!((score, path), (5.5, vec![0, 1, 1]));
 /// ```
 ///
 /// # Panics
@@ -52,7 +57,7 @@ pub fn viterbi(
     if transitions.is_empty() {
         return best_of_each(scores, labels, path);
     }
-    assert_eq!(transitions.len(), labels * labels, "one transition score per pair of labels");
+    let steps = Steps::new(transitions, labels, scores.len() / labels);
 
     forward.clear();
     // One more row, as scratch memory.
@@ -62,11 +67,40 @@ pub fn viterbi(
     let (table, best) = forward.split_at_mut(scores.len());
     let mut rows = table.chunks_exact_mut(labels);
     let mut before = rows.next().unwrap_or_default();
-    for row in rows {
-        add_best_predecessor(before, transitions, best, row);
+    for (step, row) in rows.enumerate() {
+        add_best_predecessor(before, steps.matrix(step), best, row);
         before = row;
     }
-    trace_back(table, transitions, labels, path)
+    trace_back(table, steps, labels, path)
+}
+
+/// The transition matrices of a chain: the same one for all steps, or one for each step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps<'a> {
+    matrices: &'a [f64],
+    /// The number of scores of a matrix, and their number from one step to the next.
+    size: usize,
+    stride: usize,
+}
+
+impl<'a> Steps<'a> {
+    /// # Panics
+    /// If there is neither one matrix nor one for each step.
+    pub(super) fn new(matrices: &'a [f64], labels: usize, positions: usize) -> Self {
+        let size = labels * labels;
+        let is_shared = matrices.len() == size;
+        assert!(
+            is_shared || positions > 0 && matrices.len() == size * (positions - 1),
+            "one transition score per pair of labels, for all steps or for each step"
+        );
+        Self { matrices, size, stride: if is_shared { 0 } else { size } }
+    }
+
+    /// The matrix of a step; step 0 leads from the first position to the second.
+    #[inline]
+    pub(super) fn matrix(&self, step: usize) -> &'a [f64] {
+        &self.matrices[step * self.stride..][..self.size]
+    }
 }
 
 /// Returns the index of the first largest value, and the value.
@@ -126,12 +160,13 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-fn trace_back(forward: &[f64], transitions: &[f64], labels: usize, path: &mut Vec<u32>) -> f64 {
-    let mut rows = forward.chunks_exact(labels).rev();
-    let (mut label, score) = argmax(rows.next().unwrap_or_default().iter().copied());
+fn trace_back(forward: &[f64], steps: Steps<'_>, labels: usize, path: &mut Vec<u32>) -> f64 {
+    let mut rows = forward.chunks_exact(labels).enumerate().rev();
+    let last = rows.next().map(|(_, row)| row).unwrap_or_default();
+    let (mut label, score) = argmax(last.iter().copied());
     path.push(label as u32);
-    for row in rows {
-        let column = transitions[label..].iter().step_by(labels);
+    for (step, row) in rows {
+        let column = steps.matrix(step)[label..].iter().step_by(labels);
         label = argmax(row.iter().zip(column).map(|(f, t)| f + t)).0;
         path.push(label as u32);
     }

@@ -18,8 +18,10 @@
 //!
 //! [`PottsGraphs`] hold the data, [`PottsShape`] says how many weights there are, [`NodeLoss`] is
 //! the loss; together they make [`Potts`], the problem to train, which also predicts.
+//! [`PottsDecoder`] labels a graph by scores, without features or weights.
 //! [`grid_edges`] makes a graph of the pixels of an image.
 
+mod decoder;
 mod error;
 mod feasible;
 mod graphs;
@@ -32,6 +34,7 @@ mod relaxation;
 mod search;
 mod shape;
 
+pub use decoder::PottsDecoder;
 pub use error::PottsError;
 pub use graphs::{PottsGraph, PottsGraphError, PottsGraphs};
 pub use grid::{contrasts, grid_edges};

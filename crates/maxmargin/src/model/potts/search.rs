@@ -31,12 +31,21 @@ impl Task<'_> {
         self.scores.len() / self.labels
     }
 
-    fn value(&self, y: &[u32]) -> f64 {
+    pub(super) fn value(&self, y: &[u32]) -> f64 {
         let rows = self.scores.chunks_exact(self.labels);
         let own: f64 = rows.zip(y).map(|(row, &label)| row[label as usize]).sum();
         let disagree = |&(a, b): &(u32, u32)| y[a as usize] != y[b as usize];
         let edges = self.edges.iter().zip(self.costs).filter(|(ends, _)| disagree(ends));
         own - edges.map(|(_, cost)| cost).sum::<f64>()
+    }
+
+    /// The value of a fractional corner.
+    pub(super) fn relaxed_value(&self, y: &NodeLabels) -> f64 {
+        let value = |at: usize| match at.checked_sub(self.scores.len()) {
+            None => self.scores[at],
+            Some(edge) => -self.costs[edge],
+        };
+        y.masses.entries().iter().map(|&(at, mass)| mass * value(at as usize)).sum()
     }
 
     /// Assigns to every node its best label, as if there were no edges.
