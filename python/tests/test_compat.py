@@ -137,12 +137,12 @@ def test_the_reference_is_up_to_date():
     )
 
 
-def test_docstrings_run_as_they_are():
+def test_docstrings_run_as_they_are(tmp_path):
+    """Those of maxmargin.torch where PyTorch is installed; not from the folder of the package, which has a
+    module of that name."""
+    command = [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"]
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"],
-        capture_output=True,
-        text=True,
-        cwd=pathlib.Path(maxmargin.__file__).parent,
+        [*command, "--doctest-ignore-import-errors"], capture_output=True, text=True, cwd=tmp_path
     )
     assert result.returncode == 0, result.stdout
 

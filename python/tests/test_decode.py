@@ -23,7 +23,7 @@ def with_never(rng, array, share=0.15):
 
 def loss_table(loss, labels, length):
     if isinstance(loss, str):
-        return (1 - np.eye(labels)) / (length if loss == "share" else 1)
+        return (1 - np.eye(labels)) / (length if loss == "normalised" else 1)
     return np.asarray(loss) if np.ndim(loss) else loss * (1 - np.eye(labels))
 
 
@@ -53,7 +53,7 @@ def chain_value(y, scores, transitions, start, end, truth, loss):
     return total + loss_of(y, truth, loss, scores.shape[1])
 
 
-LOSSES = ["hamming", "share", 2.5, [[0, 1, 3], [2, 0, 1], [0.5, 0.25, 0]]]
+LOSSES = ["hamming", "normalised", 2.5, [[0, 1, 3], [2, 0, 1], [0.5, 0.25, 0]]]
 
 
 @pytest.mark.parametrize("loss", [None, *LOSSES], ids=str)
@@ -137,7 +137,7 @@ def assignment_value(y, scores, nulls, truth, cost):
 
 
 @pytest.mark.parametrize("nulls", [None, "free", "scored"])
-@pytest.mark.parametrize("loss", [None, "hamming", "share", 0.75])
+@pytest.mark.parametrize("loss", [None, "hamming", "normalised", 0.75])
 def test_assignments_are_the_best_of_all(rng, nulls, loss):
     for _ in range(30):
         rows, columns = rng.integers(1, 5, size=2)
@@ -150,7 +150,7 @@ def test_assignments_are_the_best_of_all(rng, nulls, loss):
         truth = np.full(full[0], -1)
         truth[: len(order)] = order
         given = {} if loss is None else {"truth": truth, "loss": loss}
-        cost = {"hamming": 1.0, "share": 1 / rows}.get(loss, loss)
+        cost = {"hamming": 1.0, "normalised": 1 / rows}.get(loss, loss)
 
         def value(y, allowed=allowed, trimmed=trimmed, truth=truth[:rows], cost=cost):
             return assignment_value(y, allowed, trimmed, None if cost is None else truth, cost)
@@ -201,7 +201,7 @@ def potts_value(y, scores, edges, costs, truth, loss):
 def test_labelled_graphs_keep_to_their_bound(rng, labels, inference, attract):
     if inference == "roof-duality" and labels > 2:
         pytest.skip("needs two labels")
-    for loss in (None, "hamming", "share"):
+    for loss in (None, "hamming", "normalised"):
         nodes = 6
         edges = random_graph(rng, nodes, 9)
         edges[4] = -1

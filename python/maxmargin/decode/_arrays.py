@@ -187,12 +187,12 @@ class Batch:
 def cost_of(loss: Loss) -> tuple[float | None, bool]:
     """What a wrong label costs, unless that is in a table; and whether it is divided by the length."""
     if isinstance(loss, str):
-        if loss not in ("hamming", "share"):
+        if loss not in ("hamming", "normalised"):
             raise ValueError(
-                f"loss is {loss!r}; known are 'hamming' (the number of wrong labels) and 'share', "
+                f"loss is {loss!r}; known are 'hamming' (the number of wrong labels) and 'normalised', "
                 "a number (the cost of a wrong label), and a table of costs"
             )
-        return 1.0, loss == "share"
+        return 1.0, loss == "normalised"
     if np.ndim(loss) > 0:
         return None, False
     cost = float(loss)  # type: ignore[arg-type]

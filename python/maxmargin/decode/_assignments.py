@@ -42,7 +42,7 @@ def assignment(
         Which links are allowed; others count as −inf.
     truth : array of whole numbers of shape (R,) or (B, R), optional
         The true column of each row, −1 for none; the loss is added to the scores.
-    loss : {"hamming", "share"} or number, default="hamming"
+    loss : {"hamming", "normalised"} or number, default="hamming"
         The number of rows whose column is wrong, their share, or a number for each such row.
     n_jobs : int, default=-1
         Threads among which the items of a batch are divided; −1 means all cores. The result does not

@@ -44,7 +44,7 @@ def viterbi(
         The same as a mask: true up to the length, then false.
     truth : array of whole numbers of shape (T,) or (B, T), optional
         True labels, whose loss is added to the scores.
-    loss : {"hamming", "share"}, number or array of shape (K, K), default="hamming"
+    loss : {"hamming", "normalised"}, number or array of shape (K, K), default="hamming"
         The number of wrong labels, their share, a number for each wrong label, or a table of costs by
         true label (row) and label (column), with zeros on the diagonal.
     n_jobs : int, default=-1
