@@ -57,6 +57,9 @@ impl Naming {
 type Answers<'py> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
+/// The numbers of such arrays.
+type Numbers = (Vec<i64>, Vec<f64>, Vec<f64>);
+
 /// How many items there are, and what their answers look like.
 #[derive(Clone, Copy)]
 struct Batch {
@@ -86,10 +89,7 @@ impl Batch {
         Ok((PyArray1::from_vec(py, outputs), array(scores), array(bounds)))
     }
 
-    fn collect(
-        self,
-        found: Vec<Result<Found, String>>,
-    ) -> Result<(Vec<i64>, Vec<f64>, Vec<f64>), String> {
+    fn collect(self, found: Vec<Result<Found, String>>) -> Result<Numbers, String> {
         let mut outputs = vec![-1; self.items * self.answers * self.width];
         let mut scores = vec![f64::NEG_INFINITY; self.items * self.answers];
         let mut bounds = Vec::with_capacity(self.items);
