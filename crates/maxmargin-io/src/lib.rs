@@ -160,11 +160,7 @@ pub use training::{Round, Training, TrainingPlan};
 pub use verify::{Verdict, VerifyError};
 pub use write_error::WriteError;
 
-/// The code of the guides that read data, compiled and run as tests.
+/// The code of the package's own README, compiled and run as a test.
 #[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../../../docs/how-to/align-sentences.md")]
-    struct Matchings;
-    #[doc = include_str!("../../../docs/how-to/embed-a-model.md")]
-    struct Embedding;
-}
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,6 +2,8 @@
 //! ways to measure.
 
 pub mod dlpw;
+#[cfg(doctest)]
+mod guides;
 pub mod race;
 
 use anyhow::Result;

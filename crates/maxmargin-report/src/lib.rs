@@ -163,3 +163,8 @@ impl Report {
         html::page(self)
     }
 }
+
+/// The code of the package's own README, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

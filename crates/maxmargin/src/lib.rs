@@ -102,32 +102,7 @@ pub use util::rng::Rng;
 #[doc(hidden)]
 pub mod doc;
 
-/// The README's code, compiled and run as a test.
+/// The code of the package's own README, compiled and run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
-
-/// The code of the guides, compiled and run as tests.
-#[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../../../docs/how-to/tag-sequences.md")]
-    struct Chains;
-    #[doc = include_str!("../../../docs/how-to/factor-graphs.md")]
-    struct FactorGraph;
-    #[doc = include_str!("../../../docs/how-to/classify-rows.md")]
-    struct Multiclass;
-    #[doc = include_str!("../../../docs/how-to/use-kernels.md")]
-    struct Kernels;
-    #[doc = include_str!("../../../docs/how-to/segment-images.md")]
-    struct Graphs;
-    #[doc = include_str!("../../../docs/how-to/label-sets.md")]
-    struct Multilabel;
-    #[doc = include_str!("../../../docs/how-to/find-poses.md")]
-    struct Trees;
-    #[doc = include_str!("../../../docs/how-to/other-functions.md")]
-    struct Product;
-    #[doc = include_str!("../../../docs/explanation/methods.md")]
-    struct Methods;
-    #[doc = include_str!("../../../docs/how-to/own-oracle-rust.md")]
-    struct OwnOracle;
-}

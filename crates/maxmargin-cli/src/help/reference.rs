@@ -117,7 +117,12 @@ fn cell(text: &str) -> String {
 
 #[test]
 fn the_reference_of_the_command_line_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/command-line.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    if !docs.is_dir() {
+        eprintln!("skipped: the documents are in the repository, and this is its package");
+        return;
+    }
+    let path = docs.join("reference/command-line.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, page()).expect("the page can be written");
     }

@@ -5,6 +5,8 @@ use crate::lines::Lines;
 use crate::mapping::LabelRule;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::fs;
+use std::path::Path;
 
 fn reader(text: &str) -> FactorGraphReader {
     let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
@@ -42,7 +44,12 @@ fn a_graph_is_read_as_it_stands() {
 /// The sample in the description of the format is in the format.
 #[test]
 fn the_documentation_is_true() {
-    let page = include_str!("../../../../docs/reference/factor-graph-format.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    if !docs.is_dir() {
+        eprintln!("skipped: the documents are in the repository, and this is its package");
+        return;
+    }
+    let page = fs::read_to_string(docs.join("reference/factor-graph-format.md")).unwrap();
     let sample = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let data = read_factor_graphs(reader(sample)).unwrap();
     assert_eq!((data.graphs.len(), data.names.templates.len()), (2, 2));
