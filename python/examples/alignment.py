@@ -94,8 +94,8 @@ X, y = [features(pair) for pair in train[:150]], y[:150]
 X_test = [features(pair) for pair in test]
 
 # %%
-# λ by cross-validation; the score is 1 − AER, the usual measure. (Features and sizes were changed after scores on
-# the part `valid` had been seen, so that its score is no untouched test.)
+# λ by cross-validation; the score is 1 − AER, the usual measure. (Features and sizes were changed after
+# scores on the part `valid` had been seen, so that its score is no untouched test.)
 search = GridSearchCV(MatchingSVM(tol=0.03), {"lam": [0.1, 0.01]}, cv=KFold(3)).fit(X, y)
 model = search.best_estimator_
 few = MatchingSVM(lam=model.lam).fit([x[:, :, [0, 5]] for x in X], y)

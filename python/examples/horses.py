@@ -64,8 +64,8 @@ def pixel_accuracy(predicted, pixels):
 
 
 # %%
-# λ is chosen on the last quarter of the training images. (The grid was widened once after a first run, which
-# had shown the test images too.)
+# λ is chosen on the last quarter of the training images. (The grid was widened once after a first run,
+# which had shown the test images too.)
 cut = 3 * len(X) // 4
 best = None
 for lam in (1e-2, 1e-3, 1e-4):

@@ -29,7 +29,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import decode, io
+    from . import decode as decode
+    from . import io as io
     from ._base import Certificate, ConvergenceWarning, load
     from ._binary import BinarySVM
     from ._chain import ChainSVM
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Where the names of the package are. They are imported when they are first used: scikit-learn takes more than
-#: a second, and processes that only call the methods of a structure do not need it.
+#: Where the names of the package are. They are imported when they are first used: scikit-learn takes more
+#: than a second, and processes that only call the methods of a structure do not need it.
 _HOMES = {
     "BinarySVM": "_binary",
     "BrokenLaw": "_check",

@@ -34,15 +34,15 @@ class ChainSVM(PredictsSequences, FromColumns, AttributeNames, BaseSVM):
     ----------
     lam : float, "scale", "auto" or "1/n", default="scale"
         Regularization strength λ. ``"scale"`` fits the scale of features and losses, without a search;
-        ``"auto"`` goes outwards from there to the one with the least error on the data given to ``fit`` as
-        ``validation``, or on parts of the examples that are held out for that alone; ``"1/n"`` is that of the
-        papers.
+        ``"auto"`` goes outwards from there to the one with the least error on the data given to ``fit``
+        as ``validation``, or on parts of the examples that are held out for that alone; ``"1/n"`` is that
+        of the papers.
     C : float, optional
         The same as in scikit-learn's linear SVMs: λ = 1/(C n).
     measure : str, optional
-        What ``lam="auto"`` chooses λ by: ``"error"`` (of labels) or ``"subset"`` (of whole examples) for all models,
-        ``"chunk-f1"`` for sequences, ``"micro-f1"`` for sets of labels, ``"aer"`` for matchings, ``"iou"`` for
-        graphs, ``"pdj"`` for trees. By default the measure of the task.
+        What ``lam="auto"`` chooses λ by: ``"error"`` (of labels) or ``"subset"`` (of whole examples) for
+        all models, ``"chunk-f1"`` for sequences, ``"micro-f1"`` for sets of labels, ``"aer"`` for
+        matchings, ``"iou"`` for graphs, ``"pdj"`` for trees. By default the measure of the task.
     tol : float or str, default="1%"
         Training stops when the duality gap is at most this, or this share of the objective.
     max_passes : int, default=1000

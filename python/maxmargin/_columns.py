@@ -119,7 +119,7 @@ class FromColumns:
         return any(line.startswith("B") for line in self.template.splitlines())
 
     def _kept_template(self) -> str | None:
-        """The built-in template that the data of this fit were read with, or the fitted model has kept."""
+        """The built-in template that the data of this fit were read with, or that the model keeps."""
         if "_read_template" in self.__dict__:
             return self._read_template
         kept = json.loads(self._model.meta()).get("template")

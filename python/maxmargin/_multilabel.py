@@ -29,8 +29,8 @@ class MultilabelSVM(RowSVM):
 patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
     pairs : {"auto", "complete", "tree", "none"}, default="auto"
-        Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15 labels,
-        a tree up to 100, and none beyond.
+        Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15
+        labels, a tree up to 100, and none beyond.
     standardise : bool or "auto", default="auto"
         As in :class:`MulticlassSVM`.
     inference : str, default="auto"
@@ -242,7 +242,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             return [list(pair) for pair in data.tree(labels)]
         if pairs == "none":
             return []
-        raise ValueError(f"pairs is {self.pairs!r}; known are 'auto', 'complete', 'tree' and 'none'")
+        raise ValueError(
+            f"pairs is {self.pairs!r}; known are 'auto', 'complete', 'tree' and 'none'"
+        )
 
     def _sets(self, y: Any, *, strict: bool) -> tuple[np.ndarray, np.ndarray]:
         """The labels of all rows one after the other, and where those of each row end."""

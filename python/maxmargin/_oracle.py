@@ -118,8 +118,8 @@ class Adapter:
         return self.described(i, best)
 
     def corners(self, first: int, last: int, w: np.ndarray) -> list[Described]:
-        """What :meth:`corner` says of all examples from ``first`` to before ``last``, with the loss. Other
-        processes get them in one message, and a structure with ``decode_batch`` in one call."""
+        """What :meth:`corner` says of all examples from ``first`` to before ``last``, with the loss.
+        Other processes get them in one message, and a structure with ``decode_batch`` in one call."""
         if self.pool is not None and self._is_helper():
             try:
                 return self.pool.submit(_work_on_all, first, last, w).result()
@@ -132,7 +132,9 @@ class Adapter:
             outputs = decode_all(self.structure, xs, ys, w, True)
         except Exception as error:
             raise OracleError(first, "decode_batch", error) from error
-        return [self.described(i, output) for i, output in zip(range(first, last), outputs, strict=True)]
+        return [
+            self.described(i, output) for i, output in zip(range(first, last), outputs, strict=True)
+        ]
 
     def described(self, i: int, output: Any) -> Described:
         """The features of an output, and its loss."""

@@ -270,8 +270,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     intercept_scaling : float, default=1.0
         Its value; larger ones are regularised less.
     standardise : bool or "auto", default="auto"
-        Whether attributes are divided by their typical size before training; ``coef_`` stays in the units of
-        ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size.
+        Whether attributes are divided by their typical size before training; ``coef_`` stays in the units
+        of ``X``. ``"auto"`` does so with dense rows whose attributes differ tenfold in size.
     kernel, gamma, degree, coef0, kernel_bytes
         As in :class:`ChainSVM`, on rows.
 

@@ -126,7 +126,7 @@ def assignments(rows, columns, nulls):
 
 
 def assignment_value(y, scores, nulls, truth, cost):
-    rows, columns = scores.shape
+    columns = scores.shape[1]
     total = sum(scores[r, c] for r, c in enumerate(y) if c >= 0)
     if isinstance(nulls, tuple):
         total += sum(nulls[0][r] for r, c in enumerate(y) if c < 0)

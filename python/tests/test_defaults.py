@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from maxmargin import ChainSVM, MulticlassSVM, MultilabelSVM, StructuredSVM
 
 X = [[["the"], ["cat"], ["purrs"]], [["the"], ["dog"], ["barks"]], [["cat"], ["barks"]]]

@@ -159,7 +159,7 @@ def test_lam_is_chosen_by_the_measure_that_is_named():
         assert model.lam_source_["measure"] == measure
         assert model.get_params()["measure"] == measure
     assert MultilabelSVM(lam="auto").fit(X, sets).lam_source_["measure"] == "micro-f1"
-    with pytest.raises(ValueError, match="unknown measure \"f2\"; known are error, subset"):
+    with pytest.raises(ValueError, match='unknown measure "f2"; known are error, subset'):
         MulticlassSVM(lam="auto", measure="f2").fit(X, y)
     with pytest.raises(ValueError, match="aer"):
         MulticlassSVM(lam="auto", measure="aer").fit(X, y)

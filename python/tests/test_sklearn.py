@@ -151,7 +151,9 @@ def test_weights_of_rows_are_repetitions(rng):
     X, y = rng.normal(size=(30, 4)), rng.integers(3, size=30)
     weights = rng.integers(0, 3, size=30)
     weighted = MulticlassSVM(lam="1/n", tol=1e-9).fit(X, y, sample_weight=weights)
-    repeated = MulticlassSVM(lam="1/n", tol=1e-9).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    repeated = MulticlassSVM(lam="1/n", tol=1e-9).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
     assert weighted.verify(X, y, sample_weight=weights) == []
     assert weighted.verify(X, y) != []
     assert weighted.certificate_.lam == repeated.certificate_.lam

@@ -87,5 +87,7 @@ def test_a_gap_of_a_path_is_primal_minus_dual(tmp_path):
     tampered.tensor("gap")[-1] += 1e-3
     tampered.write()
     last = len(path) - 1
-    with pytest.raises(ValueError, match=f"iris.path: .* breakpoint {last} .* but primal − dual is"):
+    with pytest.raises(
+        ValueError, match=f"iris.path: .* breakpoint {last} .* but primal − dual is"
+    ):
         RegularizationPath.load(file)

@@ -15,7 +15,8 @@ from maxmargin.compat import sklearn_crfsuite
 
 HEAD = """# The Python package, item by item
 
-Made from the docstrings by `python/tools/reference.py`; the guide is [Work in Python](../how-to/python.md).
+Made from the docstrings by `python/tools/reference.py`; the guide is
+[Work in Python](../how-to/python.md).
 """
 
 #: What estimators have from scikit-learn is described there.

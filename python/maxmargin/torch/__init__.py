@@ -12,7 +12,7 @@ It needs PyTorch 1.13 or later: ``pip install maxmargin[torch]``.
 from __future__ import annotations
 
 try:
-    import torch as _torch
+    import torch as _torch  # noqa: F401
 except ImportError as error:
     raise ImportError("maxmargin.torch needs PyTorch: pip install 'maxmargin[torch]'") from error
 
