@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -101,7 +101,7 @@ class Adapter:
             raw = self._call(i, "features", self.X[i], self.y[i])
             if not self.dim:
                 self.dim = length_of(raw)
-            found.append(self._sparse(i, raw))
+            found.append(self.sparse(i, raw))
             losses.append(float(self._call(i, "loss", self.y[i], self.y[i])))
         return found, losses
 
@@ -138,12 +138,16 @@ class Adapter:
 
     def described(self, i: int, output: Any) -> Described:
         """The features of an output, and its loss."""
-        indices, values = self._sparse(i, self._call(i, "features", self.X[i], output))
+        indices, values = self.sparse(i, self._call(i, "features", self.X[i], output))
         loss = float(self._call(i, "loss", self.y[i], output))
         if not loss >= 0.0:
             wrong = ValueError(f"the loss is {loss}; it must be a number ≥ 0")
             raise OracleError(i, "loss", wrong) from wrong
         return indices, values, loss
+
+    def failed(self, i: int, method: str, error: BaseException) -> NoReturn:
+        """Raises what the native half says of a method that has raised an exception."""
+        raise OracleError(i, method, error) from error
 
     def _is_helper(self) -> bool:
         """Whether this is one of the threads that help out in exact passes: the run itself has asked
@@ -159,7 +163,8 @@ class Adapter:
         except Exception as error:
             raise OracleError(i, method, error) from error
 
-    def _sparse(self, i: int, raw: Any) -> tuple[np.ndarray, np.ndarray]:
+    def sparse(self, i: int, raw: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Features in any form as indices and values, which are looked at."""
         try:
             indices, values = as_sparse(raw)
             # Processes of their own may not know how many there are; the native half looks again.

@@ -19,6 +19,7 @@ mod fit;
 mod history;
 mod labels;
 mod model;
+mod oracle;
 mod pairs;
 mod path;
 mod potts;

@@ -93,7 +93,7 @@ impl Methods {
         if loss >= 0.0 {
             return Ok(loss);
         }
-        let text = format!("the loss is {}; it must be a number ≥ 0", loss.to_string().to_lowercase());
+        let text = format!("the loss is {loss:?}; it must be a number ≥ 0").replace("NaN", "nan");
         Err(failed("loss")(PyValueError::new_err(text)))
     }
 }
@@ -124,7 +124,8 @@ fn subtract(raw: &Bound<'_, PyAny>, truth: &SparseVec, dim: usize, psi: &mut Spa
         return false;
     };
     let (Ok(indices), Ok(values)) = (indices.as_slice(), values.as_slice()) else { return false };
-    let in_range = |index: Option<&i64>| index.is_none_or(|&index| 0 <= index && index < dim as i64);
+    let in_range =
+        |index: Option<&i64>| index.is_none_or(|&index| 0 <= index && index < dim as i64);
     if indices.len() != values.len()
         || !in_range(indices.first())
         || !in_range(indices.last())

@@ -3,6 +3,7 @@
 use crate::dual::Dual;
 use crate::error::value_error;
 use crate::fit::{Curve, Rule, curve, follow, not_interrupted, parse, parse_settings};
+use crate::oracle::{Features, Methods, Question, push};
 use crate::path::Path;
 use crate::session::{ErrorOf, Session};
 use crate::supervise::supervised;
@@ -16,7 +17,6 @@ use maxmargin::{
 };
 use maxmargin_io::{Claim, ProblemRole};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::VecDeque;
@@ -32,6 +32,8 @@ struct PyProblem {
     /// Has the method `corner(i, w, augmented)`, which gives φ(xᵢ, ŷ) as indices and values, and the
     /// loss of ŷ; and `corners(first, last, w)`, which gives those of several examples, with the loss.
     adapter: Py<PyAny>,
+    /// The methods of the structure, where they are called from here.
+    methods: Option<Methods>,
     truths: Vec<SparseVec>,
     weights: Vec<f64>,
     dim: usize,
@@ -50,9 +52,6 @@ struct Corner {
 
 /// Answers to oracle calls that were announced, in the order of the calls.
 type Announced = VecDeque<(usize, Corner)>;
-
-/// φ as indices and values.
-type Features<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
 /// φ of an output as indices and values, and its loss.
 type Described<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>, f64);
@@ -91,6 +90,12 @@ impl PyProblem {
         augmented: bool,
         y: &mut Corner,
     ) -> PyResult<()> {
+        if let Some(methods) = &self.methods {
+            let (truth, dim) = (&self.truths[i], self.dim);
+            let question = Question { example: i, w, is_augmented: augmented, truth, dim };
+            y.loss = methods.ask(py, &self.adapter, question, &mut y.psi)?;
+            return Ok(());
+        }
         let arguments = (i, PyArray1::from_slice(py, w), augmented);
         let answer = self.adapter.bind(py).call_method1("corner", arguments)?;
         self.describe(i, answer.extract()?, y)
@@ -119,20 +124,6 @@ impl PyProblem {
         y.loss = loss;
         Ok(())
     }
-}
-
-fn push(into: &mut SparseVec, features: Features<'_>, sign: f64, dim: usize) -> PyResult<()> {
-    let (indices, values) = features;
-    for (&index, &value) in indices.as_array().iter().zip(values.as_array()) {
-        match u64::try_from(index).ok().filter(|index| *index < dim as u64) {
-            Some(index) => into.push(index, sign * value),
-            None => {
-                let text = format!("feature {index} does not exist; there are {dim}");
-                return Err(PyValueError::new_err(text));
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Problem for PyProblem {
@@ -193,7 +184,9 @@ impl Problem for PyProblem {
 impl Batched for PyProblem {
     fn announce(&self, examples: Range<usize>, w: &[f64], announced: &mut Announced) {
         announced.clear();
-        if self.fails() {
+        // One by one, they are asked when their turn comes.
+        let one_by_one = self.methods.as_ref().is_some_and(|methods| !methods.has_batches());
+        if self.fails() || one_by_one {
             return;
         }
         match Python::attach(|py| self.ask_all(py, examples, w)) {
@@ -239,8 +232,10 @@ impl PyProblem {
             vectors.push(vector);
         }
         let bounds = bounds.map(|(lower, upper)| Bounds::new(lower, upper)).transpose();
+        let methods = Python::attach(|py| Methods::of(adapter.bind(py)))?;
         Ok(Self {
             adapter,
+            methods,
             truths: vectors,
             weights,
             dim,

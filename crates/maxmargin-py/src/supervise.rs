@@ -53,7 +53,11 @@ pub(crate) fn supervised<R: Send>(
     let wanted = callback.is_some();
     let mut failure = None;
     let result = std::thread::scope(|scope| {
-        let worker = scope.spawn(move || work(&Reporter { notes, wanted }));
+        // The thread stays known to Python while it works without its lock. Otherwise every call of a method in
+        // Python would introduce it and forget it again, which takes longer than the call.
+        let worker = scope.spawn(move || {
+            Python::attach(|py| py.detach(move || work(&Reporter { notes, wanted })))
+        });
         let mut pressed = false;
         loop {
             match py.detach(|| wait(&received)) {
