@@ -89,3 +89,8 @@ macro_rules! tests {
 }
 
 tests! { readers templates settings tensors models paths checkpoints converted agreement }
+
+#[test]
+fn unchanged_checkpoints_of_every_method_go_on_to_the_same_bits() {
+    targets::resume_unchanged();
+}

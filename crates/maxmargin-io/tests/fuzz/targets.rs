@@ -8,7 +8,8 @@ use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::{
-    Checkpoint, CheckpointEvery, GroupBounds, Settings, SettingsRecord, TrainError, Trainer, train,
+    Checkpoint, CheckpointEvery, GroupBounds, Settings, SettingsRecord, Solution, TrainError,
+    Trainer, train,
 };
 use maxmargin_io::{
     ChainSpec, Examples, FactorGraphReader, FactorGraphSpec, Fingerprint, Format, Lines, Model,
@@ -357,10 +358,10 @@ fn methods() -> Vec<Settings> {
     ]
 }
 
-/// Checkpoints of which some bytes were changed and the check sum mended. What is accepted goes on.
-pub(crate) fn checkpoints(bytes: &[u8]) {
+/// Checkpoints of every method after two passes, with their settings.
+fn kept() -> &'static [(Settings, Vec<u8>)] {
     static KNOWN: OnceLock<Vec<(Settings, Vec<u8>)>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
+    KNOWN.get_or_init(|| {
         let checkpoint = |settings: Settings| {
             let mut kept = Vec::new();
             let mut keep = |checkpoint: &Checkpoint<'_>| {
@@ -372,7 +373,29 @@ pub(crate) fn checkpoints(bytes: &[u8]) {
             (settings, kept.swap_remove(0))
         };
         methods().into_iter().map(checkpoint).collect()
-    });
+    })
+}
+
+/// Goes on with a checkpoint for a few passes.
+fn resumed(settings: &Settings, checkpoint: Checkpoint<'static>) -> Result<Solution, TrainError> {
+    let settings = Settings { max_passes: 6, ..settings.clone() };
+    Trainer::new(settings).resume(checkpoint).train(&toy())
+}
+
+/// The checks of a checkpoint must not stand in the way of what a run has left.
+pub(crate) fn resume_unchanged() {
+    for (settings, bytes) in kept() {
+        let checkpoint = Checkpoint::from_bytes(bytes).expect("a checkpoint");
+        let whole = train(&toy(), &Settings { max_passes: 6, ..settings.clone() }).expect("a run");
+        let solution =
+            resumed(settings, checkpoint).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+        assert_eq!(solution.weights, whole.weights, "{settings:?}");
+    }
+}
+
+/// Checkpoints of which some bytes were changed and the check sum mended. What is accepted goes on.
+pub(crate) fn checkpoints(bytes: &[u8]) {
+    let known = kept();
     let _ = Checkpoint::from_bytes(bytes);
     let Some((&choice, changes)) = bytes.split_first() else { return };
     let (settings, base) = &known[usize::from(choice) % known.len()];
@@ -392,8 +415,7 @@ pub(crate) fn checkpoints(bytes: &[u8]) {
     let sum = xxh3_64(&changed[..end + 8]);
     changed[end + 8..].copy_from_slice(&sum.to_le_bytes());
     if let Ok(checkpoint) = Checkpoint::from_bytes(&changed) {
-        let settings = Settings { max_passes: 6, ..settings.clone() };
-        let _ = Trainer::new(settings).resume(checkpoint).train(&toy());
+        let _ = resumed(settings, checkpoint);
     }
 }
 
