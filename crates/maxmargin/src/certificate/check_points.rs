@@ -98,6 +98,11 @@ fn check_block(
     }
 }
 
+/// Whether a block has the form of a point of the problem, as far as that can be told without a search for outputs.
+pub(crate) fn is_point(problem: &dyn Blocks, i: usize, block: &Block) -> bool {
+    check_block(problem, i, block, ROUNDING).is_ok()
+}
+
 /// The first block that is not a point of the problem, and why. Only a few blocks are searched for
 /// outputs: a resumed run has made its points itself, unless the problem has changed.
 pub(crate) fn first_misfit(

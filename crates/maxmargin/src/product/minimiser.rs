@@ -144,7 +144,11 @@ impl Saved {
         if (ProductSettings { tolerance, max_passes, ..saved.settings.clone() }) != fresh.settings {
             return Err(refused("it was made with other settings".to_owned()));
         }
-        if saved.x.len() != fresh.x.len() || saved.gaps.len() != fresh.gaps.len() {
+        let fits = saved.x.len() == fresh.x.len()
+            && saved.gaps.len() == fresh.gaps.len()
+            && saved.picker.fits(fresh.gaps.len())
+            && saved.stepper.fits(&fresh.stepper);
+        if !fits {
             return Err(refused("it was made for other blocks".to_owned()));
         }
         Ok(saved)

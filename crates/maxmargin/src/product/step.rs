@@ -32,6 +32,11 @@ const GROW: f64 = 2.0;
 const MOST_TRIALS: u32 = 60;
 
 impl Stepper {
+    /// Whether it is for the same blocks as another.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        self.curvatures.len() == other.curvatures.len()
+    }
+
     pub(super) fn new(rule: ProductStep, blocks: usize) -> Self {
         let tries = rule == ProductStep::Backtracking;
         let curvatures = if tries { vec![0.0; blocks] } else { Vec::new() };

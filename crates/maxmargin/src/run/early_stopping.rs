@@ -6,8 +6,11 @@
 //! about the result.
 
 use crate::certificate::Certificate;
+use crate::certificate::is_point;
 use crate::dual::{Block, DualPoint, DualState};
 use crate::observe::Validation;
+use crate::problem::Blocks;
+use crate::run::fits::is_count;
 
 /// Measures how wrong weights are on held-out data. Any closure `FnMut(&[f64]) -> f64` is one.
 ///
@@ -77,6 +80,18 @@ impl Best {
 }
 
 impl Judge {
+    /// Whether the best model is one of the problem.
+    pub(super) fn fits(&self, problem: &dyn Blocks) -> bool {
+        self.best.as_ref().is_none_or(|best| {
+            let (n, d) = (problem.examples(), problem.dim());
+            best.weights.len() == d
+                && best.blocks.len() == n
+                && best.weights.iter().all(|w| w.is_finite())
+                && (0..).zip(&best.blocks).all(|(i, block)| is_point(problem, i, block))
+        }) && is_count(self.checks)
+            && is_count(self.since)
+    }
+
     /// Records the error after `pass`. If the best model is to be kept and this is it, keeps `state`;
     /// among equals, the one with the smallest gap.
     pub(crate) fn note(

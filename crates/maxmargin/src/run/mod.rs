@@ -15,6 +15,7 @@ mod clock;
 mod deadline;
 pub(crate) mod drive;
 pub(crate) mod early_stopping;
+pub(crate) mod fits;
 mod keep;
 mod oracles;
 mod report;

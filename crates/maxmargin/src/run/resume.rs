@@ -3,6 +3,7 @@
 use super::checkpoint::{Checkpoint, signature};
 use super::clock::Clock;
 use super::drive::Stage;
+use super::fits::is_count;
 use super::{Check, Run, RunHooks};
 use crate::certificate::{check_problem, first_misfit};
 use crate::dual::{DualPoint, DualState, Workers};
@@ -10,6 +11,9 @@ use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::settings::CheckedSettings;
 use std::borrow::Cow;
+
+/// No run takes longer: a thousand years.
+const MOST_SECONDS: f64 = 3.2e10;
 
 /// A run taken up again: its stage of the loop, and what its method has saved.
 pub(crate) struct Resumed<'p, 'o> {
@@ -47,6 +51,21 @@ impl<'p, 'o> Run<'p, 'o> {
         let (then, now) = (checkpoint.quality, problem.quality());
         if then != now && then != now.after_failures(1) && now != then.after_failures(1) {
             let why = format!("its decoding was {then}, that of the problem is {now}");
+            return Err(TrainError::Resume { why });
+        }
+        let counts = [totals.passes, totals.visits, totals.oracle_calls, totals.oracle_failures];
+        let seconds = [totals.seconds, totals.oracle_seconds, totals.gap_seconds];
+        let is_time = |seconds: &f64| (0.0..=MOST_SECONDS).contains(seconds);
+        let too_far = matches!(stage, Stage::Pass { visits } if visits > problem.examples());
+        let bound_fits = checkpoint.bound.as_ref().is_none_or(|b| b.blocks.len() == blocks.len());
+        if too_far
+            || !bound_fits
+            || !counts.into_iter().all(is_count)
+            || !seconds.iter().all(is_time)
+            || !w.iter().all(|w| w.is_finite())
+            || !checkpoint.judge.fits(problem)
+        {
+            let why = "its numbers are not those of a run on the problem".to_owned();
             return Err(TrainError::Resume { why });
         }
         let point = DualPoint { blocks: blocks.into_owned() };

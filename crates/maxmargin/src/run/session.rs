@@ -2,6 +2,7 @@
 
 use super::bytes::{Saved, from_bytes};
 use super::drive::{Drive, PassEnd, Stage, drive};
+use super::fits::{Fits, Fitting};
 use super::{Check, Finished, Run};
 use crate::dual::DualState;
 use crate::error::TrainError;
@@ -33,9 +34,13 @@ pub(crate) trait Method<'p> {
 pub(crate) type Checked<'p> = (Check, Option<DualState<'p>>);
 
 /// The state of a method as [`to_bytes`](super::bytes::to_bytes) has written it.
-pub(crate) fn restored<T: Saved>(bytes: &[u8]) -> Result<T, TrainError> {
-    let why = || TrainError::Resume { why: "it is of another method".to_owned() };
-    from_bytes(bytes).ok_or_else(why)
+pub(crate) fn restored<T: Saved + Fits>(run: &Run<'_, '_>, bytes: &[u8]) -> Result<T, TrainError> {
+    let refused = |why: &str| TrainError::Resume { why: why.to_owned() };
+    let state: T = from_bytes(bytes).ok_or_else(|| refused("it is of another method"))?;
+    match state.fits(&Fitting::of(run)) {
+        true => Ok(state),
+        false => Err(refused("the state of its method does not fit the problem")),
+    }
 }
 
 /// Trains by `method`, from `stage` on.

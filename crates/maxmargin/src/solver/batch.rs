@@ -11,6 +11,7 @@ use crate::error::TrainError;
 use crate::observe::Status;
 use crate::run::bytes::{Saved, to_bytes};
 use crate::run::drive::PassEnd;
+use crate::run::fits::{Fits, Fitting};
 use crate::run::session::{Checked, Method, restored};
 use crate::run::{Check, Run};
 
@@ -73,9 +74,9 @@ impl<M> Batch<M> {
 
     pub(super) fn resume<'p>(run: &Run<'p, '_>, saved: &[u8]) -> Result<Self, TrainError>
     where
-        M: Round<'p>,
+        M: Round<'p> + Fits,
     {
-        let mut batch: Self = restored(saved)?;
+        let mut batch: Self = restored(run, saved)?;
         batch.method.prepare(run);
         Ok(batch)
     }
@@ -102,6 +103,13 @@ impl<M> Batch<M> {
         let second = run.second_objective(None);
         let drift = Some(drift);
         Ok(Ok(Check { certificate, drift, second, average_dual: None, validation: None }))
+    }
+}
+
+impl<M: Fits> Fits for Batch<M> {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        // What is pending was found in a pass.
+        self.method.fits(to) && (self.pending.is_none() || to.passes > 0)
     }
 }
 
@@ -169,6 +177,12 @@ pub(super) struct FrankWolfe {
     /// The direction of w.
     #[cfg_attr(feature = "serde", serde(skip))]
     direction: Vec<f64>,
+}
+
+impl Fits for FrankWolfe {
+    fn fits(&self, _: &Fitting<'_>) -> bool {
+        true
+    }
 }
 
 impl Round<'_> for FrankWolfe {

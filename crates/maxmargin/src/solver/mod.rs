@@ -30,7 +30,7 @@ pub(crate) fn method<'p>(
     Ok(match (run.settings.solver, saved) {
         (Solver::Auto | Solver::BlockCoordinate, None) => Box::new(BlockCoordinate::new(run)),
         (Solver::Auto | Solver::BlockCoordinate, Some(saved)) => {
-            Box::new(BlockCoordinate::resume(saved)?)
+            Box::new(BlockCoordinate::resume(run, saved)?)
         }
         (Solver::FrankWolfe, None) => Box::new(Batch::new(run, FrankWolfe::default())),
         (Solver::FrankWolfe, Some(saved)) => Box::new(Batch::<FrankWolfe>::resume(run, saved)?),

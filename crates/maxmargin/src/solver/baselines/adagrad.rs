@@ -13,6 +13,7 @@ use crate::problem::Bounds;
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting, is_count};
 use crate::run::session::Checked;
 use crate::settings::Average;
 
@@ -37,6 +38,17 @@ pub(in crate::solver) struct AdaGrad {
     average: Moments,
     /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
+}
+
+impl Fits for AdaGrad {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_weights(&self.w)
+            && to.are_weights(&self.roots)
+            && self.means.fits(to)
+            && self.average.fits(to)
+            && is_count(self.visits)
+            && is_count(self.touched as u64)
+    }
 }
 
 fn clip(bounds: Option<&Bounds>, w: &mut [f64]) {
@@ -171,6 +183,10 @@ impl Moments {
         };
         let sum = || Sum { weight: 0.0, total: vec![0.0; dim] };
         Self { average, count: 0, sums: std::iter::repeat_with(sum).take(sums).collect() }
+    }
+
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        self.sums.iter().all(|sum| to.are_weights(&sum.total)) && is_count(self.count)
     }
 
     fn add(&mut self, w: &[f64]) {

@@ -1,8 +1,10 @@
 //! The corners of one example that planes use, each stored once.
 
+use crate::certificate::is_point;
 use crate::dual::Block;
 use crate::problem::Worker;
 use crate::problem::sparse::SparseVec;
+use crate::run::fits::Fitting;
 
 /// Corners with the number of planes that use them. The places of unused corners are reused.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +15,18 @@ pub(super) struct CornerStore {
 }
 
 impl CornerStore {
+    /// Whether it holds points of block `i`, used as often as the planes whose corners are `used` say.
+    pub(super) fn fits(&self, i: usize, to: &Fitting<'_>, used: impl Iterator<Item = u32>) -> bool {
+        let mut users = vec![0u32; self.corners.len()];
+        for corner in used {
+            let Some(users) = users.get_mut(corner as usize) else { return false };
+            *users += 1;
+        }
+        let is_sound =
+            |(corner, users): (&Block, &u32)| *users == 0 || is_point(to.problem, i, corner);
+        users == self.users && self.corners.iter().zip(&users).all(is_sound)
+    }
+
     /// The place of a corner, which gets one more user.
     pub(super) fn take(&mut self, parts: &SparseVec, loss: f64) -> u32 {
         let is_it = |(corner, users): (&Block, &u32)| {

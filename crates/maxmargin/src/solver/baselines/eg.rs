@@ -13,6 +13,7 @@ use crate::dual::{Block, DualPoint, DualState, Pace};
 use crate::error::TrainError;
 use crate::problem::SparseVec;
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting};
 use crate::run::session::Checked;
 
 /// A learning rate is halved at most this often in one visit.
@@ -110,6 +111,15 @@ impl ExponentiatedGradient {
             run.state.shares.iter().map(|share| FIRST_RATE * run.state.lambda / share).collect();
         let (trial, next, way) = Default::default();
         Ok(Self { thetas, rates, trial, next, way })
+    }
+}
+
+impl Fits for ExponentiatedGradient {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        let fit = |(i, theta): (usize, &Vec<f64>)| to.problem.potentials(i) == Some(theta.len());
+        to.are_of_blocks(&self.thetas)
+            && to.are_of_blocks(&self.rates)
+            && self.thetas.iter().enumerate().all(fit)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Averages of the iterates wₜ = vₜ/t, at the cost of what each step adds.
 
+use crate::run::fits::{Fitting, is_count};
 use crate::settings::Average;
 
 /// The average of the iterates wₜ = vₜ/t, t = 1 … k, of which each step adds gₜ to vₜ.
@@ -45,6 +46,18 @@ impl LazyAverage {
             Average::Uniform => Self::Tails { tails: vec![tail()], harmonic: 0.0, is_half: false },
             Average::Half => {
                 Self::Tails { tails: vec![tail(), tail()], harmonic: 0.0, is_half: true }
+            }
+        }
+    }
+
+    pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
+        match self {
+            Self::None => true,
+            Self::Weighted(sum) => to.are_weights(sum),
+            Self::Tails { tails, is_half, .. } => {
+                let is_tail =
+                    |tail: &Tail| to.are_weights(&tail.correction) && is_count(tail.after);
+                tails.len() == 1 + usize::from(*is_half) && tails.iter().all(is_tail)
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::dual::{Block, DualPoint, Shares};
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec};
 use crate::run::Run;
+use crate::run::fits::Fitting;
 
 /// Sums of corners, example by example.
 ///
@@ -27,6 +28,17 @@ pub(super) fn best_share(loss: f64, length: f64) -> (f64, f64) {
 impl Means {
     pub(super) fn new(n: usize) -> Self {
         Self { sums: vec![Block::default(); n], counts: vec![0; n] }
+    }
+
+    pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
+        let is_sum = |(sum, count): (&Block, &u32)| {
+            sum.parts.is_normalised() && (*count > 0 || sum.parts.is_empty())
+        };
+        to.are_of_blocks(&self.sums)
+            && to.are_of_blocks(&self.counts)
+            && self.counts.iter().all(|count| *count < u32::MAX / 2)
+            && self.sums.iter().zip(&self.counts).all(is_sum)
+            && to.are_points(&self.point(to.problem).blocks)
     }
 
     pub(super) fn add(&mut self, i: usize, parts: &SparseVec, loss: f64) {

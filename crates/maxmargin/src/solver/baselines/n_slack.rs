@@ -7,6 +7,7 @@
 use crate::certificate::Certificate;
 use crate::error::TrainError;
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting};
 use crate::settings::Caching;
 use crate::solver::batch::{Answer, Round};
 use crate::solver::block_coordinate::active_set::ActiveSets;
@@ -33,6 +34,16 @@ pub(in crate::solver) struct NSlack {
     /// For how many rounds each plane of each example has been without mass.
     ages: Vec<Vec<u8>>,
     exhaustion: Exhaustion,
+}
+
+impl Fits for NSlack {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        let is_young = |ages: &Vec<u8>| ages.iter().all(|age| *age <= MOST_IDLE);
+        self.sets.fits(to)
+            && to.are_of_blocks(&self.ages)
+            && self.ages.iter().all(is_young)
+            && self.exhaustion.fits(to)
+    }
 }
 
 impl Round<'_> for NSlack {

@@ -15,6 +15,7 @@ use crate::observe::CacheStats;
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec};
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting, is_count};
 use crate::solver::batch::{Answer, Round};
 
 /// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
@@ -59,6 +60,26 @@ pub(in crate::solver) struct OneSlack<'p> {
     #[cfg_attr(feature = "serde", serde(skip))]
     picks: Vec<Pick>,
     stats: CacheStats,
+}
+
+impl Fits for OneSlack<'_> {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        let is_plane = |plane: &Plane| {
+            let dim = to.dim as u64;
+            to.are_of_blocks(&plane.corners)
+                && plane.w.is_normalised()
+                && plane.w.entries().iter().all(|(feature, _)| *feature < dim)
+                && plane.idle <= MOST_IDLE
+        };
+        let counts = [self.stats.hits, self.stats.misses];
+        to.are_of_blocks(&self.stores)
+            && self.planes.iter().all(is_plane)
+            && counts.into_iter().all(is_count)
+            && self.qp.fits(self.planes.len())
+            && self.stores.iter().enumerate().all(|(i, store)| {
+                store.fits(i, to, self.planes.iter().map(|plane| plane.corners[i]))
+            })
+    }
 }
 
 impl<'p> Round<'p> for OneSlack<'p> {

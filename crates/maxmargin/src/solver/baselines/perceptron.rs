@@ -6,6 +6,7 @@ use crate::error::TrainError;
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting, is_count};
 use crate::run::session::Checked;
 
 /// With g the steps, w = w₀ + Σ g. The mean over t visits is w + (w − w₀ − Σ s·g)/t, where s is the visit
@@ -41,6 +42,12 @@ impl Perceptron {
             bounds.clip_all(&mut weights);
         }
         weights
+    }
+}
+
+impl Fits for Perceptron {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_weights(&self.w) && to.are_weights(&self.late) && is_count(self.t)
     }
 }
 

@@ -26,6 +26,15 @@ impl SimplexQp {
         Self { lambda, masses, linear, products, values }
     }
 
+    /// Whether it has so many variables, whose masses make a point of the simplex.
+    pub(super) fn fits(&self, count: usize) -> bool {
+        let sum: f64 = self.masses.iter().sum();
+        [self.masses.len(), self.linear.len(), self.products.len()] == [count; 3]
+            && self.products.iter().all(|row| row.len() == count)
+            && self.masses.iter().all(|mass| *mass >= 0.0)
+            && (count == 0 || (sum - 1.0).abs() <= 1e-6)
+    }
+
     /// Adds a variable: the first one gets all mass, later ones none. `products` are those with all
     /// earlier variables, and last with itself.
     pub(super) fn add(&mut self, linear: f64, products: Vec<f64>) {

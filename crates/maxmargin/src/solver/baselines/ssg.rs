@@ -15,6 +15,7 @@ use crate::error::TrainError;
 use crate::problem::Bounds;
 use crate::problem::bounds::bounds_in_force;
 use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::run::fits::{Fits, Fitting, is_count};
 use crate::run::session::Checked;
 use crate::run::{Check, Run};
 
@@ -70,6 +71,12 @@ impl<'p> Clipped<'p> {
             let (lower, upper) = (self.bounds.lower()[j], self.bounds.upper()[j]);
             self.tw[j] = v[j].max(t * lower).min(t * upper);
         }
+    }
+}
+
+impl Fits for Subgradient<'_> {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_weights(&self.v) && is_count(self.t) && self.means.fits(to) && self.average.fits(to)
     }
 }
 

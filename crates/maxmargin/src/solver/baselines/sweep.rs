@@ -5,6 +5,7 @@ use crate::error::TrainError;
 use crate::run::Run;
 use crate::run::bytes::{Saved, to_bytes};
 use crate::run::drive::PassEnd;
+use crate::run::fits::{Fits, Fitting};
 use crate::run::session::{Checked, Method, restored};
 use crate::solver::block_coordinate::order::Picker;
 use crate::util::rng::Rng;
@@ -51,11 +52,17 @@ impl<M> Sweep<M> {
 
     pub(in crate::solver) fn resume<'p>(run: &Run<'p, '_>, saved: &[u8]) -> Result<Self, TrainError>
     where
-        M: Sweeper<'p>,
+        M: Sweeper<'p> + Fits,
     {
-        let mut sweep: Self = restored(saved)?;
+        let mut sweep: Self = restored(run, saved)?;
         sweep.method.prepare(run);
         Ok(sweep)
+    }
+}
+
+impl<M: Fits> Fits for Sweep<M> {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        self.picker.fits(to.n) && self.method.fits(to)
     }
 }
 

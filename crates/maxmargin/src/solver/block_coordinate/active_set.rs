@@ -12,6 +12,7 @@ use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
 use crate::run::Run;
+use crate::run::fits::{Fits, Fitting};
 use crate::settings::Direction;
 use crate::solver::block_coordinate::atoms::{Atoms, Ruler};
 use crate::solver::block_coordinate::average::Averager;
@@ -47,6 +48,16 @@ pub(crate) struct ActiveSets {
     pub(crate) cache: Cache,
     #[cfg_attr(feature = "serde", serde(skip))]
     room: Room,
+}
+
+impl Fits for ActiveSets {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_of_blocks(&self.atoms)
+            && to.are_of_blocks(&self.sizes)
+            && to.are_of_blocks(&self.stale)
+            && self.cache.fits(to)
+            && self.atoms.iter().enumerate().all(|(i, atoms)| atoms.fits(i, to))
+    }
 }
 
 /// Scratch memory for work on one block.

@@ -12,6 +12,7 @@
 use crate::dual::{Block, chunk_product};
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
+use crate::run::fits::Fitting;
 use crate::util::prefetch::prefetch;
 
 /// The atoms of one block: corners with their masses αᵢ(y), which sum to one.
@@ -40,6 +41,9 @@ pub(crate) struct Atoms {
 /// else. With less, the rest would be made of rounding errors and not be a point of the block.
 const LEAST_REST: f64 = 1e-3;
 
+/// The masses of atoms in a checkpoint sum to 1 up to this much rounding.
+const MOST_DRIFT: f64 = 1e-6;
+
 /// What is needed to measure a block's atoms.
 pub(crate) struct Ruler<'a> {
     pub(crate) i: usize,
@@ -60,6 +64,26 @@ impl Atoms {
             features: Vec::new(),
             width: 0,
         }
+    }
+
+    /// Whether these can be the atoms of block `i`.
+    pub(crate) fn fits(&self, i: usize, to: &Fitting<'_>) -> bool {
+        let count = self.masses.len();
+        let lengths = [self.parts.len(), self.losses.len(), self.values.len()];
+        let is_mass = |mass: &f64| (0.0..=2.0).contains(mass);
+        let sum: f64 = self.masses.iter().sum();
+        count > 0
+            && lengths.iter().all(|length| *length == count)
+            && self.masses.iter().all(is_mass)
+            && (sum - 1.0).abs() <= MOST_DRIFT
+            && (self.width == 0 || self.width == to.dim)
+            && self.features.len() == self.width * count
+            && self.distances.fits()
+            && self
+                .parts
+                .iter()
+                .zip(&self.losses)
+                .all(|(p, loss)| to.is_relative_point(i, p, *loss))
     }
 
     /// Computes the features of all atoms of block `i`, and keeps them from now on. With them a score is one
@@ -350,6 +374,12 @@ struct Distances {
 }
 
 impl Distances {
+    /// Whether it is a table.
+    fn fits(&self) -> bool {
+        let is_square = self.stride.checked_mul(self.stride) == Some(self.table.len());
+        is_square && self.known.iter().all(|known| *known <= self.stride)
+    }
+
     fn known(&mut self, row: usize) -> usize {
         if self.known.len() <= row {
             self.known.resize(row + 1, 0);

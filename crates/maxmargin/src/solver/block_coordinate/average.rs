@@ -6,6 +6,7 @@
 //! nothing cancels.
 
 use crate::dual::{Block, DualPoint};
+use crate::run::fits::Fitting;
 use crate::settings::Average;
 
 /// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
@@ -24,6 +25,14 @@ pub(crate) struct Averager {
 impl Averager {
     pub(crate) fn new(n: usize, average: Average) -> Self {
         Self { sums: vec![Block::default(); n], since: vec![1; n], average }
+    }
+
+    pub(crate) fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_of_blocks(&self.sums)
+            && to.are_of_blocks(&self.since)
+            && self.since.iter().all(|since| (1..=to.visits.saturating_add(1)).contains(since))
+            && self.sums.iter().all(|sum| sum.parts.is_normalised())
+            && to.are_points(&self.point(to.visits, to.blocks).blocks)
     }
 
     /// The weight of the first k iterates together: 1 + 2 + … + k, or k.

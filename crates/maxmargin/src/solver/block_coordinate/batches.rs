@@ -15,11 +15,13 @@ use super::corner_cache::Cache;
 use super::kinds::{Ends, Kind};
 use super::visit_remembering::learn;
 use super::{BlockCoordinate, Mode, aim_at_corner};
+use crate::dual::has_own_length;
 use crate::dual::{Corner, DualState, Move, Pace, Scratch};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::sparse::SparseVec;
 use crate::run::Run;
+use crate::run::fits::Fitting;
 use crate::settings::Direction;
 
 /// The sizes of a batch that adapts.
@@ -61,6 +63,11 @@ impl Batches {
     pub(super) fn new(size: usize, has_own_scores: bool) -> Self {
         let (adapts, size) = (size == 0, size.max(1));
         Self { size, adapts, promised: 0.0, left: 0.0, has_own_scores, slots: Vec::new() }
+    }
+
+    pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
+        let has_own_scores = has_own_length(to.problem);
+        self.size <= u32::MAX as usize && self.has_own_scores == has_own_scores
     }
 
     /// Visits blocks one by one from now on.

@@ -5,6 +5,7 @@
 //! corners (the code of Osokin et al. keeps 100): more of them saved no calls and were looked at in vain.
 
 use crate::observe::CacheStats;
+use crate::run::fits::{Fitting, is_count};
 use crate::settings::Caching;
 use crate::solver::block_coordinate::atoms::Atoms;
 
@@ -45,6 +46,11 @@ impl Cache {
             full_gap: f64::INFINITY,
             stats: CacheStats::default(),
         }
+    }
+
+    pub(crate) fn fits(&self, to: &Fitting<'_>) -> bool {
+        let counts = [self.stats.hits, self.stats.misses];
+        to.are_of_blocks(&self.last_gaps) && counts.into_iter().all(is_count)
     }
 
     pub(crate) fn rule(&self) -> Caching {
@@ -114,8 +120,11 @@ impl Cache {
 
     /// Updates the statistics for a block whose memory has changed.
     pub(crate) fn note_size(&mut self, before: Size, now: Size) {
-        self.stats.corners = self.stats.corners + now.corners - before.corners;
-        self.stats.bytes = self.stats.bytes + now.bytes - before.bytes;
+        // What a checkpoint says of the size before need not be true.
+        let changed =
+            |all: u64, now: u64, before: u64| all.saturating_add(now).saturating_sub(before);
+        self.stats.corners = changed(self.stats.corners, now.corners, before.corners);
+        self.stats.bytes = changed(self.stats.bytes, now.bytes, before.bytes);
     }
 
     /// Forgets idle corners: all of them without a cache, otherwise those of the lowest value until the

@@ -14,6 +14,7 @@ use super::joint_cg::{Arena, JointCg};
 use crate::dual::Pace;
 use crate::error::TrainError;
 use crate::run::Run;
+use crate::run::fits::Fitting;
 use crate::settings::Direction;
 
 /// A sweep that leaves more than this share of the gap is followed by a joint step.
@@ -41,6 +42,10 @@ struct Task {
 }
 
 impl Exhaustion {
+    pub(crate) fn fits(&self, to: &Fitting<'_>) -> bool {
+        self.joint.fits(to)
+    }
+
     /// Begins to work until at most `target` is left to gain between remembered corners, for at most
     /// `most_sweeps` sweeps.
     pub(crate) fn begin(&mut self, target: f64, most_sweeps: usize) {

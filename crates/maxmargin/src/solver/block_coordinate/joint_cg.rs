@@ -16,6 +16,7 @@ use crate::dual::{Block, DualState, Stride};
 use crate::problem::Blocks;
 use crate::problem::Simplices;
 use crate::problem::sparse::SparseVec;
+use crate::run::fits::Fitting;
 use crate::solver::block_coordinate::average::Averager;
 use std::ops::Range;
 
@@ -70,6 +71,12 @@ pub(crate) struct JointCg {
     /// The change of one block.
     #[cfg_attr(feature = "serde", serde(skip))]
     scratch: SparseVec,
+}
+
+impl JointCg {
+    pub(crate) fn fits(&self, _: &Fitting<'_>) -> bool {
+        self.rounds <= u32::MAX as usize
+    }
 }
 
 /// A block with several corners that carry mass.

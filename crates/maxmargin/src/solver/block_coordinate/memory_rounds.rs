@@ -4,6 +4,7 @@ use super::exhaust::Exhaustion;
 use super::{BlockCoordinate, Mode};
 use crate::error::TrainError;
 use crate::run::Run;
+use crate::run::fits::Fitting;
 use crate::settings::Caching;
 
 /// A pass has this many rounds of oracle calls. More of them save few calls and take more time.
@@ -23,6 +24,12 @@ pub(super) struct MemoryRounds {
     exhaustion: Exhaustion,
     /// The round of the present pass.
     round: usize,
+}
+
+impl MemoryRounds {
+    pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
+        self.exhaustion.fits(to)
+    }
 }
 
 impl BlockCoordinate {

@@ -43,6 +43,7 @@ use crate::problem::Blocks;
 use crate::problem::bounds::bounds_in_force;
 use crate::run::bytes::to_bytes;
 use crate::run::drive::PassEnd;
+use crate::run::fits::{Fits, Fitting};
 use crate::run::session::{Checked, Method, restored};
 use crate::run::{Check, Run};
 use crate::settings::{Average, Caching, Direction, Order, Solver};
@@ -135,8 +136,25 @@ impl BlockCoordinate {
         }
     }
 
-    pub(crate) fn resume(saved: &[u8]) -> Result<Self, TrainError> {
-        restored(saved)
+    pub(crate) fn resume(run: &Run<'_, '_>, saved: &[u8]) -> Result<Self, TrainError> {
+        restored(run, saved)
+    }
+}
+
+impl Fits for BlockCoordinate {
+    fn fits(&self, to: &Fitting<'_>) -> bool {
+        let mode = match &self.mode {
+            Mode::Plain => true,
+            Mode::Staged { stage, sets } => stage.fits(to) && sets.fits(to),
+            Mode::Remembering(sets) => sets.fits(to),
+            Mode::Simplices(joint) => {
+                let is_free = bounds_in_force(to.problem).is_none();
+                to.problem.simplices().is_some()
+                    && joint.as_ref().is_none_or(|joint| is_free && joint.fits(to))
+            }
+        };
+        let averager = self.averager.as_ref().is_none_or(|averager| averager.fits(to));
+        mode && averager && self.picker.fits(to.n) && self.batches.fits(to) && self.memory.fits(to)
     }
 }
 

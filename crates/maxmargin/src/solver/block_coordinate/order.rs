@@ -39,6 +39,26 @@ impl Picker {
         }
     }
 
+    /// Whether it picks among `n` blocks, as it may not if it comes from a checkpoint that was changed.
+    pub(crate) fn fits(&self, n: usize) -> bool {
+        let are_blocks = |list: &[u32]| list.iter().all(|&i| (i as usize) < n);
+        match self {
+            Self::Uniform { n: own, ahead } => *own == n && ahead.is_none_or(|i| i < n),
+            Self::Permutation { order, at } => order.len() == n && are_blocks(order) && *at <= n,
+            Self::Cyclic { n: own, at } => *own == n && *at < n,
+            Self::Lazy(LazyPicker { gaps, resting, sweep, .. }) => {
+                gaps.len() == n && resting.len() == n && are_blocks(sweep)
+            }
+            Self::Gap(picker) => {
+                let ahead = picker.ahead.is_none_or(|i| (i as usize) < n);
+                picker.n == n
+                    && ahead
+                    && are_blocks(&picker.unvisited)
+                    && picker.tree.fits(n, picker.fold)
+            }
+        }
+    }
+
     /// The block that [`next`](Self::next) will return, if it is known already.
     pub(crate) fn peek(&self) -> Option<usize> {
         match self {

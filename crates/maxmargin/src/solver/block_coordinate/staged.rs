@@ -6,6 +6,8 @@
 //! all corners of the first stage was slower: blocks had more atoms and no use for them. The rule looks at
 //! gaps alone, so that runs repeat.
 
+use crate::run::fits::Fitting;
+
 /// Plain steps are cheaper than corrective ones, and as good while most corners are new. On OCR and
 /// CoNLL-2000, at all λ, plain steps down to this share of the first gap took the least time to get
 /// there, and cost no time afterwards; 0.03 is too late at large λ.
@@ -41,6 +43,10 @@ pub(crate) struct PlainStage {
 impl PlainStage {
     pub(crate) fn new(n: usize) -> Self {
         Self { gaps: vec![0.0; n], first: None, fine_after: None, left: vec![1.0; n] }
+    }
+
+    pub(crate) fn fits(&self, to: &Fitting<'_>) -> bool {
+        to.are_of_blocks(&self.gaps) && to.are_of_blocks(&self.left)
     }
 
     /// Records the gap that an oracle call has found in block `i`.

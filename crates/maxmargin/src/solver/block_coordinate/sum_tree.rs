@@ -27,6 +27,17 @@ impl SumTree {
         Self { nodes: vec![0.0; 2 * leaves], leaves, fold }
     }
 
+    /// Whether it is a tree of `n` numbers, none of them below 0.
+    pub(crate) fn fits(&self, n: usize, fold: Fold) -> bool {
+        let leaves = n.next_power_of_two();
+        self.leaves == leaves
+            && self.nodes.len() == 2 * leaves
+            && self.fold == fold
+            && self.nodes.iter().all(|node| *node >= 0.0)
+            && self.nodes[leaves..].iter().skip(n).all(|leaf| *leaf == 0.0)
+            && (1..leaves).all(|node| self.nodes[node] == self.combine(node))
+    }
+
     fn combine(&self, node: usize) -> f64 {
         let (left, right) = (self.nodes[2 * node], self.nodes[2 * node + 1]);
         match self.fold {

@@ -1,0 +1,72 @@
+//! Whether the state of a method, as a checkpoint has saved it, fits the problem.
+//!
+//! A check sum tells damage, but whoever changes a checkpoint on purpose can mend its sum. So every number that
+//! leads to a place in memory is checked once, when a run is resumed, and every remembered corner has to be a point
+//! of its block. What passes can be far from what the run has left, but the run goes on without a panic, and its
+//! certificate is about a feasible point.
+
+use super::Run;
+use crate::certificate::is_point;
+use crate::dual::Block;
+use crate::problem::{Blocks, SparseVec};
+
+/// Counts above this were not counted.
+const MOST_COUNTED: u64 = 1 << 60;
+
+/// A state of a method that can be held against a run.
+pub(crate) trait Fits {
+    /// Whether all its numbers are about places, blocks and weights that exist.
+    fn fits(&self, to: &Fitting<'_>) -> bool;
+}
+
+/// What a state has to fit.
+pub(crate) struct Fitting<'a> {
+    pub(crate) problem: &'a dyn Blocks,
+    /// Number of blocks and of weights.
+    pub(crate) n: usize,
+    pub(crate) dim: usize,
+    /// Passes and visits that were made.
+    pub(crate) passes: u64,
+    pub(crate) visits: u64,
+    pub(crate) blocks: &'a [Block],
+}
+
+impl<'a> Fitting<'a> {
+    pub(crate) fn of(run: &'a Run<'_, '_>) -> Self {
+        let (problem, blocks) = (run.problem, &run.state.blocks[..]);
+        let (n, dim) = (problem.examples(), problem.dim());
+        Self { problem, n, dim, passes: run.totals.passes, visits: run.totals.visits, blocks }
+    }
+
+    /// Whether there is one finite number for each weight.
+    pub(crate) fn are_weights(&self, weights: &[f64]) -> bool {
+        weights.len() == self.dim && weights.iter().all(|w| w.is_finite())
+    }
+
+    /// Whether there is one for each block.
+    pub(crate) fn are_of_blocks<T>(&self, values: &[T]) -> bool {
+        values.len() == self.n
+    }
+
+    /// Whether there is a point for each block.
+    pub(crate) fn are_points(&self, blocks: &[Block]) -> bool {
+        self.are_of_blocks(blocks)
+            && (0..).zip(blocks).all(|(i, block)| is_point(self.problem, i, block))
+    }
+
+    /// Whether these are the parts of a point of block `i`, relative to the truth, and its loss.
+    pub(crate) fn is_relative_point(&self, i: usize, parts: &SparseVec, loss: f64) -> bool {
+        if !parts.is_normalised() || !parts.is_finite() {
+            return false;
+        }
+        let mut block = Block { parts: SparseVec::new(), loss };
+        self.problem.truth_parts(i, &mut block.parts);
+        block.parts.add_scaled(1.0, parts);
+        is_point(self.problem, i, &block)
+    }
+}
+
+/// Whether something can have been counted.
+pub(crate) fn is_count(count: u64) -> bool {
+    count < MOST_COUNTED
+}
