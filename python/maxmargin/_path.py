@@ -19,6 +19,7 @@ LEARNED = (
     "classes_",
     "n_features_in_",
     "n_edge_features_in_",
+    "n_edge_types_in_",
     "feature_names_in_",
     "_indicator",
     "_shape",

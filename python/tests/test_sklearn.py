@@ -19,9 +19,11 @@ from maxmargin import (
     ChainSVM,
     FactorGraphSVM,
     GraphSVM,
+    GridSVM,
     MatchingSVM,
     MulticlassSVM,
     MultilabelSVM,
+    PottsSVM,
     TreeSVM,
 )
 
@@ -42,7 +44,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 ALL = [BinarySVM, MulticlassSVM, MultilabelSVM, ChainSVM]
-ALL += [GraphSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
+ALL += [PottsSVM, GraphSVM, GridSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
 
 
 @pytest.mark.parametrize("cls", ALL)

@@ -187,7 +187,8 @@ specs! {
     ///
     /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
-    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
+    /// let (states, labels) = (Vec::new(), Vec::new());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
     /// assert_eq!(spec.shape.dim(), 0);
     /// ```
     FactorGraph(FactorGraphSpec) {
@@ -203,6 +204,12 @@ specs! {
         /// How the loss enters.
         #[serde(default)]
         rescaling: Rescaling,
+        /// The names of the states, if all variables have the same ones and these have names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        states: Vec<String>,
+        /// The label of each state, if the loss compares labels and some of them have several states.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        labels: Vec<u32>,
     }
 }
 
@@ -313,7 +320,9 @@ impl Spec {
     ///
     /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
-    /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
+    /// let (states, labels) = (Vec::new(), Vec::new());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
+    /// let mut spec = Spec::from(spec);
     /// *spec.inference_mut().unwrap() = Inference::MaxProduct;
     /// ```
     pub fn inference_mut(&mut self) -> Option<&mut Inference> {
@@ -347,6 +356,11 @@ impl Spec {
                     Some((a, b)) => Err(ModelError::content(format!("a pair of labels {a}, {b}"))),
                     None => Ok(()),
                 }
+            }
+            Self::FactorGraph(FactorGraphSpec { training, labels, .. })
+                if !labels.is_empty() && !training.is_decoding() =>
+            {
+                Err(ModelError::content("soft training knows no latent states"))
             }
             Self::Tree(spec) => spec.check(),
             _ => Ok(()),

@@ -15,6 +15,7 @@ use crate::sequences::SequenceData;
 use crate::trees::TreeData;
 use crate::{history, report, verify};
 use maxmargin::model::chain::Rules;
+use maxmargin::model::factor_graph::Graph;
 use maxmargin::model::matching::ScoredLinks;
 use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
@@ -306,6 +307,34 @@ impl Model {
         };
         let graphs = &data.data;
         py.detach(|| spec.predict(&self.inner.weights, graphs, threads)).map_err(value_error)
+    }
+
+    /// The best states of the variables of graphs among those that are allowed, by variable and state.
+    fn complete_states(
+        &self,
+        py: Python<'_>,
+        data: &FactorGraphData,
+        allowed: Vec<Vec<bool>>,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<u32>>> {
+        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict states of variables"));
+        };
+        let graphs = &data.data;
+        let fits = |(graph, own): (Graph<'_>, &Vec<bool>)| {
+            graph.states().iter().map(|&states| states as usize).sum::<usize>() == own.len()
+        };
+        if allowed.len() != graphs.len() || !graphs.iter().zip(&allowed).all(fits) {
+            return Err(value_error("what is allowed does not fit the graphs"));
+        }
+        let w = &self.inner.weights;
+        py.detach(|| spec.complete(w, graphs, &allowed, threads)).map_err(value_error)
+    }
+
+    /// The objective of the weights on other data, which are used up.
+    fn objective(&self, py: Python<'_>, data: AnyData<'_>, threads: usize) -> PyResult<f64> {
+        let (examples, _) = data.take()?;
+        py.detach(|| self.inner.objective(examples, threads)).map_err(value_error)
     }
 
     /// The labels of the nodes of graphs, which are used up.

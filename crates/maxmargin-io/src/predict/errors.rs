@@ -60,8 +60,11 @@ impl Spec {
             }
             (Self::Multilabel(spec), Examples::Rows(data)) => return spec.errors(w, data, threads),
             (Self::FactorGraph(spec), Examples::FactorGraphs(data)) => {
+                let label =
+                    |&state: &u32| spec.labels.get(state as usize).copied().unwrap_or(state);
+                let labels = |states: &[u32]| states.iter().map(label).collect::<Vec<_>>();
                 for (graph, states) in data.iter().zip(&spec.predict(w, data, threads)?) {
-                    errors.add_labels(graph.truth(), states);
+                    errors.add_labels(&labels(graph.truth()), &labels(states));
                 }
             }
             (Self::Potts(spec), _) => {

@@ -13,7 +13,7 @@ use crate::side_by_side::map_side_by_side;
 use crate::spec::{FactorGraphSpec, MatchingSpec, MultilabelSpec, PottsSpec, TreeSpec};
 use maxmargin::kernel::Expander;
 use maxmargin::model::LabelledRows;
-use maxmargin::model::factor_graph::Graphs;
+use maxmargin::model::factor_graph::{Graphs, Labelling};
 use maxmargin::model::matching::{Matcher, Pairs};
 use maxmargin::model::potts::PottsGraphs;
 use maxmargin::model::tree::{State, TreeExamples};
@@ -94,6 +94,30 @@ impl FactorGraphSpec {
         threads: usize,
     ) -> Result<Vec<Vec<u32>>, ProblemError> {
         Ok(decode_all(&self.problem(graphs.clone())?, w, threads, |found| found.states.clone()))
+    }
+
+    /// The best states of the variables of all graphs among those that are allowed: for each graph, one
+    /// entry for each state of each variable. On as many threads as [`thread_count`](crate::thread_count)
+    /// says.
+    ///
+    /// # Errors
+    /// Graphs that do not fit, or that are too large for the inference.
+    ///
+    /// # Panics
+    /// If there are too few entries.
+    pub fn complete(
+        &self,
+        w: &[f64],
+        graphs: &Graphs,
+        allowed: &[Vec<bool>],
+        threads: usize,
+    ) -> Result<Vec<Vec<u32>>, ProblemError> {
+        let problem = self.problem(graphs.clone())?;
+        let start = || (problem.workspace(), Labelling::default());
+        Ok(map_side_by_side(graphs.len(), threads, start, |(workspace, y), i| {
+            problem.complete(i, w, &allowed[i], workspace, y);
+            y.states.clone()
+        }))
     }
 }
 

@@ -214,7 +214,8 @@ impl FactorGraphSpec {
     /// # Errors
     /// Graphs that do not fit, or that are too large for the inference.
     pub fn problem(&self, graphs: Graphs) -> Result<FactorGraph, FactorGraphError> {
-        FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)
+        let problem = FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)?;
+        if self.labels.is_empty() { Ok(problem) } else { problem.with_labels(self.labels.clone()) }
     }
 
     fn built(&self, data: Graphs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {

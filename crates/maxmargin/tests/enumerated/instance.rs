@@ -292,7 +292,7 @@ fn soft(case: &SoftCase) -> Result<SoftGraph, SoftError> {
 fn enumerate_soft(case: &SoftCase, problem: &SoftGraph) -> Enumerated {
     let mut states = Vec::new();
     for i in 0..case.graphs.graphs.len() {
-        let Structure { states: of, factors } = case.graphs.structure(i);
+        let Structure { states: of, factors } = case.graphs.structure_apart(i);
         let tables = factors.iter().map(|scope| scope.iter().map(|&v| of[v as usize]).product());
         states.extend(of.iter().copied().chain(tables));
     }
