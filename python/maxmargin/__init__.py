@@ -4,6 +4,7 @@ The estimators follow scikit-learn's conventions:
 
 =====================  =====================================================
 :class:`ChainSVM`       labels of sequences
+:class:`SegmentSVM`     labelled segments of sequences
 :class:`BinarySVM`      one of two labels
 :class:`MulticlassSVM`  one of several labels
 :class:`MultilabelSVM`  sets of labels
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ._path import RegularizationPath, regularization_path
     from ._potts import PottsSVM
     from ._rows import MulticlassSVM
+    from ._segment import SegmentSVM
     from ._structure import StructuredSVM
     from ._tree import TreeSVM
     from .io import (
@@ -81,6 +83,7 @@ _HOMES = {
     "OracleError": "_oracle",
     "PottsSVM": "_potts",
     "RegularizationPath": "_path",
+    "SegmentSVM": "_segment",
     "SequenceFile": "io",
     "Structure": "_oracle",
     "StructuredSVM": "_structure",
@@ -132,6 +135,7 @@ __all__ = [
     "OracleError",
     "PottsSVM",
     "RegularizationPath",
+    "SegmentSVM",
     "SequenceFile",
     "Structure",
     "StructuredSVM",

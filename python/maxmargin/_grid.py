@@ -25,7 +25,8 @@ def grid_edges(shape: tuple[int, int], neighbours: int = 4) -> np.ndarray:
     Parameters
     ----------
     shape : tuple (height, width)
-        The size of the image. Pixels are numbered row by row, as ``image.reshape(-1, features)`` has them.
+        The size of the image. Pixels are numbered row by row, as ``image.reshape(-1, features)`` has
+        them.
     neighbours : {4, 8}, default=4
         Whether pixels that touch at a corner are neighbours, too.
 
@@ -58,8 +59,8 @@ def grid_edges(shape: tuple[int, int], neighbours: int = 4) -> np.ndarray:
 class GridSVM(BaseEstimator):
     """Labels the pixels of images, which are arrays.
 
-    It makes a graph of each image and trains a :class:`GraphSVM` or a :class:`PottsSVM`, which is then its
-    ``estimator_``. Features of edges, such as contrasts, need these classes themselves;
+    It makes a graph of each image and trains a :class:`GraphSVM` or a :class:`PottsSVM`, which is
+    then its ``estimator_``. Features of edges, such as contrasts, need these classes themselves;
     :func:`grid_edges` has the edges.
 
     Parameters
@@ -68,18 +69,20 @@ class GridSVM(BaseEstimator):
 verbose, callback, options
         As in :class:`ChainSVM`.
     pairwise : {"directional", "symmetric", "potts"}, default="directional"
-        What pairs of neighbouring labels are worth: a table of weights, labels × labels, for each direction;
-        one symmetric table for all directions; or one number that neighbours pay if their labels differ.
+        What pairs of neighbouring labels are worth: a table of weights, labels × labels, for each
+        direction; one symmetric table for all directions; or one number that neighbours pay if their
+        labels differ.
     neighbours : {4, 8}, default=4
         Whether pixels that touch at a corner are neighbours, too.
     inference : str, default="auto"
-        How labels are found, as in :class:`GraphSVM` or :class:`PottsSVM`. Two labels with ``"potts"`` are
-        decoded exactly by a minimum cut, more of them by expansion moves; two labels with tables by roof
-        duality, which bounds the objective from above; more of them by max-product messages, a heuristic,
-        or in small images by linear programs. ``certificate_.quality`` says what the gap is worth.
+        How labels are found, as in :class:`GraphSVM` or :class:`PottsSVM`. Two labels with
+        ``"potts"`` are decoded exactly by a minimum cut, more of them by expansion moves; two labels
+        with tables by roof duality, which bounds the objective from above; more of them by
+        max-product messages, a heuristic, or in small images by linear programs.
+        ``certificate_.quality`` says what the gap is worth.
     loss : {"normalised", "hamming", "balanced"}, default="normalised"
-        The share of pixels that are wrong; their number (with tables only); or balanced over the labels of
-        each image (with ``"potts"`` only).
+        The share of pixels that are wrong; their number (with tables only); or balanced over the
+        labels of each image (with ``"potts"`` only).
     fit_intercept : bool, default=True
         Whether labels have a constant weight each.
 
@@ -105,6 +108,8 @@ verbose, callback, options
     >>> model.pairwise_coef_.shape, model.certificate_.quality
     ((2, 1, 2, 2), 'upper-bound')
     """
+
+    estimator_: Any
 
     def __init__(
         self,
@@ -165,7 +170,9 @@ verbose, callback, options
     def _flat(self, X: Any, y: Any) -> list[np.ndarray]:
         """Labels pixel by pixel."""
         flat = []
-        for at, (image, labels) in enumerate(zip(X, one_each("images", len(X), "y", y), strict=True)):
+        for at, (image, labels) in enumerate(
+            zip(X, one_each("images", len(X), "y", y), strict=True)
+        ):
             labels, size = np.asarray(labels), np.shape(image)[:2]
             if labels.shape != size:
                 raise ValueError(
@@ -174,9 +181,7 @@ verbose, callback, options
             flat.append(labels.ravel())
         return flat
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
-    ) -> GridSVM:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> GridSVM:
         """Trains on labelled images.
 
         Parameters
@@ -201,7 +206,7 @@ verbose, callback, options
             own = list(validation[0])
             validation = (self._graphs(own), self._flat(own, validation[1]))
         keep = self.warm_start and hasattr(self, "estimator_")
-        estimator: Any = self.estimator_ if keep else self._estimator()
+        estimator = self.estimator_ if keep else self._estimator()
         self.estimator_ = estimator.set_params(**self._estimator().get_params())
         self.estimator_.fit(graphs, flat, sample_weight, validation=validation)
         return self
@@ -214,9 +219,7 @@ verbose, callback, options
         """The labels of each image, height × width."""
         X = list(X)
         found = self._fitted().predict(self._graphs(X))
-        return [
-            labels.reshape(np.shape(image)[:2]) for labels, image in zip(found, X, strict=True)
-        ]
+        return [labels.reshape(np.shape(image)[:2]) for labels, image in zip(found, X, strict=True)]
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """For each image the scores of labels (height × width × labels), without those of pairs."""

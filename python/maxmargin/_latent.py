@@ -39,24 +39,24 @@ class Round:
 class LatentSVM(BaseEstimator):
     """Trains an estimator on outputs of which only a part is seen.
 
-    An output z has a part that is seen, y, and a *latent* part, which no data show: to which kind of its
-    class an example belongs, say, or the states of hidden nodes. With the loss of what is seen alone, it
-    minimises
+    An output z has a part that is seen, y, and a *latent* part, which no data show: to which kind of
+    its class an example belongs, say, or the states of hidden nodes. With the loss of what is seen
+    alone, it minimises
 
     λ/2 ‖w‖² + meanᵢ [ max_z (L(yᵢ, z) + ⟨w, φ(xᵢ, z)⟩) − max_{z seen as yᵢ} ⟨w, φ(xᵢ, z)⟩ ]
 
     by the concave-convex procedure: complete the outputs at the present weights, train on these, and
     repeat (Yu and Joachims, 2009). The objective is not convex, so what it ends at depends on where it
-    begins; but every round is a convex problem with a certificate, and the objective never rises: a round
-    that would raise it is taken back, and ends the training.
+    begins; but every round is a convex problem with a certificate, and the objective never rises: a
+    round that would raise it is taken back, and ends the training.
 
     Parameters
     ----------
     estimator : estimator
-        What is trained in each round. It has ``fit(X, z)``, ``predict(X)``, ``complete(X, y)`` (the best
-        outputs that are seen as y) and ``objective(X, z)``, and its loss looks at what is seen alone:
-        :class:`GraphSVM` with ``visible``, or with hidden nodes of weight 0; :class:`StructuredSVM` with a
-        structure that has a method ``complete(x, y, w)``.
+        What is trained in each round. It has ``fit(X, z)``, ``predict(X)``, ``complete(X, y)`` (the
+        best outputs that are seen as y) and ``objective(X, z)``, and its loss looks at what is seen
+        alone: :class:`GraphSVM` with ``visible``, or with hidden nodes of weight 0;
+        :class:`StructuredSVM` with a structure that has a method ``complete(x, y, w)``.
     max_rounds : int, default=30
         Rounds at most.
     tol : float, default=0.01
@@ -79,8 +79,8 @@ class LatentSVM(BaseEstimator):
 
     Examples
     --------
-    Points around 0 are "in", those on both sides are "out": no single weight can tell, but two states of
-    "out" can, one for each side.
+    Points around 0 are "in", those on both sides are "out": no single weight can tell, but two states
+    of "out" can, one for each side.
 
     >>> import numpy as np
     >>> from maxmargin import GraphSVM, LatentSVM

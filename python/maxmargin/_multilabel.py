@@ -252,7 +252,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     def _own_pairs(self) -> list[Sequence[int]]:
         """Pairs that were given, by the numbers of their labels, the smaller one first."""
-        given = self.pairs.tolist() if hasattr(self.pairs, "tolist") else self.pairs
+        given: Any = self.pairs.tolist() if hasattr(self.pairs, "tolist") else self.pairs
         try:
             ends = [(a, b) for a, b in given]
         except (TypeError, ValueError):

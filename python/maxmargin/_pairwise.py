@@ -23,10 +23,10 @@ SYMMETRIES = ("directed", "symmetric", "antisymmetric")
 class GraphSVM(NodeLabels):
     """Labels the nodes of graphs, where each pair of neighbouring labels has a weight of its own.
 
-    The score of labels y is Σᵥ ⟨w[yᵥ], xᵥ⟩ + Σ_(u,v) ⟨T_t[y_u, y_v], z_uv⟩: nodes have features x, edges
-    have features z and perhaps a type t, and there is a table of weights, labels × labels, for each type
-    and feature of edges. Where neighbours only like to agree, :class:`PottsSVM` has fewer weights and
-    decodes faster; images on a grid are easier to give to :class:`GridSVM`.
+    The score of labels y is Σᵥ ⟨w[yᵥ], xᵥ⟩ + Σ_(u,v) ⟨T_t[y_u, y_v], z_uv⟩: nodes have features x,
+    edges have features z and perhaps a type t, and there is a table of weights, labels × labels, for
+    each type and feature of edges. Where neighbours only like to agree, :class:`PottsSVM` has fewer
+    weights and decodes faster; images on a grid are easier to give to :class:`GridSVM`.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`.
     pairwise : {"directed", "symmetric", "antisymmetric"} or list of them, default="directed"
         What a table is if the ends of an edge change places: another one (``"directed"``), the same
-        (``"symmetric"``, T = Tᵀ), or the same with the other sign (``"antisymmetric"``, T = −Tᵀ). A list
-        has one for each feature of edges.
+        (``"symmetric"``, T = Tᵀ), or the same with the other sign (``"antisymmetric"``, T = −Tᵀ). A
+        list has one for each feature of edges.
     inference : {"auto", "max-sum", "enumerate", "roof-duality", "lp", "max-product"}, default="auto"
         How labels are found. ``"auto"`` decides for each graph: max-sum (exact) without cycles, trying
-        everything (exact) in tiny graphs, roof duality (an upper bound) for two labels, a linear program
-        (an upper bound) for small graphs, and max-product messages (a heuristic) for larger ones.
-        ``certificate_.quality`` says what the gap is worth.
+        everything (exact) in tiny graphs, roof duality (an upper bound) for two labels, a linear
+        program (an upper bound) for small graphs, and max-product messages (a heuristic) for larger
+        ones. ``certificate_.quality`` says what the gap is worth.
     loss : {"normalised", "hamming"}, default="normalised"
         The share of nodes that are wrong, or their number.
     fit_intercept : bool, default=True
@@ -339,8 +339,8 @@ random_state, warm_start, verbose, callback, options
         X : list of tuples
             Graphs.
         y : list of lists
-            What is known of each node: what is seen of it (see ``visible``), or a state; a set of states,
-            one of which it is; or None if nothing is known.
+            What is known of each node: what is seen of it (see ``visible``), or a state; a set of
+            states, one of which it is; or None if nothing is known.
         node_weight : ignored
             So that it can be given wherever ``fit`` takes it.
 

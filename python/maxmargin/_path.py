@@ -20,6 +20,8 @@ LEARNED = (
     "n_features_in_",
     "n_edge_features_in_",
     "n_edge_types_in_",
+    "n_segment_features_in_",
+    "longest_",
     "feature_names_in_",
     "_indicator",
     "_shape",

@@ -92,7 +92,9 @@ def test_it_is_the_factor_graph_of_dictionaries(rng):
     ours = GraphSVM(**how, fit_intercept=False).fit(X, y)
     graphs = []
     for nodes, edges, rows in X:
-        unary = [{"template": "node", "variables": [v], "attributes": n} for v, n in enumerate(nodes)]
+        unary = [
+            {"template": "node", "variables": [v], "attributes": n} for v, n in enumerate(nodes)
+        ]
         pairs = [
             {"template": "edge", "variables": e, "attributes": r}
             for e, r in zip(edges, rows, strict=True)

@@ -48,7 +48,9 @@ def snake_graph(seen):
     side = seen.shape[0]
     padded = np.full((side + 2, side + 2), 4)
     padded[1:-1, 1:-1] = seen
-    around = [padded[r : r + side, c : c + side] for r, c in [(1, 1), (0, 1), (2, 1), (1, 0), (1, 2)]]
+    around = [
+        padded[r : r + side, c : c + side] for r, c in [(1, 1), (0, 1), (2, 1), (1, 0), (1, 2)]
+    ]
     nodes = np.concatenate([np.eye(5)[cells] for cells in around], axis=2).reshape(side * side, -1)
     edges = grid_edges(seen.shape)
     rows = np.hstack([nodes[edges[:, 0], :5], nodes[edges[:, 1], :5]])
@@ -71,8 +73,10 @@ def test_directions_are_learnt_with_the_defaults():
     X, y = stripes(15, 1.5)
     X_test, y_test = stripes(10, 1.5, seed=1)
     model = GridSVM().fit(X, y)
-    alone = GridSVM()._estimator().fit(
-        [(image.reshape(-1, 3), []) for image in X], [labels.ravel() for labels in y]
+    alone = (
+        GridSVM()
+        ._estimator()
+        .fit([(image.reshape(-1, 3), []) for image in X], [labels.ravel() for labels in y])
     )
     by_pixel = alone.score(
         [(image.reshape(-1, 3), []) for image in X_test], [labels.ravel() for labels in y_test]
@@ -82,7 +86,11 @@ def test_directions_are_learnt_with_the_defaults():
     right = model.pairwise_coef_[0, 0]
     assert right[0, 1] > right[1, 0] and right[1, 2] > right[2, 1]  # the order of the stripes
     assert model.certificate_.quality == "heuristic"
-    assert model.predict(X)[0].shape == (10, 12) and model.decision_function(X)[0].shape == (10, 12, 3)
+    assert model.predict(X)[0].shape == (10, 12) and model.decision_function(X)[0].shape == (
+        10,
+        12,
+        3,
+    )
 
 
 def test_snakes_are_learnt_with_the_defaults():

@@ -162,7 +162,9 @@ def test_structures_of_your_own_have_latent_parts(rng):
         signal[place : place + 3] += patterns[at % 2]
         X.append(signal)
         y.append(at % 2)
-    first = [(k, int(np.argmax(np.convolve(x, [1, 1, 1], "valid")))) for x, k in zip(X, y, strict=True)]
+    first = [
+        (k, int(np.argmax(np.convolve(x, [1, 1, 1], "valid")))) for x, k in zip(X, y, strict=True)
+    ]
     model = LatentSVM(StructuredSVM(Shifted(), lam=0.01)).fit(X, y, first)
     assert np.mean([z[0] == k for z, k in zip(model.predict(X), y, strict=True)]) > 0.9
     objectives = [own.objective for own in model.rounds_]
@@ -200,7 +202,9 @@ def test_the_estimator_is_one_of_scikit_learns(rng, tmp_path):
     with pytest.raises(ValueError, match="X has 12 examples, y has 11"):
         model.fit(X, y[1:], y)
     with pytest.raises(TypeError, match="the structure has no method complete"):
-        StructuredSVM(NoCompletion(), lam=0.1).fit([np.ones(8)], [(0, 0)]).complete([np.ones(8)], [0])
+        StructuredSVM(NoCompletion(), lam=0.1).fit([np.ones(8)], [(0, 0)]).complete(
+            [np.ones(8)], [0]
+        )
 
 
 class NoCompletion(Shifted):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from maxmargin import FactorGraphSVM, PottsSVM, MatchingSVM, MultilabelSVM, TreeSVM
+from maxmargin import FactorGraphSVM, MatchingSVM, MultilabelSVM, PottsSVM, TreeSVM
 
 
 def all_sets(count):

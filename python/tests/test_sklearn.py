@@ -24,6 +24,7 @@ from maxmargin import (
     MulticlassSVM,
     MultilabelSVM,
     PottsSVM,
+    SegmentSVM,
     TreeSVM,
 )
 
@@ -44,7 +45,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 ALL = [BinarySVM, MulticlassSVM, MultilabelSVM, ChainSVM]
-ALL += [PottsSVM, GraphSVM, GridSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
+ALL += [SegmentSVM, PottsSVM, GraphSVM, GridSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
 
 
 @pytest.mark.parametrize("cls", ALL)

@@ -16,10 +16,10 @@ from maxmargin import (
     BinarySVM,
     ChainSVM,
     ConvergenceWarning,
-    PottsSVM,
     MatchingSVM,
     MulticlassSVM,
     MultilabelSVM,
+    PottsSVM,
     TreeSVM,
 )
 

@@ -19,6 +19,7 @@ use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::model::factor_graph::{GraphShape, StateLoss};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::model::segment::SegmentShape;
 use serde::{Deserialize, Serialize};
 
 /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
@@ -54,6 +55,8 @@ pub enum Spec {
     Tree(Box<TreeSpec>),
     /// Links between the items of two lists.
     Matching(Box<MatchingSpec>),
+    /// Segments of sequences.
+    Segment(SegmentSpec),
 }
 
 macro_rules! specs {
@@ -211,6 +214,23 @@ specs! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         labels: Vec<u32>,
     }
+    /// A semi-Markov chain: see [`maxmargin::model::segment`].
+    ///
+    /// ```
+    /// use maxmargin::model::segment::SegmentShape;
+    /// use maxmargin_io::{SegmentSpec, Spec};
+    ///
+    /// let shape =
+    ///     SegmentShape { labels: 2, token_attributes: 3, segment_attributes: 0, longest: 4 };
+    /// let spec = Spec::from(SegmentSpec { shape, normalised: true });
+    /// assert_eq!((spec.kind(), spec.dim()), ("segment", 3 * 2 + 4 * 2 + 2 * 2));
+    /// ```
+    Segment(SegmentSpec) {
+        /// The shape of the weights.
+        shape: SegmentShape,
+        /// Whether the loss is divided by the number of tokens.
+        normalised: bool,
+    }
 }
 
 /// How the loss enters the structured hinge.
@@ -231,7 +251,7 @@ pub enum Rescaling {
 
 impl Spec {
     /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel`, `factor-graph`, `graph`,
-    /// `tree` or `matching`.
+    /// `tree`, `matching` or `segment`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Chain(_) => "chain",
@@ -242,6 +262,7 @@ impl Spec {
             Self::Potts(_) => "graph",
             Self::Tree(_) => "tree",
             Self::Matching(_) => "matching",
+            Self::Segment(_) => "segment",
         }
     }
 
@@ -256,6 +277,7 @@ impl Spec {
             Self::Potts(spec) => spec.shape.dim(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
+            Self::Segment(spec) => spec.shape.dim(),
         }
     }
 
@@ -269,6 +291,7 @@ impl Spec {
             Self::FactorGraph(spec) => spec.shape.templates.len(),
             Self::Potts(spec) => spec.shape.labels,
             Self::Tree(_) | Self::Matching(_) => 0,
+            Self::Segment(spec) => spec.shape.labels,
         }
     }
 
@@ -283,6 +306,7 @@ impl Spec {
             Self::Potts(spec) => spec.shape.node_attributes + spec.shape.edge_attributes,
             Self::Tree(_) => 0,
             Self::Matching(spec) => spec.shape.attributes,
+            Self::Segment(spec) => spec.shape.token_attributes + spec.shape.segment_attributes,
         }
     }
 
