@@ -22,12 +22,13 @@ def steps(rng, count):
     """Noisy signals that are constant for a while: two tokens of label "a", or one or three of "b"."""
     X, y = [], []
     for _ in range(count):
-        segments, levels, place = [], [], 0
+        segments, levels, place, level = [], [], 0, 0
         for _ in range(int(rng.integers(1, 4))):
             label = "ab"[rng.integers(2)]
             length = 2 if label == "a" else int(rng.choice([1, 3]))
             segments.append((place, place + length, label))
-            levels += [float(rng.integers(3))] * length
+            level = (level + int(rng.integers(1, 3))) % 3  # another one than before
+            levels += [float(level)] * length
             place += length
         X.append(
             np.column_stack([np.array(levels) + rng.normal(scale=0.1, size=place), np.ones(place)])

@@ -177,6 +177,11 @@ impl SegmentChain {
         }
     }
 
+    /// The largest number of tokens that a segment of sequence `i` can have.
+    fn longest(&self, i: usize) -> usize {
+        self.shape.longest.min(self.data.tokens(i))
+    }
+
     /// The cost of a token that is wrong.
     fn cost(&self, i: usize) -> f64 {
         if self.normalised { 1.0 / self.data.tokens(i) as f64 } else { 1.0 }
@@ -198,7 +203,7 @@ impl SegmentChain {
         SegmentScores {
             tokens: self.data.tokens(i),
             labels: self.shape.labels,
-            longest: self.shape.longest,
+            longest: self.longest(i),
             segments,
             transitions: pairs,
         }
@@ -258,7 +263,7 @@ impl Problem for SegmentChain {
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut SegmentWorkspace, y: &mut Vec<Segment>) {
         let SegmentWorkspace { segments, transitions, augmented, search, .. } = workspace;
         let (tokens, cost) = (self.data.tokens(i), self.cost(i));
-        let SegmentShape { labels, longest, .. } = self.shape;
+        let (labels, longest) = (self.shape.labels, self.longest(i));
         augmented.clone_from(segments);
         for start in 0..tokens {
             for label in 0..labels {
@@ -321,7 +326,7 @@ impl Problem for SegmentChain {
 impl Parts for SegmentChain {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut SegmentWorkspace) {
         let SegmentWorkspace { nodes, segments, transitions, .. } = workspace;
-        let SegmentShape { labels, longest, .. } = self.shape;
+        let (labels, longest) = (self.shape.labels, self.longest(i));
         let tokens = self.data.tokens(i);
         nodes.clear();
         nodes.resize(tokens * labels, 0.0);
@@ -358,8 +363,8 @@ impl Parts for SegmentChain {
         self.push_parts(self.data.truth(i), parts);
     }
 
-    fn score(&self, _: usize, _: &[f64], workspace: &SegmentWorkspace, parts: &SparseVec) -> f64 {
-        let SegmentShape { labels, longest, .. } = self.shape;
+    fn score(&self, i: usize, _: &[f64], workspace: &SegmentWorkspace, parts: &SparseVec) -> f64 {
+        let (labels, longest) = (self.shape.labels, self.longest(i));
         let score = |&(id, mass): &(u64, f64)| match self.part(id) {
             Part::Segment { start, length, label } => {
                 mass * workspace.segments[(start * longest + length - 1) * labels + label]
