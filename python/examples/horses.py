@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import maxmargin
-from maxmargin import GraphSVM
+from maxmargin import PottsSVM
 
 HORSES = "weizmann_horses_superpixels.txt.gz"
 file = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / HORSES
@@ -69,7 +69,7 @@ def pixel_accuracy(predicted, pixels):
 cut = 3 * len(X) // 4
 best = None
 for lam in (1e-2, 1e-3, 1e-4):
-    model = GraphSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1)
+    model = PottsSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1)
     model.fit(X[:cut], y[:cut], node_weight=areas[:cut])
     score = pixel_accuracy(model.predict(X[cut:]), pixels[cut:])
     print(f"λ = {lam}: {score:.3f} of the pixels held out are right")
@@ -78,8 +78,8 @@ lam = best[1]
 
 # %%
 # With edges, and without: the same regions, each for itself.
-model = GraphSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1).fit(X, y, node_weight=areas)
-alone = GraphSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1)
+model = PottsSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1).fit(X, y, node_weight=areas)
+alone = PottsSVM(lam=lam, tol=0.03, max_passes=300, n_jobs=-1)
 alone.fit([(nodes, []) for nodes, *_ in X], y, node_weight=areas)
 print(model.certificate_)
 found = model.predict(X_test)

@@ -4,14 +4,18 @@ The estimators follow scikit-learn's conventions:
 
 =====================  =====================================================
 :class:`ChainSVM`       labels of sequences
+:class:`SegmentSVM`     labelled segments of sequences
 :class:`BinarySVM`      one of two labels
 :class:`MulticlassSVM`  one of several labels
 :class:`MultilabelSVM`  sets of labels
-:class:`GraphSVM`       labels of the nodes of graphs
+:class:`PottsSVM`       labels of nodes whose neighbours like to agree
+:class:`GraphSVM`       labels of nodes, with any table of weights on edges
+:class:`GridSVM`        labels of the pixels of images
 :class:`TreeSVM`        kinds and places of the nodes of a tree
 :class:`MatchingSVM`    links between the items of two lists
 :class:`FactorGraphSVM` states of the variables of factor graphs
 :class:`StructuredSVM`  a structure of your own, written in Python
+:class:`LatentSVM`      outputs of which a part is never seen, around another estimator
 =====================  =====================================================
 
 >>> import numpy as np
@@ -36,12 +40,16 @@ if TYPE_CHECKING:
     from ._chain import ChainSVM
     from ._check import BrokenLaw, check_structure
     from ._graphs import FactorGraphSVM
+    from ._grid import GridSVM, grid_edges
+    from ._latent import LatentSVM
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
-    from ._nodes import GraphSVM
     from ._oracle import OracleError, Structure
+    from ._pairwise import GraphSVM
     from ._path import RegularizationPath, regularization_path
+    from ._potts import PottsSVM
     from ._rows import MulticlassSVM
+    from ._segment import SegmentSVM
     from ._structure import StructuredSVM
     from ._tree import TreeSVM
     from .io import (
@@ -66,17 +74,22 @@ _HOMES = {
     "ChainSVM": "_chain",
     "ConvergenceWarning": "_base",
     "FactorGraphSVM": "_graphs",
-    "GraphSVM": "_nodes",
+    "GraphSVM": "_pairwise",
+    "GridSVM": "_grid",
+    "LatentSVM": "_latent",
     "MatchingSVM": "_matching",
     "MulticlassSVM": "_rows",
     "MultilabelSVM": "_multilabel",
     "OracleError": "_oracle",
+    "PottsSVM": "_potts",
     "RegularizationPath": "_path",
+    "SegmentSVM": "_segment",
     "SequenceFile": "io",
     "Structure": "_oracle",
     "StructuredSVM": "_structure",
     "TreeSVM": "_tree",
     "check_structure": "_check",
+    "grid_edges": "_grid",
     "load": "_base",
     "read_alignments": "io",
     "read_columns": "io",
@@ -114,16 +127,21 @@ __all__ = [
     "ConvergenceWarning",
     "FactorGraphSVM",
     "GraphSVM",
+    "GridSVM",
+    "LatentSVM",
     "MatchingSVM",
     "MulticlassSVM",
     "MultilabelSVM",
     "OracleError",
+    "PottsSVM",
     "RegularizationPath",
+    "SegmentSVM",
     "SequenceFile",
     "Structure",
     "StructuredSVM",
     "TreeSVM",
     "check_structure",
+    "grid_edges",
     "load",
     "read_alignments",
     "read_columns",

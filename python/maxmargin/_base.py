@@ -438,12 +438,16 @@ def estimator_of(model: native.Model) -> Any:
     from ._graphs import FactorGraphSVM
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
-    from ._nodes import GraphSVM
+    from ._pairwise import GraphSVM, has_labels
+    from ._potts import PottsSVM
     from ._rows import MulticlassSVM
+    from ._segment import SegmentSVM
     from ._tree import TreeSVM
 
     rows = (BinarySVM, MulticlassSVM, MultilabelSVM)
-    for cls in (ChainSVM, *rows, FactorGraphSVM, GraphSVM, TreeSVM, MatchingSVM):
+    if model.kind == GraphSVM._kind and has_labels(model):
+        return GraphSVM._of_model(model)
+    for cls in (ChainSVM, *rows, FactorGraphSVM, PottsSVM, TreeSVM, MatchingSVM, SegmentSVM):
         if cls._kind == model.kind:
             return cls._of_model(model)
     raise ValueError(f"models of the kind {model.kind} are not known here")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 _Path = str | os.PathLike[str]
 _Labels = NDArray[np.uint32]
 _Floats = NDArray[np.float64]
-_Data = SequenceData | RowData | GraphData | NodeData | TreeData | PairData
+_Data = SequenceData | RowData | GraphData | NodeData | TreeData | PairData | SegmentData
 _Rows = NDArray[np.int64]
 _Rated = tuple[_Rows, float]
 _Callback = Callable[[dict[str, float]], Any]
@@ -139,8 +139,41 @@ class GraphData:
     def __len__(self) -> int: ...
     @property
     def unknown(self) -> int: ...
+    @staticmethod
+    def pairwise(
+        states: int,
+        node_attributes: list[str],
+        edge_types: list[str],
+        edge_attributes: list[str],
+    ) -> GraphData: ...
+    def add(
+        self,
+        nodes: Any,
+        edges: _Rows,
+        edge_types: _Labels | None,
+        edge_rows: Any,
+        symmetries: list[str],
+        labels: _Labels | None,
+        node_weights: _Floats | None,
+        constant: bool,
+        weight: float,
+    ) -> None: ...
     def read_more(self, lines: str) -> GraphData: ...
     def shape(self) -> list[tuple[list[int], int]]: ...
+
+class SegmentData:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        tokens: Any,
+        width: int,
+        constant: bool,
+        places: _Rows | None,
+        segment_rows: Any,
+        truth: list[tuple[int, int]] | None,
+        weight: float,
+    ) -> None: ...
 
 class NodeData:
     def __init__(self) -> None: ...
@@ -235,6 +268,11 @@ class Model:
         self, data: GraphData, n: int, threads: int
     ) -> list[list[tuple[float, list[int]]]]: ...
     def predict_states(self, data: GraphData, threads: int) -> list[list[int]]: ...
+    def complete_states(
+        self, data: GraphData, allowed: list[list[bool]], threads: int
+    ) -> list[list[int]]: ...
+    def objective(self, data: _Data, threads: int) -> float: ...
+    def predict_segments(self, data: SegmentData, threads: int) -> list[list[tuple[int, int]]]: ...
     def predict_nodes(self, data: NodeData, threads: int) -> list[_Labels]: ...
     def predict_trees(self, data: TreeData, n: int, threads: int) -> list[list[_Rated]]: ...
     def tree_loss(self, data: TreeData, threads: int) -> float: ...

@@ -28,9 +28,10 @@ class MultilabelSVM(RowSVM):
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
 patience, n_jobs, random_state, warm_start, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
-    pairs : {"auto", "complete", "tree", "none"}, default="auto"
-        Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15
-        labels, a tree up to 100, and none beyond.
+    pairs : {"auto", "complete", "tree", "none"} or array of shape (pairs, 2), default="auto"
+        Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15 labels,
+        a tree up to 100, and none beyond. An array, or a list of pairs, has the two labels of each pair;
+        where ``y`` is a matrix of zeros and ones these are numbers of columns.
     standardise : bool or "auto", default="auto"
         As in :class:`MulticlassSVM`.
     inference : str, default="auto"
@@ -110,7 +111,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         order: str | None = None,
         direction: str | None = None,
         cache: str | None = None,
-        pairs: str = "auto",
+        pairs: Any = "auto",
         inference: str = "auto",
         loss: str = "normalised",
         fit_intercept: bool = True,
@@ -235,6 +236,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         )
 
     def _pairs(self, data: native.RowData, labels: int) -> list[Sequence[int]]:
+        if not isinstance(self.pairs, str):
+            return self._own_pairs()
         pairs = native.label_pairs(labels) if self.pairs == "auto" else self.pairs
         if pairs == "complete":
             return [(i, j) for j in range(labels) for i in range(j)]
@@ -243,8 +246,26 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         if pairs == "none":
             return []
         raise ValueError(
-            f"pairs is {self.pairs!r}; known are 'auto', 'complete', 'tree' and 'none'"
+            f"pairs is {self.pairs!r}; known are 'auto', 'complete', 'tree', 'none', and an array with "
+            "the two labels of each pair"
         )
+
+    def _own_pairs(self) -> list[Sequence[int]]:
+        """Pairs that were given, by the numbers of their labels, the smaller one first."""
+        given: Any = self.pairs.tolist() if hasattr(self.pairs, "tolist") else self.pairs
+        try:
+            ends = [(a, b) for a, b in given]
+        except (TypeError, ValueError):
+            raise ValueError("pairs has two labels for each pair, in rows of two") from None
+        found: dict[tuple[int, int], None] = {}
+        for pair in ends:
+            i, j = sorted(int(number) for number in self._labels.encode(list(pair)))
+            if i == j:
+                raise ValueError(f"pairs has the label {pair[0]!r} with itself")
+            if (i, j) in found:
+                raise ValueError(f"pairs has the labels {pair[0]!r} and {pair[1]!r} twice")
+            found[i, j] = None
+        return list(found)
 
     def _sets(self, y: Any, *, strict: bool) -> tuple[np.ndarray, np.ndarray]:
         """The labels of all rows one after the other, and where those of each row end."""
@@ -398,9 +419,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         self.inference = spec["inference"]
         restore_kernel(self, spec)
         restore_training(self, spec)
-        labels = spec["shape"]["labels"]
+        labels, names = spec["shape"]["labels"], self._labels.names()
         found = len(spec["shape"]["pairs"])
-        self.pairs = {0: "none", labels * (labels - 1) // 2: "complete"}.get(found, "tree")
+        known = {labels - 1: "tree", labels * (labels - 1) // 2: "complete", 0: "none"}
+        own = [(names[i], names[j]) for i, j in spec["shape"]["pairs"]]
+        self.pairs = known.get(found, own)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

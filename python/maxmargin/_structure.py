@@ -236,6 +236,27 @@ random_state, warm_start, verbose, callback, options
         check_is_fitted(self, "coef_")
         return decode_all(self.structure, list(X), None, self.coef_, False)
 
+    def complete(self, X: Any, y: Any) -> list[Any]:
+        """The best output for each input that agrees with what is known of it, as the structure's own
+        method ``complete(x, y, w)`` says; for :class:`LatentSVM`."""
+        check_is_fitted(self, "coef_")
+        own = getattr(self.structure, "complete", None)
+        if not callable(own):
+            raise TypeError("the structure has no method complete(x, y, w)")
+        return [own(x, known, self.coef_) for x, known in zip(X, y, strict=True)]
+
+    def objective(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The objective λ/2 ‖w‖² + mean structured hinge loss of the weights on any labelled data."""
+        check_is_fitted(self, "coef_")
+        X, y, weights, _ = self._split(list(X), list(y), sample_weight, None)
+        adapter, w = Adapter(self.structure, X, y), self.coef_
+        hinges = []
+        for i, (indices, values) in enumerate(adapter.truths()):
+            best, score, loss = adapter.corner(i, w, True)
+            hinges.append(max(0.0, loss + float(score @ w[best]) - float(values @ w[indices])))
+        risk = float(np.average(hinges, weights=weights))
+        return 0.5 * self.certificate_.lam * float(w @ w) + risk
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − the mean loss."""
         found, y = self.predict(X), list(y)

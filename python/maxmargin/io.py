@@ -184,7 +184,7 @@ def read_graphs(path: PathLike) -> tuple[list[dict[str, Any]], list[list[int]]]:
 def read_superpixels(
     source: PathLike, widths: Sequence[float] = (0.05, 0.1, 0.2, 0.4, np.inf)
 ) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], list[np.ndarray], list[np.ndarray]]:
-    """Reads images that were cut into superpixels, for :class:`GraphSVM`.
+    """Reads images that were cut into superpixels, for :class:`PottsSVM`.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from maxmargin import BinarySVM, ChainSVM, GraphSVM, MulticlassSVM, MultilabelSVM
+from maxmargin import BinarySVM, ChainSVM, MulticlassSVM, MultilabelSVM, PottsSVM
 
 
 def test_tables_are_matrices_with_names(rng):
@@ -53,9 +53,9 @@ def test_graphs_of_tables(rng):
     frame = pd.DataFrame(rng.normal(size=(4, 2)))
     edges = pd.DataFrame({"from": [0, 1, 2], "to": [1, 2, 3]})
     y = ["a", "b", "a", "b"]
-    theirs = GraphSVM(lam=0.1, solver="bcfw").fit([(frame, edges)], [y])
+    theirs = PottsSVM(lam=0.1, solver="bcfw").fit([(frame, edges)], [y])
     frame.columns = frame.columns.astype(str)
-    ours = GraphSVM(lam=0.1, solver="bcfw").fit([(pa.table(frame), pa.table(edges))], [pa.array(y)])
+    ours = PottsSVM(lam=0.1, solver="bcfw").fit([(pa.table(frame), pa.table(edges))], [pa.array(y)])
     assert np.array_equal(ours.coef_, theirs.coef_)
 
 

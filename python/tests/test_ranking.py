@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from maxmargin import FactorGraphSVM, GraphSVM, MatchingSVM, MultilabelSVM, TreeSVM
+from maxmargin import FactorGraphSVM, MatchingSVM, MultilabelSVM, PottsSVM, TreeSVM
 
 
 def all_sets(count):
@@ -125,7 +125,7 @@ def test_what_cannot_be_ranked_says_so(rng):
     with pytest.raises(ValueError, match="graph 0 has more than"):
         FactorGraphSVM(lam=0.1).fit([large], [[1] * 21]).predict_nbest([large])
     nodes = [(rng.normal(size=(3, 2)), np.array([[0, 1], [1, 2]])) for _ in range(4)]
-    graphs = GraphSVM(lam=0.1).fit(nodes, [[0, 1, 1]] * 4)
+    graphs = PottsSVM(lam=0.1).fit(nodes, [[0, 1, 1]] * 4)
     for ask in (graphs.predict_nbest, graphs.predict_confidence):
         with pytest.raises(NotImplementedError, match="minimum cut"):
             ask(nodes)

@@ -30,11 +30,18 @@ def hinge(model, x, truth):
     return max(np.mean(y != truth) + score(y) for y in sets) - score(truth)
 
 
-@pytest.mark.parametrize("pairs", ["complete", "tree", "none"])
-def test_the_objective_is_that_of_the_formulas(topics, pairs):
+RING = [[0, 1], [2, 1], [2, 3], [0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "count"),
+    [("complete", 6), ("tree", 3), ("none", 0), (np.array(RING), 4), (np.zeros((0, 2), int), 0)],
+    ids=["complete", "tree", "none", "own", "empty"],
+)
+def test_the_objective_is_that_of_the_formulas(topics, pairs, count):
     X, Y = topics
     model = MultilabelSVM(lam=0.05, pairs=pairs, tol=1e-3).fit(X, Y)
-    assert len(model.pairs_) == {"complete": 6, "tree": 3, "none": 0}[pairs]
+    assert len(model.pairs_) == count
     w = np.concatenate([model.coef_.ravel(), model.intercept_, model.pair_coef_])
     primal = 0.025 * np.sum(w**2) + np.mean([hinge(model, x, y) for x, y in zip(X, Y, strict=True)])
     assert primal == pytest.approx(model.certificate_.primal, abs=1e-9)
@@ -66,6 +73,27 @@ def test_sets_and_matrices_agree(topics):
         by_matrix.predict(X[:, :3])
     with pytest.raises(ValueError, match="pairs is"):
         MultilabelSVM(pairs="some").fit(X, Y)
+
+
+def test_pairs_of_your_own_are_labels(topics, tmp_path):
+    X, Y = topics
+    names = np.array(["a", "b", "c", "d"])
+    sets = [set(names[row == 1]) for row in Y]
+    by_names = MultilabelSVM(lam=0.05, pairs=[tuple(names[own]) for own in RING]).fit(X, sets)
+    by_columns = MultilabelSVM(lam=0.05, pairs=np.array(RING)).fit(X, Y)
+    assert by_names.pairs_.tolist() == [[0, 1], [1, 2], [2, 3], [0, 3]]
+    assert np.array_equal(by_names.pair_coef_, by_columns.pair_coef_)
+    by_names.save(tmp_path / "model.safetensors")
+    again = MultilabelSVM.load(tmp_path / "model.safetensors")
+    assert again.pairs == [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]
+    for wrong, match in (
+        ([0, 1], "rows of two"),
+        ([[0, 0]], "the label 0 with itself"),
+        ([[0, 1], [1, 0]], "1 and 0 twice"),
+        ([[0, 9]], "unknown label 9"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            MultilabelSVM(pairs=wrong).fit(X, Y)
 
 
 def grid(rng, states):

@@ -19,9 +19,12 @@ from maxmargin import (
     ChainSVM,
     FactorGraphSVM,
     GraphSVM,
+    GridSVM,
     MatchingSVM,
     MulticlassSVM,
     MultilabelSVM,
+    PottsSVM,
+    SegmentSVM,
     TreeSVM,
 )
 
@@ -42,7 +45,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 ALL = [BinarySVM, MulticlassSVM, MultilabelSVM, ChainSVM]
-ALL += [GraphSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
+ALL += [SegmentSVM, PottsSVM, GraphSVM, GridSVM, TreeSVM, MatchingSVM, FactorGraphSVM]
 
 
 @pytest.mark.parametrize("cls", ALL)

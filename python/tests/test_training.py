@@ -16,10 +16,10 @@ from maxmargin import (
     BinarySVM,
     ChainSVM,
     ConvergenceWarning,
-    GraphSVM,
     MatchingSVM,
     MulticlassSVM,
     MultilabelSVM,
+    PottsSVM,
     TreeSVM,
 )
 
@@ -214,7 +214,7 @@ def test_at_most_one_copy_of_graphs_trees_and_pairs():
     tables = [rng.normal(size=(10, 10, 60)).astype(np.float32) for _ in range(60)]
     few = {"lam": 1.0, "max_passes": 1, "tol": 0.0}
     for size, model, X, y in [
-        (30 * 200 * 60, GraphSVM(**few), graphs, [(own[:, 0] > 0).astype(int) for own in nodes]),
+        (30 * 200 * 60, PottsSVM(**few), graphs, [(own[:, 0] > 0).astype(int) for own in nodes]),
         (60 * 6000, TreeSVM(parents=[None, 0], **few), maps, [[(0, 0), (1, 1)]] * 60),
         (60 * 6000, MatchingSVM(**few), tables, [[(0, 0)]] * 60),
     ]:
@@ -241,7 +241,7 @@ def test_no_leaks(sequences, rng):
     tables = [rng.normal(size=(3, 3, 2)) for _ in range(5)]
 
     def work():
-        GraphSVM(lam=0.1).fit(graphs, y).predict(graphs)
+        PottsSVM(lam=0.1).fit(graphs, y).predict(graphs)
         TreeSVM(lam=0.1, parents=[None, 0]).fit(maps, [[(0, 1), (2, 2)]] * 5).predict_nbest(maps)
         MatchingSVM(lam=0.1).fit(tables, [[(0, 1)]] * 5).predict_nbest(tables)
         ChainSVM(lam=0.1, callback=lambda row: True).fit(X, y).predict_nbest(X)

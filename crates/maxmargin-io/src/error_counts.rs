@@ -35,6 +35,7 @@ impl Spec {
             Self::Potts(_) => ("superpixels", "images"),
             Self::Tree(_) => ("joints", "people"),
             Self::Matching(_) => ("links", "pairs"),
+            Self::Segment(_) => ("tokens", "sequences"),
         };
         Nouns { parts, examples }
     }

@@ -10,6 +10,7 @@ use maxmargin::model::chain::Sequences;
 use maxmargin::model::factor_graph::Graphs;
 use maxmargin::model::matching::Pairs;
 use maxmargin::model::potts::PottsGraphs;
+use maxmargin::model::segment::Segmentations;
 use maxmargin::model::tree::TreeExamples;
 
 /// Labelled examples in index form, of any kind that a [`Spec`](crate::Spec) can learn from.
@@ -48,6 +49,8 @@ pub enum Examples {
     Pairs(Pairs),
     /// The same, of sentences.
     Alignments(Alignments),
+    /// Sequences that are cut into segments.
+    Segments(Segmentations),
 }
 
 macro_rules! from {
@@ -72,6 +75,7 @@ from! {
     Poses(SimulatedPoses),
     Pairs(Pairs),
     Alignments(Alignments),
+    Segments(Segmentations),
 }
 
 impl Examples {
@@ -87,6 +91,7 @@ impl Examples {
             Self::Poses(data) => data.examples.len(),
             Self::Pairs(data) => data.len(),
             Self::Alignments(data) => data.links.len(),
+            Self::Segments(data) => data.len(),
         }
     }
 
@@ -108,6 +113,7 @@ impl Examples {
             Self::Poses(data) => Self::Poses(data.select(keep)),
             Self::Pairs(data) => Self::Pairs(data.select(keep, |_, _| true)),
             Self::Alignments(data) => Self::Alignments(data.select(keep)),
+            Self::Segments(data) => Self::Segments(data.select(keep)),
         }
     }
 

@@ -149,7 +149,8 @@ pub use side_by_side::{map_side_by_side, thread_count};
 pub use source::Source;
 pub use spec::{
     BinarySpec, ChainSpec, FactorGraphSpec, FactorTraining, KernelSpec, MatchingSpec,
-    MulticlassSpec, MultilabelSpec, PottsSpec, Rescaling, SoftSpec, Spec, TreeSpec, WeightGroup,
+    MulticlassSpec, MultilabelSpec, PottsSpec, Rescaling, SegmentSpec, SoftSpec, Spec, TreeSpec,
+    WeightGroup,
 };
 pub use standardise::Scaling;
 pub use suggest::suggest;

@@ -20,9 +20,11 @@ impl Spec {
             Self::Multiclass(spec) => spec.rescaling,
             Self::Multilabel(spec) => spec.rescaling,
             Self::FactorGraph(spec) => spec.rescaling,
-            Self::Chain(_) | Self::Potts(_) | Self::Tree(_) | Self::Matching(_) => {
-                Rescaling::Margin
-            }
+            Self::Chain(_)
+            | Self::Potts(_)
+            | Self::Tree(_)
+            | Self::Matching(_)
+            | Self::Segment(_) => Rescaling::Margin,
         }
     }
 }

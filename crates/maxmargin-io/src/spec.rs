@@ -19,6 +19,7 @@ use maxmargin::model::chain::{ChainShape, Hamming};
 use maxmargin::model::factor_graph::{GraphShape, StateLoss};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
+use maxmargin::model::segment::SegmentShape;
 use serde::{Deserialize, Serialize};
 
 /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
@@ -54,6 +55,8 @@ pub enum Spec {
     Tree(Box<TreeSpec>),
     /// Links between the items of two lists.
     Matching(Box<MatchingSpec>),
+    /// Segments of sequences.
+    Segment(SegmentSpec),
 }
 
 macro_rules! specs {
@@ -187,7 +190,8 @@ specs! {
     ///
     /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
-    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
+    /// let (states, labels) = (Vec::new(), Vec::new());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
     /// assert_eq!(spec.shape.dim(), 0);
     /// ```
     FactorGraph(FactorGraphSpec) {
@@ -203,6 +207,29 @@ specs! {
         /// How the loss enters.
         #[serde(default)]
         rescaling: Rescaling,
+        /// The names of the states, if all variables have the same ones and these have names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        states: Vec<String>,
+        /// The label of each state, if the loss compares labels and some of them have several states.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        labels: Vec<u32>,
+    }
+    /// A semi-Markov chain: see [`maxmargin::model::segment`].
+    ///
+    /// ```
+    /// use maxmargin::model::segment::SegmentShape;
+    /// use maxmargin_io::{SegmentSpec, Spec};
+    ///
+    /// let shape =
+    ///     SegmentShape { labels: 2, token_attributes: 3, segment_attributes: 0, longest: 4 };
+    /// let spec = Spec::from(SegmentSpec { shape, normalised: true });
+    /// assert_eq!((spec.kind(), spec.dim()), ("segment", 3 * 2 + 4 * 2 + 2 * 2));
+    /// ```
+    Segment(SegmentSpec) {
+        /// The shape of the weights.
+        shape: SegmentShape,
+        /// Whether the loss is divided by the number of tokens.
+        normalised: bool,
     }
 }
 
@@ -224,7 +251,7 @@ pub enum Rescaling {
 
 impl Spec {
     /// The name of the kind: `chain`, `binary`, `multiclass`, `multilabel`, `factor-graph`, `graph`,
-    /// `tree` or `matching`.
+    /// `tree`, `matching` or `segment`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Chain(_) => "chain",
@@ -235,6 +262,7 @@ impl Spec {
             Self::Potts(_) => "graph",
             Self::Tree(_) => "tree",
             Self::Matching(_) => "matching",
+            Self::Segment(_) => "segment",
         }
     }
 
@@ -249,6 +277,7 @@ impl Spec {
             Self::Potts(spec) => spec.shape.dim(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
+            Self::Segment(spec) => spec.shape.dim(),
         }
     }
 
@@ -262,6 +291,7 @@ impl Spec {
             Self::FactorGraph(spec) => spec.shape.templates.len(),
             Self::Potts(spec) => spec.shape.labels,
             Self::Tree(_) | Self::Matching(_) => 0,
+            Self::Segment(spec) => spec.shape.labels,
         }
     }
 
@@ -276,6 +306,7 @@ impl Spec {
             Self::Potts(spec) => spec.shape.node_attributes + spec.shape.edge_attributes,
             Self::Tree(_) => 0,
             Self::Matching(spec) => spec.shape.attributes,
+            Self::Segment(spec) => spec.shape.token_attributes + spec.shape.segment_attributes,
         }
     }
 
@@ -313,7 +344,9 @@ impl Spec {
     ///
     /// let (shape, loss) = (GraphShape::default(), StateLoss::default());
     /// let (inference, training, rescaling) = (Inference::Lp, Default::default(), Default::default());
-    /// let mut spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
+    /// let (states, labels) = (Vec::new(), Vec::new());
+    /// let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
+    /// let mut spec = Spec::from(spec);
     /// *spec.inference_mut().unwrap() = Inference::MaxProduct;
     /// ```
     pub fn inference_mut(&mut self) -> Option<&mut Inference> {
@@ -347,6 +380,11 @@ impl Spec {
                     Some((a, b)) => Err(ModelError::content(format!("a pair of labels {a}, {b}"))),
                     None => Ok(()),
                 }
+            }
+            Self::FactorGraph(FactorGraphSpec { training, labels, .. })
+                if !labels.is_empty() && !training.is_decoding() =>
+            {
+                Err(ModelError::content("soft training knows no latent states"))
             }
             Self::Tree(spec) => spec.check(),
             _ => Ok(()),

@@ -6,7 +6,7 @@ use crate::fingerprint::Fingerprint;
 use crate::model::Model;
 use crate::problem::ProblemError;
 use crate::problem_role::ProblemRole;
-use maxmargin::{Audit, Blocks, TrainError, audit};
+use maxmargin::{Audit, Blocks, DualPoint, TrainError, audit};
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -97,6 +97,38 @@ impl Model {
         let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
         verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());
         Ok(verdict)
+    }
+
+    /// The objective of the weights on any labelled examples, at the λ of the training.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{Chain, ChainShape, Hamming};
+    /// # use maxmargin::{Settings, train};
+    /// # use maxmargin_io::{ChainSpec, Format, Lines, Model, open_reader, read_training};
+    /// # let lines = Lines::from_reader("pets.txt", "noun\tcat\nverb\tpurrs\n".as_bytes())?;
+    /// # let data = read_training(open_reader(lines, Some(Format::Crfsuite))?)?;
+    /// # let shape = ChainShape::new(data.labels.len(), data.attributes.len());
+    /// # let loss = Hamming::default();
+    /// # let chain = Chain::new(shape, data.sequences.clone(), &loss)?;
+    /// # let settings = Settings::default();
+    /// # let solution = train(&chain, &settings)?;
+    /// let model = Model::new(&data, ChainSpec { shape, loss, kernel: None }, settings, solution);
+    /// let objective = model.objective(data.sequences.into(), 1)?;
+    /// assert!((objective - model.meta.certificate.primal).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Examples that do not fit the model, numbers that are not finite, or a model with a kernel.
+    pub fn objective(&self, mut examples: Examples, threads: usize) -> Result<f64, VerifyError> {
+        if let Some(scaled) = self.meta.scaling.as_ref().and_then(|own| own.apply(&examples)) {
+            examples = scaled;
+        }
+        let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
+        let (blocks, lambda) = (problem.blocks(), self.meta.certificate.lambda);
+        let truth = DualPoint::at_truth(blocks);
+        let audit = audit(blocks, lambda, &self.trained_weights(), &truth, 0.0, threads)?;
+        Ok(audit.certificate.primal)
     }
 
     /// Whether data of `n` examples are others than the model was trained on, in words. A certificate

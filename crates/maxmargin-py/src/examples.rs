@@ -5,6 +5,7 @@ use crate::factor_graphs::FactorGraphData;
 use crate::pairs::PairData;
 use crate::potts::PottsData;
 use crate::rows::RowData;
+use crate::segments::SegmentData;
 use crate::sequences::SequenceData;
 use crate::trees::TreeData;
 use maxmargin::model::tree::TreeExamples;
@@ -21,6 +22,7 @@ pub(crate) enum AnyData<'py> {
     Potts(PyRefMut<'py, PottsData>),
     Trees(PyRefMut<'py, TreeData>),
     Pairs(PyRefMut<'py, PairData>),
+    Segments(PyRefMut<'py, SegmentData>),
 }
 
 impl AnyData<'_> {
@@ -46,6 +48,10 @@ impl AnyData<'_> {
                 let fingerprint = data.fingerprint();
                 let none = TreeExamples::new(data.data.shape().clone());
                 (Examples::Trees(std::mem::replace(&mut data.data, none)), fingerprint)
+            }
+            Self::Segments(data) => {
+                let fingerprint = data.fingerprint();
+                (Examples::Segments(take(&mut data.data)), fingerprint)
             }
             Self::Pairs(data) => {
                 let fingerprint = data.fingerprint();

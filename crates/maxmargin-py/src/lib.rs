@@ -28,6 +28,7 @@ mod read;
 mod recent;
 mod report;
 mod rows;
+mod segments;
 mod sequences;
 mod session;
 mod structure;
@@ -62,6 +63,8 @@ mod native {
     use crate::read::{chunk_counts, read_columns, read_rows, read_sequences};
     #[pymodule_export]
     use crate::rows::RowData;
+    #[pymodule_export]
+    use crate::segments::SegmentData;
     #[pymodule_export]
     use crate::sequences::SequenceData;
     #[pymodule_export]

@@ -11,11 +11,14 @@ use crate::predict::{
     ranked_sets, ranked_states, tree_loss,
 };
 use crate::rows::RowData;
+use crate::segments::SegmentData;
 use crate::sequences::SequenceData;
 use crate::trees::TreeData;
 use crate::{history, report, verify};
 use maxmargin::model::chain::Rules;
+use maxmargin::model::factor_graph::Graph;
 use maxmargin::model::matching::ScoredLinks;
+use maxmargin::model::segment::Segment;
 use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
 use maxmargin_io::{Model as ModelFile, RowScorer, Spec, TreeSpec, map_side_by_side};
@@ -306,6 +309,50 @@ impl Model {
         };
         let graphs = &data.data;
         py.detach(|| spec.predict(&self.inner.weights, graphs, threads)).map_err(value_error)
+    }
+
+    /// The best states of the variables of graphs among those that are allowed, by variable and state.
+    fn complete_states(
+        &self,
+        py: Python<'_>,
+        data: &FactorGraphData,
+        allowed: Vec<Vec<bool>>,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<u32>>> {
+        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict states of variables"));
+        };
+        let graphs = &data.data;
+        let fits = |(graph, own): (Graph<'_>, &Vec<bool>)| {
+            graph.states().iter().map(|&states| states as usize).sum::<usize>() == own.len()
+        };
+        if allowed.len() != graphs.len() || !graphs.iter().zip(&allowed).all(fits) {
+            return Err(value_error("what is allowed does not fit the graphs"));
+        }
+        let w = &self.inner.weights;
+        py.detach(|| spec.complete(w, graphs, &allowed, threads)).map_err(value_error)
+    }
+
+    /// The objective of the weights on other data, which are used up.
+    fn objective(&self, py: Python<'_>, data: AnyData<'_>, threads: usize) -> PyResult<f64> {
+        let (examples, _) = data.take()?;
+        py.detach(|| self.inner.objective(examples, threads)).map_err(value_error)
+    }
+
+    /// Length and label of the segments of sequences.
+    fn predict_segments(
+        &self,
+        py: Python<'_>,
+        data: &SegmentData,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<(u32, u32)>>> {
+        let Spec::Segment(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict segments"));
+        };
+        let w = &self.inner.weights;
+        let found = py.detach(|| spec.predict(w, &data.data, threads)).map_err(value_error)?;
+        let pairs = |own: Vec<Segment>| own.iter().map(|s| (s.length, s.label)).collect();
+        Ok(found.into_iter().map(pairs).collect())
     }
 
     /// The labels of the nodes of graphs, which are used up.

@@ -8,7 +8,8 @@
 //!
 //! # Ways in
 //!
-//! * A ready-made model: [`model::chain`] labels sequences, [`model::multilabel`] predicts sets of
+//! * A ready-made model: [`model::chain`] labels sequences, [`model::segment`] cuts them into segments,
+//!   [`model::multilabel`] predicts sets of
 //!   labels, [`model::potts`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
 //!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
 //!   small sets of variables; with a [`kernel`] where nodes have inputs.

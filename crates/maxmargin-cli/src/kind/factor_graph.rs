@@ -43,7 +43,8 @@ pub(super) fn training(
     }
     let loss = StateLoss { normalised: args.loss != Some(Loss::Hamming) };
     let (training, inference) = soft::training(args)?;
-    let spec = FactorGraphSpec { shape, loss, inference, training, rescaling: args.rescaling };
+    let (rescaling, states, labels) = (args.rescaling, Vec::new(), Vec::new());
+    let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
     let tried = spec.problem(data.graphs.clone()).with_context(|| source.to_string())?;
     soft::check_exact(args, tried.quality())?;
     if let (Rescaling::Slack, Some(i)) = (args.rescaling, tried.too_large_to_rank()) {

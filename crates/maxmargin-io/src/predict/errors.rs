@@ -9,6 +9,7 @@ use crate::spec::{MultilabelSpec, Spec};
 use maxmargin::evaluate::AlignmentScores;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::matching::{Gold, Pair, Pairs};
+use maxmargin::model::segment::Segment;
 
 /// Stands for the label of a row that has none.
 const NO_LABEL: u32 = u32::MAX;
@@ -60,8 +61,11 @@ impl Spec {
             }
             (Self::Multilabel(spec), Examples::Rows(data)) => return spec.errors(w, data, threads),
             (Self::FactorGraph(spec), Examples::FactorGraphs(data)) => {
+                let label =
+                    |&state: &u32| spec.labels.get(state as usize).copied().unwrap_or(state);
+                let labels = |states: &[u32]| states.iter().map(label).collect::<Vec<_>>();
                 for (graph, states) in data.iter().zip(&spec.predict(w, data, threads)?) {
-                    errors.add_labels(graph.truth(), states);
+                    errors.add_labels(&labels(graph.truth()), &labels(states));
                 }
             }
             (Self::Potts(spec), _) => {
@@ -80,6 +84,11 @@ impl Spec {
                     let is_found = |(joint, state)| data.is_found(i, joint, state);
                     let found = states.iter().enumerate().filter(|one| is_found(*one)).count();
                     errors.add(states.len() - found, states.len());
+                }
+            }
+            (Self::Segment(spec), Examples::Segments(data)) => {
+                for (i, segments) in spec.predict(w, data, threads)?.iter().enumerate() {
+                    errors.add_labels(&token_tags(data.truth(i)), &token_tags(segments));
                 }
             }
             (Self::Matching(spec), _) => {
@@ -172,4 +181,13 @@ fn count_links(errors: &mut ErrorCounts, pairs: &Pairs, predicted: &[Vec<(u32, u
         errors.examples.wrong += u64::from(!is_right);
         errors.examples.all += 1;
     }
+}
+
+/// The label of each token, and whether it is the first of its segment.
+fn token_tags(segments: &[Segment]) -> Vec<(u32, bool)> {
+    let tags = |segment: &Segment| {
+        let label = segment.label;
+        (0..segment.length).map(move |t| (label, t == 0))
+    };
+    segments.iter().flat_map(tags).collect()
 }

@@ -10,12 +10,15 @@ pub use rows::RowScorer;
 
 use crate::problem::ProblemError;
 use crate::side_by_side::map_side_by_side;
-use crate::spec::{FactorGraphSpec, MatchingSpec, MultilabelSpec, PottsSpec, TreeSpec};
+use crate::spec::{
+    FactorGraphSpec, MatchingSpec, MultilabelSpec, PottsSpec, SegmentSpec, TreeSpec,
+};
 use maxmargin::kernel::Expander;
 use maxmargin::model::LabelledRows;
-use maxmargin::model::factor_graph::Graphs;
+use maxmargin::model::factor_graph::{Graphs, Labelling};
 use maxmargin::model::matching::{Matcher, Pairs};
 use maxmargin::model::potts::PottsGraphs;
+use maxmargin::model::segment::{Segment, Segmentations};
 use maxmargin::model::tree::{State, TreeExamples};
 use maxmargin::{Problem, ProblemExt as _};
 
@@ -95,6 +98,30 @@ impl FactorGraphSpec {
     ) -> Result<Vec<Vec<u32>>, ProblemError> {
         Ok(decode_all(&self.problem(graphs.clone())?, w, threads, |found| found.states.clone()))
     }
+
+    /// The best states of the variables of all graphs among those that are allowed: for each graph, one
+    /// entry for each state of each variable. On as many threads as [`thread_count`](crate::thread_count)
+    /// says.
+    ///
+    /// # Errors
+    /// Graphs that do not fit, or that are too large for the inference.
+    ///
+    /// # Panics
+    /// If there are too few entries.
+    pub fn complete(
+        &self,
+        w: &[f64],
+        graphs: &Graphs,
+        allowed: &[Vec<bool>],
+        threads: usize,
+    ) -> Result<Vec<Vec<u32>>, ProblemError> {
+        let problem = self.problem(graphs.clone())?;
+        let start = || (problem.workspace(), Labelling::default());
+        Ok(map_side_by_side(graphs.len(), threads, start, |(workspace, y), i| {
+            problem.complete(i, w, &allowed[i], workspace, y);
+            y.states.clone()
+        }))
+    }
 }
 
 impl PottsSpec {
@@ -126,6 +153,22 @@ impl TreeSpec {
         threads: usize,
     ) -> Result<Vec<Vec<State>>, ProblemError> {
         Ok(decode_all(&self.problem(trees.clone())?, w, threads, Clone::clone))
+    }
+}
+
+impl SegmentSpec {
+    /// The predicted segments of all sequences, on as many threads as
+    /// [`thread_count`](crate::thread_count) says.
+    ///
+    /// # Errors
+    /// Sequences that do not fit.
+    pub fn predict(
+        &self,
+        w: &[f64],
+        data: &Segmentations,
+        threads: usize,
+    ) -> Result<Vec<Vec<Segment>>, ProblemError> {
+        Ok(decode_all(&self.problem(data.clone())?, w, threads, Clone::clone))
     }
 }
 

@@ -9,6 +9,7 @@ use maxmargin::model::matching::MatchingError;
 use maxmargin::model::multiclass::MulticlassError;
 use maxmargin::model::multilabel::MultilabelError;
 use maxmargin::model::potts::PottsError;
+use maxmargin::model::segment::SegmentError;
 use maxmargin::model::soft::SoftError;
 use maxmargin::model::tree::TreeError;
 use thiserror::Error;
@@ -67,6 +68,9 @@ pub enum ProblemError {
     /// Examples that make no problem over factor graphs.
     #[error(transparent)]
     FactorGraph(#[from] FactorGraphError),
+    /// Segments that do not fit.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
     /// Examples that make no problem over graphs with labelled nodes.
     #[error(transparent)]
     Potts(#[from] PottsError),

@@ -7,7 +7,8 @@ pub use error::ProblemError;
 use crate::examples::Examples;
 use crate::problem_role::{InputWeights, ProblemRole};
 use crate::spec::{
-    FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, Spec, TreeSpec,
+    FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, SegmentSpec,
+    Spec, TreeSpec,
 };
 use crate::superpixels::Superpixels;
 use maxmargin::kernel::{Kernelised, NodeInputs};
@@ -19,6 +20,7 @@ use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
 use maxmargin::model::multilabel::{Multilabel, MultilabelError};
 use maxmargin::model::potts::{Potts, PottsError, PottsGraphs};
+use maxmargin::model::segment::{SegmentChain, SegmentError, Segmentations};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
@@ -171,6 +173,9 @@ impl Spec {
             (Self::Tree(spec), Examples::Poses(data)) => spec.built(data.examples, bounds)?,
             (Self::Matching(spec), Examples::Pairs(data)) => spec.built(data, bounds)?,
             (Self::Matching(spec), Examples::Alignments(data)) => spec.built(data.links, bounds)?,
+            (Self::Segment(spec), Examples::Segments(data)) => {
+                BuiltProblem::plain(spec.problem(data)?.with_bounds(bounds))
+            }
             (spec, _) => return Err(spec.other_kind()),
         })
     }
@@ -214,7 +219,8 @@ impl FactorGraphSpec {
     /// # Errors
     /// Graphs that do not fit, or that are too large for the inference.
     pub fn problem(&self, graphs: Graphs) -> Result<FactorGraph, FactorGraphError> {
-        FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)
+        let problem = FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)?;
+        if self.labels.is_empty() { Ok(problem) } else { problem.with_labels(self.labels.clone()) }
     }
 
     fn built(&self, data: Graphs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
@@ -227,6 +233,16 @@ impl FactorGraphSpec {
             Rescaling::Margin => BuiltProblem::plain(problem),
             Rescaling::Slack => BuiltProblem::plain(SlackRescaled::new(problem)),
         })
+    }
+}
+
+impl SegmentSpec {
+    /// The problem of cutting sequences, without bounds.
+    ///
+    /// # Errors
+    /// Sequences that do not fit.
+    pub fn problem(&self, data: Segmentations) -> Result<SegmentChain, SegmentError> {
+        SegmentChain::new(self.shape, data, self.normalised)
     }
 }
 

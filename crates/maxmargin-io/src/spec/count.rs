@@ -1,7 +1,7 @@
 //! How many weights a model has, counted without overflow: shapes come from files and data that anyone may have
 //! written.
 
-use super::Spec;
+use super::{SegmentSpec, Spec};
 use crate::model::ModelError;
 use crate::problem::ProblemError;
 
@@ -50,6 +50,11 @@ impl Spec {
                 .saturating_add(spec.shape.edge_attributes as u128),
             Self::Tree(spec) => spec.shape.dim() as u128,
             Self::Matching(spec) => spec.shape.attributes as u128,
+            Self::Segment(SegmentSpec { shape, .. }) => {
+                let k = shape.labels;
+                let counts = [shape.token_attributes, shape.segment_attributes, shape.longest, k];
+                counts.map(|count| product([count, k])).into_iter().fold(0, u128::saturating_add)
+            }
         };
         let messages = self.training().map_or(0, |training| training.messages() as u128);
         own.saturating_add(messages)
@@ -64,6 +69,9 @@ impl Spec {
             }
             Self::Potts(spec) => {
                 spec.shape.node_attributes as u128 + spec.shape.edge_attributes as u128
+            }
+            Self::Segment(SegmentSpec { shape, .. }) => {
+                shape.token_attributes as u128 + shape.segment_attributes as u128
             }
             _ => self.attributes() as u128,
         }
@@ -96,10 +104,11 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ChainSpec, FactorGraphSpec, Spec};
+    use crate::{ChainSpec, FactorGraphSpec, SegmentSpec, Spec};
     use maxmargin::inference::Inference;
     use maxmargin::model::chain::{ChainShape, Hamming};
     use maxmargin::model::factor_graph::{GraphShape, StateLoss, Template};
+    use maxmargin::model::segment::SegmentShape;
 
     fn chain(labels: usize, attributes: usize) -> Spec {
         let shape = ChainShape::new(labels, attributes);
@@ -117,6 +126,12 @@ mod tests {
             (own.shape.groups.transition, own.shape.groups.first) = (false, false);
         }
         assert_eq!(spec.counted_weights(), spec.dim() as u128);
+        let shape =
+            SegmentShape { labels: 3, token_attributes: 7, segment_attributes: 2, longest: 5 };
+        let spec = Spec::from(SegmentSpec { shape, normalised: true });
+        assert_eq!(spec.counted_weights(), spec.dim() as u128);
+        let shape = SegmentShape { longest: usize::MAX, ..shape };
+        assert!(Spec::from(SegmentSpec { shape, normalised: true }).check_size().is_err());
     }
 
     #[test]
@@ -135,7 +150,9 @@ mod tests {
         let (loss, inference) = (StateLoss::default(), Inference::Auto);
         let (shape, training, rescaling) =
             (GraphShape { templates }, Default::default(), Default::default());
-        let spec = Spec::from(FactorGraphSpec { shape, loss, inference, training, rescaling });
+        let (states, labels) = (Vec::new(), Vec::new());
+        let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
+        let spec = Spec::from(spec);
         assert_eq!(spec.counted_weights(), u128::MAX);
         assert!(spec.check_size().is_err());
     }

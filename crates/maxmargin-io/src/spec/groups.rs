@@ -1,6 +1,6 @@
 //! The groups that weights come in.
 
-use super::{BinarySpec, FactorGraphSpec, PottsSpec, Spec};
+use super::{BinarySpec, FactorGraphSpec, PottsSpec, SegmentSpec, Spec};
 use std::ops::Range;
 
 /// A group of weights: a tensor of its own in a model file, and a group that bounds can be put on.
@@ -83,6 +83,15 @@ impl Spec {
             Self::Potts(PottsSpec { shape, .. }) => {
                 let named = shape.named_groups().into_iter();
                 named.map(|(name, range)| group(name, range.clone(), vec![range.len()])).collect()
+            }
+            Self::Segment(SegmentSpec { shape, .. }) => {
+                let k = shape.labels;
+                vec![
+                    group("tokens", shape.tokens(), vec![shape.token_attributes, k]),
+                    group("segments", shape.segments(), vec![shape.segment_attributes, k]),
+                    group("lengths", shape.lengths(), vec![shape.longest, k]),
+                    group("transition", shape.transitions(), vec![k, k]),
+                ]
             }
             Self::Tree(_) | Self::Matching(_) => {
                 vec![group("weights", 0..self.dim(), vec![self.dim()])]

@@ -21,6 +21,8 @@ impl FactorGraphSpec {
     ///     inference: Inference::Auto,
     ///     training: Default::default(),
     ///     rescaling: Default::default(),
+    ///     states: Vec::new(),
+    ///     labels: Vec::new(),
     /// };
     /// let origin = Origin::from(&data);
     /// assert_eq!(origin.attributes.name(0), "unary:x");

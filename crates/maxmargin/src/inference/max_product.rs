@@ -117,31 +117,17 @@ impl MaxProduct {
             let messages = &self.messages[graph.message(factor, slot)];
             self.incoming.extend(beliefs.iter().zip(messages).map(|(b, m)| b - m));
         }
-        // Add up the value of each joint state, then find the best value of each state.
-        self.totals.clear();
-        self.totals.extend_from_slice(&scores[table.clone()]);
-        for slot in 0..scope.len() {
-            let from = graph.message(factor, slot).start - first;
-            graph.for_each_state(factor, slot, |at, y| {
-                self.totals[at - table.start] += self.incoming[from + y];
-            });
-        }
         self.outgoing.clear();
         self.outgoing.resize(own.len(), f64::NEG_INFINITY);
-        for slot in 0..scope.len() {
-            let from = graph.message(factor, slot).start - first;
-            graph.for_each_state(factor, slot, |at, y| {
-                let (best, total) = (&mut self.outgoing[from + y], self.totals[at - table.start]);
-                *best = best.max(total);
-            });
+        match *scope {
+            [_, _] => self.best_of_pair(&scores[table], graph.message(factor, 0).len()),
+            _ => self.best_of_many(graph, scores, factor),
         }
         let mut change = 0.0f64;
         for (slot, &v) in scope.iter().enumerate() {
-            // Subtract the incoming message, normalise to a largest entry of 0, and damp.
+            // Normalise to a largest entry of 0, and damp.
             let range = graph.message(factor, slot);
-            let local = range.start - first..range.end - first;
-            let (best, incoming) = (&mut self.outgoing[local.clone()], &self.incoming[local]);
-            best.iter_mut().zip(incoming).for_each(|(best, incoming)| *best -= incoming);
+            let best = &mut self.outgoing[range.start - first..range.end - first];
             let most = best.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let beliefs = &mut self.beliefs[graph.node(v as usize)];
             for ((old, best), belief) in self.messages[range].iter_mut().zip(best).zip(beliefs) {
@@ -152,5 +138,41 @@ impl MaxProduct {
             }
         }
         change
+    }
+
+    /// The best value of each state of two variables, without what the variable itself brings in.
+    fn best_of_pair(&mut self, table: &[f64], states: usize) {
+        let (left, right) = self.incoming.split_at(states);
+        let (of_left, of_right) = self.outgoing.split_at_mut(states);
+        for ((row, from_left), best) in table.chunks_exact(right.len()).zip(left).zip(of_left) {
+            for ((score, from_right), other) in row.iter().zip(right).zip(&mut *of_right) {
+                *best = best.max(score + from_right);
+                *other = other.max(score + from_left);
+            }
+        }
+    }
+
+    /// The same for any number of variables: adds up the value of each joint state, finds the best value
+    /// of each state, and subtracts what the state brings in.
+    fn best_of_many(&mut self, graph: &Topology, scores: &[f64], factor: usize) {
+        let (table, scope) = (graph.table(factor), graph.scope(factor));
+        let first = graph.message(factor, 0).start;
+        self.totals.clear();
+        self.totals.extend_from_slice(&scores[table.clone()]);
+        for slot in 0..scope.len() {
+            let from = graph.message(factor, slot).start - first;
+            graph.for_each_state(factor, slot, |at, y| {
+                self.totals[at - table.start] += self.incoming[from + y];
+            });
+        }
+        for slot in 0..scope.len() {
+            let from = graph.message(factor, slot).start - first;
+            graph.for_each_state(factor, slot, |at, y| {
+                let (best, total) = (&mut self.outgoing[from + y], self.totals[at - table.start]);
+                *best = best.max(total);
+            });
+        }
+        let own = self.outgoing.iter_mut().zip(&self.incoming);
+        own.for_each(|(best, incoming)| *best -= incoming);
     }
 }

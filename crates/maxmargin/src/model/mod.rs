@@ -7,6 +7,7 @@ pub mod matching;
 pub mod multiclass;
 pub mod multilabel;
 pub mod potts;
+pub mod segment;
 pub mod soft;
 pub mod tree;
 

@@ -12,6 +12,7 @@ use crate::common::problems::{
     Careless, Enumerated, EnumeratedBlock, Stubborn, any_multiclass, any_polytope,
 };
 use crate::common::rows::any_rows;
+use crate::common::segments::any_segments;
 use crate::common::trees::any_tree;
 use crate::kernels;
 use crate::soft::soft;
@@ -115,6 +116,11 @@ proptest! {
 
     #[test]
     fn matchings_keep_the_laws(case in any_matchings(), seed in any::<u64>()) {
+        assert_lawful(&case.build(), seed);
+    }
+
+    #[test]
+    fn segments_keep_the_laws(case in any_segments(4), seed in any::<u64>()) {
         assert_lawful(&case.build(), seed);
     }
 

@@ -176,6 +176,69 @@ proptest! {
         }
     }
 
+    /// States of the true label cost nothing, and the oracle knows it.
+    #[test]
+    fn losses_compare_labels_of_states(case in any_graphs(), kind in KINDS, seed in any::<u64>()) {
+        let labels = vec![0, 1, 0];
+        let problem = case.build(Inference::Enumerate).with_labels(labels.clone()).unwrap();
+        let w = numbers(kind, case.dim(), seed);
+        let mut workspace = problem.workspace();
+        for i in 0..case.graphs.len() {
+            let (truth, costs) = (case.truth(i), case.part_losses(i));
+            // The cost of a variable is that of any of its wrong states.
+            let cost = |v: usize| problem.topology(i).node(v).map(|at| costs[at]).fold(0.0, f64::max);
+            let loss = |y: &[u32]| -> f64 {
+                let wrong = |v: &usize| labels[y[*v] as usize] != labels[truth[*v] as usize];
+                (0..y.len()).filter(wrong).map(cost).sum()
+            };
+            let all = case.structure(i).labellings();
+            let h = |y: &[u32]| loss(y) - dot(&w, &case.psi(i, y));
+            for y in &all {
+                assert_close(problem.loss(i, &y.clone().into()), loss(y), 1e-12, 1.0);
+            }
+            let mut y = Labelling::default();
+            problem.prepare(i, &w, &mut workspace);
+            problem.oracle(i, &w, &mut workspace, &mut y);
+            let best = all.iter().map(|y| h(y)).fold(f64::NEG_INFINITY, f64::max);
+            assert_close(h(&y.states), best, 1e-12, scale(&case, i, &w));
+        }
+    }
+
+    /// The best states among those that are allowed, against all of these.
+    #[test]
+    fn completions_are_the_best_that_are_allowed(
+        case in any_graphs(), kind in 0usize..3, seed in any::<u64>()
+    ) {
+        let w = numbers(kind, case.dim(), seed);
+        let mut rng = maxmargin::Rng::new(seed);
+        for inference in [Inference::Auto, Inference::Enumerate, Inference::MaxProduct] {
+            let problem = case.build(inference);
+            let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
+            for i in 0..case.graphs.len() {
+                let topology = problem.topology(i);
+                let mut allowed = Vec::new();
+                for v in 0..topology.variables() {
+                    let states = topology.node(v).len();
+                    let sure = rng.below(states);
+                    allowed.extend((0..states).map(|state| state == sure || rng.below(2) == 0));
+                }
+                problem.complete(i, &w, &allowed, &mut workspace, &mut y);
+                let fits = |y: &[u32]| {
+                    let mut states = y.iter().enumerate();
+                    states.all(|(v, &state)| allowed[topology.node(v).start + state as usize])
+                };
+                prop_assert!(fits(&y.states) && !y.is_fractional());
+                let all = case.structure(i).labellings();
+                let score = |y: &[u32]| dot(&w, &case.phi(i, y));
+                let best = all.iter().filter(|y| fits(y)).map(|y| score(y)).fold(f64::NEG_INFINITY, f64::max);
+                prop_assert!(score(&y.states) <= best + 1e-12 * scale(&case, i, &w));
+                if problem.inference(i).quality() == Quality::Exact {
+                    assert_close(score(&y.states), best, 1e-12, scale(&case, i, &w));
+                }
+            }
+        }
+    }
+
     /// Selecting all graphs changes nothing, and selected graphs are unchanged.
     #[test]
     fn graphs_are_selected_whole(case in any_graphs()) {

@@ -48,6 +48,7 @@ mod potts_relaxed;
 mod product;
 mod rows;
 mod scale;
+mod segment;
 mod slack;
 mod slack_points;
 mod soft;

@@ -29,9 +29,10 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
     let (mut truth, mut messages) = (vec![0.0; case.dim()], 0);
     for i in 0..case.graphs.len() {
         let (first, share) = (columns.len(), share(case, i));
-        let structure = case.structure(i);
+        let structure = case.structure_apart(i);
         let topology = structure.topology();
-        for (features, loss) in case.part_features(i).iter().zip(case.part_losses(i)) {
+        let parts = case.part_features_apart(i);
+        for (features, loss) in parts.iter().zip(case.part_losses_apart(i)) {
             let w: Vec<f64> = features.iter().map(|x| -share * x / lambda).collect();
             columns.push((w, Vec::new(), share * loss));
         }

@@ -9,6 +9,7 @@ use crate::common::multilabels::{LabelCase, any_labels};
 use crate::common::potts::{PottsCase, any_potts};
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::rows::{RowsCase, any_rows};
+use crate::common::segments::{SegmentCase, any_segments};
 use crate::common::trees::{TreeCase, any_tree};
 use crate::recipe::{log_uniform, pick};
 use maxmargin::Rng;
@@ -30,13 +31,14 @@ pub(crate) enum Data {
     Tree(TreeCase),
     Matching(MatchingCase),
     Soft(SoftCase),
+    Segments(SegmentCase),
     /// A problem of a user's own, with nothing but the required methods.
     Plain(Enumerated),
     /// The same with an oracle that overlooks outputs, and says so.
     Careless(Enumerated),
 }
 
-pub(crate) const KINDS: [&str; 11] = [
+pub(crate) const KINDS: [&str; 12] = [
     "chain",
     "binary",
     "multiclass",
@@ -48,6 +50,7 @@ pub(crate) const KINDS: [&str; 11] = [
     "soft",
     "plain",
     "careless",
+    "segment",
 ];
 
 /// A soft problem of factor graphs.
@@ -108,6 +111,7 @@ pub(crate) fn draw_data(rng: &mut Rng, lambda: f64) -> Data {
                 let multipliers = (rng.below(3) == 0).then(|| rng.below(1 << 30) as u64);
                 Data::Soft(SoftCase { graphs, lambda, rho, smoothing, multipliers })
             }
+            "segment" => Data::Segments(draw(any_segments(3), rng)),
             "plain" => Data::Plain(draw(any_polytope(), rng)),
             _ => Data::Careless(draw(any_polytope(), rng)),
         };
@@ -144,6 +148,7 @@ impl Data {
             Self::Soft(_) => 8,
             Self::Plain(_) => 9,
             Self::Careless(_) => 10,
+            Self::Segments(_) => 11,
         };
         KINDS[at]
     }
@@ -180,6 +185,20 @@ impl Data {
                 let total: usize = (0..case.data.len()).map(|i| case.outputs(i).len() + 1).sum();
                 total <= MOST_OUTPUTS
             }
+            Self::Segments(case) => {
+                let outputs: Vec<usize> =
+                    (0..case.sequences.len()).map(|i| case.outputs(i).len()).collect();
+                let mut outputs = outputs.into_iter();
+                let mut left = MOST_OUTPUTS;
+                let kept = case.sequences.iter().take_while(|_| {
+                    let next = outputs.next().and_then(|own| left.checked_sub(own));
+                    left = next.unwrap_or(0);
+                    next.is_some()
+                });
+                let kept = kept.count();
+                case.sequences.truncate(kept);
+                kept > 0
+            }
             Self::Soft(case) => shorten(&mut case.graphs.graphs, |graph| {
                 let states = |v: &u32| graph.variables[*v as usize].0;
                 let large = graph.factors.iter().filter(|factor| factor.1.len() > 1);
@@ -214,6 +233,7 @@ impl Data {
                 | Self::Potts(_)
                 | Self::Tree(_)
                 | Self::Matching(_)
+                | Self::Segments(_)
         )
     }
 
@@ -254,6 +274,7 @@ impl Data {
             },
             Self::Tree(case) => case.loss.kind_cost = rng.unit_f64(),
             Self::Matching(case) => case.loss.normalise ^= true,
+            Self::Segments(case) => case.normalised ^= true,
             Self::Plain(case) | Self::Careless(case) => {
                 let factor = 0.5 + rng.unit_f64();
                 let corners = case.blocks.iter_mut().flat_map(|block| &mut block.corners);

@@ -69,6 +69,7 @@ impl Recipe {
             Data::Potts(case) => case.shape.dim(),
             Data::Tree(case) => case.shape.dim(),
             Data::Matching(case) => case.shape.attributes,
+            Data::Segments(case) => case.shape.dim(),
             Data::Soft(case) => soft(case).map_or(0, |problem| problem.dim()),
             Data::Plain(case) | Data::Careless(case) => case.dim,
         }
@@ -124,6 +125,7 @@ impl Recipe {
             }
             Data::Tree(case) => Ok(self.wrapped(case.build().with_bounds(bounds).map_err(told)?)),
             Data::Matching(case) => Ok(self.wrapped(case.build().with_bounds(bounds))),
+            Data::Segments(case) => Ok(self.wrapped(case.build().with_bounds(bounds))),
             Data::Soft(case) => Ok(self.wrapped(soft(case).map_err(told)?)),
             Data::Plain(case) => Ok(self.wrapped(case.clone())),
             Data::Careless(case) => Ok(self.wrapped(Careless(case.clone()))),
@@ -184,6 +186,7 @@ impl Data {
             Self::Potts(case) => case.enumerate(),
             Self::Tree(case) => case.enumerate(),
             Self::Matching(case) => case.enumerate(),
+            Self::Segments(case) => case.enumerate(),
             Self::Soft(case) => enumerate_soft(case, &soft(case).map_err(told)?),
             Self::Plain(case) | Self::Careless(case) => case.clone(),
         })
@@ -292,7 +295,7 @@ fn soft(case: &SoftCase) -> Result<SoftGraph, SoftError> {
 fn enumerate_soft(case: &SoftCase, problem: &SoftGraph) -> Enumerated {
     let mut states = Vec::new();
     for i in 0..case.graphs.graphs.len() {
-        let Structure { states: of, factors } = case.graphs.structure(i);
+        let Structure { states: of, factors } = case.graphs.structure_apart(i);
         let tables = factors.iter().map(|scope| scope.iter().map(|&v| of[v as usize]).product());
         states.extend(of.iter().copied().chain(tables));
     }

@@ -6,21 +6,54 @@ use super::shape::GraphShape;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;
 use crate::problem::sparse::SparseVec;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The structure of one example, and the factors behind each of its tables.
 ///
 /// Factors over one variable are not factors of the topology: their scores are added to the table of the
-/// variable. Every other factor has its own table.
+/// variable. All factors over the same two variables, in either order, share one table, because two tables
+/// would be a cycle. Every factor over three or more variables has its own table.
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     pub(super) topology: Topology,
     pub(super) inference: Inference,
-    /// For each variable, the factors over that variable alone; then the other factors, one by one.
-    /// Indices count the factors of all graphs.
-    factors: Vec<usize>,
-    /// The position in `factors` at which each variable begins. The last entry is the position of the
-    /// other factors.
+    /// The factors of each table, one table after the other.
+    factors: Vec<Placed>,
+    /// The position in `factors` at which each table begins, and the number of all factors.
     starts: Vec<u32>,
+}
+
+/// A factor in a table of scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placed {
+    /// Its index among the factors of all graphs.
+    pub(super) factor: usize,
+    /// The numbers of states of the two variables of the table, if the factor has them in the other order.
+    flipped: Option<(u32, u32)>,
+}
+
+impl Placed {
+    fn upright(factor: usize) -> Self {
+        Self { factor, flipped: None }
+    }
+
+    /// Whether joint states of the table have other numbers in the factor.
+    pub(super) fn is_flipped(self) -> bool {
+        self.flipped.is_some()
+    }
+
+    /// The number that joint state `state` of the table has in the factor.
+    #[inline]
+    pub(super) fn state(self, state: usize) -> usize {
+        match self.flipped {
+            None => state,
+            Some((first, second)) => {
+                let (first, second) = (first as usize, second as usize);
+                state % second * first + state / second
+            }
+        }
+    }
 }
 
 /// A table of scores: a variable, or a factor over several of them.
@@ -28,8 +61,8 @@ pub(super) struct Compiled {
 pub(super) struct Table<'a> {
     /// The range of its scores.
     pub(super) range: std::ops::Range<usize>,
-    /// The factors whose scores it contains, as indices among the factors of all graphs.
-    pub(super) factors: &'a [usize],
+    /// The factors whose scores it contains.
+    pub(super) factors: &'a [Placed],
 }
 
 /// Checks that a graph fits the shape and that its tables are not too large.
@@ -50,40 +83,30 @@ impl Compiled {
     ) -> Result<Self, FactorGraphError> {
         let graph = data.graph(i);
         check(shape, i, graph)?;
-        let (mut own, mut others) = (vec![Vec::new(); graph.variables()], Vec::new());
-        for at in graph.factor_range() {
-            match data.factor(at).variables {
-                [v] => own[*v as usize].push(at),
-                _ => others.push(at),
-            }
-        }
+        let (own, tables) = gather(data, graph);
         let states = graph.states().iter().map(|&states| states as usize);
-        let scopes = others.iter().map(|&at| data.factor(at).variables);
+        let scopes = tables.iter().map(|table| data.factor(table[0].factor).variables);
         let wrong = |error| FactorGraphError::Topology { graph: i, error };
         let topology = Topology::new(states, scopes).map_err(wrong)?;
         let unsuitable = |error| FactorGraphError::Inference { graph: i, error };
         let inference = inference.resolve(&topology).map_err(unsuitable)?;
         let (mut factors, mut starts) = (Vec::new(), vec![0]);
-        for own in own {
-            factors.extend(own);
+        for table in own.into_iter().chain(tables) {
+            factors.extend(table);
             starts.push(factors.len() as u32);
         }
-        factors.extend(others);
         Ok(Self { topology, inference, factors, starts })
     }
 
     /// The table with index `at`. The tables of variables come first, then those of factors.
     fn table(&self, at: usize) -> Table<'_> {
         let variables = self.topology.variables();
-        if at < variables {
-            let factors = self.starts[at] as usize..self.starts[at + 1] as usize;
-            Table { range: self.topology.node(at), factors: &self.factors[factors] }
-        } else {
-            let factor = at - variables;
-            let first = self.starts[variables] as usize + factor;
-            let factors = &self.factors[first..=first];
-            Table { range: self.topology.table(factor), factors }
-        }
+        let range = match at < variables {
+            true => self.topology.node(at),
+            false => self.topology.table(at - variables),
+        };
+        let factors = self.starts[at] as usize..self.starts[at + 1] as usize;
+        Table { range, factors: &self.factors[factors] }
     }
 
     pub(super) fn tables(&self) -> impl Iterator<Item = Table<'_>> {
@@ -110,6 +133,34 @@ impl Compiled {
             entries = rest;
         }
     }
+}
+
+/// The factors over each variable alone, and those of each table over several variables.
+fn gather(data: &Graphs, graph: Graph<'_>) -> (Vec<Vec<Placed>>, Vec<Vec<Placed>>) {
+    let (mut own, mut tables) = (vec![Vec::new(); graph.variables()], Vec::<Vec<Placed>>::new());
+    let mut pairs = HashMap::new();
+    for factor in graph.factor_range() {
+        let mut place = Placed::upright(factor);
+        match *data.factor(factor).variables {
+            [v] => own[v as usize].push(place),
+            [a, b] => match pairs.entry((a.min(b), a.max(b))) {
+                Entry::Vacant(free) => {
+                    free.insert(tables.len());
+                    tables.push(vec![place]);
+                }
+                Entry::Occupied(found) => {
+                    let table = &mut tables[*found.get()];
+                    if data.factor(table[0].factor).variables != [a, b] {
+                        let states = graph.states();
+                        place.flipped = Some((states[b as usize], states[a as usize]));
+                    }
+                    table.push(place);
+                }
+            },
+            _ => tables.push(vec![place]),
+        }
+    }
+    (own, tables)
 }
 
 /// Checks that the factors of a graph fit the templates.

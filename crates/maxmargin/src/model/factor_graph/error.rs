@@ -83,4 +83,12 @@ pub enum FactorGraphError {
         /// The chosen inference, and why it is not possible.
         error: Unsuitable,
     },
+    /// A variable has more states than there are labels of states.
+    #[error("a variable has {states} states, but only {labels} states have a label")]
+    Labels {
+        /// Number of states.
+        states: usize,
+        /// Number of states with a label.
+        labels: usize,
+    },
 }

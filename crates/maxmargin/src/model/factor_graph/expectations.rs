@@ -18,14 +18,11 @@ impl Expectations<FactorGraphWorkspace> for FactorGraph {
         scale: f64,
         theta: &mut [f64],
     ) {
-        let (topology, truth) = (self.topology(i), self.data().graph(i).truth());
         for (theta, score) in theta.iter_mut().zip(&workspace.scores) {
             *theta += scale * score;
         }
-        // All wrong states cost the same, so subtract the cost from the right state instead.
-        for (v, (&state, cost)) in truth.iter().zip(self.costs(i)).enumerate() {
-            theta[topology.node(v).start + state as usize] -= scale * cost;
-        }
+        // All wrong states cost the same, so subtract the cost from the right states instead.
+        self.for_each_right(i, |place, cost| theta[place] -= scale * cost);
     }
 
     fn expect(

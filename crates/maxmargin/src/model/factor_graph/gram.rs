@@ -101,10 +101,11 @@ impl Grams {
         entries.clear();
         // List the factors with their states, and link those of the same template and state.
         graph.for_each_table(parts, |table, own| {
-            for &factor in table.factors {
+            for &place in table.factors {
+                let factor = place.factor;
                 let first = self.states[data.factor(factor).template as usize];
                 for &(id, value) in own {
-                    let state = first + (id as usize - table.range.start);
+                    let state = first + place.state(id as usize - table.range.start);
                     entries.push(Entry { factor, state, before: latest[state], value });
                     latest[state] = entries.len() as u32;
                 }

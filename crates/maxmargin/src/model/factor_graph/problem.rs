@@ -8,6 +8,7 @@ use super::loss::StateLoss;
 use super::shape::GraphShape;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
+use crate::inference::local_search::LocalSearch;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
@@ -54,6 +55,8 @@ pub struct FactorGraph {
     data: Graphs,
     /// The cost of a mistake at each variable of all graphs.
     costs: Vec<f64>,
+    /// The label of each state, or empty if each state is a label of its own.
+    labels: Vec<u32>,
     graphs: Vec<Compiled>,
     grams: Grams,
     /// Whether no graph has a cycle.
@@ -85,6 +88,8 @@ pub struct FactorGraphWorkspace {
     pub(super) scores: Vec<f64>,
     /// The original scores of the true states, while the oracle has subtracted the loss from them.
     saved: Vec<f64>,
+    /// The scores of a factor whose variables are in the other order than those of its table.
+    flipped: Vec<f64>,
     decoder: Decoder,
     norm: NormScratch,
     pub(super) marginals: SumProduct,
@@ -140,10 +145,40 @@ impl FactorGraph {
             failed: AtomicBool::new(false),
             blocks,
             costs,
+            labels: Vec::new(),
             graphs,
             shape,
             data,
         })
+    }
+
+    /// The same problem with a loss that compares the labels of states, `labels[state]`: states of the
+    /// true label cost nothing. So a label can have several *latent* states.
+    ///
+    /// ```
+    /// use maxmargin::Problem as _;
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss};
+    ///
+    /// let mut data = Graphs::new();
+    /// data.push_variable(3, 1)?;
+    /// data.push_factor(0, &[0], [(0, 1.0)])?;
+    /// data.end_graph(1.0)?;
+    /// let graphs = FactorGraph::new(data.shape()?, data, StateLoss::default(), Inference::Auto)?;
+    /// let graphs = graphs.with_labels(vec![0, 1, 1])?;
+    /// assert_eq!([0, 1, 2].map(|state| graphs.loss(0, &vec![state].into())), [1.0, 0.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a variable has more states than there are labels.
+    pub fn with_labels(self, labels: Vec<u32>) -> Result<Self, FactorGraphError> {
+        let states = self.data.iter().flat_map(|graph| graph.states()).copied().max();
+        let (states, known) = (states.unwrap_or(0) as usize, labels.len());
+        if states > known {
+            return Err(FactorGraphError::Labels { states, labels: known });
+        }
+        Ok(Self { labels, ..self })
     }
 
     /// Uses `solver` for linear programs.
@@ -237,6 +272,84 @@ impl FactorGraph {
         (0..self.examples()).map(&mut predict).collect()
     }
 
+    /// Writes the best states of graph `i` to `y`, among those that are allowed: `allowed` has one entry
+    /// for each state of each variable, and at least one state of each variable must be allowed.
+    ///
+    /// The inference method is that of the problem, so a heuristic finds good states here, too.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::Problem;
+    /// use maxmargin::model::factor_graph::Labelling;
+    ///
+    /// let problem = rings(); // three variables with two states
+    /// let w = vec![0.0; problem.dim()];
+    /// let (mut workspace, mut y) = (problem.workspace(), Labelling::default());
+    /// let allowed = [false, true,  true, false,  true, true];
+    /// problem.complete(0, &w, &allowed, &mut workspace, &mut y);
+    /// assert_eq!(y.states[..2], [1, 0]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights or entries.
+    pub fn complete(
+        &self,
+        i: usize,
+        w: &[f64],
+        allowed: &[bool],
+        workspace: &mut FactorGraphWorkspace,
+        y: &mut Labelling,
+    ) {
+        self.prepare(i, w, workspace);
+        let topology = &self.graphs[i].topology;
+        // A state that is not allowed costs more than all other scores together can bring.
+        let spread = |own: &[f64]| {
+            let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            most - own.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        let nodes = (0..topology.variables()).map(|v| topology.node(v));
+        let tables = (0..topology.factors()).map(|factor| topology.table(factor));
+        let scores = &workspace.scores;
+        let cost = 1.0 + 2.0 * nodes.chain(tables).map(|own| spread(&scores[own])).sum::<f64>();
+        for (score, _) in workspace.scores.iter_mut().zip(allowed).filter(|(_, allowed)| !**allowed)
+        {
+            *score -= cost;
+        }
+        self.run(i, workspace, y);
+        y.marginals.clear();
+        for v in 0..topology.variables() {
+            let node = topology.node(v);
+            if !allowed[node.start + y.states[v] as usize] {
+                let best = node.clone().filter(|&at| allowed[at]);
+                let best =
+                    best.max_by(|&a, &b| workspace.scores[a].total_cmp(&workspace.scores[b]));
+                y.states[v] = best.map_or(y.states[v], |at| (at - node.start) as u32);
+            }
+        }
+        LocalSearch::default().improve(topology, &workspace.scores, &mut y.states);
+    }
+
+    /// Calls `visit` with the place and the cost of every state that is right, of all variables.
+    pub(super) fn for_each_right(&self, i: usize, mut visit: impl FnMut(usize, f64)) {
+        let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
+        for (v, (&truth, &cost)) in truth.iter().zip(self.costs(i)).enumerate() {
+            let node = topology.node(v);
+            if self.labels.is_empty() {
+                visit(node.start + truth as usize, cost);
+            } else {
+                let right = |at: &usize| self.is_right(truth, (at - node.start) as u32);
+                node.clone().filter(right).for_each(|at| visit(at, cost));
+            }
+        }
+    }
+
+    /// Whether a state has the label of the true one.
+    #[inline]
+    fn is_right(&self, truth: u32, state: u32) -> bool {
+        let label = |state: u32| self.labels.get(state as usize);
+        truth == state || (!self.labels.is_empty() && label(truth) == label(state))
+    }
+
     pub(super) fn costs(&self, i: usize) -> &[f64] {
         &self.costs[self.data.graph(i).variable_range()]
     }
@@ -260,7 +373,7 @@ impl FactorGraph {
             if v == truth.len() {
                 break;
             }
-            if id as usize - topology.node(v).start != truth[v] as usize {
+            if !self.is_right(truth[v], (id as usize - topology.node(v).start) as u32) {
                 loss += self.costs(i)[v] * mass;
             }
         }
@@ -297,6 +410,7 @@ impl Problem for FactorGraph {
         FactorGraphWorkspace {
             scores: Vec::new(),
             saved: Vec::new(),
+            flipped: Vec::new(),
             decoder: Decoder::new(Arc::clone(&self.solver)),
             norm: NormScratch::default(),
             marginals: SumProduct::default(),
@@ -304,20 +418,21 @@ impl Problem for FactorGraph {
     }
 
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut FactorGraphWorkspace, y: &mut Labelling) {
-        let (truth, topology) = (self.data.graph(i).truth(), &self.graphs[i].topology);
         // All wrong states cost the same. So instead of adding the cost to all wrong states, subtract it
-        // from the right one, and restore that score afterwards.
-        workspace.saved.clear();
-        let place = |v: usize| topology.node(v).start + truth[v] as usize;
-        for (v, cost) in self.costs(i).iter().enumerate() {
-            let score = &mut workspace.scores[place(v)];
-            workspace.saved.push(*score);
-            *score -= cost;
-        }
+        // from the right ones, and restore their scores afterwards.
+        let FactorGraphWorkspace { scores, saved, .. } = workspace;
+        saved.clear();
+        self.for_each_right(i, |place, cost| {
+            saved.push(scores[place]);
+            scores[place] -= cost;
+        });
         self.run(i, workspace, y);
-        for (v, saved) in workspace.saved.iter().enumerate() {
-            workspace.scores[place(v)] = *saved;
-        }
+        let mut saved = workspace.saved.iter();
+        self.for_each_right(i, |place, _| {
+            if let Some(&score) = saved.next() {
+                workspace.scores[place] = score;
+            }
+        });
     }
 
     /// Finds the best labelling, or the best corner of the relaxation. In both cases
@@ -333,7 +448,8 @@ impl Problem for FactorGraph {
             return self.loss_of(i, &y.marginals);
         }
         let truth = self.data.graph(i).truth();
-        let wrong = truth.iter().zip(&y.states).zip(self.costs(i)).filter(|((a, b), _)| a != b);
+        let wrong = |((a, b), _): &((&u32, &u32), &f64)| !self.is_right(**a, **b);
+        let wrong = truth.iter().zip(&y.states).zip(self.costs(i)).filter(wrong);
         wrong.map(|(_, cost)| cost).sum()
     }
 
@@ -381,11 +497,11 @@ impl FactorGraph {
     ) {
         self.graphs[i].for_each_table(parts, |table, own| {
             let (states, first) = (table.range.len(), table.range.start);
-            for &at in table.factors {
-                let factor = self.data.factor(at);
+            for &place in table.factors {
+                let factor = self.data.factor(place.factor);
                 let start = self.blocks[factor.template as usize];
                 let mut sink = Shifted { sink: &mut *sink, start };
-                let state = |id: u64| id as usize - first;
+                let state = |id: u64| place.state(id as usize - first);
                 scatter_row(states, factor.attributes, scale, own, state, &mut sink);
             }
         });
@@ -398,11 +514,19 @@ impl Parts for FactorGraph {
         workspace.scores.clear();
         workspace.scores.resize(graph.topology.size(), 0.0);
         for table in graph.tables() {
-            for &at in table.factors {
-                let factor = self.data.factor(at);
+            let scores = &mut workspace.scores[table.range.clone()];
+            for &place in table.factors {
+                let factor = self.data.factor(place.factor);
                 let weights = &w[self.blocks[factor.template as usize]..];
-                let scores = &mut workspace.scores[table.range.clone()];
-                add_scores(weights, factor.attributes, scores);
+                if place.is_flipped() {
+                    workspace.flipped.clear();
+                    workspace.flipped.resize(scores.len(), 0.0);
+                    add_scores(weights, factor.attributes, &mut workspace.flipped);
+                    let own = |state| workspace.flipped[place.state(state)];
+                    (0..).zip(&mut *scores).for_each(|(state, score)| *score += own(state));
+                } else {
+                    add_scores(weights, factor.attributes, scores);
+                }
             }
         }
     }

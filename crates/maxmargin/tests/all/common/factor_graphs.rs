@@ -38,6 +38,11 @@ pub struct CaseGraph {
     pub factors: Vec<CaseFactor>,
 }
 
+/// Whether two factors are over the same two variables, in either order.
+fn is_same_pair(a: &[u32], b: &[u32]) -> bool {
+    a.len() == 2 && (a == b || (b.len() == 2 && a[0] == b[1] && a[1] == b[0]))
+}
+
 impl GraphCase {
     pub fn data(&self) -> Graphs {
         let mut data = Graphs::new();
@@ -85,8 +90,23 @@ impl GraphCase {
         self.graphs[i].variables.iter().map(|variable| variable.1).collect()
     }
 
-    /// The variables of example `i` and its factors over two or more of them.
+    /// The variables of example `i` and its tables over two or more of them. Factors over the same two
+    /// variables share a table.
     pub fn structure(&self, i: usize) -> Structure {
+        let mut structure = self.structure_apart(i);
+        let mut shared: Vec<Vec<u32>> = Vec::new();
+        for scope in structure.factors {
+            if shared.iter().all(|other| !is_same_pair(other, &scope)) {
+                shared.push(scope);
+            }
+        }
+        structure.factors = shared;
+        structure
+    }
+
+    /// The variables of example `i` and its factors over two or more of them, each with its own table, as
+    /// in soft training.
+    pub fn structure_apart(&self, i: usize) -> Structure {
         let graph = &self.graphs[i];
         let large = graph.factors.iter().filter(|factor| factor.1.len() > 1);
         Structure {
@@ -114,23 +134,52 @@ impl GraphCase {
 
     /// The features that each part of example `i` adds to φ, in the layout of the topology, states first.
     pub fn part_features(&self, i: usize) -> Vec<Vec<f64>> {
-        let (structure, offsets) = (self.structure(i), self.offsets());
-        let places = structure.offsets();
+        self.part_features_in(i, &self.structure(i))
+    }
+
+    /// The same if each factor has its own table.
+    pub fn part_features_apart(&self, i: usize) -> Vec<Vec<f64>> {
+        self.part_features_in(i, &self.structure_apart(i))
+    }
+
+    fn part_features_in(&self, i: usize, structure: &Structure) -> Vec<Vec<f64>> {
+        let (offsets, places) = (self.offsets(), structure.offsets());
         let mut parts = vec![vec![0.0; self.dim()]; *places.last().unwrap()];
-        let mut large = structure.states.len();
-        for (template, variables, attributes) in &self.graphs[i].factors {
-            let table = match variables[..] {
+        let (variables, mut apart) = (structure.states.len(), 0);
+        let is_shared = structure.factors.len() < self.structure_apart(i).factors.len();
+        for (template, scope, attributes) in &self.graphs[i].factors {
+            let mut is_flipped = false;
+            let table = match scope[..] {
                 [v] => v as usize,
+                _ if is_shared => {
+                    let own = |other: &Vec<u32>| is_same_pair(other, scope) || other == scope;
+                    let found = match scope.len() {
+                        2 => structure.factors.iter().position(own).unwrap(),
+                        // The tables of larger factors are in the order of these factors.
+                        _ => {
+                            let large = structure.factors.iter().enumerate();
+                            apart += 1;
+                            large.filter(|(_, other)| other.len() > 2).nth(apart - 1).unwrap().0
+                        }
+                    };
+                    is_flipped = structure.factors[found] != *scope;
+                    variables + found
+                }
                 _ => {
-                    large += 1;
-                    large - 1
+                    apart += 1;
+                    variables + apart - 1
                 }
             };
-            let width = self.templates[*template].states.iter().product::<usize>();
+            let states = &self.templates[*template].states;
+            let width = states.iter().product::<usize>();
             for joint in 0..width {
+                let place = match is_flipped {
+                    true => joint % states[1] * states[0] + joint / states[1],
+                    false => joint,
+                };
                 for &(attribute, value) in attributes {
                     let feature = offsets[*template] + attribute as usize * width + joint;
-                    parts[places[table] + joint][feature] += value;
+                    parts[places[table] + place][feature] += value;
                 }
             }
         }
@@ -139,7 +188,16 @@ impl GraphCase {
 
     /// The loss of each part of example `i`.
     pub fn part_losses(&self, i: usize) -> Vec<f64> {
-        let places = self.structure(i).offsets();
+        self.part_losses_in(i, &self.structure(i))
+    }
+
+    /// The same if each factor has its own table.
+    pub fn part_losses_apart(&self, i: usize) -> Vec<f64> {
+        self.part_losses_in(i, &self.structure_apart(i))
+    }
+
+    fn part_losses_in(&self, i: usize, structure: &Structure) -> Vec<f64> {
+        let places = structure.offsets();
         let mut losses = vec![0.0; *places.last().unwrap()];
         let costs = self.costs(i);
         for (v, &(states, truth, _)) in self.graphs[i].variables.iter().enumerate() {

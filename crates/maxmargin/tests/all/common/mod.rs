@@ -20,6 +20,7 @@ pub mod problems;
 pub mod qp;
 pub mod reference;
 pub mod rows;
+pub mod segments;
 pub mod subgradients;
 pub mod trees;
 

@@ -35,9 +35,9 @@ fn written_out(case: &GraphCase, lambda: f64, rho: f64) -> Enumerated {
     let mut blocks: Vec<SoftBlock> = Vec::new();
     let mut messages = case.dim();
     for i in 0..case.graphs.len() {
-        let (structure, truth) = (case.structure(i), case.truth(i));
+        let (structure, truth) = (case.structure_apart(i), case.truth(i));
         let places = structure.offsets();
-        let (features, losses) = (case.part_features(i), case.part_losses(i));
+        let (features, losses) = (case.part_features_apart(i), case.part_losses_apart(i));
         let first = blocks.len();
         let mut push = |table: usize, truth: usize| {
             let range = places[table]..places[table + 1];

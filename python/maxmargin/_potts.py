@@ -6,20 +6,17 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Prepared, total
-from ._inputs import as_matrix, native_matrix, one_each
-from ._labels import UNKNOWN, Labels, as_classes, loaded_classes
+from ._base import Prepared, total
+from ._graph import CONSTANT, Graph, NodeLabels
+from ._inputs import native_matrix, one_each
+from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads
 
-#: The name of the attribute that all nodes have; the command line has it too.
-CONSTANT = "bias"
 
-
-class GraphSVM(BaseSVM):
+class PottsSVM(NodeLabels):
     """Labels the nodes of graphs, where neighbours like to agree: regions of an image, people who know
     each other.
 
@@ -67,12 +64,12 @@ default="auto"
     perhaps a matrix with a row per edge (else edges have the single feature 1):
 
     >>> import numpy as np
-    >>> from maxmargin import GraphSVM
+    >>> from maxmargin import PottsSVM
     >>> line = np.array([[0, 1], [1, 2], [2, 3]])
     >>> dark, light = [-1.0, -2.0, 0.1, -1.5], [1.0, -0.1, 2.0, 1.5]
     >>> X = [(np.array(row)[:, None], line) for row in (dark, light)]
     >>> y = [["dark"] * 4, ["light"] * 4]
-    >>> model = GraphSVM(lam=0.01).fit(X, y)
+    >>> model = PottsSVM(lam=0.01).fit(X, y)
     >>> [labels.tolist() for labels in model.predict(X)] == y
     True
     >>> model.certificate_.quality
@@ -118,7 +115,7 @@ default="auto"
         *,
         node_weight: Any = None,
         validation: Any = None,
-    ) -> GraphSVM:
+    ) -> PottsSVM:
         """Trains on labelled graphs.
 
         Parameters
@@ -192,15 +189,11 @@ default="auto"
         data = native.NodeData()
         for at, graph in enumerate(graphs):
             try:
-                graph.check(self.n_features_in_, self.n_edge_features_in_)
-                labels = None if y is None else self._labels.encode(truth[at])
-                own = None if node_weight is None else np.asarray(areas[at], dtype=np.float64)
-                for name, values in (("labels", labels), ("node weights", own)):
-                    if values is not None and values.shape != (graph.nodes.shape[0],):
-                        raise ValueError(
-                            f"it has {graph.nodes.shape[0]} nodes, and {name} of the shape "
-                            f"{values.shape}"
-                        )
+                labels, own = self._of_nodes(
+                    graph,
+                    None if y is None else truth[at],
+                    None if node_weight is None else areas[at],
+                )
                 data.add(
                     native_matrix(graph.nodes),
                     self.n_features_in_,
@@ -269,79 +262,3 @@ default="auto"
             "how sure the labels of a graph are is not known: a minimum cut finds the best ones only; "
             "decision_function has the scores of labels without those of edges"
         )
-
-    def decision_function(self, X: Any) -> list[np.ndarray]:
-        """For each graph the scores of labels at nodes (nodes × labels), without those of edges."""
-        check_is_fitted(self, "certificate_")
-        graphs = [Graph(graph, at) for at, graph in enumerate(X)]
-        for graph in graphs:
-            graph.check(self.n_features_in_, self.n_edge_features_in_)
-        return [np.asarray(g.nodes @ self.unary_coef_.T) + self.intercept_ for g in graphs]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, *, node_weight: Any = None) -> float:
-        """The share of nodes whose label is right, by the weights of nodes if they are given."""
-        predicted = self.predict(X)
-        truth = one_each("graphs", len(predicted), "y", y)
-        areas = one_each("graphs", len(predicted), "node_weight", node_weight)
-        weights, _ = total(sample_weight, len(predicted))
-        right = whole = 0.0
-        for at, found in enumerate(predicted):
-            weight = 1.0 if weights is None else float(weights[at])
-            numbers = self._labels.encode(truth[at], strict=False)
-            if len(numbers) != len(found):
-                raise ValueError(f"graph {at} has {len(found)} nodes and {len(numbers)} labels")
-            area = np.ones(len(found)) if node_weight is None else np.asarray(areas[at])
-            is_right = (numbers == self._labels.encode(found)) & (numbers != UNKNOWN)
-            right += weight * float(area @ is_right)
-            whole += weight * float(area.sum())
-        return right / whole if whole else 1.0
-
-
-class Graph:
-    """A graph as it comes, in arrays: features of nodes, ends of edges, features of edges."""
-
-    def __init__(self, graph: Any, at: int) -> None:
-        if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
-            raise ValueError(
-                f"graph {at}: expected a tuple (nodes, edges) or (nodes, edges, edge_features), "
-                f"found {type(graph).__name__}"
-            )
-        try:
-            self.nodes = as_matrix(graph[0])
-            edges = np.asarray(graph[1])
-            if edges.size == 0:
-                edges = edges.reshape(0, 2).astype(np.int64)
-            if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-                raise ValueError(
-                    "edges are a matrix of whole numbers with two columns, the nodes they join; "
-                    f"found one of the shape {edges.shape} and type {edges.dtype}"
-                )
-            self.edges = edges.astype(np.int64, copy=False)
-            self.edge_rows = None
-            if len(graph) == 3 and graph[2] is not None:
-                rows = graph[2]
-                if not sp.issparse(rows) and np.ndim(rows) == 1:
-                    rows = np.asarray(rows)[:, None]
-                self.edge_rows = as_matrix(rows)
-                if self.edge_rows.shape[0] != len(edges):
-                    raise ValueError(
-                        f"there are {len(edges)} edges and features of {self.edge_rows.shape[0]}"
-                    )
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"graph {at}: {error}") from None
-
-    @property
-    def edge_width(self) -> int:
-        """Number of features of edges."""
-        return 1 if self.edge_rows is None else int(self.edge_rows.shape[1])
-
-    def check(self, width: int, edge_width: int) -> None:
-        """Refuses other numbers of features."""
-        if self.nodes.shape[1] != width:
-            raise ValueError(
-                f"nodes have {self.nodes.shape[1]} features, and {width} were expected"
-            )
-        if self.edge_width != edge_width:
-            raise ValueError(
-                f"edges have {self.edge_width} features, and {edge_width} were expected"
-            )

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from test_files import needs_command, run
 
 import maxmargin
-from maxmargin import GraphSVM
+from maxmargin import PottsSVM
 
 RING = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
 
@@ -55,7 +55,7 @@ def loss(truth, y, weight, balanced):
 def test_the_objective_is_that_of_the_formulas(rng, kind, labels):
     X, y = rings(rng, 12, labels)
     areas = [rng.random(4) + 0.1 for _ in X]
-    model = GraphSVM(lam=0.05, loss=kind, tol=1e-3)
+    model = PottsSVM(lam=0.05, loss=kind, tol=1e-3)
     model.fit(X, y, node_weight=areas)
     assert model.certificate_.quality == ("exact" if labels == 2 else "heuristic")
     assert model.pairwise_coef_.min() >= 0
@@ -84,55 +84,55 @@ def test_weights_are_repetitions(rng):
     X, y = rings(rng, 8)
     weights = rng.integers(1, 4, size=8)
     repeated = [i for i, w in enumerate(weights) for _ in range(w)]
-    one = GraphSVM(C=1.0, tol=1e-6).fit(X, y, sample_weight=weights)
-    many = GraphSVM(C=1.0, tol=1e-6).fit([X[i] for i in repeated], [y[i] for i in repeated])
+    one = PottsSVM(C=1.0, tol=1e-6).fit(X, y, sample_weight=weights)
+    many = PottsSVM(C=1.0, tol=1e-6).fit([X[i] for i in repeated], [y[i] for i in repeated])
     assert same_optimum(one, many)
 
 
 def test_forms_of_graphs_agree(rng):
     X, y = rings(rng, 10)
-    dense = GraphSVM(lam=0.05, solver="bcfw").fit(X, y)
+    dense = PottsSVM(lam=0.05, solver="bcfw").fit(X, y)
     sparse = [
         (sp.csr_matrix(nodes), edges.tolist(), sp.csr_matrix(rows)) for nodes, edges, rows in X
     ]
-    assert np.array_equal(GraphSVM(lam=0.05, solver="bcfw").fit(sparse, y).coef_, dense.coef_)
-    plain = GraphSVM(lam=0.05, solver="bcfw").fit([graph[:2] for graph in X], y)
-    ones = GraphSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones((4, 1))) for graph in X], y)
-    flat = GraphSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones(4)) for graph in X], y)
+    assert np.array_equal(PottsSVM(lam=0.05, solver="bcfw").fit(sparse, y).coef_, dense.coef_)
+    plain = PottsSVM(lam=0.05, solver="bcfw").fit([graph[:2] for graph in X], y)
+    ones = PottsSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones((4, 1))) for graph in X], y)
+    flat = PottsSVM(lam=0.05, solver="bcfw").fit([(*graph[:2], np.ones(4)) for graph in X], y)
     assert np.array_equal(plain.coef_, ones.coef_) and np.array_equal(plain.coef_, flat.coef_)
     halves = [
         tuple(a.astype(np.float32) if a.dtype.kind == "f" else a for a in graph) for graph in X
     ]
-    single = GraphSVM(lam=0.05, solver="bcfw").fit(halves, y)
+    single = PottsSVM(lam=0.05, solver="bcfw").fit(halves, y)
     assert np.allclose(single.coef_, dense.coef_, atol=0.1)
-    named = GraphSVM(lam=0.05, solver="bcfw").fit(X, [[("b", int(k)) for k in own] for own in y])
+    named = PottsSVM(lam=0.05, solver="bcfw").fit(X, [[("b", int(k)) for k in own] for own in y])
     assert named.predict(X)[0][0] == ("b", int(dense.predict(X)[0][0]))
     assert dense.decision_function(X)[0].shape == (4, 2)
-    lonely = GraphSVM(lam=0.05, solver="bcfw").fit([(np.eye(2), [])], [[0, 1]])
+    lonely = PottsSVM(lam=0.05, solver="bcfw").fit([(np.eye(2), [])], [[0, 1]])
     assert lonely.predict([(np.eye(2), [])])[0].tolist() == [0, 1]
-    free = GraphSVM(lam=0.05, attractive=False, solver="bcfw").fit(X, y)
+    free = PottsSVM(lam=0.05, attractive=False, solver="bcfw").fit(X, y)
     assert free.certificate_.quality == "heuristic"
-    without = GraphSVM(lam=0.05, fit_intercept=False, solver="bcfw").fit(X, y)
+    without = PottsSVM(lam=0.05, fit_intercept=False, solver="bcfw").fit(X, y)
     assert not without.intercept_.any() and len(without.coef_) == 2 * 2 + 2
-    bounded = GraphSVM(lam=0.05, bounds={"unary": (-0.1, 0.1)}).fit(X, y)
+    bounded = PottsSVM(lam=0.05, bounds={"unary": (-0.1, 0.1)}).fit(X, y)
     assert np.abs(bounded.unary_coef_).max() <= 0.1 and bounded.pairwise_coef_.min() >= 0
 
 
 def test_scikit_learns_tools(rng, tmp_path):
     X, y = rings(rng, 30)
-    model = GraphSVM(lam=0.05, n_jobs=2, solver="bcfw").fit(X, y)
+    model = PottsSVM(lam=0.05, n_jobs=2, solver="bcfw").fit(X, y)
     alone = clone(model).set_params(n_jobs=1).fit(X, y)
     assert np.array_equal(alone.coef_, model.coef_)  # threads make no difference
     again = pickle.loads(pickle.dumps(model))
     assert [a.tolist() for a in again.predict(X)] == [a.tolist() for a in model.predict(X)]
     areas = [rng.random(4) + 0.1 for _ in X]
-    search = GridSearchCV(GraphSVM(), {"lam": [0.01, 10.0]}, cv=KFold(3))
+    search = GridSearchCV(PottsSVM(), {"lam": [0.01, 10.0]}, cv=KFold(3))
     assert search.fit(X, y, node_weight=areas).best_score_ > 0.6
-    judged = GraphSVM(lam=0.05, patience=3, solver="bcfw").fit(
+    judged = PottsSVM(lam=0.05, patience=3, solver="bcfw").fit(
         X[:20], y[:20], validation=(X[20:], y[20:])
     )
     assert judged.validation_error_ == pytest.approx(1 - judged.score(X[20:], y[20:]))
-    assert GraphSVM(lam=0.05, validation=0.2, solver="bcfw").fit(X, y).validation_error_ is not None
+    assert PottsSVM(lam=0.05, validation=0.2, solver="bcfw").fit(X, y).validation_error_ is not None
     weighted = model.score(X, y, node_weight=areas)
     right = [area @ (a == b) for area, a, b in zip(areas, y, model.predict(X), strict=True)]
     assert weighted == pytest.approx(sum(right) / sum(area.sum() for area in areas))
@@ -140,10 +140,10 @@ def test_scikit_learns_tools(rng, tmp_path):
     model.to_report(tmp_path / "page.html")
     assert "Convergence" in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert model.plot_weights() is not None and model.plot_convergence() is not None
-    warm = GraphSVM(lam=0.05, warm_start=True, solver="bcfw").fit(X, y)
+    warm = PottsSVM(lam=0.05, warm_start=True, solver="bcfw").fit(X, y)
     warm.tol = 1e-4
     assert warm.fit(X, y).history_["dual"][0] >= model.certificate_.dual - 1e-2
-    path = maxmargin.regularization_path(GraphSVM(), X, y, epsilon=0.2, lambda_min=0.05)
+    path = maxmargin.regularization_path(PottsSVM(), X, y, epsilon=0.2, lambda_min=0.05)
     assert path.best(X, y).score(X, y) > 0.7
 
 
@@ -153,7 +153,7 @@ def test_relaxations_give_upper_bounds(rng):
     ways = (("roof-duality", False), ("lp", False), ("lp", True), ("max-flow", True))
     for inference, attractive in ways:
         how = {"solver": "bcfw", "direction": "corrective", "tol": 1e-4}
-        model = GraphSVM(lam=0.05, attractive=attractive, inference=inference, **how)
+        model = PottsSVM(lam=0.05, attractive=attractive, inference=inference, **how)
         fits[inference, attractive] = model.fit(X, y)
         assert model.certificate_.quality == ("exact" if inference == "max-flow" else "upper-bound")
         assert [len(own) for own in model.predict(X)] == [4] * 10
@@ -163,10 +163,10 @@ def test_relaxations_give_upper_bounds(rng):
 
 def test_files_are_those_of_the_command_line(rng, tmp_path):
     X, y = rings(rng, 10)
-    model = GraphSVM(lam=0.05, solver="bcfw").fit(X, y)
+    model = PottsSVM(lam=0.05, solver="bcfw").fit(X, y)
     model.save(tmp_path / "model.safetensors")
     again = maxmargin.load(tmp_path / "model.safetensors")
-    assert isinstance(again, GraphSVM) and again.fit_intercept
+    assert isinstance(again, PottsSVM) and again.fit_intercept
     assert np.array_equal(again.unary_coef_, model.unary_coef_)
     expected = [list(map(str, own)) for own in model.predict(X)]
     assert [own.tolist() for own in again.predict(X)] == expected
@@ -175,7 +175,7 @@ def test_files_are_those_of_the_command_line(rng, tmp_path):
 @needs_command
 def test_the_command_line_and_python_read_the_same(rng, tmp_path):
     X, y = rings(rng, 10)
-    GraphSVM(lam=0.05, solver="bcfw").fit(X, y).save(tmp_path / "model.safetensors")
+    PottsSVM(lam=0.05, solver="bcfw").fit(X, y).save(tmp_path / "model.safetensors")
     images = tmp_path / "images.txt"
     lines = []
     for at, (nodes, edges, _) in enumerate(X):
@@ -196,7 +196,7 @@ def test_the_command_line_and_python_read_the_same(rng, tmp_path):
     found = [["background", "foreground"][int(k)] for k in lines[0].split()[1:]]
     assert theirs.predict(X2)[0].tolist() == found
     # The same model, trained from arrays.
-    ours = GraphSVM(lam=0.05, solver="bcfw").fit(X2, y2, node_weight=[own[:, 0] for own in pixels])
+    ours = PottsSVM(lam=0.05, solver="bcfw").fit(X2, y2, node_weight=[own[:, 0] for own in pixels])
     assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, abs=0.02)
 
 
@@ -206,7 +206,7 @@ def test_what_is_wrong_is_said(rng):
 
     def refused(graph, match, labels=y[1], error=ValueError, **extra):
         with pytest.raises(error, match=match):
-            GraphSVM().fit([X[0], graph], [y[0], labels], **extra)
+            PottsSVM().fit([X[0], graph], [y[0], labels], **extra)
 
     refused(nodes, "graph 1: expected a tuple")
     refused((nodes, edges[:, :1], rows), "graph 1: edges are a matrix")
@@ -226,14 +226,14 @@ def test_what_is_wrong_is_said(rng):
     refused(X[1], "X has 2 graphs and node_weight has 1", node_weight=[np.ones(4)])
     refused(X[1], "sample_weight has the shape", sample_weight=[1.0])
     with pytest.raises(ValueError, match="max-flow cannot decode these graphs"):
-        GraphSVM(inference="max-flow", attractive=False).fit(X, y)
+        PottsSVM(inference="max-flow", attractive=False).fit(X, y)
     with pytest.raises(ValueError, match="unknown graph inference"):
-        GraphSVM(inference="guess").fit(X, y)
+        PottsSVM(inference="guess").fit(X, y)
     with pytest.raises(ValueError, match="loss is 'l2'"):
-        GraphSVM(loss="l2").fit(X, y)
+        PottsSVM(loss="l2").fit(X, y)
     with pytest.raises(ValueError, match="nothing to learn"):
-        GraphSVM().fit(X[:1], [[0] * 4])
+        PottsSVM().fit(X[:1], [[0] * 4])
     with pytest.raises(ValueError, match="unknown label 7"):
-        GraphSVM().fit(X, y).verify(X, [[7] * 4] * 3)
+        PottsSVM().fit(X, y).verify(X, [[7] * 4] * 3)
     with pytest.raises(ValueError, match="there are no graphs"):
-        GraphSVM().fit([], [])
+        PottsSVM().fit([], [])
