@@ -35,7 +35,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         How states are found in training.
     loss : {"normalised", "hamming"}, default="normalised"
         Costs of wrong states, divided by the number of variables, or not.
-    training, rho, rho_schedule, multipliers, smooth
+    ties : dict of str to {"agree", "differ", "diagonal", "free"}, optional
+        Templates whose joint states share weights, one per attribute: those in which all variables have
+        the same state, or not all of them, or attribute ``k`` in joint state ``k`` only.
+    training, rho, rho_scale, rho_schedule, multipliers, smooth
         As in :class:`MultilabelSVM`.
 
     Attributes
@@ -45,8 +48,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     weights_ : dict of ndarray
         The weights by template: attributes × states of the variables.
     soft_ : dict or None
-        After ``training="soft"``: its ``rho``, the ``hard_objective`` over the LP relaxation (an upper
-        bound of its optimum), and the ``violation`` of the constraints.
+        After ``training="soft"``: its ``rho`` and ``rho_scale``, the ``hard_objective`` over the LP relaxation
+        (an upper bound of its optimum), and the ``violation`` of the constraints.
     coef_, certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -67,7 +70,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     >>> soft = FactorGraphSVM(lam=0.01, training="soft", rho=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
     >>> sorted(soft.soft_)
-    ['hard_objective', 'rho', 'violation']
+    ['hard_objective', 'rho', 'rho_scale', 'violation']
     """
 
     _kind: ClassVar[str] = "factor-graph"
@@ -86,8 +89,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         cache: str | None = None,
         inference: str = "auto",
         loss: str = "normalised",
+        ties: Mapping[str, str] | None = None,
         training: str | None = None,
         rho: float | None = None,
+        rho_scale: str | None = None,
         rho_schedule: Sequence[float] | None = None,
         multipliers: int | None = None,
         smooth: float | None = None,
@@ -140,11 +145,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             raise ValueError("there are no graphs")
         weights, whole = total(sample_weight, len(X))
         data = native.GraphData(graph_lines(X, y, weights))
-        templates = [{"states": s, "attributes": a} for s, a in data.shape()]
+        ties = [(str(name), str(tie)) for name, tie in (self.ties or {}).items()]
         hard = hard_training(self)
         spec = {
             "kind": "factor-graph",
-            "shape": {"templates": templates},
+            "shape": json.loads(data.shape(ties)),
             "loss": {"normalised": self.loss == "normalised"},
             **hard.fields,
         }
@@ -161,6 +166,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
         self.inference = meta["spec"]["inference"]
+        templates = zip(model.labels().list(), meta["spec"]["shape"]["templates"], strict=True)
+        ties = {name: template["tie"] for name, template in templates if "tie" in template}
+        self.ties = ties or None
         restore_training(self, meta["spec"])
 
     def _set_weights(self) -> None:

@@ -2,7 +2,7 @@
 
 use crate::arrays::{AnyMatrix, Matrix};
 use crate::error::value_error;
-use maxmargin::model::factor_graph::{GraphError, Graphs};
+use maxmargin::model::factor_graph::{GraphError, Graphs, Tie};
 use maxmargin_io::{
     FactorGraphNames, FactorGraphReader, Fingerprint, Fingerprinter, LabelRule, Lines, Names,
     RawFactor, RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with,
@@ -161,10 +161,14 @@ impl FactorGraphData {
         self.data.len()
     }
 
-    /// Number of states of the variables, and number of attributes, of each template.
-    fn shape(&self) -> Vec<(Vec<usize>, usize)> {
-        let templates = self.names.shape().templates;
-        templates.into_iter().map(|template| (template.states, template.attributes)).collect()
+    /// The shape of the weights in JSON, with joint states that share weights in the templates that are named.
+    fn shape(&self, ties: Vec<(String, String)>) -> PyResult<String> {
+        let tie = |(template, name): (String, String)| {
+            Ok((template, name.parse::<Tie>().map_err(value_error)?))
+        };
+        let ties = ties.into_iter().map(tie).collect::<PyResult<Vec<_>>>()?;
+        let shape = self.names.tied_shape(&ties).map_err(value_error)?;
+        serde_json::to_string(&shape).map_err(value_error)
     }
 }
 

@@ -179,7 +179,8 @@ fn graphs(settings: &Settings) -> Training {
         .expect("graphs");
     let (shape, loss, inference) = (data.names.shape(), StateLoss::default(), Default::default());
     let (training, rescaling) = (Default::default(), Default::default());
-    let spec = FactorGraphSpec { shape, loss, inference, training, rescaling };
+    let (states, labels) = Default::default();
+    let spec = FactorGraphSpec { shape, loss, inference, training, rescaling, states, labels };
     trained(&data, spec, data.graphs.clone().into(), settings)
 }
 

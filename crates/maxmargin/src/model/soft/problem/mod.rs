@@ -2,14 +2,19 @@
 
 mod engine;
 
-use super::layout::{Block, Layout, Term};
+use super::layout::{Block, Layout, States, Term};
+use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
 use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
+use crate::model::potts::Potts;
+use crate::problem::Problem;
+use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::sparse::{Sink, SparseVec};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a soft problem is refused.
@@ -55,6 +60,9 @@ pub enum SoftError {
         /// The number of multipliers.
         found: usize,
     },
+    /// The bounds do not fit.
+    #[error(transparent)]
+    Bounds(#[from] BoundsError),
     /// Training refused the problem or the settings.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -96,15 +104,17 @@ pub enum SoftError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct SoftGraph {
-    pub(super) layout: Layout,
-    lambda: f64,
-    rho: f64,
+    /// Shared by all problems that differ in λ or ρ alone.
+    pub(super) layout: Arc<Layout>,
+    penalty: Penalty,
     smoothing: f64,
-    /// √(λ/ρ), the value of a message coordinate of the features.
-    scale: f64,
+    /// The value of a message coordinate of the features, for each example.
+    scales: Vec<f64>,
     /// Multipliers, one per message.
     offsets: Vec<f64>,
     total_weight: f64,
+    /// Bounds on the weights, with none on messages.
+    bounds: Option<Bounds>,
 }
 
 /// Scratch memory of a [`SoftGraph`], for one thread.
@@ -140,24 +150,39 @@ impl SoftGraph {
     fn new(layout: Layout, lambda: f64, rho: f64) -> Result<Self, SoftError> {
         positive("lambda", lambda)?;
         positive("rho", rho)?;
-        Ok(Self {
-            lambda,
-            rho,
-            smoothing: 0.0,
-            scale: (lambda / rho).sqrt(),
-            offsets: vec![0.0; layout.messages],
-            total_weight: layout.weights.iter().sum(),
-            layout,
-        })
+        let offsets = vec![0.0; layout.messages];
+        let total_weight = layout.weights.iter().sum();
+        let penalty = Penalty { lambda, rho, scale: RhoScale::default() };
+        let (layout, scales) = (Arc::new(layout), Vec::new());
+        let problem =
+            Self { layout, penalty, smoothing: 0.0, scales, offsets, total_weight, bounds: None };
+        Ok(problem.with_penalty(penalty))
+    }
+
+    /// The same problem with other prices of messages.
+    fn with_penalty(mut self, penalty: Penalty) -> Self {
+        let examples = 0..self.layout.weights.len();
+        self.scales = examples.map(|m| penalty.feature(self.share(m))).collect();
+        self.penalty = penalty;
+        self
+    }
+
+    /// The share of an example in the weights of all.
+    fn share(&self, example: usize) -> f64 {
+        self.layout.weights[example] / self.total_weight
+    }
+
+    /// The value of a message coordinate of the features of a block.
+    #[inline]
+    fn scale(&self, block: &Block) -> f64 {
+        self.scales[block.example as usize]
     }
 
     /// Creates the soft problem of factor graphs. It must be trained at this `lambda`.
     ///
-    /// No `rho` suits all problems. A large ρ makes messages expensive, and the optimum is far from that
-    /// of the hard problem. With a small ρ the optimum is close, but training is slow. The penalty
-    /// ρ/2·‖δ‖² is a sum over the messages of all examples, while the rest of the objective is a mean
-    /// over examples. So with M examples, a ρ of the order of 1/M makes the messages of one example
-    /// equally expensive for any M. The paper's default ρ = 1 is far too soft for 1,500 examples.
+    /// A large ρ makes messages expensive, and the optimum is far from that of the hard problem. With a small ρ the
+    /// optimum is close, but training is slow. The penalty is a mean over examples, as the rest of the objective
+    /// is; [`with_rho_scale`](Self::with_rho_scale) makes it a sum.
     ///
     /// # Errors
     /// If graphs do not fit the shape, or if `lambda` or `rho` is not positive and finite.
@@ -205,15 +230,96 @@ impl SoftGraph {
         Self::new(Layout::of_labels(shape, data, costs)?, lambda, rho)
     }
 
+    fn with_lambda(self, lambda: f64) -> Self {
+        let penalty = Penalty { lambda, ..self.penalty };
+        self.with_penalty(penalty)
+    }
+
+    /// Creates the soft problem of labelled graphs, with their bounds. It must be trained at this `lambda`. The decoder of
+    /// the graphs does not matter.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::model::soft::SoftGraph;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let graphs = patches();
+    /// let soft = SoftGraph::of_potts(&graphs, 0.1, 1.0)?;
+    /// let solution = train(&soft, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// let predicted = graphs.predict(soft.weights(&solution.weights));
+    /// assert_eq!(predicted[0].len(), graphs.data().graph(0).nodes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `lambda` or `rho` is not positive and finite.
+    pub fn of_potts(potts: &Potts, lambda: f64, rho: f64) -> Result<Self, SoftError> {
+        let soft = Self::new(Layout::of_potts(potts)?, lambda, rho)?;
+        Ok(soft.with_bounds(potts.bounds().cloned())?)
+    }
+
+    /// The same problem with bounds on the weights of the graph. There are none on messages, whether the bounds have
+    /// entries for them or not.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin::{Bounds, Settings, train};
+    ///
+    /// let soft = soft_pictures(0.1);
+    /// let weights = soft.weights(&vec![0.0; maxmargin::Problem::dim(&soft)]).len();
+    /// let soft = soft.with_bounds(Some(Bounds::none(weights).with(0..weights, -0.1, 0.1)?))?;
+    /// let solution = train(&soft, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// assert!(soft.weights(&solution.weights).iter().all(|w| w.abs() <= 0.1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are fewer bounds than weights.
+    pub fn with_bounds(mut self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
+        let (own, all) = (self.layout.dim, Problem::dim(&self));
+        self.bounds = match bounds {
+            None => None,
+            Some(bounds) => {
+                let (lower, upper) = (bounds.lower().get(..own), bounds.upper().get(..own));
+                let (Some(lower), Some(upper)) = (lower, upper) else {
+                    bounds.check_size(own)?;
+                    return Ok(self);
+                };
+                let free = |side: &[f64], value| {
+                    let mut side = side.to_vec();
+                    side.resize(all, value);
+                    side
+                };
+                let (lower, upper) = (free(lower, f64::NEG_INFINITY), free(upper, f64::INFINITY));
+                Some(Bounds::new(lower, upper)?)
+            }
+        };
+        Ok(self)
+    }
+
     /// The same problem with another ρ. Dual points stay valid.
     ///
     /// # Errors
     /// If ρ is not positive and finite.
-    pub fn with_rho(mut self, rho: f64) -> Result<Self, SoftError> {
+    pub fn with_rho(self, rho: f64) -> Result<Self, SoftError> {
         positive("rho", rho)?;
-        self.rho = rho;
-        self.scale = (self.lambda / rho).sqrt();
-        Ok(self)
+        let penalty = Penalty { rho, ..self.penalty };
+        Ok(self.with_penalty(penalty))
+    }
+
+    /// The same problem with the penalty inside the mean over examples or beside it. Dual points stay valid.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin::model::soft::RhoScale;
+    ///
+    /// let soft = soft_pictures(0.1).with_rho_scale(RhoScale::Sum);
+    /// assert_eq!((soft.rho(), soft.rho_scale()), (1.0, RhoScale::Sum));
+    /// ```
+    #[must_use]
+    pub fn with_rho_scale(self, scale: RhoScale) -> Self {
+        let penalty = Penalty { scale, ..self.penalty };
+        self.with_penalty(penalty)
     }
 
     /// Smooths every maximum: max_y θ(y) becomes max_μ ⟨θ, μ⟩ − `smoothing`/2·‖μ − e(truth)‖² over the
@@ -225,7 +331,8 @@ impl SoftGraph {
     pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
         positive("smoothing", smoothing)?;
         self.smoothing = smoothing;
-        Ok(self)
+        let bounds = self.bounds.take();
+        Ok(self.with_bounds(bounds)?)
     }
 
     /// The same problem with these multipliers, one for each message. Usually they are the
@@ -244,12 +351,17 @@ impl SoftGraph {
 
     /// The λ at which the problem must be trained.
     pub fn lambda(&self) -> f64 {
-        self.lambda
+        self.penalty.lambda
     }
 
     /// The parameter ρ. The larger it is, the softer the constraints are.
     pub fn rho(&self) -> f64 {
-        self.rho
+        self.penalty.rho
+    }
+
+    /// Whether the penalty is inside the mean over examples or beside it.
+    pub fn rho_scale(&self) -> RhoScale {
+        self.penalty.scale
     }
 
     /// The weights of the graph, without the messages.
@@ -265,8 +377,13 @@ impl SoftGraph {
     /// # Panics
     /// If there are too few weights.
     pub fn messages(&self, weights: &[f64]) -> Vec<f64> {
-        let own = weights[self.layout.dim..].iter().zip(&self.offsets);
-        own.map(|(v, offset)| self.scale * v + offset).collect()
+        let (own, mut messages) = (&weights[self.layout.dim..], self.offsets.clone());
+        for (m, scale) in self.scales.iter().enumerate() {
+            for at in self.layout.messages_of(m) {
+                messages[at] += scale * own[at];
+            }
+        }
+        messages
     }
 
     /// The disagreement of variables and factors: the largest |μ_c(y_i) − μ_i(y_i)|, and the root of the
@@ -276,16 +393,14 @@ impl SoftGraph {
     /// If there are too few weights.
     pub fn violation(&self, weights: &[f64]) -> (f64, f64) {
         let (mut most, mut sum) = (0.0f64, 0.0);
-        for block in &self.layout.blocks {
-            let share = self.layout.weights[block.example as usize] / self.total_weight;
-            let sides = &self.layout.sides[block.sides.clone()];
-            for side in sides.iter().filter(|side| side.sign < 0.0) {
-                for at in side.message..side.message + side.states as usize {
-                    // δ − offset = share·(μ_c − μ_i)/ρ
-                    let apart = self.scale * weights[self.layout.dim + at] * self.rho / share;
-                    most = most.max(apart.abs());
-                    sum += apart * apart;
-                }
+        for (m, scale) in self.scales.iter().enumerate() {
+            // δ − offset = share·(μ_c − μ_i)/ρ_m
+            let share = self.share(m);
+            let factor = scale * self.penalty.price(share) / share;
+            for at in self.layout.messages_of(m) {
+                let apart = factor * weights[self.layout.dim + at];
+                most = most.max(apart.abs());
+                sum += apart * apart;
             }
         }
         (most, (sum / self.layout.messages.max(1) as f64).sqrt())
@@ -308,10 +423,10 @@ impl SoftGraph {
         for block in &self.layout.blocks {
             self.theta(block, w, messages, &mut scores);
             let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let share = self.layout.weights[block.example as usize] / self.total_weight;
+            let share = self.share(block.example as usize);
             sum += share * (best - scores[block.truth as usize]);
         }
-        0.5 * self.lambda * norm + sum
+        0.5 * self.penalty.lambda * norm + sum
     }
 
     /// θ(y) of a block with losses and messages.
@@ -345,9 +460,23 @@ impl SoftGraph {
         scores.resize(block.states as usize, 0.0);
         for term in &self.layout.terms[block.terms.clone()] {
             let (row, weights) = (self.layout.row(term), &w[term.start..]);
-            match term.only {
-                Some(state) => scores[state as usize] += row.dot_strided(weights, term.stride, 0),
-                None => {
+            match term.states {
+                States::Only(state) => {
+                    scores[state as usize] += row.dot_strided(weights, term.stride, 0);
+                }
+                States::Marked(marks) => {
+                    let score = row.dot_strided(weights, term.stride, 0);
+                    let marked = scores.iter_mut().zip(&self.layout.marks[marks as usize]);
+                    marked.filter(|(_, mark)| **mark).for_each(|(own, _)| *own += score);
+                }
+                States::Diagonal => {
+                    for (a, value) in row.pairs() {
+                        if let Some(score) = scores.get_mut(a as usize) {
+                            *score += value * weights[a as usize * term.stride];
+                        }
+                    }
+                }
+                States::Every => {
                     for (a, value) in row.pairs() {
                         let own = &weights[a as usize * term.stride..][..scores.len()];
                         scores.iter_mut().zip(own).for_each(|(score, w)| *score += value * w);
@@ -392,15 +521,15 @@ impl SoftGraph {
             for (a, value) in self.layout.row(term).pairs() {
                 let start = term.start + a as usize * term.stride;
                 let mut add = |at, mass: f64| sink.add(start + at, scale * value * mass);
-                Self::each_feature(term, parts.entries(), &mut add);
+                self.each_feature(term, a, parts.entries(), &mut add);
             }
         }
     }
 
     /// The value of the coordinate that smoothing adds to the features of each state of a block.
     fn smooth_scale(&self, block: &Block) -> f64 {
-        let share = self.layout.weights[block.example as usize] / self.total_weight;
-        (self.smoothing * self.lambda / share).sqrt()
+        let share = self.share(block.example as usize);
+        (self.smoothing * self.penalty.lambda / share).sqrt()
     }
 
     fn smooth_start(&self) -> usize {
@@ -423,14 +552,48 @@ impl SoftGraph {
         point
     }
 
-    /// Calls `take` with each state that has features in a term: its place among the weights of an
+    /// Calls `take` with each state of which attribute `a` is a feature in a term: its place among the weights of the
     /// attribute, and its mass.
-    fn each_feature(term: &Term, entries: &[(u64, f64)], mut take: impl FnMut(usize, f64)) {
+    fn each_feature(
+        &self,
+        term: &Term,
+        a: u32,
+        entries: &[(u64, f64)],
+        mut take: impl FnMut(usize, f64),
+    ) {
         for &(state, mass) in entries {
-            match term.only {
-                None => take(state as usize, mass),
-                Some(only) if u64::from(only) == state => take(0, mass),
-                Some(_) => {}
+            let place = match term.states {
+                States::Every => Some(state as usize),
+                States::Only(only) => (u64::from(only) == state).then_some(0),
+                States::Marked(marks) => {
+                    self.layout.marks[marks as usize][state as usize].then_some(0)
+                }
+                States::Diagonal => (u64::from(a) == state).then_some(0),
+            };
+            if let Some(place) = place {
+                take(place, mass);
+            }
+        }
+    }
+
+    /// The squared length of Σ mass · features of a term.
+    fn term_norm_sq(&self, term: &Term, entries: &[(u64, f64)]) -> f64 {
+        match term.states {
+            States::Every => {
+                term.norm_sq * entries.iter().map(|(_, mass)| mass * mass).sum::<f64>()
+            }
+            States::Only(_) | States::Marked(_) => {
+                // All states with features share their weights.
+                let mut sum = 0.0;
+                self.each_feature(term, 0, entries, |_, mass| sum += mass);
+                term.norm_sq * sum * sum
+            }
+            States::Diagonal => {
+                let mut sum = 0.0;
+                for (a, value) in self.layout.row(term).pairs() {
+                    self.each_feature(term, a, entries, |_, mass| sum += (value * mass).powi(2));
+                }
+                sum
             }
         }
     }
