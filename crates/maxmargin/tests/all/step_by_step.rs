@@ -22,16 +22,17 @@ const NEVER: u64 = 1_000_000;
 
 fn recipe() -> impl Strategy<Value = Recipe> {
     let choices = (0..ORDERS.len(), 0..DIRECTIONS.len(), any::<bool>());
-    let numbers = (0.02..1.0f64, 0.0..0.6f64, prop_oneof![Just(0.0), 0.0..0.5f64]);
+    let numbers = (0.02..1.0f64, 0.0..0.6f64, prop_oneof![Just(0.0), 0.0..0.5f64], 1usize..4);
     let gap_every = prop_oneof![3 => 1u64..4, 1 => Just(NEVER)];
     (choices, numbers, 0u64..1000, gap_every).prop_map(
-        |((order, direction, cache), (lambda, factor, nu), seed, gap_every)| Recipe {
+        |((order, direction, cache), (lambda, factor, nu, corners), seed, gap_every)| Recipe {
             lambda,
             order: ORDERS[order],
             direction: DIRECTIONS[direction],
             cache: if cache { Caching::On } else { Caching::Off },
             factor,
             nu,
+            corners,
             seed,
             gap_every,
         },
@@ -46,6 +47,7 @@ fn settings(recipe: Recipe) -> SettingsRecord {
         cache: recipe.cache,
         cache_factor: recipe.factor,
         cache_nu: recipe.nu,
+        cache_corners: recipe.corners,
         seed: recipe.seed,
         gap_every: recipe.gap_every,
         tolerance: 0.0,
@@ -60,6 +62,8 @@ struct Moment {
     calls: u64,
     visits: u64,
     hits: u64,
+    local_hits: u64,
+    drops: u64,
     w: Vec<f64>,
     dual: f64,
     average: Vec<f64>,
@@ -74,6 +78,8 @@ fn moments(dense: &Enumerated, recipe: Recipe, passes: u64) -> Vec<Moment> {
             calls: run.calls,
             visits: run.visits,
             hits: run.hits,
+            local_hits: run.local_hits,
+            drops: run.drops,
             w: run.weights(),
             dual: run.dual(),
             average: run.average.clone(),
@@ -110,8 +116,13 @@ fn compare<P: Problem>(problem: &P, dense: &Enumerated, recipe: Recipe) -> u64 {
 fn assert_same(solution: &Solution, moment: &Moment, dense: &Enumerated, recipe: Recipe) {
     let totals = solution.totals;
     assert_eq!(totals.visits, moment.visits, "{recipe:?}");
-    if recipe.cache == Caching::On {
-        assert_eq!(totals.cache.unwrap().hits, moment.hits, "{recipe:?}");
+    if let Some(cache) = totals.cache {
+        assert_eq!(cache.hits, moment.hits, "{recipe:?}");
+        assert_eq!(cache.local_hits, moment.local_hits, "{recipe:?}");
+        // From a single corner, a step towards another one and a pairwise step are the same, and `best` takes either.
+        if recipe.direction != Direction::Best {
+            assert_eq!(cache.drops, moment.drops, "{recipe:?}");
+        }
     }
     assert_all_close(&solution.weights, &moment.w, 1e-8);
     let primal = dense.primal(recipe.lambda, &moment.w);
@@ -150,8 +161,8 @@ proptest! {
 }
 
 fn fixed_recipe(seed: u64, order: Order, direction: Direction, cache: Caching) -> Recipe {
-    let (lambda, factor, nu, gap_every) = (0.05 * seed as f64, 0.25, 0.01, 2);
-    Recipe { lambda, order, direction, cache, factor, nu, seed, gap_every }
+    let (lambda, factor, nu, corners, gap_every) = (0.05 * seed as f64, 0.25, 0.01, 10, 2);
+    Recipe { lambda, order, direction, cache, factor, nu, corners, seed, gap_every }
 }
 
 /// Ties cut comparisons short, so this counts what is compared: every order with every direction, with and

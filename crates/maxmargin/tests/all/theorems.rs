@@ -9,8 +9,12 @@ use crate::common::dense::{Dense, Recipe};
 use crate::common::problems::{Enumerated, many_blocks, random_blocks};
 use crate::common::{bcfw, cases, minus, norm_sq, qp, watch};
 use maxmargin::observe::Record;
-use maxmargin::{Caching, Direction, Order, SettingsRecord, Solver, Step};
+use maxmargin::{
+    Caching, Direction, Order, Problem, Quality, SettingsRecord, Solver, Status, Step,
+    forward_problem,
+};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SEEDS: u64 = 30;
 const PASSES: u64 = 40;
@@ -173,8 +177,8 @@ proptest! {
 
 /// Plain runs without a cache, for the reference.
 fn recipe(lambda: f64, order: Order, direction: Direction, seed: u64) -> Recipe {
-    let (cache, factor, nu) = (Caching::Off, 0.25, 0.01);
-    Recipe { lambda, order, direction, cache, factor, nu, seed, gap_every: 1_000_000 }
+    let (cache, factor, nu, corners) = (Caching::Off, 0.25, 0.01, 10);
+    Recipe { lambda, order, direction, cache, factor, nu, corners, seed, gap_every: 1_000_000 }
 }
 
 /// χ(v) = √n‖v‖₂/‖v‖₁ ∈ [1, √n]: how far v is from uniform.
@@ -290,4 +294,200 @@ fn the_start_has_the_gap_of_its_losses() {
     assert!(norm_sq(&run.weights()) == 0.0 && run.dual() == 0.0);
     let start: f64 = run.exact_gaps().iter().sum();
     assert!((start - problem.start_gap()).abs() < 1e-12);
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// A run that is asked for its constants measures those that enumeration finds, as far as it has seen the
+    /// corners, and goes the same way.
+    #[test]
+    fn a_diagnosis_measures_the_constants(problem in many_blocks(), lambda in 0.05..1.0f64) {
+        let constants = Constants::of(&problem, lambda);
+        let plain = SettingsRecord { max_passes: 20, tolerance: 0.0, ..uniform(lambda, Step::LineSearch) };
+        let diagnosed = SettingsRecord { diagnose: true, ..plain.clone() };
+        let (plain, _) = watch(&problem, &plain.settings().unwrap());
+        let (solution, rows) = watch(&problem, &diagnosed.settings().unwrap());
+        prop_assert_eq!(&plain.weights, &solution.weights);
+        prop_assert_eq!(plain.totals.oracle_calls, solution.totals.oracle_calls);
+        prop_assert!(plain.theory.is_none());
+
+        let theory = solution.theory.unwrap();
+        let largest = problem.blocks.iter().flat_map(|block| &block.corners).map(|c| c.1);
+        prop_assert!((theory.largest_loss - largest.fold(0.0, f64::max)).abs() < 1e-12);
+        prop_assert!((theory.start_gap - problem.start_gap()).abs() < 1e-12);
+        prop_assert!(theory.radius <= constants.radius * (1.0 + 1e-12) && theory.radius > 0.0);
+        prop_assert!(theory.start_gap >= constants.start - ROOM);
+        let most = 4.0 * theory.radius * theory.radius / lambda;
+        prop_assert!(theory.curvature <= most * (1.0 + 1e-12));
+        prop_assert!(theory.block_curvature <= theory.curvature * (1.0 + 1e-12));
+        let mut best = f64::INFINITY;
+        for (record, _) in rows.0.iter().filter(|(record, _)| record.gap.is_some()) {
+            best = best.min(record.gap.unwrap());
+            prop_assert!(record.bound.unwrap() >= best);
+            prop_assert!(record.pairwise_gap.is_none());
+        }
+    }
+
+    /// The pairwise gap of the trace is that of the definition, and no less than the gap.
+    #[test]
+    fn the_pairwise_gap_is_reported(problem in many_blocks(), lambda in 0.05..1.0f64, seed in 0u64..100) {
+        let recipe = Recipe { gap_every: 1, ..recipe(lambda, Order::Cyclic, Direction::Pairwise, seed) };
+        let mut expected = Vec::new();
+        let mut run = Dense::new(&problem, recipe);
+        let n = problem.blocks.len() as u64;
+        run.run(4, 0.0, false, |run| {
+            if run.calls == 2 * n * (expected.len() as u64 + 1) {
+                expected.push(run.pairwise_outlook().0);
+            }
+        });
+        let (direction, order) = (Direction::Pairwise, Order::Cyclic);
+        let record = SettingsRecord { direction, order, diagnose: true, seed, ..uniform(lambda, Step::LineSearch) };
+        let rows = rows(&problem, record);
+        for (row, expected) in rows.iter().zip(expected) {
+            let found = row.pairwise_gap.unwrap();
+            prop_assert!((found - expected).abs() < 1e-8 * (1.0 + expected), "{found} for {expected}");
+            prop_assert!(found >= row.gap.unwrap() && row.bound.is_none());
+        }
+    }
+}
+
+/// Every order reaches the optimum, whatever it draws blocks by.
+#[test]
+fn orders_by_curvature_reach_the_optimum() {
+    let mut problem = fixed_problem(6, 5, 4);
+    // A block that nothing distinguishes from the truth but its losses, and one that is ten times as long.
+    problem.blocks[1].corners.iter_mut().for_each(|(psi, _)| psi.fill(0.0));
+    problem.blocks[2]
+        .corners
+        .iter_mut()
+        .for_each(|(psi, _)| psi.iter_mut().for_each(|x| *x *= 10.0));
+    let optimum = Constants::of(&problem, 0.3).optimum;
+    for order in [Order::Curvature, Order::GapCurvature] {
+        for direction in [Direction::FrankWolfe, Direction::Pairwise] {
+            for batch in [1, 3] {
+                let record = SettingsRecord {
+                    order,
+                    direction,
+                    batch: Some(batch),
+                    tolerance: 1e-3,
+                    max_passes: 100_000,
+                    threads: 1,
+                    ..uniform(0.3, Step::LineSearch)
+                };
+                let (solution, _) = watch(&problem, &record.settings().unwrap());
+                assert_eq!(solution.status, Status::Converged, "{order}, {direction}");
+                assert!(
+                    (solution.certificate.primal - optimum).abs() <= 1e-3 + 1e-9,
+                    "{order}, {direction}"
+                );
+            }
+        }
+    }
+}
+
+/// What is left after each of so many visits, on average over the seeds, by an oracle of accuracy ν.
+fn left_with_accuracy(
+    problem: &Enumerated,
+    constants: &Constants,
+    lambda: f64,
+    nu: f64,
+    visits: usize,
+) -> Vec<f64> {
+    let mut left = vec![0.0; visits + 1];
+    for seed in 1..=SEEDS {
+        let mut run =
+            Dense::new(problem, recipe(lambda, Order::Uniform, Direction::FrankWolfe, seed));
+        run.accuracy = nu;
+        for left in &mut left {
+            *left += (constants.optimum - run.dual()) / SEEDS as f64;
+            // At a tie a run stays where it is, which only adds to what is left.
+            run.visit();
+        }
+    }
+    left
+}
+
+proptest! {
+    #![proptest_config(cases(8))]
+
+    /// App. C of 2013: oracles of multiplicative accuracy ν, E h_k ≤ 2n/(νk + 2n)·(C_f^⊗/ν + h₀).
+    #[test]
+    fn oracles_of_less_accuracy_keep_to_their_rate(problem in many_blocks(), lambda in 0.05..1.0f64, nu in 0.1..1.0f64) {
+        let constants = Constants::of(&problem, lambda);
+        let n = constants.n;
+        for (k, left) in left_with_accuracy(&problem, &constants, lambda, nu, 80).into_iter().enumerate() {
+            let bound = 2.0 * n / (nu * k as f64 + 2.0 * n) * (constants.product() / nu + constants.start);
+            prop_assert!(left <= bound + ROOM, "after {k} visits {left} > {bound}");
+        }
+    }
+
+    /// Theorem 7 of 2012: oracles that miss the best corner of block i by at most γ_k·C_f^(i)/2 in visit k, with γ_k =
+    /// 2n/(k + 2n), E h_k ≤ 2n/(k + 2n)·(2C_f^⊗ + h₀). The engine knows nothing of that and takes what it gets.
+    #[test]
+    fn oracles_that_miss_a_little_keep_to_their_rate(problem in many_blocks(), lambda in 0.05..1.0f64) {
+        let constants = Constants::of(&problem, lambda);
+        let (n, mut duals) = (constants.n, vec![0.0; PASSES as usize]);
+        for seed in 1..=SEEDS {
+            let spoiled = Spoiled {
+                inner: problem.clone(), curvatures: constants.curvatures.clone(), visits: AtomicU64::new(0),
+            };
+            let record = SettingsRecord {
+                seed, tolerance: 0.0, gap_every: 1_000_000, max_passes: PASSES, threads: 1,
+                ..uniform(lambda, Step::LineSearch)
+            };
+            let (_, rows) = watch(&spoiled, &record.settings().unwrap());
+            for (sum, (row, _)) in duals.iter_mut().zip(&rows.0) {
+                *sum += row.dual / SEEDS as f64;
+            }
+        }
+        for (pass, dual) in duals.into_iter().enumerate() {
+            let k = (pass + 1) as f64 * n;
+            let bound = 2.0 * n / (k + 2.0 * n) * (2.0 * constants.product() + constants.start);
+            let left = constants.optimum - dual;
+            prop_assert!(left <= bound + ROOM, "after {k} visits {left} > {bound}");
+        }
+    }
+}
+
+/// A problem whose oracle misses the best corner, by as much as the schedule of its visits allows.
+struct Spoiled {
+    inner: Enumerated,
+    curvatures: Vec<f64>,
+    visits: AtomicU64,
+}
+
+impl Problem for Spoiled {
+    type Output = usize;
+    type Workspace = ();
+
+    forward_problem!(self.inner, workspace, except [oracle, quality]);
+
+    fn oracle(&self, i: usize, w: &[f64], (): &mut (), y: &mut usize) {
+        let (n, k) =
+            (self.curvatures.len() as f64, self.visits.fetch_add(1, Ordering::Relaxed) as f64);
+        let miss = n / (k + 2.0 * n) * self.curvatures[i] / self.inner.share(i);
+        let value = |y: usize| self.inner.augmented(i, y, w);
+        let all = 0..self.inner.blocks[i].corners.len();
+        let best = all.clone().map(value).fold(f64::NEG_INFINITY, f64::max);
+        let allowed = all.filter(|&y| value(y) >= best - miss);
+        *y = allowed.min_by(|&a, &b| value(a).total_cmp(&value(b))).unwrap();
+    }
+    fn quality(&self) -> Quality {
+        Quality::Heuristic
+    }
+}
+
+/// Where the oracle is less accurate, runs are slower, and by no more than 1/ν² as the theorem says.
+#[test]
+fn the_price_of_accuracy_is_seen() {
+    let (problem, lambda) = (fixed_problem(6, 8, 12), 0.3);
+    let constants = Constants::of(&problem, lambda);
+    let visits_to = |nu: f64| {
+        let left = left_with_accuracy(&problem, &constants, lambda, nu, 3000);
+        left.iter().position(|left| *left <= 0.02).unwrap() as f64
+    };
+    let [exact, half, quarter] = [1.0, 0.5, 0.25].map(visits_to);
+    assert!(exact < half && half < quarter, "{exact}, {half}, {quarter}");
+    assert!(half <= 4.0 * exact && quarter <= 16.0 * exact, "{exact}, {half}, {quarter}");
 }

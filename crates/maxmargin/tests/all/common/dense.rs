@@ -32,6 +32,8 @@ pub struct Recipe {
     pub cache: Caching,
     pub factor: f64,
     pub nu: f64,
+    /// The most idle corners of a block.
+    pub corners: usize,
     pub seed: u64,
     pub gap_every: u64,
 }
@@ -55,6 +57,11 @@ pub struct Dense<'a> {
     pub visits: u64,
     pub calls: u64,
     pub hits: u64,
+    /// Those of the hits for which the block's own criterion asked for more.
+    pub local_hits: u64,
+    pub drops: u64,
+    /// The share ν of each block gap that the oracle's corner must have: the reference takes the worst one that does.
+    pub accuracy: f64,
     passes: u64,
 }
 
@@ -111,6 +118,9 @@ impl<'a> Dense<'a> {
             visits: 0,
             calls: 0,
             hits: 0,
+            local_hits: 0,
+            drops: 0,
+            accuracy: 1.0,
             passes: 0,
         }
     }
@@ -237,8 +247,13 @@ impl<'a> Dense<'a> {
         let w = self.weights();
         if self.is_hit(i, &w)? {
             self.hits += 1;
+            let global = self.recipe.nu / self.blocks.len() as f64 * self.full_gap;
+            let is_global =
+                self.recipe.nu > 0.0 && at_least(global, self.recipe.factor * self.gaps[i])?;
+            self.local_hits += u64::from(!is_global);
         } else {
-            let y = best_corner(self.problem, i, &w, &self.touched)?;
+            let best = best_corner(self.problem, i, &w, &self.touched)?;
+            let y = self.spoiled(i, &w, best);
             let (psi, loss) = self.problem.blocks[i].corners[y].clone();
             touch(&mut self.touched, &psi);
             let atoms = &mut self.blocks[i];
@@ -248,16 +263,46 @@ impl<'a> Dense<'a> {
             self.calls += 1;
             self.gaps[i] = self.best(i, &w)?.1.max(0.0);
         }
+        let values = self.values(i, &w);
         self.move_block(i)?;
-        if self.recipe.cache == Caching::Off {
-            self.blocks[i].retain(|atom| atom.mass > 0.0);
-        }
+        self.forget(i, values)?;
         let k = self.visits as f64;
         self.average.iter_mut().for_each(|x| *x *= k / (k + 2.0));
         let now = self.weights();
         add_scaled(&mut self.average, 2.0 / (k + 2.0), &now);
         self.visits += 1;
         Some(true)
+    }
+
+    /// The worst corner whose gap is at least the share `accuracy` of that of the best.
+    fn spoiled(&self, i: usize, w: &[f64], best: usize) -> usize {
+        if self.accuracy == 1.0 {
+            return best;
+        }
+        let point = self.point(i);
+        let own = point.loss - dot(w, &point.psi);
+        let value = |y: usize| self.problem.augmented(i, y, w);
+        let least = own + self.accuracy * (value(best) - own);
+        let allowed = (0..self.problem.blocks[i].corners.len()).filter(|&y| value(y) >= least);
+        allowed.min_by(|&a, &b| value(a).total_cmp(&value(b))).unwrap_or(best)
+    }
+
+    /// Forgets idle corners: all of them without a cache, otherwise those of the lowest value.
+    fn forget(&mut self, i: usize, mut values: Vec<f64>) -> Option<()> {
+        let most = if self.recipe.cache == Caching::Off { 0 } else { self.recipe.corners };
+        loop {
+            let idle: Vec<usize> =
+                (0..values.len()).filter(|&at| self.blocks[i][at].mass == 0.0).collect();
+            if idle.len() <= most {
+                return Some(());
+            }
+            let lowest = match most {
+                0 => idle[0],
+                _ => idle[largest(&idle.iter().map(|&at| -values[at]).collect::<Vec<_>>())?],
+            };
+            self.blocks[i].remove(lowest);
+            values.remove(lowest);
+        }
     }
 
     fn move_block(&mut self, i: usize) -> Option<()> {
@@ -360,6 +405,8 @@ impl<'a> Dense<'a> {
         if nearly {
             return None;
         }
+        let is_drop = kind != Kind::Towards && plan.gamma > 0.0 && plan.gamma == plan.longest;
+        self.drops += u64::from(is_drop);
         let sum: f64 = plan.masses.iter().sum();
         assert!((sum - 1.0).abs() < 1e-9);
         for (atom, mass) in self.blocks[i].iter_mut().zip(plan.masses) {
