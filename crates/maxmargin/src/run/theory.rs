@@ -24,9 +24,8 @@ impl Run<'_, '_> {
         let Self { problem, state, workers, clock, measured, .. } = self;
         clock.exclude(|| {
             let seen = measured.get_or_insert_with(|| {
-                let mut first = Measured::default();
-                first.losses = vec![0.0; problem.examples()];
-                first.lengths = vec![0.0; problem.examples()];
+                let zeros = vec![0.0; problem.examples()];
+                let mut first = Measured { lengths: zeros.clone(), losses: zeros };
                 look(workers, *problem, &vec![0.0; problem.dim()], &mut first);
                 first
             });

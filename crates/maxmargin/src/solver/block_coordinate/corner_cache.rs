@@ -96,11 +96,11 @@ impl Cache {
         }
     }
 
-    /// Counts a visit that a remembered corner with this gap has served, by the criterion that asked for more.
+    /// Counts a visit that a remembered corner has served, by the criterion that asked for more.
     pub(crate) fn count_hit(&mut self, i: usize) {
         self.stats.hits += 1;
         let (local, global) = self.thresholds(i);
-        self.stats.local_hits += u64::from(self.rule == Caching::On && !(global > local));
+        self.stats.local_hits += u64::from(self.rule == Caching::On && local >= global);
     }
 
     /// Counts a visit that has called the oracle, and which criterion its best remembered corner has failed, if
@@ -120,7 +120,9 @@ impl Cache {
     /// and ν/n of the last exact gap.
     fn thresholds(&self, i: usize) -> (f64, f64) {
         let n = self.last_gaps.len() as f64;
-        (self.factor * self.last_gaps[i], self.nu / n * self.full_gap)
+        // Before the first exact pass the gap of all is infinite, and times 0 it would be no number.
+        let global = if self.nu > 0.0 { self.nu / n * self.full_gap } else { 0.0 };
+        (self.factor * self.last_gaps[i], global)
     }
 
     /// Records the gap that an oracle call has found.
