@@ -21,7 +21,7 @@ pub(crate) use path::{PathArgs, PickArgs};
 pub(crate) use pictures::Pictures;
 pub(crate) use predict::{EvaluateArgs, PredictArgs, RulesName};
 pub(crate) use report::ReportArgs;
-pub(crate) use settings::{Lambda, SettingsArgs};
+pub(crate) use settings::{Lambda, Preset, SettingsArgs};
 pub(crate) use soft::{SoftArgs, TrainingName};
 
 use clap::{Args, Parser, Subcommand};

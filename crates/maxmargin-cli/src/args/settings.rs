@@ -66,6 +66,28 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
     share.map(Tolerance::Share).ok_or_else(|| "a percentage below 100 is needed, as in `1%`".into())
 }
 
+/// The methods that Osokin et al. (2016) recommend, by name.
+#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
+pub(crate) enum Preset {
+    GapsFast,
+    GapsSlow,
+}
+
+impl Preset {
+    /// Writes the parts of the method into settings.
+    pub(crate) fn set(self, settings: &mut maxmargin::SettingsRecord) {
+        (settings.solver, settings.order) = (Solver::BlockCoordinate, Order::Gap);
+        (settings.direction, settings.cache) = match self {
+            Self::GapsFast => (Direction::FrankWolfe, Caching::Off),
+            Self::GapsSlow => (Direction::Pairwise, Caching::On),
+        };
+        if self == Self::GapsSlow {
+            // As in the experiments of the paper.
+            settings.cache_corners = 50;
+        }
+    }
+}
+
 /// How it is learned. Options left out are taken from `--settings`, then from the defaults.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Training")]
@@ -88,6 +110,11 @@ pub(crate) struct SettingsArgs {
     /// averaged perceptron, cutting planes (n-slack, 1-slack), exponentiated gradient (eg)
     #[arg(long, value_parser = named::<Solver>(Solver::NAMES), value_name = "NAME")]
     pub(crate) solver: Option<Solver>,
+    /// One of the two methods that Osokin et al. (2016) recommend: gaps-fast, gap sampling with plain steps, for fast
+    /// oracles; gaps-slow, gap sampling with pairwise steps and a cache of 50 corners, for slow ones. Other
+    /// options change parts of it
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) preset: Option<Preset>,
     /// Order in which blocks are visited [default: permutation]
     #[arg(long, value_parser = named::<Order>(Order::NAMES), value_name = "NAME")]
     pub(crate) order: Option<Order>,
@@ -104,6 +131,17 @@ pub(crate) struct SettingsArgs {
     /// Keep the corners that oracles have found, and use them again [default: off]
     #[arg(long, value_parser = named::<Caching>(Caching::NAMES), value_name = "NAME")]
     pub(crate) cache: Option<Caching>,
+    /// Share F of a block's gap at its last oracle call that a remembered corner must promise, with `--cache on`
+    /// [default: 0.25]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
+    pub(crate) cache_factor: Option<f64>,
+    /// Share ν of the mean block gap at the last exact pass that a remembered corner must promise, with
+    /// `--cache on` [default: 0.01]
+    #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
+    pub(crate) cache_nu: Option<f64>,
+    /// Corners without mass that a block may remember [default: 10]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<usize>, value_name = "N")]
+    pub(crate) cache_corners: Option<usize>,
     /// Bytes that remembered corners may take [default: 1073741824]
     #[arg(long, value_name = "N")]
     pub(crate) cache_bytes: Option<u64>,
@@ -136,6 +174,10 @@ pub(crate) struct SettingsArgs {
     /// Compute the exact gap every so many passes [default: 10]
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) gap_every: Option<u64>,
+    /// Measure the constants of the rate theorems (R, L_max, the curvatures, h₀, k₀), and tell what they promise; this
+    /// takes oracle calls that do not count
+    #[arg(long)]
+    pub(crate) diagnose: bool,
     /// Seed of all random choices [default: 1]
     #[arg(long, allow_negative_numbers = true, value_parser = whole_number::<u64>, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -164,6 +206,9 @@ mod tests {
             format!("Direction of steps [default: {}]", settings.direction),
             format!("use them again [default: {}]", settings.cache),
             format!("corners may take [default: {}]", settings.cache_bytes),
+            format!("`--cache on` [default: {}]", settings.cache_factor),
+            format!("`--cache on` [default: {}]", settings.cache_nu),
+            format!("may remember [default: {}]", settings.cache_corners),
             format!("Step sizes [default: {}]", settings.step),
             format!("average of all of them [default: {}]", settings.average),
             format!("[default: {}]", settings.tolerance_text()),

@@ -40,6 +40,9 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
                 "violation": {"largest": most, "rms": rms},
             });
         }
+        if let Some(theory) = &meta.theory {
+            json["theory"] = json!(theory);
+        }
         if let Some(size) = support_size(model) {
             json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
         }
@@ -50,6 +53,7 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
     }
     let mut text =
         certificate_in_words(model) + &support_in_words(model) + &validation_in_words(model);
+    text.push_str(&theory_in_words(model));
     if let Some(test) = test {
         text.push_str(&errors_in_words(&test.errors));
         text.push_str(&unknowns(&test.data.unknown));
@@ -126,6 +130,42 @@ pub(crate) fn support_in_words(model: &Model) -> String {
     support_size(model).map_or_else(String::new, |SupportSize { inputs, parts }| {
         format!("The model is a sum over {inputs} inputs, with {parts} support parts.\n")
     })
+}
+
+/// The constants of the rate theorems, and how the steps have gone, for people, if they were asked for.
+fn theory_in_words(model: &Model) -> String {
+    let (meta, totals) = (&model.meta, &model.meta.totals);
+    let Some(theory) = &meta.theory else { return String::new() };
+    let mut text = format!(
+        "The longest feature difference that oracles have found is R = {:.4}, and the largest loss L = {:.4}. So \
+         the curvature of all blocks together is at most {:.4}, the sum over the blocks at most {:.4}, and the gap at \
+         w = 0 is {:.4}.\n",
+        theory.radius,
+        theory.largest_loss,
+        theory.curvature,
+        theory.block_curvature,
+        theory.start_gap,
+    );
+    let bound = theory.gap_bound(meta.n, totals.visits);
+    let _ = writeln!(
+        text,
+        "With plain steps in uniform order, the best expected gap within {} visits is at most {bound:.3e}; a line \
+         search forgets the start after {} of them.",
+        totals.visits, theory.forgotten_after,
+    );
+    if let Some(cache) = totals.cache {
+        let _ = writeln!(
+            text,
+            "Remembered corners have saved {} of {} oracle calls ({} by the local criterion, {} by the global one), and \
+             {} steps took all mass from a corner.",
+            cache.hits,
+            cache.hits + cache.misses,
+            cache.local_hits,
+            cache.hits - cache.local_hits,
+            cache.drops,
+        );
+    }
+    text
 }
 
 /// How the model has done in validation, for people, if it was validated.

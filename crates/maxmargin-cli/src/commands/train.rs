@@ -267,12 +267,18 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
     macro_rules! take {
         ($($field:ident),*) => { $( if let Some(value) = args.$field { settings.$field = value; } )* };
     }
+    if let Some(preset) = args.preset {
+        preset.set(&mut settings);
+    }
     take!(
         solver,
         order,
         gap_power,
         direction,
         cache,
+        cache_factor,
+        cache_nu,
+        cache_corners,
         cache_bytes,
         step,
         average,
@@ -296,6 +302,7 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         Some(Lambda::Auto | Lambda::Scale | Lambda::PerExample) => settings.lambda = None,
         None => {}
     }
+    settings.diagnose |= args.diagnose;
     settings.batch = args.batch.or(settings.batch);
     settings.max_oracle_calls = args.max_oracle_calls.or(settings.max_oracle_calls);
     settings.max_seconds = args.max_seconds.or(settings.max_seconds);
@@ -316,6 +323,9 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
             (args.gap_power.is_some(), "--gap-power"),
             (args.direction.is_some_and(|d| d != Direction::FrankWolfe), "--direction"),
             (args.cache.is_some_and(|c| c != Caching::Off), "--cache"),
+            (args.cache_factor.is_some(), "--cache-factor"),
+            (args.cache_nu.is_some(), "--cache-nu"),
+            (args.cache_corners.is_some(), "--cache-corners"),
             (args.cache_bytes.is_some(), "--cache-bytes"),
             (args.batch.is_some(), "--batch"),
         ] {
@@ -336,6 +346,9 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
     let follows_gaps = matches!(solver, Solver::Auto | Solver::BlockCoordinate);
     for (given, option) in [
         (args.gap_power.is_some(), "--gap-power"),
+        (args.cache_factor.is_some(), "--cache-factor"),
+        (args.cache_nu.is_some(), "--cache-nu"),
+        (args.cache_corners.is_some(), "--cache-corners"),
         (args.cache_bytes.is_some(), "--cache-bytes"),
         (args.batch.is_some(), "--batch"),
     ] {

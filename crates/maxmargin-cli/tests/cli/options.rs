@@ -67,6 +67,12 @@ fn every_name_of_every_option_gives_a_model_that_verifies() {
         "--without transition,bias,first,last",
         "--order gap --gap-power 0.5",
         "--order max-gap --direction pairwise",
+        "--order curvature --max-passes 30",
+        "--order gap-curvature --direction pairwise",
+        "--preset gaps-fast",
+        "--preset gaps-slow --cache-factor 0.5 --cache-nu 0.1 --cache-corners 3",
+        "--solver ssg --order uniform --max-passes 30",
+        "--order uniform --diagnose",
         "--direction away --cache on",
         "--direction best --order uniform",
         "--direction corrective --cache on --cache-bytes 1000",
@@ -185,4 +191,36 @@ fn help_names_every_verb_and_option() {
          train --help chain
          train --help all"
     ));
+}
+
+/// A preset is what its parts are, and options change parts of it.
+#[test]
+fn presets_stand_for_their_parts() {
+    let desk = Desk::new();
+    let (preset, _) = settings(&desk, "--preset gaps-slow");
+    let parts = "--order gap --direction pairwise --cache on --cache-corners 50";
+    assert_eq!(preset, settings(&desk, parts).0);
+    let (other, _) = settings(&desk, "--preset gaps-slow --order uniform --cache-corners 7");
+    assert_eq!(
+        other,
+        settings(&desk, "--order uniform --direction pairwise --cache on --cache-corners 7").0
+    );
+    assert_eq!(settings(&desk, "--preset gaps-fast").0, settings(&desk, "--order gap").0);
+    let told = desk.run("train pets.crf -q --solver fw --cache-nu 0.5").stderr;
+    assert!(told.contains("--cache-nu has no meaning with --solver fw"), "{told}");
+}
+
+/// The constants are told in words, in JSON and in the model file, and they change nothing.
+#[test]
+fn a_diagnosis_is_told() {
+    let desk = Desk::new();
+    let run = |options: &str| desk.run(&format!("train pets.crf --lambda 0.1 {options}")).ok();
+    let plain = run("--order uniform --json -q").json();
+    let told = run("--order uniform --diagnose --json -q").json();
+    assert_eq!(plain["gap"], told["gap"]);
+    assert_eq!(plain["oracle_calls"], told["oracle_calls"]);
+    assert!(plain["theory"].is_null() && told["theory"]["radius"].as_f64().unwrap() > 0.0);
+    let words = run("--order gap --direction pairwise --diagnose").stdout;
+    assert!(words.contains("The longest feature difference"), "{words}");
+    assert!(words.replace('\n', " ").contains("steps took all mass"), "{words}");
 }

@@ -26,7 +26,7 @@ use crate::spec::Spec;
 use crate::standardise::Scaling;
 use crate::template::Template;
 use maxmargin::kernel::Support;
-use maxmargin::observe::{Choice, Totals};
+use maxmargin::observe::{Choice, Theory, Totals};
 use maxmargin::{Certificate, DualPoint, GroupBounds, Settings, Status, Validation};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -131,6 +131,9 @@ pub struct ModelMeta {
     /// How it has done on the data it was validated on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
+    /// The constants of the rate theorems, if the training was asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theory: Option<Theory>,
     /// The part of the data that was held out, which it was not trained on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out: Option<HeldOut>,
@@ -195,6 +198,7 @@ impl Model {
             bounds: GroupBounds::default(),
             choice: solution.choice,
             validation: solution.validation,
+            theory: solution.theory,
             held_out: None,
             from_path: None,
             lambda_source: None,

@@ -192,6 +192,7 @@ impl PathFile {
             bounds: about.bounds.clone(),
             choice: None,
             validation: None,
+            theory: None,
             held_out: None,
             lambda_source: None,
             scaling: None,

@@ -24,4 +24,17 @@ pub struct CacheStats {
     pub corners: u64,
     /// The memory of these corners in bytes.
     pub bytes: u64,
+    /// Those of the `hits` for which the block's own gap asked for more than the gap of all blocks did: the *local*
+    /// criterion F·gᵢ of Osokin et al. (2016) decided, and in the other hits the *global* one, ν/n·g.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub local_hits: u64,
+    /// Those of the `misses` whose best remembered corner failed the local criterion only.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub local_misses: u64,
+    /// Those of the `misses` whose best remembered corner failed the global criterion only.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub global_misses: u64,
+    /// Steps that took all mass from a corner, and went no further for that reason: *drop steps*.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub drops: u64,
 }

@@ -8,6 +8,7 @@ mod observer;
 mod record;
 mod status;
 mod table;
+mod theory;
 mod validation;
 
 pub use cache_stats::CacheStats;
@@ -18,4 +19,5 @@ pub use observer::{Control, Every, Observer, Thinned};
 pub use record::{Record, StepSizes, Totals};
 pub use status::Status;
 pub use table::Table;
+pub use theory::Theory;
 pub use validation::Validation;

@@ -57,6 +57,15 @@ pub struct Record {
     /// The duality gap, if it is known.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub gap: Option<f64>,
+    /// What the best gap so far is bounded by in expectation, if the run [diagnoses](crate::Settings::diagnose) itself,
+    /// the gap is known, and a theorem applies to the method: batch Frank-Wolfe, or block steps in uniform order.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub bound: Option<f64>,
+    /// The pairwise gap Σᵢ cᵢ/C·(max Hᵢ − min Hᵢ over the corners with mass), if the run
+    /// [diagnoses](crate::Settings::diagnose) itself, the gap is known, and blocks remember corners. Pairwise steps
+    /// gain by it; it is no less than the gap.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub pairwise_gap: Option<f64>,
     /// The [other objective](crate::problem::SecondObjective) of the problem, if it has one and the gap
     /// is known.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]

@@ -347,7 +347,8 @@ fn training(settings: &Settings) -> Settings {
     let method = match &settings.method {
         Method::BlockCoordinate(chosen) => {
             let plain = BlockCoordinate::default();
-            let reuse = Reuse { bytes: chosen.reuse.bytes, ..plain.reuse };
+            let Reuse { bytes, corners, .. } = chosen.reuse;
+            let reuse = Reuse { bytes, corners, ..plain.reuse };
             let step = match chosen.step {
                 BlockStep::FrankWolfe(_) => plain.step,
                 step => step,

@@ -70,6 +70,7 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
         choice: None,
         validation: None,
         warnings: Vec::new(),
+        theory: None,
     };
     Ok(Finished { solution, known: Known { block_gaps, calls, seconds } })
 }

@@ -1,5 +1,6 @@
 //! The errors of the general method.
 
+use crate::settings::Order;
 use thiserror::Error;
 
 /// Why [`minimise`](super::minimise) has no result.
@@ -38,6 +39,12 @@ pub enum ProductError {
         expected: usize,
         /// Number of coordinates of all blocks.
         found: usize,
+    },
+    /// An order that needs what the blocks do not tell.
+    #[error("order {order} draws blocks by the lengths of their corners, which are not known here")]
+    Order {
+        /// The order.
+        order: Order,
     },
     /// A corner is worse than the current point, so there is no valid gap.
     #[error("the corner of block {block} is not a minimum: the current point is better")]

@@ -85,6 +85,9 @@ impl ProductSettings {
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return range("tolerance", self.tolerance, "a finite number, at least 0");
         }
+        if matches!(self.order, Order::Curvature | Order::GapCurvature) {
+            return Err(ProductError::Order { order: self.order });
+        }
         for (name, value) in [("max_passes", self.max_passes), ("gap_every", self.gap_every)] {
             if value == 0 {
                 return range(name, 0.0, "at least 1");

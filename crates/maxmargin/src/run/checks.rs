@@ -151,6 +151,7 @@ impl<'p> Run<'p, '_> {
         }
         self.totals.oracle_calls += calls;
         self.totals.oracle_failures += failures;
+        self.measure();
         self.certificate_of_readings(other).map(Some)
     }
 

@@ -3,7 +3,7 @@
 //! `drive` is the outer loop and `session` puts a run and its `Method` into it. The other files add one
 //! concern each to [`Run`]: `oracles` calls and counts, `checks` certifies, `report` tells observers and
 //! ends the run, `keep`, `resume` and `checkpoint` save and restore it, `warm_start` checks a point to start
-//! from, `early_stopping` keeps the best model, `clock` measures
+//! from, `early_stopping` keeps the best model, `theory` measures the constants of theorems, `clock` measures
 //! time, `deadline` cuts exact passes.
 
 #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
@@ -23,6 +23,7 @@ mod report;
 mod resume;
 pub(crate) mod session;
 mod solution;
+mod theory;
 mod warm_start;
 
 #[cfg(feature = "checkpoint")]
@@ -43,6 +44,7 @@ use checks::Bound;
 use clock::{CallTimer, Clock};
 use deadline::Cut;
 use early_stopping::{Judge, Validator};
+use theory::Measured;
 use warm_start::take_over;
 
 /// A run in progress.
@@ -83,6 +85,10 @@ pub(crate) struct Run<'p, 'o> {
     known: Option<Known>,
     /// An estimate of the primal, for the next row.
     pub(crate) estimate: Option<f64>,
+    /// What the constants of the theorems are computed from, if the run is to tell them.
+    measured: Option<Measured>,
+    /// The pairwise gap, for the next row.
+    pub(crate) pairwise_gap: Option<f64>,
 }
 
 /// How a run begins.
@@ -220,6 +226,8 @@ impl<'p, 'o> Run<'p, 'o> {
             unproven: false,
             known: None,
             estimate: None,
+            measured: None,
+            pairwise_gap: None,
         })
     }
 

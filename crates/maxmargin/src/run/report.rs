@@ -30,6 +30,8 @@ impl<'p> Run<'p, '_> {
                 .filter(|_| self.settings.average != Average::None),
             primal: check.map(|c| c.certificate.primal),
             gap: check.map(|c| c.certificate.gap),
+            bound: check.and_then(|_| self.gap_bound()),
+            pairwise_gap: self.pairwise_gap.take().filter(|_| check.is_some()),
             second: check.and_then(|c| c.second),
             estimate: self.estimate.take().filter(|_| check.is_none()),
             validation: check.and_then(|c| c.validation),
@@ -98,6 +100,7 @@ impl<'p> Run<'p, '_> {
         (self.totals.seconds, self.totals.oracle_seconds) = self.seconds();
         let end = End { status, certificate, totals: self.totals, validation };
         self.emit(Event::End(&end));
+        let theory = self.theory();
         let (lambda, totals, choice) = (self.state.lambda, self.totals, self.choice);
         let (weights, mut dual) = match best {
             Some(best) => best.into_point(),
@@ -122,6 +125,7 @@ impl<'p> Run<'p, '_> {
             choice,
             validation,
             warnings,
+            theory,
         };
         Ok(Finished { solution, known })
     }

@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::dual::DualPoint;
-use crate::observe::{Choice, Status, Totals, Validation};
+use crate::observe::{Choice, Status, Theory, Totals, Validation};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -142,6 +142,8 @@ pub struct Solution {
     /// [began](crate::problem::Abilities::is_trusted), in words. With any of these, the certificate may
     /// prove nothing.
     pub warnings: Vec<String>,
+    /// The constants of the rate theorems, if they were [asked for](crate::Settings::diagnose).
+    pub theory: Option<Theory>,
 }
 
 impl Solution {
@@ -173,6 +175,7 @@ impl Solution {
             choice: None,
             validation: None,
             warnings: Vec::new(),
+            theory: None,
         }
     }
 }

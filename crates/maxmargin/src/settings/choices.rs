@@ -30,6 +30,12 @@ named_enum! {
         Gap = "gap",
         /// Each visit takes the block with the largest last known gap, after one visit to each.
         MaxGap = "max-gap",
+        /// Each visit draws a block in proportion to its curvature C = 4R²cᵢ²/(λC²), where R is the length of the
+        /// longest ψᵢ(y) that its oracle has found; after one visit to each. Gaps do not matter.
+        Curvature = "curvature",
+        /// Each visit draws a block in proportion to what a step is sure to gain: g²/2C for the last known gap g and
+        /// the curvature C as in `curvature`, or g − C/2 if g > C; after one visit to each.
+        GapCurvature = "gap-curvature",
     }
 }
 

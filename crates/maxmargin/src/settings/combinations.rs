@@ -22,7 +22,12 @@ impl SettingsRecord {
         use Choice::{
             Average as AverageOf, Cache, Direction as DirectionOf, Order as OrderOf, Step as StepOf,
         };
-        let reuse = Reuse { factor: self.cache_factor, nu: self.cache_nu, bytes: self.cache_bytes };
+        let reuse = Reuse {
+            factor: self.cache_factor,
+            nu: self.cache_nu,
+            bytes: self.cache_bytes,
+            corners: self.cache_corners,
+        };
         let (gap_power, batch) = (self.gap_power, self.batch_size());
         let method = match self.solver {
             Solver::Auto => {
@@ -47,15 +52,17 @@ impl SettingsRecord {
                 self.has_only_defaults(&[AverageOf, DirectionOf, Cache, OrderOf])?;
                 Method::FrankWolfe { step: self.step }
             }
-            Solver::Subgradient | Solver::AdaGrad => {
+            Solver::Subgradient => {
                 self.has_only_defaults(&[DirectionOf, Cache])?;
-                let (order, average) =
-                    (self.has(OrderOf, PassOrder::of(self.order))?, self.average);
+                let order = self.has(OrderOf, BlindOrder::of(self.order))?;
                 self.has_only_defaults(&[StepOf])?;
-                match self.solver {
-                    Solver::Subgradient => Method::Subgradient { order, average },
-                    _ => Method::AdaGrad { order, average, rate: self.rate },
-                }
+                Method::Subgradient { order, average: self.average }
+            }
+            Solver::AdaGrad => {
+                self.has_only_defaults(&[DirectionOf, Cache])?;
+                let order = self.has(OrderOf, PassOrder::of(self.order))?;
+                self.has_only_defaults(&[StepOf])?;
+                Method::AdaGrad { order, average: self.average, rate: self.rate }
             }
             Solver::Perceptron => {
                 // It returns the uniform average as it is, so naming that changes nothing.
@@ -120,6 +127,9 @@ impl SettingsRecord {
         if reuse.bytes != plain.bytes {
             return self.refuse(format!("cache_bytes {}", reuse.bytes), why);
         }
+        if reuse.corners != plain.corners {
+            return self.refuse(format!("cache_corners {}", reuse.corners), why);
+        }
         Ok(())
     }
 
@@ -180,8 +190,13 @@ impl SettingsRecord {
                 "",
                 "it follows subgradients, not directions of a block",
                 "it needs a fresh subgradient at every visit",
-                "it makes whole passes over the examples, permutation or cyclic, which its bound \
-                 relies on",
+                match self.solver {
+                    Solver::Subgradient => "it knows no block gaps",
+                    _ => {
+                        "it makes whole passes over the examples, permutation or cyclic, which its bound \
+                         relies on"
+                    }
+                },
                 "its step sizes are its own",
             ],
             Solver::Perceptron => [
@@ -284,6 +299,7 @@ mod tests {
                 ("cache_factor 0.5", SettingsRecord { cache_factor: 0.5, ..plain.clone() }),
                 ("cache_nu 0.5", SettingsRecord { cache_nu: 0.5, ..plain.clone() }),
                 ("cache_bytes 7", SettingsRecord { cache_bytes: 7, ..plain.clone() }),
+                ("cache_corners 7", SettingsRecord { cache_corners: 7, ..plain.clone() }),
             ] {
                 match other.settings() {
                     Ok(settings) => assert!(remembers && settings.record() == other, "{solver}"),

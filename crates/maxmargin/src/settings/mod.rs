@@ -72,6 +72,10 @@ pub struct Settings {
     pub threads: usize,
     /// Whether events of gap passes carry the gap of every block. Default: no.
     pub block_gaps: bool,
+    /// Whether the constants of the rate theorems are measured, and what they promise is reported beside the gap:
+    /// see [`Theory`](crate::observe::Theory). This takes oracle calls of its own, which do not count, and changes
+    /// nothing else. Default: no.
+    pub diagnose: bool,
 }
 
 impl Default for Settings {
@@ -89,6 +93,7 @@ impl Default for Settings {
             seed: 1,
             threads: 0,
             block_gaps: false,
+            diagnose: false,
         }
     }
 }
@@ -225,7 +230,7 @@ impl Settings {
 
     /// Whether the weights of a run are those of its dual point, w = Aα.
     ///
-    /// Primal methods (`adagrad`, `perceptron`, averages of `ssg`) come with a dual point too, which
+    /// Primal methods (`adagrad`, `perceptron`, averages and uniform draws of `ssg`) come with a dual point too, which
     /// bounds how far they are from the optimum, but their weights are not made of it.
     ///
     /// ```
@@ -283,6 +288,8 @@ impl SettingsRecord {
     pub(crate) fn weights_from_dual(&self) -> bool {
         match self.solver {
             Solver::AdaGrad | Solver::Perceptron => false,
+            // Without whole passes, the corners of some examples count more than others.
+            Solver::Subgradient if self.order == Order::Uniform => false,
             _ => self.average == Average::None,
         }
     }

@@ -48,6 +48,8 @@ pub struct SettingsRecord {
     pub cache_nu: f64,
     /// See [`Reuse::bytes`].
     pub cache_bytes: u64,
+    /// See [`Reuse::corners`].
+    pub cache_corners: usize,
     /// See [`BlockCoordinate::batch`](crate::BlockCoordinate::batch). Without a number, the default of
     /// the solver.
     pub batch: Option<usize>,
@@ -77,6 +79,8 @@ pub struct SettingsRecord {
     pub threads: usize,
     /// See [`Settings::block_gaps`].
     pub block_gaps: bool,
+    /// See [`Settings::diagnose`].
+    pub diagnose: bool,
 }
 
 impl Default for SettingsRecord {
@@ -143,6 +147,7 @@ impl Settings {
             cache_factor: reuse.factor,
             cache_nu: reuse.nu,
             cache_bytes: reuse.bytes,
+            cache_corners: reuse.corners,
             batch,
             step,
             average: self.method.average(),
@@ -157,6 +162,7 @@ impl Settings {
             seed: self.seed,
             threads: self.threads,
             block_gaps: self.block_gaps,
+            diagnose: self.diagnose,
         }
     }
 }
@@ -190,6 +196,7 @@ impl SettingsRecord {
             seed: self.seed,
             threads: self.threads,
             block_gaps: self.block_gaps,
+            diagnose: self.diagnose,
         })
     }
 }

@@ -18,11 +18,21 @@ const AVERAGES: [Average; 4] = [Average::None, Average::Uniform, Average::Weight
 const PASSES: usize = 5;
 
 fn after<P: Problem>(problem: &P, solver: Solver, lambda: f64, average: Average) -> Solution {
+    after_in(Order::Cyclic, problem, solver, lambda, average)
+}
+
+fn after_in<P: Problem>(
+    order: Order,
+    problem: &P,
+    solver: Solver,
+    lambda: f64,
+    average: Average,
+) -> Solution {
     let settings = SettingsRecord {
         solver,
         lambda: Some(lambda),
         average,
-        order: Order::Cyclic,
+        order,
         tolerance: 0.0,
         max_passes: PASSES as u64,
         threads: 1,
@@ -35,16 +45,23 @@ fn after<P: Problem>(problem: &P, solver: Solver, lambda: f64, average: Average)
 
 /// Compares the iterates of Pegasos with dense ones, unless an oracle had a choice.
 fn check_pegasos<P: Problem>(problem: &P, dense: &Enumerated, lambda: f64) {
+    for order in [Order::Cyclic, Order::Uniform] {
+        check_pegasos_in(order, problem, dense, lambda);
+    }
+}
+
+fn check_pegasos_in<P: Problem>(order: Order, problem: &P, dense: &Enumerated, lambda: f64) {
     let n = dense.blocks.len();
-    let iterates = pegasos(dense, lambda, &visits(Order::Cyclic, n, 1, PASSES * n));
+    let iterates = pegasos(dense, lambda, &visits(order, n, 1, PASSES * n));
     if iterates.len() < PASSES * n {
         return;
     }
     for kind in AVERAGES {
-        let solution = after(problem, Solver::Subgradient, lambda, kind);
+        let solution = after_in(order, problem, Solver::Subgradient, lambda, kind);
         assert_all_close(&solution.weights, &average(&iterates, kind), 1e-9);
         assert_bounded(problem, &solution);
-        if kind == Average::None {
+        // Only whole passes make weights of a dual point.
+        if kind == Average::None && order == Order::Cyclic {
             assert_certified(problem, &solution);
             assert!(solution.totals.drift.weights < 1e-9, "{:?}", solution.totals.drift);
         }

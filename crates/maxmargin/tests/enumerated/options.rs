@@ -76,7 +76,11 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
             settings.average =
                 pick(rng, &[Average::None, Average::None, Average::Uniform, Average::Weighted]);
         }
-        Solver::Subgradient | Solver::AdaGrad => {
+        Solver::Subgradient => {
+            settings.average = pick_name(rng, Average::NAMES);
+            settings.order = pick(rng, &[Order::Permutation, Order::Cyclic, Order::Uniform]);
+        }
+        Solver::AdaGrad => {
             settings.average = pick_name(rng, Average::NAMES);
             settings.order = pick(rng, &[Order::Permutation, Order::Cyclic]);
         }

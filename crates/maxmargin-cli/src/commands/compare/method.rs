@@ -3,7 +3,9 @@
 //! A part is any name that the library's settings know, so that a new order, direction, average or
 //! solver can be compared as soon as it exists.
 
+use crate::args::Preset;
 use anyhow::{Result, anyhow, bail};
+use clap::ValueEnum as _;
 use maxmargin::{Average, Caching, Direction, Order, Settings, SettingsRecord, Solver, Step};
 use serde_json::Value;
 
@@ -36,12 +38,13 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "gap-every",
     "gap-power",
     "block-gaps",
     "cache-factor",
     "cache-nu",
+    "cache-corners",
     "order",
     "direction",
     "step",
@@ -94,10 +97,18 @@ impl Method {
     pub fn parse(name: &str, base: &Settings) -> Result<Self> {
         let mut parts = name.split('+');
         let solver = parts.next().unwrap_or_default();
-        let solver = solver.parse::<Solver>().map_err(|error| {
-            anyhow!("--methods: {error}\nhint: a method is written SOLVER[+PART]…, as in bcfw+gap")
-        })?;
-        let mut settings = SettingsRecord { solver, ..base.record() };
+        let mut settings = base.record();
+        match Preset::from_str(solver, false) {
+            Ok(preset) => preset.set(&mut settings),
+            Err(_) => {
+                settings.solver = solver.parse::<Solver>().map_err(|error| {
+                    anyhow!(
+                        "--methods: {error}\nhint: a method is written SOLVER[+PART]…, as in bcfw+gap"
+                    )
+                })?;
+            }
+        }
+        let solver = settings.solver;
         let mut given: Vec<&str> = Vec::new();
         for part in parts {
             let (key, value) = match part.split_once('=') {

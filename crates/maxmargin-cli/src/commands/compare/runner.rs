@@ -115,7 +115,7 @@ fn is_one(number: &usize) -> bool {
 enum Line {
     Run(Box<Header>),
     Pass(Box<Row>),
-    End(End),
+    End(Box<End>),
 }
 
 /// Runs everything that has not been run before.
@@ -358,7 +358,7 @@ fn write(path: &Path, header: Header, rows: &[Row], end: &End) -> Result<()> {
     atomic_write(path, |to| -> Result<()> {
         let lines = std::iter::once(Line::Run(Box::new(header)))
             .chain(rows.iter().map(|row| Line::Pass(Box::new(row.clone()))))
-            .chain([Line::End(end.clone())]);
+            .chain([Line::End(Box::new(end.clone()))]);
         for line in lines {
             serde_json::to_writer(&mut *to, &line)?;
             to.write_all(b"\n")?;
@@ -382,7 +382,7 @@ fn read(path: &Path, expected: &Header) -> Option<(Vec<Row>, End, usize)> {
     for line in lines {
         match line? {
             Line::Pass(row) => rows.push(*row),
-            Line::End(end) => return Some((rows, end, own)),
+            Line::End(end) => return Some((rows, *end, own)),
             Line::Run(_) => return None,
         }
     }

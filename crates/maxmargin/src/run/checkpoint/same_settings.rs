@@ -48,6 +48,7 @@ impl Checkpoint<'_> {
                 patience: settings.patience.map(|_| 1),
                 threads: free.threads,
                 block_gaps: free.block_gaps,
+                diagnose: free.diagnose,
                 ..settings.clone()
             }
         };

@@ -8,7 +8,7 @@ use crate::certificate::Certificate;
 use crate::error::TrainError;
 use crate::run::Run;
 use crate::run::fits::{Fits, Fitting};
-use crate::settings::Caching;
+use crate::settings::{Caching, SettingsRecord};
 use crate::solver::batch::{Answer, Round};
 use crate::solver::block_coordinate::active_set::ActiveSets;
 use crate::solver::block_coordinate::corner_cache::Cache;
@@ -80,7 +80,9 @@ impl Round<'_> for NSlack {
 impl NSlack {
     pub(in crate::solver) fn new(run: &Run<'_, '_>) -> Self {
         let n = run.examples();
-        let cache = Cache::new(Caching::Off, n, 0.0, 0.0, u64::MAX);
+        let (cache, cache_bytes) = (Caching::Off, u64::MAX);
+        let cache =
+            Cache::new(&SettingsRecord { cache, cache_bytes, ..SettingsRecord::default() }, n);
         let sets = ActiveSets::new(run.problem, &run.state.blocks, cache);
         Self { sets, ages: vec![Vec::new(); n], exhaustion: Exhaustion::default() }
     }

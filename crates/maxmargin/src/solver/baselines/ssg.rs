@@ -4,6 +4,9 @@
 //! steps have added, n·cᵢ/C·ψᵢ(y*)/λ each, with w = v/t; a step then costs the features of its corner. The
 //! oracle at v/t is the oracle at v with t times the loss (`Problem::oracle_with_loss`).
 //!
+//! After whole passes w belongs to a dual point, the mean of all corners of each example. With examples drawn
+//! uniformly some have been seen more often than others, and w belongs to none; the means still bound it.
+//!
 //! With bounds, w = clip(v/t): the mean of all steps is projected, not one iterate after the other (dual
 //! averaging). So w still belongs to a dual point, the mean of all corners, and its gap is true.
 
@@ -18,6 +21,7 @@ use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::run::fits::{Fits, Fitting, is_count};
 use crate::run::session::Checked;
 use crate::run::{Check, Run};
+use crate::settings::Order;
 
 /// The stochastic subgradient method.
 #[derive(Debug)]
@@ -35,6 +39,9 @@ pub(in crate::solver) struct Subgradient<'p> {
     plain: Option<Vec<f64>>,
     /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
+    /// Whether examples are drawn with replacement. Then w is not made of the means, which only bound it.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    draws: bool,
 }
 
 /// t·w for weights with bounds, updated together with v.
@@ -91,6 +98,7 @@ impl Subgradient<'_> {
             clipped: None,
             plain: None,
             risk: 0.0,
+            draws: false,
         }
     }
 
@@ -102,6 +110,11 @@ impl Subgradient<'_> {
             bounds.clip_all(average);
         }
         match average {
+            None if self.draws => {
+                let t = self.t.max(1) as f64;
+                let last = self.scaled().iter().map(|tw| tw / t).collect();
+                (Some(last), self.means.bound(run))
+            }
             None => (None, self.means.point(run.problem)),
             Some(average) => (Some(average), self.means.bound(run)),
         }
@@ -132,6 +145,7 @@ impl Subgradient<'_> {
 
 impl<'p> Sweeper<'p> for Subgradient<'p> {
     fn prepare(&mut self, run: &Run<'p, '_>) {
+        self.draws = run.settings.order == Order::Uniform;
         self.clipped = bounds_in_force(run.problem).map(Clipped::new);
         if let Some(clipped) = self.clipped.as_mut().filter(|_| self.t > 0) {
             clipped.follow_all(&self.v, self.t as f64);
@@ -167,6 +181,11 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
         let t = self.t as f64;
         let half = 0.5 * run.state.lambda / (t * t);
         let length = half * length_sq(run.problem, self.scaled());
+        let risk = std::mem::take(&mut self.risk);
+        if self.draws {
+            // Neither the risk nor the length are those of a point. The next check finds a bound.
+            return if length.is_finite() { Ok(()) } else { Err(TrainError::Overflow) };
+        }
         let loss = self.means.loss(&run.state.shares);
         run.state.dual = match (&self.clipped, &self.average) {
             (Some(clipped), _) => {
@@ -176,7 +195,7 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
             (None, LazyAverage::None) => loss - length,
             (None, _) => best_share(loss, length).1,
         };
-        run.estimate = Some(std::mem::take(&mut self.risk) + length);
+        run.estimate = Some(risk + length);
         match run.state.dual.is_finite() {
             true => Ok(()),
             false => Err(TrainError::Overflow),

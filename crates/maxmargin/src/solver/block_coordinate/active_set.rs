@@ -134,6 +134,8 @@ pub(crate) struct Outcome {
     /// The step size, and the longest possible one.
     pub(crate) gamma: f64,
     pub(crate) longest: f64,
+    /// Whether the step went no further because a corner had no mass left.
+    pub(crate) is_drop: bool,
 }
 
 impl ActiveSets {
@@ -197,6 +199,16 @@ impl ActiveSets {
         for ((i, atoms), gap) in self.atoms.iter().enumerate().zip(gaps) {
             *gap = run.state.shares.of(i) * (atoms.values[atoms.best()] - atoms.own_value());
         }
+    }
+
+    /// Σᵢ cᵢ/C·(Hᵢ at the block's own point − min Hᵢ over its corners with mass), at the present w: what the pairwise gap
+    /// has in addition to the gap.
+    pub(crate) fn away_gap(&mut self, run: &mut Run<'_, '_>) -> f64 {
+        let mut gaps = vec![0.0; self.atoms.len()];
+        self.look_at_all(run, &mut gaps);
+        let away = |atoms: &Atoms| atoms.own_value() - atoms.values[atoms.worst_active()];
+        let shares = run.state.shares.iter();
+        shares.zip(&self.atoms).map(|(share, atoms)| share * away(atoms).max(0.0)).sum()
     }
 
     /// Whether a corner of block `i` is the point at which its run began.
@@ -333,7 +345,8 @@ impl ActiveSets {
             Kind::Pairwise.move_masses(atoms, to, from, stride.gamma);
             state.follow(i, &self.room.way, stride);
             self.stale[i] = true;
-            outcome = outcome.or(Some(Outcome { gamma: stride.gamma, longest }));
+            let (gamma, is_drop) = (stride.gamma, stride.gamma == longest);
+            outcome = outcome.or(Some(Outcome { gamma, longest, is_drop }));
         }
         atoms.normalise();
         Some(outcome.unwrap_or_default())
@@ -374,7 +387,9 @@ impl ActiveSets {
             state.follow(i, &room.way, stride);
             self.stale[i] = true;
         }
-        Some(Outcome { gamma: stride.gamma, longest })
+        let gamma = stride.gamma;
+        let is_drop = kind != Kind::FrankWolfe && gamma > 0.0 && gamma == longest;
+        Some(Outcome { gamma, longest, is_drop })
     }
 
     /// Updates a block of the state from its atoms.
@@ -548,7 +563,7 @@ pub(super) fn shift_masses(
         Kind::Pairwise.move_masses(atoms, to, from, gamma);
         gain += stride.gain;
         if round == 0 {
-            outcome = Some(Outcome { gamma, longest });
+            outcome = Some(Outcome { gamma, longest, is_drop: gamma == longest });
         }
         if most > 1 {
             atoms.note_move(from, to, gamma, rate, ruler);

@@ -14,7 +14,7 @@ use super::atoms::{Atoms, Ruler};
 use super::corner_cache::Cache;
 use super::kinds::{Ends, Kind};
 use super::visit_remembering::learn;
-use super::{BlockCoordinate, Mode, aim_at_corner};
+use super::{BlockCoordinate, Mode, aim_at_corner, curvature_of};
 use crate::dual::has_own_length;
 use crate::dual::{Corner, DualState, Move, Pace, Scratch};
 use crate::error::TrainError;
@@ -113,6 +113,11 @@ struct Slot {
     plan: Plan,
     /// The gap that the oracle has found, unless a remembered corner was good enough.
     gap: Option<f64>,
+    /// The gap of the best remembered corner, if it was looked at.
+    remembered: Option<f64>,
+    /// Whether the order asks for the curvature of the oracle's corner, and the curvature.
+    asks_curvature: bool,
+    curvature: f64,
     has_failed: bool,
     error: Option<TrainError>,
 }
@@ -194,6 +199,7 @@ impl BlockCoordinate {
                 slots[picked].i = i;
                 // A block is drawn once. What is known of its gap comes back with its visit.
                 slots[picked].hidden = self.picker.hide(i);
+                slots[picked].asks_curvature = self.picker.follows_curvature();
                 picked += 1;
             }
         }
@@ -231,7 +237,10 @@ impl BlockCoordinate {
         run.totals.visits += 1;
         run.totals.oracle_failures += u64::from(slot.has_failed);
         match slot.gap {
-            Some(gap) => self.picker.update(i, gap),
+            Some(gap) => {
+                self.picker.note_curvature(i, slot.curvature);
+                self.picker.update(i, gap);
+            }
             None => self.picker.show(i, slot.hidden),
         }
 
@@ -325,6 +334,7 @@ impl Slot {
     ) -> Result<(), TrainError> {
         scratch.find_corner(self.i, &state.w);
         scratch.describe_corner(self.i);
+        self.note_curvature(problem, state, scratch);
         let (slope, has_failed) = aim_at_corner(problem, state, scratch, self.i)?;
         (self.gap, self.has_failed) = (Some(slope), has_failed);
         std::mem::swap(&mut self.corner, &mut scratch.corner);
@@ -344,17 +354,20 @@ impl Slot {
         direction: Direction,
         scratch: &mut Scratch<'_>,
     ) -> Result<(), TrainError> {
-        let (i, atoms) = (self.i, &mut self.atoms);
-        let mut remembered = None;
+        let i = self.i;
+        self.remembered = None;
         if cache.may_hit(i) {
-            atoms.prepare(i, &state.w, &mut *scratch.worker);
-            remembered = Some(look(atoms, i, state, &*scratch.worker));
+            self.atoms.prepare(i, &state.w, &mut *scratch.worker);
+            self.remembered = Some(look(&mut self.atoms, i, state, &*scratch.worker));
         }
         (self.gap, self.has_failed) = (None, false);
-        if !remembered.is_some_and(|gap| cache.is_hit(i, gap)) {
+        if !self.remembered.is_some_and(|gap| cache.is_hit(i, gap)) {
             scratch.find_corner(i, &state.w);
             scratch.describe_corner(i);
-            let remembered = remembered.unwrap_or_else(|| look(atoms, i, state, &*scratch.worker));
+            self.note_curvature(problem, state, scratch);
+            let atoms = &mut self.atoms;
+            let remembered =
+                self.remembered.unwrap_or_else(|| look(atoms, i, state, &*scratch.worker));
             let learned = learn((problem, state), (i, atoms), remembered, scratch, &mut self.room)?;
             (self.gap, self.has_failed) = (Some(learned.gap), learned.has_failed);
         }
@@ -376,6 +389,19 @@ impl Slot {
         });
         self.plan.write((problem, state), i, (&room.way, loss, longest), Some(measured), scratch);
         Ok(())
+    }
+
+    /// Measures the curvature of the oracle's corner, if the order asks for it.
+    fn note_curvature(
+        &mut self,
+        problem: &dyn Blocks,
+        state: &DualState<'_>,
+        scratch: &mut Scratch<'_>,
+    ) {
+        self.curvature = match self.asks_curvature {
+            true => curvature_of(problem, state, scratch, self.i),
+            false => 0.0,
+        };
     }
 
     /// Finds how the masses of the atoms should change. Returns the longest step along that change, and the
@@ -448,10 +474,10 @@ impl Slot {
         }
         match self.gap {
             Some(gap) => {
-                sets.cache.stats.misses += 1;
+                sets.cache.count_miss(self.i, self.remembered);
                 sets.cache.note_oracle(self.i, gap);
             }
-            None => sets.cache.stats.hits += 1,
+            None => sets.cache.count_hit(self.i),
         }
         sets.take_back(self.i, atoms, gamma > 0.0);
     }

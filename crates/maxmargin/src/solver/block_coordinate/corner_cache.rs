@@ -1,17 +1,13 @@
 //! When a remembered corner saves an oracle call.
 //!
 //! A visit that needs no oracle is cheap even where oracles are, because only the places in which remembered
-//! corners differ from the truth are scored. So the cache pays for chains too. A block keeps at most ten idle
-//! corners (the code of Osokin et al. keeps 100): more of them saved no calls and were looked at in vain.
+//! corners differ from the truth are scored. So the cache pays for chains too. By default a block keeps at most ten
+//! idle corners (the code of Osokin et al. keeps 100): more of them saved no calls and were looked at in vain.
 
 use crate::observe::CacheStats;
 use crate::run::fits::{Fitting, is_count};
-use crate::settings::Caching;
+use crate::settings::{Caching, SettingsRecord};
 use crate::solver::block_coordinate::atoms::Atoms;
-
-/// The most idle corners that a block remembers: looking through more of them takes longer than it saves.
-/// (On OCR and CoNLL-2000, 100 save no calls, and take up to a fifth more time.)
-const MOST_PER_BLOCK: usize = 10;
 
 /// The rules of remembering.
 #[derive(Debug, Clone)]
@@ -25,6 +21,8 @@ pub(crate) struct Cache {
     factor: f64,
     nu: f64,
     most_bytes: u64,
+    /// The most idle corners of a block.
+    most_corners: usize,
     /// The gap that the last oracle call found in each block.
     last_gaps: Vec<f64>,
     /// The last exact gap of all blocks together.
@@ -33,14 +31,15 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub(crate) fn new(caching: Caching, n: usize, factor: f64, nu: f64, most_bytes: u64) -> Self {
+    pub(crate) fn new(settings: &SettingsRecord, n: usize) -> Self {
         Self {
-            rule: caching,
+            rule: settings.cache,
             resting: false,
             oracle_rate: 0.0,
-            factor,
-            nu,
-            most_bytes,
+            factor: settings.cache_factor,
+            nu: settings.cache_nu,
+            most_bytes: settings.cache_bytes,
+            most_corners: settings.cache_corners,
             // Nothing is known of a block before its first oracle call, so nothing can be a hit.
             last_gaps: vec![f64::INFINITY; n],
             full_gap: f64::INFINITY,
@@ -97,11 +96,39 @@ impl Cache {
             Caching::Off | Caching::Exhaust => false,
             Caching::Auto => self.resting,
             Caching::On => {
-                let n = self.last_gaps.len() as f64;
-                let enough = (self.factor * self.last_gaps[i]).max(self.nu / n * self.full_gap);
-                gap > 0.0 && gap >= enough
+                let (local, global) = self.thresholds(i);
+                gap > 0.0 && gap >= local.max(global)
             }
         }
+    }
+
+    /// Counts a visit that a remembered corner has served, by the criterion that asked for more.
+    pub(crate) fn count_hit(&mut self, i: usize) {
+        self.stats.hits += 1;
+        let (local, global) = self.thresholds(i);
+        self.stats.local_hits += u64::from(self.rule == Caching::On && local >= global);
+    }
+
+    /// Counts a visit that has called the oracle, and which criterion its best remembered corner has failed, if
+    /// that was looked at and has the gap `remembered`.
+    pub(crate) fn count_miss(&mut self, i: usize, remembered: Option<f64>) {
+        self.stats.misses += 1;
+        let Some(gap) = remembered.filter(|_| self.rule == Caching::On) else { return };
+        let (local, global) = self.thresholds(i);
+        match (gap >= local, gap >= global) {
+            (false, true) => self.stats.local_misses += 1,
+            (true, false) => self.stats.global_misses += 1,
+            _ => {}
+        }
+    }
+
+    /// What a remembered corner of block `i` must promise: the share F of the block's gap at its last oracle call,
+    /// and ν/n of the last exact gap.
+    fn thresholds(&self, i: usize) -> (f64, f64) {
+        let n = self.last_gaps.len() as f64;
+        // Before the first exact pass the gap of all is infinite, and times 0 it would be no number.
+        let global = if self.nu > 0.0 { self.nu / n * self.full_gap } else { 0.0 };
+        (self.factor * self.last_gaps[i], global)
     }
 
     /// Records the gap that an oracle call has found.
@@ -135,7 +162,7 @@ impl Cache {
             self.note_size(before, now);
             before = now;
             let (lowest, idle) = atoms.worst_idle();
-            let full = idle > MOST_PER_BLOCK || self.stats.bytes > self.most_bytes;
+            let full = idle > self.most_corners || self.stats.bytes > self.most_bytes;
             let Some(at) = lowest.filter(|_| full || self.rule == Caching::Off) else { return };
             atoms.remove(at);
         }

@@ -101,7 +101,7 @@ impl BlockCoordinate {
         // A warm start has its plain steps behind it.
         let from_zero = run.state.norm_sq == 0.0;
         let sets = || {
-            let cache = Cache::new(s.cache, n, s.cache_factor, s.cache_nu, s.cache_bytes);
+            let cache = Cache::new(s, n);
             let mut sets = ActiveSets::new(problem, &run.state.blocks, cache);
             if let Some(gaps) = &run.block_gaps {
                 sets.cache.note_exact(gaps.iter().copied());
@@ -299,6 +299,7 @@ impl BlockCoordinate {
         let (problem, k) = (run.problem, run.totals.visits);
         run.totals.visits += 1;
         run.oracle(i); //                               y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
+        note_curvature(&mut self.picker, run, i);
         let (state, scratch) = run.state_and_scratch();
         let (slope, has_failed) = aim_at_corner(problem, state, scratch, i)?;
         //                                              gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
@@ -389,6 +390,9 @@ impl BlockCoordinate {
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.cache.note_exact(gaps());
         }
+        if let (Mode::Remembering(sets), true) = (&mut self.mode, run.settings.diagnose) {
+            run.pairwise_gap = Some(check.certificate.gap + sets.away_gap(run));
+        }
         Ok(Some(check))
     }
 }
@@ -422,6 +426,31 @@ fn aim_at_corner(
     } else {
         Err(TrainError::NotFinite { example: i })
     }
+}
+
+/// Tells the order the curvature 4cᵢ²‖ψᵢ(y)‖²/(λC²) that goes with the corner in the scratch, if it asks for that.
+fn note_curvature(picker: &mut Picker, run: &mut Run<'_, '_>, i: usize) {
+    if !picker.follows_curvature() {
+        return;
+    }
+    let problem = run.problem;
+    let (state, scratch) = run.state_and_scratch();
+    picker.note_curvature(i, curvature_of(problem, state, scratch, i));
+}
+
+/// The curvature 4cᵢ²‖ψᵢ(y)‖²/(λC²) that goes with the corner in the scratch.
+fn curvature_of(
+    problem: &dyn Blocks,
+    state: &DualState<'_>,
+    scratch: &mut Scratch<'_>,
+    i: usize,
+) -> f64 {
+    let Scratch { worker, corner, step, parts, .. } = scratch;
+    parts.clear();
+    problem.truth_parts(i, parts);
+    step.parts.assign_difference(&corner.parts, parts);
+    let share = state.shares.of(i);
+    4.0 * share * share / state.lambda * worker.norm_sq(i, &step.parts)
 }
 
 /// Refuses a negative loss, unless the problem allows it.

@@ -24,6 +24,7 @@ pub(crate) enum Picker {
     },
     Lazy(LazyPicker),
     Gap(GapPicker),
+    Curved(CurvedPicker),
 }
 
 impl Picker {
@@ -36,6 +37,8 @@ impl Picker {
             Order::Lazy => Self::Lazy(LazyPicker::new(n)),
             Order::Gap => Self::Gap(GapPicker::new(n, Fold::Sum, power)),
             Order::MaxGap => Self::Gap(GapPicker::new(n, Fold::Max, power)),
+            Order::Curvature => Self::Curved(CurvedPicker::new(n, false)),
+            Order::GapCurvature => Self::Curved(CurvedPicker::new(n, true)),
         }
     }
 
@@ -56,6 +59,12 @@ impl Picker {
                     && are_blocks(&picker.unvisited)
                     && picker.tree.fits(n, picker.fold)
             }
+            Self::Curved(CurvedPicker { tree, gaps, curvatures, unvisited, .. }) => {
+                gaps.len() == n
+                    && curvatures.len() == n
+                    && are_blocks(unvisited)
+                    && tree.fits(n, Fold::Sum)
+            }
         }
     }
 
@@ -69,6 +78,7 @@ impl Picker {
             Self::Gap(picker) => {
                 picker.unvisited.last().copied().or(picker.ahead).map(|i| i as usize)
             }
+            Self::Curved(picker) => picker.unvisited.last().map(|&i| i as usize),
         }
     }
 
@@ -96,12 +106,25 @@ impl Picker {
             }
             Self::Lazy(picker) => picker.next(rng),
             Self::Gap(picker) => picker.next(rng),
+            Self::Curved(picker) => picker.next(rng),
         }
     }
 
     /// Whether the order follows block gaps.
     pub(crate) fn follows_gaps(&self) -> bool {
-        matches!(self, Self::Gap(_) | Self::Lazy(_))
+        matches!(self, Self::Gap(_) | Self::Lazy(_) | Self::Curved(_))
+    }
+
+    /// Whether the order asks for [curvatures](Self::note_curvature).
+    pub(crate) fn follows_curvature(&self) -> bool {
+        matches!(self, Self::Curved(_))
+    }
+
+    /// Records the curvature that goes with a corner which the oracle of block `i` has found. The largest counts.
+    pub(crate) fn note_curvature(&mut self, i: usize, curvature: f64) {
+        if let Self::Curved(picker) = self {
+            picker.note_curvature(i, curvature);
+        }
     }
 
     /// Whether a sweep over all blocks that are awake ends here, after `visits` visits of a pass.
@@ -140,6 +163,7 @@ impl Picker {
         match self {
             Self::Gap(picker) => picker.tree.set(i, weight(gap, picker.power)),
             Self::Lazy(picker) => picker.update(i, gap.max(0.0)),
+            Self::Curved(picker) => picker.update(i, gap.max(0.0)),
             _ => {}
         }
     }
@@ -147,16 +171,22 @@ impl Picker {
     /// Makes sure that an order that follows gaps does not draw block `i` until it is
     /// [updated](Self::update) or [shown](Self::show). Returns what `show` needs.
     pub(crate) fn hide(&mut self, i: usize) -> f64 {
-        let Self::Gap(picker) = self else { return 0.0 };
-        let weight = picker.tree.leaves(picker.n)[i];
-        picker.tree.set(i, 0.0);
+        let (tree, n) = match self {
+            Self::Gap(picker) => (&mut picker.tree, picker.n),
+            Self::Curved(picker) => (&mut picker.tree, picker.gaps.len()),
+            _ => return 0.0,
+        };
+        let weight = tree.leaves(n)[i];
+        tree.set(i, 0.0);
         weight
     }
 
     /// Undoes [`hide`](Self::hide).
     pub(crate) fn show(&mut self, i: usize, weight: f64) {
-        if let Self::Gap(picker) = self {
-            picker.tree.set(i, weight);
+        match self {
+            Self::Gap(picker) => picker.tree.set(i, weight),
+            Self::Curved(picker) => picker.tree.set(i, weight),
+            _ => {}
         }
     }
 
@@ -171,6 +201,7 @@ impl Picker {
                 picker.tree.set_all(gaps.map(|gap| weight(gap, power)));
             }
             Self::Lazy(picker) => picker.refresh(gaps),
+            Self::Curved(picker) => picker.refresh(gaps),
             _ => {}
         }
     }
@@ -283,6 +314,80 @@ impl GapPicker {
     }
 }
 
+/// Draws blocks by their curvatures, or by what a step is sure to gain.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct CurvedPicker {
+    tree: SumTree,
+    by_gain: bool,
+    /// The last known gaps, and the largest curvatures that were seen.
+    gaps: Vec<f64>,
+    curvatures: Vec<f64>,
+    /// Blocks that come first, from the end: those whose curvature is not known.
+    unvisited: Vec<u32>,
+    started: bool,
+}
+
+impl CurvedPicker {
+    fn new(n: usize, by_gain: bool) -> Self {
+        let (gaps, curvatures) = (vec![0.0; n], vec![0.0; n]);
+        let unvisited = (0..n as u32).collect();
+        let tree = SumTree::new(n, Fold::Sum);
+        Self { tree, by_gain, gaps, curvatures, unvisited, started: false }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> Option<usize> {
+        if !self.started {
+            rng.shuffle(&mut self.unvisited);
+            self.started = true;
+        }
+        if let Some(i) = self.unvisited.pop() {
+            return Some(i as usize);
+        }
+        (self.tree.root() > 0.0).then(|| self.tree.draw(rng.unit_f64()))
+    }
+
+    /// What block `i` is drawn in proportion to. A Frank-Wolfe step of size γ gains at least γg − γ²C/2.
+    fn weight(&self, i: usize) -> f64 {
+        let (g, c) = (self.gaps[i], self.curvatures[i]);
+        match self.by_gain {
+            false => c,
+            true if g <= c => {
+                if c > 0.0 {
+                    0.5 * g * g / c
+                } else {
+                    0.0
+                }
+            }
+            true => g - 0.5 * c,
+        }
+    }
+
+    fn note_curvature(&mut self, i: usize, curvature: f64) {
+        self.curvatures[i] = self.curvatures[i].max(curvature);
+        self.tree.set(i, self.weight(i));
+    }
+
+    fn update(&mut self, i: usize, gap: f64) {
+        self.gaps[i] = gap;
+        self.tree.set(i, self.weight(i));
+    }
+
+    fn refresh(&mut self, gaps: impl Iterator<Item = f64>) {
+        for (i, gap) in gaps.enumerate() {
+            self.gaps[i] = gap.max(0.0);
+            // A block whose oracle has found nothing but the truth has no curvature, and would never be drawn.
+            let i_small = i as u32;
+            let forgotten = self.curvatures[i] == 0.0 && self.gaps[i] > 0.0;
+            if forgotten && !self.unvisited.contains(&i_small) {
+                self.unvisited.push(i_small);
+            }
+        }
+        let weights: Vec<f64> = (0..self.gaps.len()).map(|i| self.weight(i)).collect();
+        self.tree.set_all(weights.into_iter());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,6 +451,29 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(sweep(&mut picker, [0.0; 3]), [0, 1, 2]);
         }
+    }
+
+    #[test]
+    fn curvatures_and_sure_gains_are_what_blocks_are_drawn_by() {
+        let (mut picker, mut rng) = (Picker::new(Order::Curvature, 3, 1.0), Rng::new(1));
+        let mut seen: Vec<_> = (0..3).map(|_| picker.next(&mut rng).unwrap()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2], "every block comes first, once");
+        assert_eq!(picker.next(&mut rng), None, "nothing has a curvature");
+        picker.note_curvature(1, 2.0);
+        picker.note_curvature(1, 1.0);
+        picker.update(0, 9.0);
+        assert!((0..20).all(|_| picker.next(&mut rng) == Some(1)), "gaps do not matter");
+        picker.refresh([0.5, 0.0, 0.0].into_iter());
+        assert_eq!(picker.next(&mut rng), Some(0), "a gap without a curvature is looked into");
+
+        let mut picker = CurvedPicker::new(3, true);
+        for (i, (gap, curvature)) in [(1.0, 4.0), (5.0, 4.0), (3.0, 0.0)].into_iter().enumerate() {
+            picker.note_curvature(i, curvature);
+            picker.update(i, gap);
+        }
+        assert_eq!([0, 1, 2].map(|i| picker.weight(i)), [0.125, 3.0, 3.0]);
+        assert_eq!(picker.tree.root(), 6.125);
     }
 
     #[test]

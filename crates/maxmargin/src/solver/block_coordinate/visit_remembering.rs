@@ -2,7 +2,7 @@
 
 use super::active_set::{Outcome, Room, Visited};
 use super::atoms::Atoms;
-use super::{BlockCoordinate, Mode, check_loss};
+use super::{BlockCoordinate, Mode, check_loss, note_curvature};
 use crate::dual::{DualState, Pace, Scratch};
 use crate::error::TrainError;
 use crate::problem::Blocks;
@@ -31,11 +31,12 @@ impl BlockCoordinate {
             remembered = Some(sets.look(i, state, &*scratch.worker));
         }
         if remembered.is_some_and(|gap| sets.cache.is_hit(i, gap)) {
-            sets.cache.stats.hits += 1;
+            sets.cache.count_hit(i);
         } else {
             // The oracle's corner joins the others.
-            sets.cache.stats.misses += 1;
+            sets.cache.count_miss(i, remembered);
             run.oracle(i);
+            note_curvature(picker, run, i);
             let (state, scratch) = run.state_and_scratch();
             let remembered = remembered.unwrap_or_else(|| sets.look(i, state, &*scratch.worker));
             let Learned { gap, has_failed } =
@@ -69,6 +70,7 @@ impl BlockCoordinate {
         }
         let at = Visited { i, state, worker: &mut *scratch.worker };
         let outcome = sets.step(at, direction, pace);
+        sets.cache.stats.drops += u64::from(outcome.is_some_and(|outcome| outcome.is_drop));
         sets.tidy(i);
         run.totals.cache = Some(sets.cache.stats);
         outcome.ok_or(TrainError::NotFinite { example: i })

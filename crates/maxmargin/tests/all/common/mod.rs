@@ -10,6 +10,7 @@
 pub mod bits;
 pub mod broken;
 pub mod chains;
+pub mod dense;
 pub mod factor_graphs;
 pub mod graphs;
 pub mod matchings;

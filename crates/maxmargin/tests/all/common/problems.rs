@@ -107,6 +107,35 @@ pub fn any_polytope() -> impl Strategy<Value = Enumerated> {
     })
 }
 
+/// Three to six blocks with two to six random corners. With fewer blocks nothing happens between two visits to
+/// the same one, and its corners tie.
+pub fn many_blocks() -> impl Strategy<Value = Enumerated> {
+    (2usize..=6, any::<bool>()).prop_flat_map(|(dim, weighted)| {
+        let weight = if weighted { (0.2..2.0f64).boxed() } else { Just(1.0).boxed() };
+        let corner = (vec(-2.0..2.0f64, dim), 0.05..2.0f64);
+        let block = (weight, vec(corner, 2..=6)).prop_map(move |(weight, mut corners)| {
+            corners[0] = (vec![0.0; dim], 0.0);
+            EnumeratedBlock { weight, corners }
+        });
+        vec(block, 3..=6).prop_map(move |blocks| Enumerated { dim, blocks })
+    })
+}
+
+/// Blocks with random corners, the first of which is the truth.
+pub fn random_blocks(seed: u64, blocks: usize, corners: usize, dim: usize) -> Enumerated {
+    let mut rng = Rng::new(seed);
+    let mut number = || 2.0 * rng.unit_f64() - 1.0;
+    let mut corner = |is_truth: bool| match is_truth {
+        true => (vec![0.0; dim], 0.0),
+        false => ((0..dim).map(|_| number()).collect(), 1.0 + 0.5 * number()),
+    };
+    let mut block = |_| EnumeratedBlock {
+        weight: 1.0,
+        corners: (0..corners).map(|y| corner(y == 0)).collect(),
+    };
+    Enumerated { dim, blocks: (0..blocks).map(&mut block).collect() }
+}
+
 /// Multiclass classification: φ(x, y) = e_y ⊗ x, and 1 for every mistake.
 #[derive(Debug, Clone)]
 pub struct Multiclass {
