@@ -221,6 +221,19 @@ class BaseSVM(BaseEstimator):
         self._adopt(model, columns)
         self._warn()
 
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any
+    ) -> None:
+        """Trains here, or on a cluster if there is one."""
+        if self.backend is not None:
+            from .distributed._fit import fit_on_cluster
+
+            fit_on_cluster(self, X, y, sample_weight, validation, **extra)
+            return
+        self.__dict__.pop("rounds_", None)
+        prepared = self._prepare(X, y, sample_weight, **extra)
+        self._run(prepared, self._prepare_validation(validation))
+
     def _keep_curve(self, curve: list[tuple[float, float]] | None) -> None:
         """Takes note of how λ was chosen, if it was."""
         self.lam_curve_: np.ndarray | None = None

@@ -16,7 +16,7 @@ class BinarySVM(OneLabelSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     rescaling : {"margin", "slack"}, default="margin"
         How the loss enters.
@@ -73,6 +73,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,

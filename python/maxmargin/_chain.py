@@ -89,6 +89,8 @@ default="auto"
         Seed of the order of examples; the same seed gives the same bits. By default 1.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last solution where the data are the same.
+    backend : Backend, optional
+        A cluster to train on, see :mod:`maxmargin.distributed`. By default, training happens here.
     verbose : int, default=0
         1 shows a progress bar (tqdm if installed), 2 a line for each gap, 3 for each pass.
     callback : callable, optional
@@ -187,6 +189,7 @@ default="auto"
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -209,7 +212,8 @@ default="auto"
         X : list
             One item per sequence: a matrix (NumPy, SciPy sparse, pandas) with a row per token, or a
             list of tokens, each a dictionary or a list of attributes. Or one matrix for all, with
-            ``lengths``. Or a :class:`SequenceFile`, which needs no ``y``.
+            ``lengths``. Or a :class:`SequenceFile`, which needs no ``y``. On a cluster also a list of files, or
+            a pattern such as ``"train/part-*.txt.gz"``; workers read them.
         y : list
             The labels of each sequence, of any hashable type; with ``lengths`` also one list for all.
         sample_weight : array-like, optional
@@ -223,8 +227,7 @@ default="auto"
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight, lengths=lengths)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation, lengths=lengths)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:

@@ -28,7 +28,7 @@ class FactorGraphSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``template.0``, ``template.1``, … in the
         order in which templates first occur.
     inference : {"auto", "max-sum", "enumerate", "roof-duality", "lp", "max-product"}, default="auto"
@@ -103,6 +103,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -129,6 +130,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         -------
         self
         """
+        if self.backend is not None:
+            raise ValueError("FactorGraphSVM does not train on a cluster; leave backend out")
         prepared = self._prepare(X, y, sample_weight)
         own = None
         if validation is not None:

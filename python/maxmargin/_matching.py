@@ -28,7 +28,7 @@ class MatchingSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; ``bounds`` are for all weights.
     most_per_row, most_per_column : int, default=1
         How many links an item of the first and of the second list may have in predictions. True links
@@ -94,6 +94,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -136,8 +137,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight, possible=possible, link_weight=link_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation, possible=possible, link_weight=link_weight)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:

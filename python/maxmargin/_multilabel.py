@@ -26,7 +26,7 @@ class MultilabelSVM(RowSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
     pairs : {"auto", "complete", "tree", "none"} or array of shape (pairs, 2), default="auto"
         Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15 labels,
@@ -137,6 +137,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -163,8 +164,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:

@@ -27,7 +27,7 @@ class PottsSVM(NodeLabels):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``unary`` and ``pairwise``.
     attractive : bool, default=True
         Whether neighbours may only attract each other: p is kept ≥ 0, and features of edges have to be.
@@ -101,6 +101,7 @@ default="auto"
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -136,8 +137,7 @@ default="auto"
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight, node_weight=node_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation, node_weight=node_weight)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:

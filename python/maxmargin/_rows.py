@@ -130,8 +130,7 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
@@ -258,7 +257,7 @@ class MulticlassSVM(OneLabelSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     costs : array-like of shape (classes, classes), optional
         What it costs to take one class (row) for another (column), in the order of ``classes_``; 1 by
@@ -333,6 +332,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,

@@ -36,10 +36,10 @@ random_state, warm_start, verbose, callback, options
     n_jobs : int, optional
         Threads that call ``decode`` at the same time, in the passes that compute the gap. The result
         is the same; it is faster only if ``decode`` releases Python's lock, or there is none.
-    backend : {"threads", "processes"}, default="threads"
+    backend : {"threads", "processes"} or Backend, default="threads"
         Where ``n_jobs`` work: on threads, or all but one in processes of their own, to which the
         structure and the data are sent once. Passes over all examples send them many examples in
-        one message.
+        one message. Or a cluster to train on, see :mod:`maxmargin.distributed`.
     bounds : tuple, optional
         ``(lower, upper)``: a number or an array each, or None.
 
@@ -92,7 +92,7 @@ random_state, warm_start, verbose, callback, options
         validation: float | None = None,
         patience: int | None = None,
         n_jobs: int | None = None,
-        backend: str = "threads",
+        backend: Any = "threads",
         random_state: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -102,14 +102,15 @@ random_state, warm_start, verbose, callback, options
         self._keep(locals())
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None
     ) -> StructuredSVM:
         """Trains on inputs and their true outputs, of whatever type the structure knows.
 
         Parameters
         ----------
         X, y : sequences
-            Inputs and outputs.
+            Inputs and outputs. On a cluster, X may be a list of functions that return ``(X, y)`` or
+            ``(X, y, weights)``, a dataset of Ray or a bag of Dask, without ``y``; workers load them.
         sample_weight : array-like, optional
             A positive weight for each example.
         validation : tuple (X, y), optional
@@ -132,6 +133,14 @@ random_state, warm_start, verbose, callback, options
         """
         if validation is not None:
             validation = labelled_pair(validation)
+        if not isinstance(self.backend, str):
+            from .distributed._fit import fit_structure_on_cluster
+
+            fit_structure_on_cluster(self, X, y, sample_weight, validation)
+            return self
+        self.__dict__.pop("rounds_", None)
+        if y is None:
+            raise ValueError("y is needed")
         X, y, weights, own = self._split(list(X), list(y), sample_weight, validation)
         adapter = self._adapter(X, y)
         truths = adapter.truths()

@@ -27,7 +27,7 @@ class TreeSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         As in :class:`ChainSVM`; ``bounds`` are for all weights. Quadratic costs are kept ≥ 0 besides.
     parents : sequence of int or None
         The parent of each node; None, or -1, for a root.
@@ -109,6 +109,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,
@@ -150,8 +151,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight, node_weight=node_weight, scale=scale)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation, node_weight=node_weight, scale=scale)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:

@@ -72,7 +72,7 @@ impl Rule {
 }
 
 /// What is trained on what.
-fn training(
+pub(crate) fn training(
     spec: &str,
     data: AnyData<'_>,
     labels: &Alphabet,

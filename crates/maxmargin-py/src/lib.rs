@@ -9,6 +9,7 @@
 mod alphabet;
 mod arrays;
 mod columns;
+mod coordinator;
 mod decode;
 mod dicts;
 mod dual;
@@ -31,6 +32,7 @@ mod rows;
 mod segments;
 mod sequences;
 mod session;
+mod shard;
 mod structure;
 mod supervise;
 mod trees;
@@ -41,6 +43,8 @@ mod verify;
 mod native {
     #[pymodule_export]
     use crate::alphabet::Alphabet;
+    #[pymodule_export]
+    use crate::coordinator::{Coordinator, fingerprint_files, fingerprint_of, model_of_shards};
     #[pymodule_export]
     use crate::decode::{
         decode_assignments, decode_chains, decode_cuts, decode_graphs, decode_potts,
@@ -67,6 +71,8 @@ mod native {
     use crate::segments::SegmentData;
     #[pymodule_export]
     use crate::sequences::SequenceData;
+    #[pymodule_export]
+    use crate::shard::Shard;
     #[pymodule_export]
     use crate::structure::{
         check_structure, choose_structure_lambda, fit_structure, follow_structure_path,

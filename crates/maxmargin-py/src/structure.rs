@@ -28,7 +28,7 @@ use std::sync::Mutex;
 ///
 /// An exception ends the run: it is kept, the interrupt is raised, and from then on every oracle
 /// answers with the truth, which is always a corner.
-struct PyProblem {
+pub(crate) struct PyProblem {
     /// Has the method `corner(i, w, augmented)`, which gives φ(xᵢ, ŷ) as indices and values, and the
     /// loss of ŷ; and `corners(first, last, w)`, which gives those of several examples, with the loss.
     adapter: Py<PyAny>,
@@ -45,13 +45,13 @@ struct PyProblem {
 
 /// An output, as far as training needs it.
 #[derive(Clone, Default)]
-struct Corner {
+pub(crate) struct Corner {
     psi: SparseVec,
     loss: f64,
 }
 
 /// Answers to oracle calls that were announced, in the order of the calls.
-type Announced = VecDeque<(usize, Corner)>;
+pub(crate) type Announced = VecDeque<(usize, Corner)>;
 
 /// φ of an output as indices and values, and its loss.
 type Described<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>, f64);
@@ -213,10 +213,10 @@ impl CheckPoints for PyProblem {
 }
 
 /// Lower and upper bounds, one per weight.
-type BoundArrays = Option<(Vec<f64>, Vec<f64>)>;
+pub(crate) type BoundArrays = Option<(Vec<f64>, Vec<f64>)>;
 
 impl PyProblem {
-    fn new(
+    pub(crate) fn new(
         adapter: Py<PyAny>,
         truths: Vec<Features<'_>>,
         weights: Vec<f64>,
@@ -259,9 +259,18 @@ impl PyProblem {
         })
     }
 
+    /// The exception that has ended the run, if there was one.
+    pub(crate) fn failure(&self) -> Option<PyErr> {
+        self.failure.lock().ok().and_then(|mut failure| failure.take())
+    }
+
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
     /// The exception that has ended the run, or its result.
-    fn conclude<R>(&self, result: PyResult<R>) -> PyResult<R> {
-        match self.failure.lock().ok().and_then(|mut failure| failure.take()) {
+    pub(crate) fn conclude<R>(&self, result: PyResult<R>) -> PyResult<R> {
+        match self.failure() {
             Some(error) => Err(error),
             None => result,
         }

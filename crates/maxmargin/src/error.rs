@@ -70,6 +70,12 @@ pub enum TrainError {
         "the objective is too large to be a number; are the features or losses scaled sensibly?"
     )]
     Overflow,
+    /// A shard that cannot do what was asked of it.
+    #[error("{why}")]
+    Shard {
+        /// Why.
+        why: String,
+    },
     /// A dual value above the primal one by more than rounding. A problem that keeps its laws never has
     /// one.
     #[error(

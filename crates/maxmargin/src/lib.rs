@@ -57,6 +57,7 @@
 //! `docs/explanation/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
 //! `ARCHITECTURE.md` shows how the modules build on each other, and `CONTRIBUTING.md` how to add to them.
 
+pub mod distributed;
 pub mod evaluate;
 pub mod inference;
 pub mod kernel;

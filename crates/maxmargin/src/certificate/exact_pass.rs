@@ -25,6 +25,13 @@ pub(crate) struct BlockReading {
     pub(crate) is_read: bool,
 }
 
+impl BlockReading {
+    /// The size of what it is made of.
+    pub(crate) fn size(&self) -> f64 {
+        self.size
+    }
+}
+
 /// Calls the oracle of block `i` at `w` and reads hinge and gap off its corner.
 ///
 /// Leaves the corner in `scratch.corner` and the way to it from the block's point in `scratch.step`. The
@@ -147,7 +154,7 @@ pub(crate) fn from_some_readings(
 }
 
 /// Refuses readings that are not finite, and losses that are not valid.
-fn check_readings(readings: &[BlockReading]) -> Result<(), TrainError> {
+pub(crate) fn check_readings(readings: &[BlockReading]) -> Result<(), TrainError> {
     if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
         return Err(TrainError::NotFinite { example });
     }

@@ -76,10 +76,16 @@ pub(crate) struct ChunkSums {
 }
 
 impl WeightChunk<'_> {
-    /// Adds `others`, in which this piece begins at `start`, to the sum, and makes the sum the new
-    /// values.
-    pub(crate) fn replace(&mut self, start: usize, others: &[Vec<f64>], bounds: Option<&Bounds>) {
-        for other in others {
+    /// Adds `others` and `elsewhere`, in which this piece begins at `start`, to the sum, and makes the sum
+    /// the new values.
+    pub(crate) fn replace(
+        &mut self,
+        start: usize,
+        others: &[Vec<f64>],
+        elsewhere: Option<&[f64]>,
+        bounds: Option<&Bounds>,
+    ) {
+        for other in others.iter().map(Vec::as_slice).chain(elsewhere) {
             let other = &other[start..start + self.sum.len()];
             self.sum.iter_mut().zip(other).for_each(|(sum, term)| *sum += term);
         }

@@ -70,6 +70,8 @@ pub(crate) struct DualState<'p> {
     /// What w is clipped from, where the problem has bounds.
     pub(crate) clipped: Option<Clipped<'p>>,
     pub(crate) blocks: Vec<Block>,
+    /// What blocks elsewhere add to w, if these are not all of them.
+    elsewhere: Option<Vec<f64>>,
     /// The dual value, followed step by step.
     pub(crate) dual: f64,
     /// ‖w‖² when it was rebuilt last.
@@ -95,6 +97,7 @@ impl<'p> DualState<'p> {
             w: vec![0.0; problem.dim()],
             clipped: bounds_in_force(problem).map(Clipped::new),
             blocks: point.blocks,
+            elsewhere: None,
             dual: 0.0,
             norm_sq: 0.0,
             spare: Vec::new(),
@@ -119,6 +122,11 @@ impl<'p> DualState<'p> {
                 clipped.clip(&mut self.w);
             }
         }
+    }
+
+    /// Sets what blocks elsewhere add to w, which shows at the next [rebuild](Self::rebuild).
+    pub(crate) fn set_elsewhere(&mut self, sum: Vec<f64>) {
+        self.elsewhere = Some(sum);
     }
 
     /// Slope of the dual as block `i` moves along `step`: cᵢ/C·(ΔL + ⟨w, Bᵢq⟩). For a step towards the
@@ -257,6 +265,7 @@ impl<'p> DualState<'p> {
     pub(crate) fn rebuild(&mut self, workers: &mut Workers<'_>) -> Drift {
         let parts = self.sum_blocks(workers);
         let [sum, others @ ..] = &mut self.spare[..parts] else { return Drift::default() };
+        let elsewhere = self.elsewhere.as_deref();
         let bounds = self.clipped.as_ref().map(|clipped| clipped.bounds);
         let v = self.clipped.as_mut().map(|clipped| clipped.v.as_mut_slice());
         let mut v = v.unwrap_or_default().chunks_mut(CHUNK);
@@ -265,7 +274,7 @@ impl<'p> DualState<'p> {
             .map(|(w, sum)| WeightChunk { w, v: v.next(), sum, found: ChunkSums::default() })
             .collect();
         workers.for_each_chunk(&mut pieces, 1, |at, _, piece| {
-            piece[0].replace(at * CHUNK, others, bounds);
+            piece[0].replace(at * CHUNK, others, elsewhere, bounds);
         });
 
         let total =

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::dual::DualState;
-use crate::dual::Scratch;
+use crate::dual::{Scratch, Workers};
 use crate::observe::Status;
 use crate::problem::simplices::Simplices;
 use crate::problem::{Blocks, Worker};
@@ -25,6 +25,16 @@ impl<'p> Run<'p, '_> {
         let values = &mut self.workers.scratch().values;
         self.oracle_timer.time(|| simplices.values(i, &self.state.w, values));
         self.totals.oracle_calls += 1;
+    }
+
+    /// The threads of the run.
+    pub(crate) fn workers(&mut self) -> &mut Workers<'p> {
+        &mut self.workers
+    }
+
+    /// The state and the threads, side by side.
+    pub(crate) fn state_and_workers(&mut self) -> (&DualState<'p>, &mut Workers<'p>) {
+        (&self.state, &mut self.workers)
     }
 
     /// Prepares the sequential scratch for block `i` at the current w.

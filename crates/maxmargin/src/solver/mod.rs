@@ -10,6 +10,8 @@ mod baselines;
 mod batch;
 mod block_coordinate;
 
+pub(crate) use block_coordinate::BlockCoordinate;
+pub(crate) use block_coordinate::active_set::has_few_features;
 pub(crate) use block_coordinate::order::Picker;
 
 use crate::dual::has_own_length;
@@ -20,7 +22,6 @@ use crate::run::session::Method;
 use crate::settings::Solver;
 use baselines::{AdaGrad, ExponentiatedGradient, NSlack, OneSlack, Perceptron, Subgradient, Sweep};
 use batch::{Batch, FrankWolfe};
-use block_coordinate::BlockCoordinate;
 
 /// The method that the settings of a run ask for: at its start, or as a checkpoint has `saved` it.
 pub(crate) fn method<'p>(

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up. ARCHITECTURE.md says what each is for.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "util",
     "problem",
     "settings",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 16] = [
     "run",
     "solver",
     "trainer",
+    "distributed",
     "evaluate",
     "model",
     "kernel",

@@ -21,6 +21,7 @@ mod common;
 mod cut_checks;
 mod decoding;
 mod determinism;
+mod distributed;
 mod events;
 mod exhaust;
 mod expectations;

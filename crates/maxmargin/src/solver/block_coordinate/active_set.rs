@@ -36,6 +36,12 @@ pub(super) const MOST_MOVES: usize = 5;
 const MOST_FEATURES: usize = 1 << 10;
 const MOST_FEATURES_OF_ALL: usize = 8 << 20;
 
+/// Whether atoms keep their features.
+pub(crate) fn has_few_features(problem: &dyn Blocks) -> bool {
+    let (n, d) = (problem.examples(), problem.dim());
+    d <= MOST_FEATURES && n * d <= MOST_FEATURES_OF_ALL && !has_own_length(problem)
+}
+
 /// What all blocks remember.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -147,9 +153,7 @@ impl ActiveSets {
             .enumerate()
             .map(|(i, block)| Atoms::at(room.relate(problem, i, &block.parts).clone(), block.loss));
         let mut atoms: Vec<Atoms> = relative.collect();
-        let (n, d) = (atoms.len(), problem.dim());
-        let are_few = d <= MOST_FEATURES && n * d <= MOST_FEATURES_OF_ALL;
-        if are_few && !has_own_length(problem) {
+        if has_few_features(problem) {
             atoms.iter_mut().enumerate().for_each(|(i, atoms)| atoms.keep_features(problem, i));
         }
         let sizes: Vec<Size> = atoms.iter().map(Size::of).collect();
@@ -234,6 +238,18 @@ impl ActiveSets {
             }
             self.tidy(i);
         }
+    }
+
+    /// Takes over a point of block `i` that something else has made. It becomes the only atom with mass, and
+    /// the corners stay.
+    pub(super) fn take_over(&mut self, problem: &dyn Blocks, i: usize, block: &Block) {
+        self.room.relate(problem, i, &block.parts);
+        let atoms = &mut self.atoms[i];
+        atoms.masses.fill(0.0);
+        let at = atoms.insert((problem, i), &self.room.relative, block.loss, 0.0);
+        atoms.masses[at] = 1.0;
+        self.stale[i] = false;
+        self.tidy(i);
     }
 
     /// Adds the corner in the scratch to those of block `i`, whose best one has the gap `remembered`.

@@ -16,6 +16,7 @@
 //! | `joint_cg.rs` | steps that move all blocks together |
 //! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
 //! | `average.rs` | averages of iterates |
+//! | `moved.rs` | blocks that something else has moved |
 //!
 //! A step costs what it changes: w and D follow sparsely, and scores, lengths and updates never leave the
 //! parts that a step moves.
@@ -30,6 +31,7 @@ pub(crate) mod exhaust;
 mod joint_cg;
 mod kinds;
 mod memory_rounds;
+mod moved;
 pub(crate) mod order;
 mod simplex;
 mod staged;

@@ -1,0 +1,487 @@
+//! Training in shards: no round lowers the dual, the steps are the best there are, and whatever is lost or comes
+//! twice leaves a point of the problem behind.
+
+use crate::common::problems::{Enumerated, any_polytope};
+use crate::common::qp::{csc, minimise, solve};
+use crate::common::{assert_all_close, assert_close, cases, dot};
+use maxmargin::distributed::{Change, Coordinator, Mixture, Proposal, ShardSolver, Whole};
+use maxmargin::model::LabelledRows;
+use maxmargin::model::binary::{Binary, BinaryShape};
+use maxmargin::{
+    Block, BlockCoordinate, BlockStep, Bounded, Bounds, Caching, Certificate, DualPoint, Interrupt,
+    Order, Problem, Settings, TrainError, audit, doc, train,
+};
+use proptest::prelude::*;
+
+/// The blocks of a problem, dealt out to so many shards.
+fn shards_of(problem: &Enumerated, count: usize) -> Vec<Enumerated> {
+    let count = count.clamp(1, problem.blocks.len());
+    let own = |k: usize| {
+        let n = problem.blocks.len();
+        let blocks = problem.blocks[k * n / count..(k + 1) * n / count].to_vec();
+        Enumerated { dim: problem.dim, blocks }
+    };
+    (0..count).map(own).collect()
+}
+
+fn whole(problem: &Enumerated, lambda: f64) -> Whole {
+    Whole { lambda, total_weight: problem.blocks.iter().map(|block| block.weight).sum() }
+}
+
+/// Methods of all kinds.
+fn methods() -> Vec<Settings> {
+    let with = |order, step, cache| {
+        let method = BlockCoordinate { order, step, cache, ..BlockCoordinate::default() };
+        Settings { method: method.into(), threads: 1, ..Settings::default() }
+    };
+    vec![
+        Settings { threads: 1, ..Settings::default() },
+        with(Order::Permutation, BlockStep::default(), Caching::Off),
+        with(Order::Gap, BlockStep::Corrective, Caching::On),
+        with(Order::Gap, BlockStep::Staged, Caching::On),
+        with(Order::Uniform, BlockStep::Pairwise, Caching::Off),
+        with(Order::Gap, BlockStep::Corrective, Caching::Exhaust),
+    ]
+}
+
+/// Shards and their coordinator, without any engine between them.
+struct Cluster<'p> {
+    shards: Vec<ShardSolver<'p>>,
+    coordinator: Coordinator,
+    round: u64,
+}
+
+impl<'p> Cluster<'p> {
+    fn new<P: Problem>(problems: &'p [P], whole: Whole, settings: &Settings) -> Self {
+        let shard =
+            |problem: &'p P| ShardSolver::new(problem, whole, settings, Interrupt::new()).unwrap();
+        let shards = problems.iter().map(shard).collect();
+        let bounds = problems[0].bounds().cloned();
+        let coordinator = Coordinator::new(whole.lambda, vec![0.0; problems[0].dim()], bounds);
+        Self { shards, coordinator, round: 0 }
+    }
+
+    fn propose(&mut self, passes: usize) -> Vec<Proposal> {
+        self.round += 1;
+        let (round, sum) = (self.round, self.coordinator.sum());
+        self.shards.iter_mut().map(|shard| shard.propose(round, sum, passes).unwrap()).collect()
+    }
+
+    fn commit(&mut self, mixtures: &[Mixture]) {
+        for (shard, mixture) in self.shards.iter_mut().zip(mixtures) {
+            assert!(shard.commit(self.round, mixture).unwrap());
+        }
+    }
+
+    fn go_round(&mut self, passes: usize) {
+        let proposals = self.propose(passes);
+        let mixtures = self.coordinator.step(&proposals).unwrap();
+        self.commit(&mixtures);
+    }
+
+    fn add_up(&mut self) {
+        let sums = self.shards.iter().map(|shard| (shard.sum(), shard.loss()));
+        self.coordinator.add_up(sums).unwrap();
+    }
+
+    fn certificate(&mut self) -> Certificate {
+        self.add_up();
+        let sum = self.coordinator.sum();
+        let readings: Vec<_> = self.shards.iter_mut().map(|s| s.check(sum).unwrap()).collect();
+        self.coordinator.certificate(&readings).unwrap()
+    }
+
+    /// All blocks, in the order of the whole problem.
+    fn point(&self) -> DualPoint {
+        let blocks = self.shards.iter().flat_map(|shard| shard.point().blocks).collect();
+        DualPoint { blocks }
+    }
+}
+
+/// D of a proposal taken with shares, straight from the definition.
+fn value(lambda: f64, w: &[f64], loss: f64, proposals: &[Proposal], shares: &[f64]) -> f64 {
+    let (mut w, mut loss) = (w.to_vec(), loss);
+    for (proposal, share) in proposals.iter().zip(shares) {
+        dense(&proposal.change, w.len()).iter().zip(&mut w).for_each(|(x, w)| *w += share * x);
+        loss += share * proposal.loss;
+    }
+    loss - 0.5 * lambda * dot(&w, &w)
+}
+
+fn dense(change: &Change, d: usize) -> Vec<f64> {
+    let Some(at) = &change.at else { return change.values.clone() };
+    let mut dense = vec![0.0; d];
+    at.iter().zip(&change.values).for_each(|(&at, &value)| dense[at as usize] = value);
+    dense
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn the_dual_never_falls_and_the_certificate_is_that_of_one_machine(
+        problem in any_polytope(), count in 1usize..=6, passes in 1usize..=3,
+        lambda in 0.02..2.0f64, method in 0usize..6,
+    ) {
+        let problems = shards_of(&problem, count);
+        let settings = &methods()[method];
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
+        let mut before = 0.0f64;
+        for round in 0..12 {
+            cluster.go_round(passes);
+            let dual = cluster.coordinator.dual();
+            prop_assert!(dual >= before - 1e-12 * (1.0 + before.abs()), "{before} {dual}");
+            before = dual;
+            if round % 4 != 3 {
+                continue;
+            }
+            // w is the sum of the shards' weights, followed step by step as well as added up.
+            let followed = cluster.coordinator.sum().to_vec();
+            let certificate = cluster.certificate();
+            assert_all_close(&followed, cluster.coordinator.sum(), 1e-10);
+            assert_close(certificate.dual, dual, 1e-10, dual);
+            // One machine that knows all blocks finds the same.
+            let (w, point) = (cluster.coordinator.weights(), cluster.point());
+            let found = audit(&problem, lambda, &w, &point, 1e-9, 1).unwrap();
+            prop_assert_eq!(found.infeasible, None);
+            prop_assert!(found.weight_residual < 1e-9);
+            assert_close(found.certificate.primal, certificate.primal, 1e-9, certificate.primal);
+            assert_close(found.certificate.dual, certificate.dual, 1e-9, certificate.primal);
+        }
+    }
+
+    #[test]
+    fn shards_reach_the_optimum_of_a_quadratic_program(
+        problem in any_polytope(), count in 2usize..=4, lambda in 0.1..2.0f64,
+    ) {
+        let problems = shards_of(&problem, count);
+        let settings = &methods()[2];
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
+        for _ in 0..150 {
+            cluster.go_round(3);
+        }
+        let (found, best) = (cluster.certificate(), solve(&problem, lambda));
+        prop_assert!(found.dual <= best.above + 1e-7, "{} {}", found.dual, best.above);
+        prop_assert!(found.dual >= best.below - 1e-3 * (1.0 + best.below), "{found:?} {best:?}");
+    }
+
+    #[test]
+    fn the_shares_of_a_round_are_the_best_ones(
+        problem in any_polytope(), count in 1usize..=5, lambda in 0.02..2.0f64, rounds in 0usize..4,
+    ) {
+        let problems = shards_of(&problem, count);
+        let settings = &methods()[2];
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
+        for _ in 0..rounds {
+            cluster.go_round(2);
+        }
+        cluster.coordinator.forget(); // what is left is one share of each proposal
+        cluster.add_up();
+        let loss: f64 = cluster.shards.iter().map(ShardSolver::loss).sum();
+        let (w, before) = (cluster.coordinator.sum().to_vec(), cluster.coordinator.dual());
+        let proposals = cluster.propose(2);
+        let mixtures = cluster.coordinator.step(&proposals).unwrap();
+        let after = cluster.coordinator.dual();
+        let shares: Vec<f64> = mixtures.iter().map(|mixture| mixture.newest).collect();
+        prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        assert_close(value(lambda, &w, loss, &proposals, &shares), after, 1e-10, after);
+        // A box QP: θ and its slack sum to one.
+        let best = best_by_qp(lambda, &w, &proposals, |k| vec![k]);
+        let best = value(lambda, &w, loss, &proposals, &best);
+        prop_assert!(after >= best - 1e-8 * (1.0 + best.abs()), "{after} {best}");
+        // One share η for all is never better, and averaging neither. Brute force over η.
+        for step in 0..=1000 {
+            let eta = f64::from(step) / 1000.0;
+            let all = value(lambda, &w, loss, &proposals, &vec![eta; proposals.len()]);
+            prop_assert!(after >= all - 1e-10 * (1.0 + all.abs()), "{eta}: {after} {all}");
+        }
+        prop_assert!(after >= before - 1e-12);
+    }
+
+    #[test]
+    fn the_mixture_with_earlier_proposals_is_the_best_of_their_hull(
+        problem in any_polytope(), count in 1usize..=4, lambda in 0.02..2.0f64, rounds in 1usize..7,
+    ) {
+        let problems = shards_of(&problem, count);
+        let settings = &methods()[1];
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
+        // All proposals so far as points, the latest first.
+        let mut points: Vec<(Vec<f64>, f64)> = Vec::new();
+        for round in 0..=rounds {
+            let loss: f64 = cluster.shards.iter().map(ShardSolver::loss).sum();
+            let w = cluster.coordinator.sum().to_vec();
+            let proposals = cluster.propose(1);
+            let mixtures = cluster.coordinator.step(&proposals).unwrap();
+            cluster.commit(&mixtures);
+            if round == rounds {
+                let mass: f64 = mixtures[0].earlier.iter().sum::<f64>();
+                prop_assert!(mass <= 1.0 + 1e-12);
+                // The hull of the present point, of the best shares, and of earlier proposals.
+                let shares = best_by_qp(lambda, &w, &proposals, |k| vec![k]);
+                let mut way = Proposal::default();
+                let mut sum = vec![0.0; w.len()];
+                for (proposal, share) in proposals.iter().zip(&shares) {
+                    let change = dense(&proposal.change, w.len());
+                    change.iter().zip(&mut sum).for_each(|(x, sum)| *sum += share * x);
+                    way.loss += share * proposal.loss;
+                }
+                way.change = Change { at: None, values: sum };
+                let mut ways = vec![way];
+                ways.extend(points.iter().take(5).map(|(point, own)| {
+                    let values = point.iter().zip(&w).map(|(to, from)| to - from).collect();
+                    let change = Change { at: None, values };
+                    Proposal { change, loss: own - loss, ..Proposal::default() }
+                }));
+                let masses = best_by_qp(lambda, &w, &ways, |_| vec![0]);
+                let best = value(lambda, &w, loss, &ways, &masses);
+                let found = cluster.coordinator.dual();
+                prop_assert!(found >= best - 1e-7 * (1.0 + best.abs()), "{found} {best}");
+            }
+            let mut all = w.clone();
+            let mut all_loss = loss;
+            for proposal in &proposals {
+                dense(&proposal.change, w.len()).iter().zip(&mut all).for_each(|(x, w)| *w += x);
+                all_loss += proposal.loss;
+            }
+            points.insert(0, (all, all_loss));
+        }
+    }
+
+    #[test]
+    fn with_bounds_the_dual_never_falls_either(
+        problem in any_polytope(), count in 1usize..=4, lambda in 0.05..2.0f64, lower in -0.5..0.0f64,
+    ) {
+        let bounds = || Bounds::new(vec![lower; problem.dim], vec![0.4; problem.dim]).unwrap();
+        let parts = shards_of(&problem, count);
+        let problems: Vec<_> = parts.into_iter().map(|part| Bounded::new(part, bounds())).collect();
+        let settings = &methods()[2];
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
+        let mut before = 0.0f64;
+        for _ in 0..10 {
+            cluster.go_round(2);
+            let dual = cluster.coordinator.dual();
+            prop_assert!(dual >= before - 1e-12 * (1.0 + before.abs()), "{before} {dual}");
+            before = dual;
+        }
+        let certificate = cluster.certificate();
+        let (w, point) = (cluster.coordinator.weights(), cluster.point());
+        let all = Bounded::new(problem.clone(), bounds());
+        let found = audit(&all, lambda, &w, &point, 1e-9, 1).unwrap();
+        prop_assert_eq!(found.infeasible, None);
+        assert_close(found.certificate.gap, certificate.gap, 1e-9, certificate.primal);
+    }
+
+    #[test]
+    fn any_mixture_of_ages_is_a_point_of_the_problem(
+        problem in any_polytope(), count in 2usize..=4, lambda in 0.05..2.0f64, lost in 0usize..4,
+    ) {
+        let problems = shards_of(&problem, count);
+        let (settings, whole) = (&methods()[2], whole(&problem, lambda));
+        let mut cluster = Cluster::new(&problems, whole, settings);
+        cluster.go_round(2);
+        let lost = lost % problems.len();
+        let saved = cluster.shards[lost].to_bytes();
+        cluster.go_round(2);
+        cluster.go_round(2);
+        // A worker is lost and comes back with an old checkpoint. The next round was begun, and is aborted.
+        cluster.propose(2);
+        let interrupt = Interrupt::new();
+        cluster.shards[lost] =
+            ShardSolver::restore(&problems[lost], whole, settings, interrupt, &saved).unwrap();
+        prop_assert_eq!(cluster.shards[lost].round(), 1);
+        let next = cluster.round + 1;
+        cluster.shards.iter_mut().for_each(|shard| shard.fence(next));
+        cluster.coordinator.forget();
+        cluster.certificate();
+        let before = cluster.coordinator.dual();
+        for _ in 0..5 {
+            cluster.go_round(2);
+        }
+        prop_assert!(cluster.coordinator.dual() >= before - 1e-12);
+        let certificate = cluster.certificate();
+        let (w, point) = (cluster.coordinator.weights(), cluster.point());
+        let found = audit(&problem, lambda, &w, &point, 1e-9, 1).unwrap();
+        prop_assert_eq!(found.infeasible, None);
+        assert_close(found.certificate.gap, certificate.gap, 1e-9, certificate.primal);
+    }
+}
+
+/// The best shares of proposals by another QP solver; `group` names the sums that are at most 1.
+fn best_by_qp(
+    lambda: f64,
+    w: &[f64],
+    proposals: &[Proposal],
+    group: impl Fn(usize) -> Vec<usize>,
+) -> Vec<f64> {
+    let count = proposals.len();
+    let changes: Vec<Vec<f64>> = proposals.iter().map(|p| dense(&p.change, w.len())).collect();
+    let groups: Vec<usize> = (0..count).map(|k| group(k)[0]).collect();
+    let most = groups.iter().max().map_or(0, |last| last + 1);
+    // One variable for each share, and one for the rest of each group.
+    let quadratic =
+        csc(count + most, count + most, |row, column| match row <= column && column < count {
+            true => lambda * dot(&changes[row], &changes[column]),
+            false => 0.0,
+        });
+    let slope = |k: usize| proposals[k].loss - lambda * dot(w, &changes[k]);
+    let linear: Vec<f64> =
+        (0..count + most).map(|at| if at < count { -slope(at) } else { 0.0 }).collect();
+    let sums: Vec<_> = (0..most)
+        .map(|own| {
+            let mine = (0..count).filter(|&k| groups[k] == own).map(|k| (k, 1.0));
+            (mine.chain([(count + own, 1.0)]).collect(), 1.0)
+        })
+        .collect();
+    let found = minimise(&quadratic, &linear, &sums, 1e-11);
+    found[..count].iter().map(|share| share.clamp(0.0, 1.0)).collect()
+}
+
+/// Equal rows on machines of their own: each moves as far as is best for it alone.
+fn equal_rows<const K: usize>() -> [Binary; K] {
+    let row = || {
+        let mut data = LabelledRows::new();
+        data.push([(0, 1.0)], &[1], 1.0).unwrap();
+        Binary::new(BinaryShape::new(1), data, 1).unwrap()
+    };
+    std::array::from_fn(|_| row())
+}
+
+#[test]
+fn plain_adding_lowers_the_dual() {
+    let problems = equal_rows::<3>();
+    let whole = Whole { lambda: 0.25, total_weight: 3.0 };
+    let mut cluster = Cluster::new(&problems, whole, &Settings::default());
+    // Each shard alone goes to its best point, and all together go too far.
+    let mut added = Vec::new();
+    for _ in 0..6 {
+        let sum = cluster.coordinator.sum().to_vec();
+        cluster.propose(3);
+        let all = vec![Mixture { newest: 1.0, earlier: Vec::new() }; 3];
+        cluster.commit(&all);
+        cluster.add_up();
+        added.push((sum, cluster.coordinator.dual()));
+    }
+    assert!(added.windows(2).any(|pair| pair[1].1 < pair[0].1 - 1e-3), "{added:?}");
+    // The best shares of the same proposals never do that.
+    let mut cluster = Cluster::new(&problems, whole, &Settings::default());
+    let mut before = 0.0;
+    for _ in 0..6 {
+        cluster.go_round(3);
+        assert!(cluster.coordinator.dual() >= before);
+        before = cluster.coordinator.dual();
+    }
+    assert!(cluster.certificate().gap < 1e-9);
+}
+
+#[test]
+fn one_shard_takes_every_step_in_full_and_reaches_the_optimum() {
+    let problem = doc::toy();
+    let lambda = 0.05;
+    let settings = Settings { lambda: Some(lambda), tolerance: 1e-9, ..Settings::default() };
+    let alone = train(&problem, &settings).unwrap();
+    let whole = Whole { lambda, total_weight: 4.0 };
+    let problems = [problem];
+    let mut cluster = Cluster::new(&problems, whole, &settings);
+    for _ in 0..40 {
+        cluster.go_round(5);
+    }
+    let certificate = cluster.certificate();
+    assert!(certificate.gap < 1e-6, "{certificate:?}");
+    assert_close(certificate.dual, alone.certificate.dual, 1e-6, 1.0);
+}
+
+#[test]
+fn commits_are_made_once_and_only_in_their_round() {
+    let problems = equal_rows::<2>();
+    let whole = Whole { lambda: 1.0, total_weight: 2.0 };
+    let mut cluster = Cluster::new(&problems, whole, &Settings::default());
+    let proposals = cluster.propose(1);
+    let mixtures = cluster.coordinator.step(&proposals).unwrap();
+    let shard = &mut cluster.shards[0];
+    assert!(shard.commit(1, &mixtures[0]).unwrap());
+    let (sum, point) = (shard.sum().to_vec(), shard.point());
+    // The same commit again, and one that comes late.
+    assert!(!shard.commit(1, &mixtures[0]).unwrap());
+    assert!(!shard.commit(0, &mixtures[0]).unwrap());
+    assert_eq!((shard.sum(), shard.point()), (&*sum, point));
+    // One without a proposal, and one whose round was given up.
+    let refused = |result: Result<bool, TrainError>| result.unwrap_err().to_string();
+    let told = refused(shard.commit(2, &mixtures[0]));
+    assert_eq!(told, "there is no proposal of round 2 to commit");
+    shard.propose(2, &sum, 1).unwrap();
+    shard.fence(3);
+    assert_eq!(refused(shard.commit(2, &mixtures[0])), told);
+    let told = shard.propose(2, &sum, 1).unwrap_err().to_string();
+    assert_eq!(told, "round 2 is over; the next one is 3 or later");
+    // Shares that are not those of a mixture, after which the right ones still count.
+    shard.propose(3, &sum, 1).unwrap();
+    for newest in [-0.1, 1.1, f64::NAN] {
+        shard.commit(3, &Mixture { newest, earlier: Vec::new() }).unwrap_err();
+    }
+    shard.commit(3, &Mixture { newest: 0.5, earlier: vec![0.1] }).unwrap_err();
+    assert!(shard.commit(3, &Mixture { newest: 0.5, earlier: Vec::new() }).unwrap());
+}
+
+#[test]
+fn damaged_checkpoints_and_those_of_other_examples_are_refused() {
+    let problems = equal_rows::<2>();
+    let whole = Whole { lambda: 1.0, total_weight: 2.0 };
+    let settings = Settings::default();
+    let mut cluster = Cluster::new(&problems, whole, &settings);
+    cluster.go_round(2);
+    let bytes = cluster.shards[0].to_bytes();
+    let restore = |bytes: &[u8]| {
+        ShardSolver::restore(&problems[0], whole, &settings, Interrupt::new(), bytes)
+    };
+    let back = restore(&bytes).unwrap();
+    assert_eq!((back.sum(), back.loss()), (cluster.shards[0].sum(), cluster.shards[0].loss()));
+    for cut in 0..bytes.len() {
+        restore(&bytes[..cut]).unwrap_err();
+    }
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        restore(&damaged).unwrap_err();
+    }
+    let other = doc::labels();
+    let whole = Whole { lambda: 1.0, total_weight: 100.0 };
+    let told = ShardSolver::restore(&other, whole, &settings, Interrupt::new(), &bytes);
+    assert!(told.unwrap_err().to_string().contains("it is of other examples"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let problem = doc::toy();
+    let new = |whole, settings: &Settings| {
+        ShardSolver::new(&problem, whole, settings, Interrupt::new()).map(|_| ())
+    };
+    let settings = Settings::default();
+    for lambda in [0.0, -1.0, f64::NAN] {
+        new(Whole { lambda, total_weight: 4.0 }, &settings).unwrap_err();
+    }
+    for total_weight in [0.0, 3.0, f64::NAN, f64::INFINITY] {
+        new(Whole { lambda: 1.0, total_weight }, &settings).unwrap_err();
+    }
+    let whole = Whole { lambda: 1.0, total_weight: 4.0 };
+    let fw = Settings { method: maxmargin::Solver::FrankWolfe.into(), ..settings.clone() };
+    assert!(new(whole, &fw).unwrap_err().to_string().contains("does not train in shards"));
+    let mut shard = ShardSolver::new(&problem, whole, &settings, Interrupt::new()).unwrap();
+    shard.propose(1, &[0.0; 3], 1).unwrap_err();
+    shard.propose(1, &[f64::NAN; 18], 1).unwrap_err();
+    shard.check(&[0.0; 19]).unwrap_err();
+    let mut coordinator = Coordinator::new(1.0, vec![0.0; 3], None);
+    for change in [
+        Change { at: None, values: vec![0.0; 2] },
+        Change { at: None, values: vec![f64::NAN; 3] },
+        Change { at: Some(vec![3]), values: vec![1.0] },
+        Change { at: Some(vec![1, 1]), values: vec![1.0, 2.0] },
+        Change { at: Some(vec![1]), values: vec![] },
+    ] {
+        coordinator.step(&[Proposal { change, ..Proposal::default() }]).unwrap_err();
+    }
+    coordinator.add_up([(&[1.0, 2.0][..], 0.0)]).unwrap_err();
+    coordinator.add_up([(&[1.0, 2.0, f64::NAN][..], 0.0)]).unwrap_err();
+    coordinator.add_up([(&[1.0, 2.0, 3.0][..], f64::NAN)]).unwrap_err();
+    assert_eq!(coordinator.sum(), [0.0; 3]);
+    let _: Vec<Block> = shard.point().blocks;
+}
