@@ -1,6 +1,7 @@
 """Decoders on arrays, against trying out all outputs."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -493,3 +494,13 @@ def test_empty_batches_and_empty_items():
     assert assignment(np.zeros((3, 0))).labels.tolist() == [-1, -1, -1]
     assert potts(np.zeros((2, 2)), [], 1.0).labels.tolist() == [0, 0]
     assert factor_graph(np.zeros((0, 2)), np.zeros((0, 2), int), np.eye(2)).score == 0.0
+
+
+def test_several_threads_of_python_may_decode_the_same_arrays(rng):
+    scores = rng.normal(size=(64, 200, 60))
+    transitions = rng.normal(size=(60, 60))
+    expected = viterbi(scores, transitions, n_jobs=1)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: viterbi(scores, transitions, n_jobs=1), range(8)))
+    for labels, score in found:
+        assert (labels == expected.labels).all() and (score == expected.score).all()
