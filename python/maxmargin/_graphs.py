@@ -35,7 +35,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         How states are found in training.
     loss : {"normalised", "hamming"}, default="normalised"
         Costs of wrong states, divided by the number of variables, or not.
-    training, rho, rho_schedule, multipliers, smooth
+    training, rho, rho_scale, rho_schedule, multipliers, smooth
         As in :class:`MultilabelSVM`.
 
     Attributes
@@ -45,8 +45,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     weights_ : dict of ndarray
         The weights by template: attributes × states of the variables.
     soft_ : dict or None
-        After ``training="soft"``: its ``rho``, the ``hard_objective`` over the LP relaxation (an upper
-        bound of its optimum), and the ``violation`` of the constraints.
+        After ``training="soft"``: its ``rho`` and ``rho_scale``, the ``hard_objective`` over the LP relaxation
+        (an upper bound of its optimum), and the ``violation`` of the constraints.
     coef_, certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -67,7 +67,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
 
     >>> soft = FactorGraphSVM(lam=0.01, training="soft", rho=0.01).fit(X, [[1, 1], [0, 0], [0, 1]])
     >>> sorted(soft.soft_)
-    ['hard_objective', 'rho', 'violation']
+    ['hard_objective', 'rho', 'rho_scale', 'violation']
     """
 
     _kind: ClassVar[str] = "factor-graph"
@@ -88,6 +88,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         loss: str = "normalised",
         training: str | None = None,
         rho: float | None = None,
+        rho_scale: str | None = None,
         rho_schedule: Sequence[float] | None = None,
         multipliers: int | None = None,
         smooth: float | None = None,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ._settings import is_auto, number, whole_number
+from ._settings import number, whole_number
 
 #: Ways to find weights.
 TRAININGS = ("exact", "lp", "soft")
+
+#: Where the penalty on messages stands: inside the mean over examples, or beside it.
+RHO_SCALES = ("example", "sum")
 
 
 @dataclass
@@ -39,11 +42,6 @@ def hard_training(estimator: Any) -> HardTraining:
             )
         fields["inference"] = "lp" if estimator.inference == "auto" else estimator.inference
         return HardTraining(fields)
-    if is_auto(estimator.lam):
-        raise ValueError(
-            f"lam='auto' does not go with training={name!r}, whose problem is made for one lam; "
-            "choose it without training, or try several"
-        )
     for option in ("bounds", "kernel"):
         if getattr(estimator, option, None) is not None:
             raise ValueError(f"{option} does not go with training={name!r}; leave it out")
@@ -51,6 +49,7 @@ def hard_training(estimator: Any) -> HardTraining:
     rho = rhos[0] if rhos else float(1.0 if estimator.rho is None else estimator.rho)
     soft: dict[str, Any] = {
         "rho": rho,
+        "rho_scale": estimator.rho_scale or RHO_SCALES[0],
         "lambda": 0.0,
         "blocks": 0,
         "messages": 0,
@@ -63,12 +62,16 @@ def hard_training(estimator: Any) -> HardTraining:
 
 def check_options(estimator: Any, name: str | None) -> None:
     """Refuses options that a training does not have."""
-    for option in ("rho", "rho_schedule", "multipliers", "smooth"):
+    for option in ("rho", "rho_scale", "rho_schedule", "multipliers", "smooth"):
         value = getattr(estimator, option)
         if value is None:
             continue
         if name != "soft":
             raise ValueError(f"{option} has no meaning without training='soft'")
+        if option == "rho_scale":
+            if value not in RHO_SCALES:
+                raise ValueError(f"rho_scale is {value!r}; known are {list(RHO_SCALES)}")
+            continue
         if option == "rho_schedule" and (isinstance(value, str) or not hasattr(value, "__iter__")):
             raise ValueError(f"rho_schedule is {value!r}; it must be a list of numbers")
         numbers = list(value) if option == "rho_schedule" else [value]
@@ -88,7 +91,10 @@ def restore_training(estimator: Any, spec: dict[str, Any]) -> None:
     if own == "decoding":
         return
     soft = own["soft"]
-    estimator.set_params(training="soft", rho=soft["rho"], smooth=soft.get("smoothing"))
+    scale = soft.get("rho_scale", "sum")  # files from before the penalty could be inside the mean
+    estimator.set_params(
+        training="soft", rho=soft["rho"], rho_scale=scale, smooth=soft.get("smoothing")
+    )
 
 
 def soft_result(spec: dict[str, Any]) -> dict[str, Any] | None:
@@ -100,6 +106,7 @@ def soft_result(spec: dict[str, Any]) -> dict[str, Any] | None:
     largest, rms = soft["violation"]
     return {
         "rho": soft["rho"],
+        "rho_scale": soft.get("rho_scale", "sum"),
         "hard_objective": soft["hard_objective"],
         "violation": {"largest": largest, "rms": rms},
     }

@@ -47,6 +47,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         be wrong; over the LP relaxation; or over the LP relaxation with soft constraints.
     rho : float, optional
         How soft the constraints of ``"soft"`` are: small is hard and slow; by default 1.
+    rho_scale : {"example", "sum"}, optional
+        Whether the penalty on messages is inside the mean over examples, the default, or a sum over all of
+        them. A sum makes messages the more expensive the more examples there are.
     rho_schedule : sequence of float, optional
         ``"soft"`` with one rho after the other, each from where the last one ended.
     multipliers : int, optional
@@ -72,8 +75,8 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     dual_coef_ : ndarray of shape (labels, inputs)
         With a kernel only: their coefficients.
     soft_ : dict or None
-        After ``training="soft"``: its ``rho``, the ``hard_objective`` over the LP relaxation (an upper
-        bound of its optimum), and the ``violation`` of the constraints.
+        After ``training="soft"``: its ``rho`` and ``rho_scale``, the ``hard_objective`` over the LP relaxation
+        (an upper bound of its optimum), and the ``violation`` of the constraints.
     certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -121,6 +124,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         kernel_bytes: int | None = None,
         training: str | None = None,
         rho: float | None = None,
+        rho_scale: str | None = None,
         rho_schedule: Sequence[float] | None = None,
         multipliers: int | None = None,
         smooth: float | None = None,

@@ -48,7 +48,7 @@ impl Model {
     pub fn solved_problem(&self) -> String {
         let (spec, quality) = (&self.meta.spec, self.meta.certificate.quality);
         if let Some(own) = spec.soft() {
-            return format!("structured SVM with soft constraints, rho {}", own.rho);
+            return format!("structured SVM with soft constraints, {}", own.rho_in_words());
         }
         let rescaling = match spec.rescaling() {
             Rescaling::Margin => "margin rescaling",

@@ -121,8 +121,8 @@ fn before(spec: &Spec) -> Spec {
         own.support = Support::default();
     }
     if let Some(own) = spec.soft_mut() {
-        let smoothing = own.smoothing;
-        *own = SoftSpec { smoothing, ..SoftSpec::new(own.rho) };
+        let SoftSpec { smoothing, rho_scale, .. } = **own;
+        *own = SoftSpec { smoothing, rho_scale, ..SoftSpec::new(own.rho) };
     }
     spec.fix_lambda(0.0);
     spec

@@ -2,7 +2,9 @@
 
 use super::kernel::positive;
 use super::model::at_least_one;
+use super::parse::named;
 use clap::{Args, ValueEnum};
+use maxmargin::model::soft::RhoScale;
 
 /// How the weights of multi-label models and factor graphs are found.
 #[derive(Debug, Args)]
@@ -14,6 +16,9 @@ pub(crate) struct SoftArgs {
     /// How soft the constraints of soft training are: small is hard and slow [default: 1]
     #[arg(long, value_parser = positive, allow_negative_numbers = true, value_name = "NUMBER")]
     pub(crate) rho: Option<f64>,
+    /// Whether the penalty on messages is inside the mean over examples or a sum over all of them [default: example]
+    #[arg(long, value_parser = named::<RhoScale>(RhoScale::NAMES), value_name = "NAME")]
+    pub(crate) rho_scale: Option<RhoScale>,
     /// Soft training with one rho after the other, each from where the last one ended
     #[arg(long, value_parser = positive, allow_negative_numbers = true, value_delimiter = ',')]
     #[arg(value_name = "NUMBER,…", conflicts_with = "rho")]
@@ -48,8 +53,8 @@ impl TrainingName {
 impl SoftArgs {
     /// Whether any of them is given.
     pub(crate) fn is_given(&self) -> bool {
-        let Self { training, rho, rho_schedule, multipliers, smooth } = self;
+        let Self { training, rho, rho_scale, rho_schedule, multipliers, smooth } = self;
         let numbers = rho.is_some() || smooth.is_some() || multipliers.is_some();
-        training.is_some() || numbers || rho_schedule.is_some()
+        training.is_some() || numbers || rho_scale.is_some() || rho_schedule.is_some()
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         if let Some(soft) = meta.spec.soft() {
             let (hard, (most, rms)) = (soft.hard_objective, soft.violation);
             json["soft"] = json!({
-                "rho": soft.rho, "messages": soft.messages, "hard_objective": hard,
+                "rho": soft.rho, "rho_scale": soft.rho_scale, "messages": soft.messages, "hard_objective": hard,
                 "violation": {"largest": most, "rms": rms},
             });
         }

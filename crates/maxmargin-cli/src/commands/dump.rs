@@ -47,7 +47,7 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     }
     if let Some(soft) = meta.spec.soft() {
         let rounds = if soft.multipliers.is_empty() { "" } else { ", with multipliers" };
-        row("soft", format!("rho {}, {} messages{rounds}", soft.rho, soft.messages));
+        row("soft", format!("{}, {} messages{rounds}", soft.rho_in_words(), soft.messages));
         row("hard", format!("{}, violation {}", soft.hard_objective, soft.violation.0));
     }
     row("examples", meta.n.to_string());

@@ -15,21 +15,15 @@ pub(super) fn rounds(args: &SoftArgs) -> SoftRounds {
 /// What is said before a round, if there are several.
 pub(super) fn announce(rounds: &SoftRounds, number: usize, spec: &SoftSpec, screen: &Screen) {
     if rounds.count() > 1 {
-        screen.say(format!("round {number} of {}, rho {}", rounds.count(), spec.rho));
+        screen.say(format!("round {number} of {}, {}", rounds.count(), spec.rho_in_words()));
     }
 }
 
 /// Refuses options that make no sense with a training.
 pub(super) fn check(args: &TrainArgs) -> Result<()> {
-    let (soft, own) = (&args.model.soft, &args.settings);
+    let soft = &args.model.soft;
     if soft.training.is_none_or(TrainingName::is_by_decoding) {
         return Ok(());
-    }
-    if own.lambda == Some(crate::args::Lambda::Auto) {
-        bail!(
-            "--lambda auto does not go with this --training, whose problem is made for one lambda\n\
-             hint: choose lambda without --training, or try several"
-        );
     }
     if (args.checkpoint.is_some() || args.resume.is_some()) && rounds(soft).count() > 1 {
         bail!("--checkpoint and --resume know single runs only, not rounds of them");
@@ -41,10 +35,10 @@ pub(super) fn check(args: &TrainArgs) -> Result<()> {
 pub(super) fn in_words(c: &Certificate, own: &SoftSpec) -> String {
     let share = if c.primal > 0.0 { 100.0 * c.gap / c.primal } else { 0.0 };
     format!(
-        "The soft objective (rho {}) is {:.6}. No weights and messages can bring it below {:.6}, \
+        "The soft objective ({}) is {:.6}. No weights and messages can bring it below {:.6}, \
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n\
          The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree \
          by {:.3e} at most ({:.3e} in the mean of squares).\n",
-        own.rho, c.primal, c.dual, c.gap, own.hard_objective, own.violation.0, own.violation.1
+        own.rho_in_words(), c.primal, c.dual, c.gap, own.hard_objective, own.violation.0, own.violation.1
     )
 }

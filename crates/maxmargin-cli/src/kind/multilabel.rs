@@ -11,7 +11,7 @@ use super::{
     Kind, Labelled, LargestWeights, Measures, PairWeights, Vocabulary, label_name, largest, of_kind,
 };
 use super::{rows, soft};
-use crate::args::{ModelArgs, Pairs, PredictArgs, TrainingName};
+use crate::args::{ModelArgs, Pairs, PredictArgs};
 use crate::tally;
 use anyhow::{Result, bail};
 use maxmargin::Problem as _;
@@ -84,13 +84,12 @@ pub(super) fn training(mut data: RowData, args: &ModelArgs) -> Result<Training> 
 
 /// Whether labels have constant weights. The model of the literature has none where all pairs of labels have
 /// weights, but predictions are better with them on most data sets (`benchmarks/results`). A kernel knows the
-/// inputs only as they are, so there the weights of all pairs have to make up for it, unless soft training
-/// trains labels nearly on their own.
+/// inputs only as they are, so there the weights of all pairs have to make up for it. How weights are found does
+/// not change the model.
 fn has_constant(args: &ModelArgs, pairs: Pairs) -> Result<bool> {
     let all_pairs = pairs == Pairs::Complete;
-    let is_soft = args.soft.training == Some(TrainingName::Soft);
     match args.bias {
-        None => Ok(is_soft || !all_pairs || args.kernel.kernel.is_none()),
+        None => Ok(!all_pairs || args.kernel.kernel.is_none()),
         Some(bias) if bias == 0.0 || bias == 1.0 => Ok(bias == 1.0),
         Some(bias) => bail!("--bias of a multi-label model is 0 or 1, not {bias}"),
     }

@@ -8,10 +8,11 @@ use maxmargin_io::{FactorTraining, Rescaling, SoftSpec};
 
 /// How weights are to be found, and how outputs.
 pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> {
-    let SoftArgs { training, rho, rho_schedule, multipliers, smooth } = &args.soft;
+    let SoftArgs { training, rho, rho_scale, rho_schedule, multipliers, smooth } = &args.soft;
     let is_soft = *training == Some(TrainingName::Soft);
     for (given, option) in [
         (rho.is_some(), "--rho"),
+        (rho_scale.is_some(), "--rho-scale"),
         (rho_schedule.is_some(), "--rho-schedule"),
         (multipliers.is_some(), "--multipliers"),
         (smooth.is_some(), "--smooth"),
@@ -33,7 +34,8 @@ pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> 
         Some(TrainingName::Soft) => {
             let first = rho_schedule.as_ref().and_then(|rhos| rhos.first());
             let soft = SoftSpec::new(first.copied().or(*rho).unwrap_or(1.0));
-            SoftSpec { smoothing: *smooth, ..soft }.into()
+            let rho_scale = rho_scale.unwrap_or_default();
+            SoftSpec { smoothing: *smooth, rho_scale, ..soft }.into()
         }
     };
     for (given, option) in [

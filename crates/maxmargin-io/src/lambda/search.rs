@@ -56,10 +56,12 @@ impl Training {
             None if n < 2 => return Err(LambdaError::TooFew),
             None => self.parts(settings.seed),
         };
-        let mut problems = Vec::new();
+        let (mut problems, mut spec) = (Vec::new(), self.spec.clone());
         for (train, rest) in parts {
             let around = scale.lambda * n as f64 / train.len().max(1) as f64;
-            problems.push((self.spec.problem(train, bounds)?, around, rest));
+            // A problem that is made for one λ is made anew for the others that are tried.
+            spec.fix_lambda(around);
+            problems.push((spec.problem(train, bounds)?, around, rest));
         }
         let labels = &self.origin.labels;
         let mut errors: Vec<_> = problems

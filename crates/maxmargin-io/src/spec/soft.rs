@@ -3,7 +3,7 @@
 use super::{Spec, WeightGroup};
 use crate::model::ModelError;
 use maxmargin::Problem as _;
-use maxmargin::model::soft::{SoftError, SoftGraph};
+use maxmargin::model::soft::{RhoScale, SoftError, SoftGraph};
 use serde::{Deserialize, Serialize};
 
 /// How the weights of a multi-label model or a factor graph are found: what a model file says of it,
@@ -40,6 +40,10 @@ pub enum FactorTraining {
 pub struct SoftSpec {
     /// How soft they are.
     pub rho: f64,
+    /// Whether the penalty is inside the mean over examples or beside it. Files that do not say it are from
+    /// before it could be inside.
+    #[serde(default = "beside")]
+    pub rho_scale: RhoScale,
     /// The λ of the problem, which is built for it; 0 before it is known.
     pub lambda: f64,
     /// How smooth every maximum is, if it is.
@@ -60,11 +64,16 @@ pub struct SoftSpec {
     pub multipliers: Vec<f64>,
 }
 
+const fn beside() -> RhoScale {
+    RhoScale::Sum
+}
+
 impl SoftSpec {
     /// Soft constraints of a problem that is not trained yet.
     pub fn new(rho: f64) -> Self {
         Self {
             rho,
+            rho_scale: RhoScale::default(),
             lambda: 0.0,
             smoothing: None,
             blocks: 0,
@@ -72,6 +81,18 @@ impl SoftSpec {
             hard_objective: 0.0,
             violation: (0.0, 0.0),
             multipliers: Vec::new(),
+        }
+    }
+
+    /// What ρ is, for people: `rho 1`, or `rho 1 (sum)` where the penalty is beside the mean over examples.
+    ///
+    /// ```
+    /// assert_eq!(maxmargin_io::SoftSpec::new(0.5).rho_in_words(), "rho 0.5");
+    /// ```
+    pub fn rho_in_words(&self) -> String {
+        match self.rho_scale {
+            RhoScale::Example => format!("rho {}", self.rho),
+            RhoScale::Sum => format!("rho {} (sum)", self.rho),
         }
     }
 
@@ -141,7 +162,7 @@ impl FactorTraining {
         match self {
             Self::Decoding => Ok(None),
             Self::Soft(own) => {
-                let mut problem = build(own.lambda, own.rho)?;
+                let mut problem = build(own.lambda, own.rho)?.with_rho_scale(own.rho_scale);
                 if let Some(smoothing) = own.smoothing {
                     problem = problem.smoothed(smoothing)?;
                 }

@@ -17,6 +17,9 @@ pub(crate) struct ReproduceArgs {
     /// Folder with the data sets that do not ship with the program; what is missing is skipped
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
+    /// Only these data sets of the experiment, as in `ocr-small,yeast`
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
 }

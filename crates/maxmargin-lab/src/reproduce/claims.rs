@@ -63,9 +63,12 @@ impl Verdict {
 /// When methods are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum When {
-    /// At the end, after the same number of oracle calls.
-    End,
-    /// After at most so many effective passes without gap checks.
+    /// After the same number of oracle calls, those of gap checks included: as many as the one with fewer has
+    /// made.
+    Calls,
+    /// After the same number of own passes, without gap checks: as many as the one with fewer has made.
+    OwnPasses,
+    /// After at most so many own passes.
     Passes(f64),
     /// At the moment at which the first of the two ends.
     SameTime,
@@ -120,16 +123,17 @@ impl Rule {
     fn cases(&self, at: &AtLambda<'_>) -> Vec<(Value, Value)> {
         let case = |(better, worse): (&&str, &&str)| {
             let (a, b) = (group(at, better)?, group(at, worse)?);
+            let axis = match self.when {
+                When::Calls => "passes",
+                When::OwnPasses | When::Passes(_) => "own_passes",
+                When::SameTime => "seconds",
+            };
+            // Runs that end together end within rounding of each other.
+            let both = 1.000_001 * a.last(axis)?.median.min(b.last(axis)?.median);
+            let most = if let When::Passes(passes) = self.when { passes.min(both) } else { both };
             let value = |group: &Group<'_>| {
-                let spread = match self.when {
-                    When::End => group.last(self.column),
-                    When::Passes(passes) => group.until("own_passes", passes, self.column),
-                    When::SameTime => {
-                        let most = a.last("seconds")?.median.min(b.last("seconds")?.median);
-                        group.until("seconds", most, self.column)
-                    }
-                };
-                Some((group.method.to_owned(), spread?.median))
+                let spread = group.until(axis, most, self.column)?;
+                Some((group.method.to_owned(), spread.median))
             };
             Some((value(a)?, value(b)?))
         };
@@ -193,6 +197,19 @@ impl Findings {
             self.figures.push(Figure::new(format!("{name}{number}"), &plot, 0, y));
         }
         self.sections.push(plot.into());
+    }
+
+    /// Takes in a claim that holds in some of all cases.
+    pub(super) fn count(
+        &mut self,
+        source: &'static str,
+        claim: impl Into<String>,
+        on: impl Into<String>,
+        measured: impl Into<String>,
+        (some, all): (usize, usize),
+    ) {
+        let (claim, on, measured) = (claim.into(), on.into(), measured.into());
+        self.claims.push(Claim { source, claim, on, measured, verdict: Verdict::of(some, all) });
     }
 
     /// Takes in a claim that no race can judge.

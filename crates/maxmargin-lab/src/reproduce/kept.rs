@@ -71,7 +71,7 @@ mod tests {
         struct Row(#[serde(deserialize_with = "number")] f64);
 
         let (folder, screen) = (tempfile::tempdir().unwrap(), Screen::new(true));
-        let lab = Lab::new(false, None, folder.path(), &screen);
+        let lab = Lab::new(false, None, &[], folder.path(), &screen);
         let conditions = json!({ "lambda": 0.1, "passes": u64::MAX, "share": 1.0 / 3.0 });
         let found = |name: &str, conditions: &Value| -> Option<Vec<f64>> {
             let rows: Vec<Row> = lab.find("Some data", name, conditions)?;

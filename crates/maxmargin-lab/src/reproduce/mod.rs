@@ -6,6 +6,7 @@ mod claims;
 mod gaps;
 mod kept;
 mod lab;
+mod more;
 mod paths;
 mod soft;
 mod variants;
@@ -30,16 +31,29 @@ struct Experiment {
     run: fn(&Lab<'_>) -> Result<Findings>,
 }
 
+const REPORT: &str = "Lacoste-Julien, Jaggi, Schmidt, Pletscher 2012";
 const BCFW: &str = "Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013";
 const GAPS: &str = "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien 2016";
 const SOFT: &str = "Meshi, Srebro, Hazan 2015";
 
-const EXPERIMENTS: [Experiment; 12] = [
+const EXPERIMENTS: [Experiment; 17] = [
+    Experiment {
+        name: "bcfw12-fig1",
+        paper: REPORT,
+        what: "fixed steps against line search, stochastic methods against batch ones",
+        run: more::report_2012,
+    },
     Experiment {
         name: "bcfw-fig1",
         paper: BCFW,
         what: "all methods on OCR at three λ, on chunking with test errors, and on matchings",
         run: bcfw::figure_1,
+    },
+    Experiment {
+        name: "bcfw-table1",
+        paper: BCFW,
+        what: "oracle calls to ε, for every method",
+        run: more::calls_to_gap,
     },
     Experiment {
         name: "gaps-fig1",
@@ -90,6 +104,24 @@ const EXPERIMENTS: [Experiment; 12] = [
         run: paths::figure_8,
     },
     Experiment {
+        name: "gaps-rate",
+        paper: GAPS,
+        what: "the linear rate of pairwise steps at large λ",
+        run: more::linear_rate,
+    },
+    Experiment {
+        name: "gaps-directions",
+        paper: GAPS,
+        what: "pairwise steps against away steps and the best direction",
+        run: more::directions,
+    },
+    Experiment {
+        name: "gaps-memory",
+        paper: GAPS,
+        what: "the memory of active sets and caches",
+        run: more::memory,
+    },
+    Experiment {
         name: "soft-fig1",
         paper: SOFT,
         what: "soft constraints at several ρ: objectives against epochs",
@@ -124,7 +156,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let screen = Screen::new(args.talk.quiet);
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduce").join(name));
     make_folder(&folder)?;
-    let lab = Lab::new(args.quick, args.data.as_deref(), &folder, &screen);
+    let lab = Lab::new(args.quick, args.data.as_deref(), &args.only, &folder, &screen);
     let findings = (experiment.run)(&lab)?;
     let notes = lab.into_notes();
     let table = table(experiment, args.quick, &findings, &notes);
@@ -159,7 +191,7 @@ fn list(args: &ReproduceArgs) -> Result<()> {
             paper = experiment.paper;
             let _ = writeln!(text, "{paper}");
         }
-        let _ = writeln!(text, "  {:<10} {}", experiment.name, experiment.what);
+        let _ = writeln!(text, "  {:<15} {}", experiment.name, experiment.what);
     }
     print(&text)
 }

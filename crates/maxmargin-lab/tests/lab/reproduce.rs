@@ -8,7 +8,7 @@ fn lists_the_experiments() {
     insta::assert_snapshot!(desk.run("reproduce").ok().stdout);
     let listed = desk.run("reproduce --json").ok().json();
     let all = listed["experiments"].as_array().unwrap();
-    assert_eq!(all.len(), 12);
+    assert_eq!(all.len(), 17);
     assert!(all.iter().all(|one| keys(one) == ["name", "paper", "what"]));
     assert_eq!(desk.files(""), ["pets.crf", "tags.hmm"]);
 }

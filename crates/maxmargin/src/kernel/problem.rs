@@ -302,6 +302,7 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
             simplices: None,
             expectations: None,
             second_objective: None,
+            at_lambda: None,
             // The length in the space of the kernel.
             own_length: Some(self),
             total_weight: inner.total_weight,

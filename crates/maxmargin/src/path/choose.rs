@@ -332,11 +332,13 @@ struct Job<'a> {
 impl Job<'_> {
     fn train(&self, threads: usize, interrupt: &Interrupt) -> Result<Solution, TrainError> {
         let settings = Settings { threads, ..self.settings.clone() };
+        let own = settings.lambda.and_then(|lambda| self.problem.at_lambda(lambda));
+        let problem = own.as_deref().unwrap_or(self.problem);
         let mut trainer = Trainer::new(settings).interrupt(interrupt.clone());
         if let Some((point, ratio)) = self.start {
-            trainer = trainer.follow(point.rescaled(self.problem, ratio));
+            trainer = trainer.follow(point.rescaled(problem, ratio));
         }
-        trainer.train_unproven(self.problem)
+        trainer.train_unproven(problem)
     }
 }
 

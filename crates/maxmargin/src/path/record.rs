@@ -54,7 +54,9 @@ impl<'a> Trainings<'a> {
     }
 
     fn run(&self, settings: Settings, beginning: Beginning) -> Result<Finished, TrainError> {
-        Trainer::new(settings).interrupt(self.interrupt.clone()).run(self.problem, beginning)
+        let own = settings.lambda.and_then(|lambda| self.problem.at_lambda(lambda));
+        let problem = own.as_deref().unwrap_or(self.problem);
+        Trainer::new(settings).interrupt(self.interrupt.clone()).run(problem, beginning)
     }
 
     /// Trains at `lambda`. The first choice of `auto` is kept for all following λ.

@@ -10,6 +10,9 @@ use crate::util::names::named_enum;
 const KAPPA: f64 = 0.9;
 const KAPPA_HEURISTIC: f64 = 0.7;
 
+/// A heuristic path trains to this share of κε.
+const HEURISTIC_SHARE: f64 = 0.8;
+
 /// The settings of a regularization path.
 ///
 /// ```
@@ -64,7 +67,8 @@ impl PathSettings {
         self.kappa.unwrap_or(if self.heuristic { KAPPA_HEURISTIC } else { KAPPA })
     }
 
-    /// The gap κε to which each breakpoint is solved.
+    /// The gap κε to which each breakpoint is solved. A heuristic path goes on to 0.8·κε, as in the paper, because it
+    /// stops by block gaps that are out of date.
     ///
     /// ```
     /// use maxmargin::PathSettings;
@@ -73,7 +77,8 @@ impl PathSettings {
     /// assert_eq!(settings.tolerance(), 0.25);
     /// ```
     pub fn tolerance(&self) -> f64 {
-        self.kappa() * self.epsilon
+        let share = if self.heuristic { HEURISTIC_SHARE } else { 1.0 };
+        share * self.kappa() * self.epsilon
     }
 
     /// Checks that every setting is in range.

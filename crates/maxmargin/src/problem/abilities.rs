@@ -1,6 +1,6 @@
 //! Optional abilities of problems, in addition to the methods that every problem has.
 
-use super::Problem;
+use super::{Blocks, Problem};
 use super::expectations::Expectations;
 use super::parts::Parts;
 use super::quality::PointCheck;
@@ -66,6 +66,8 @@ pub struct Abilities<'a, W, Y> {
     pub own_length: Option<&'a dyn OwnLength>,
     /// A second objective to report.
     pub second_objective: Option<&'a dyn SecondObjective>,
+    /// The problem at another λ, if it is made for one.
+    pub at_lambda: Option<&'a dyn AtLambda>,
     /// The number C that example weights are divided by, if it is not their sum.
     pub total_weight: Option<f64>,
     /// Whether losses may be negative. If not, training treats a negative loss as a mistake and ends with
@@ -93,6 +95,7 @@ impl<W, Y> Abilities<'_, W, Y> {
             expectations: None,
             own_length: None,
             second_objective: None,
+            at_lambda: None,
             total_weight: None,
             has_signed_losses: false,
             is_trusted: false,
@@ -265,4 +268,23 @@ pub trait OwnLength: Sync {
 pub trait SecondObjective: Sync {
     /// The second objective of the weights `w`.
     fn second_objective(&self, w: &[f64]) -> f64;
+}
+
+/// A problem that is made for one λ, because its features depend on it.
+///
+/// A [grid](crate::lambda_grid) and the [search](crate::choose_lambda) for λ ask for the problem at every λ that they
+/// train at. Dual points of one are dual points of all.
+///
+/// ```
+/// # use maxmargin::doc::soft_pictures;
+/// use maxmargin::{GridSettings, lambda_grid};
+///
+/// let settings = GridSettings { lambda_max: 0.5, lambda_min: 0.25, ..GridSettings::default() };
+/// let grid = lambda_grid(&soft_pictures(1.0), &settings)?; // ρ is the same at every λ
+/// assert_eq!(grid.breakpoints.len(), 2);
+/// # Ok::<(), maxmargin::TrainError>(())
+/// ```
+pub trait AtLambda: Sync {
+    /// The same problem at another λ, which is positive and finite.
+    fn at_lambda(&self, lambda: f64) -> Box<dyn Blocks>;
 }

@@ -58,7 +58,7 @@ impl<P: Problem> Problem for Bounded<P> {
 
     crate::forward_problem!(self.inner, workspace, except [
         bounds,    // those of the wrapper
-        abilities, // two of them change
+        abilities, // three of them change
     ]);
 
     fn bounds(&self) -> Option<&Bounds> {
@@ -73,6 +73,8 @@ impl<P: Problem> Problem for Bounded<P> {
             simplices: inner.simplices.filter(|_| self.bounds.are_none()),
             // The check of the problem inside may rest on bounds that have been replaced.
             points: inner.points.is_some().then_some(self as &dyn CheckPoints),
+            // The problem inside at another λ would not have these bounds.
+            at_lambda: None,
             ..inner
         }
     }

@@ -18,7 +18,7 @@ pub(crate) mod sparse_accumulator;
 mod view;
 
 pub use abilities::{
-    Abilities, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
+    Abilities, AtLambda, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
 };
 pub use bounded::Bounded;
 pub use bounds::{Bounds, BoundsError};

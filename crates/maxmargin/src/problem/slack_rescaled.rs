@@ -217,6 +217,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             simplices: None,
             expectations: None,
             second_objective: None,
+            at_lambda: None,
             own_length: inner.own_length,
             total_weight: inner.total_weight,
             // Losses multiply scores and must not be negative.

@@ -6,7 +6,7 @@ use crate::problem::ext::feature_parts;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::simplices::Simplices;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Abilities, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
+use crate::problem::{Abilities, Blocks, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
 use std::ops::Range;
 
 /// The methods of [`Blocks`]. Only the engine calls them: code outside of this crate cannot name this
@@ -53,6 +53,9 @@ pub trait View: Sync {
     fn weights_norm_sq(&self, w: &[f64]) -> Option<f64>;
 
     fn second_objective(&self, w: &[f64]) -> Option<f64>;
+
+    /// The problem at `lambda`, if it is made for one λ; see [`crate::problem::AtLambda`].
+    fn at_lambda(&self, lambda: f64) -> Option<Box<dyn Blocks>>;
 
     fn simplices(&self) -> Option<&dyn Simplices>;
 
@@ -182,6 +185,10 @@ impl<P: Problem> View for P {
 
     fn second_objective(&self, w: &[f64]) -> Option<f64> {
         ProblemExt::second_objective(self, w)
+    }
+
+    fn at_lambda(&self, lambda: f64) -> Option<Box<dyn Blocks>> {
+        self.abilities().at_lambda.map(|own| own.at_lambda(lambda))
     }
 
     fn simplices(&self) -> Option<&dyn Simplices> {

@@ -8,14 +8,28 @@ use crate::common::qp::Optimum;
 use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::StateLoss;
-use maxmargin::model::soft::{SoftGraph, anneal, train_augmented};
-use maxmargin::{Direction, Order, Problem, Settings, SettingsRecord, Solver, train};
+use maxmargin::model::soft::{RhoScale, SoftGraph, anneal, train_augmented};
+use maxmargin::{
+    Direction, GridSettings, GridStart, Order, Problem, Settings, SettingsRecord, Solver, lambda_grid,
+    train,
+};
 use proptest::prelude::*;
 
+/// With the penalty beside the mean, so that ρ is the price of every message.
 pub(crate) fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
+    scaled(case, lambda, rho, RhoScale::Sum)
+}
+
+fn scaled(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
     let loss = StateLoss { normalised: case.normalised };
-    SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
+    let soft = SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap();
+    soft.with_rho_scale(scale)
+}
+
+/// ρ inside the mean over examples is ρ times the share of an example in the weights of all.
+fn price(case: &GraphCase, i: usize, rho: f64, scale: RhoScale) -> f64 {
+    if scale == RhoScale::Example { rho * share(case, i) } else { rho }
 }
 
 fn share(case: &GraphCase, i: usize) -> f64 {
@@ -23,12 +37,13 @@ fn share(case: &GraphCase, i: usize) -> f64 {
 }
 
 /// The optimum of the soft dual f_ρ(μ), from its definition, by an independent QP.
-fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
+fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> f64 {
     // A column contains what a part adds to w and to δ, and its entry of the linear term.
     let (mut columns, mut equations) = (Vec::new(), Vec::new());
-    let (mut truth, mut messages) = (vec![0.0; case.dim()], 0);
+    let (mut truth, mut messages, mut prices) = (vec![0.0; case.dim()], 0, Vec::new());
     for i in 0..case.graphs.len() {
         let (first, share) = (columns.len(), share(case, i));
+        let price = price(case, i, rho, scale);
         let structure = case.structure(i);
         let topology = structure.topology();
         for (features, loss) in case.part_features(i).iter().zip(case.part_losses(i)) {
@@ -48,12 +63,13 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
                 stride /= states;
                 for (joint, part) in table.clone().enumerate() {
                     let at = messages + joint / stride % states;
-                    columns[first + part].1.push((at, share / rho));
+                    columns[first + part].1.push((at, share / price));
                 }
                 for (y, part) in topology.node(v as usize).enumerate() {
-                    columns[first + part].1.push((messages + y, -share / rho));
+                    columns[first + part].1.push((messages + y, -share / price));
                 }
                 messages += states;
+                prices.resize(messages, price);
             }
         }
         common::add_scaled(&mut truth, share / lambda, &case.phi(i, &case.truth(i)));
@@ -64,9 +80,12 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
         full
     };
     let columns: Vec<_> = columns.iter().map(|(w, m, l)| (w.clone(), dense(m), *l)).collect();
+    let priced = |m: &[f64], n: &[f64]| -> f64 {
+        m.iter().zip(n).zip(&prices).map(|((a, b), price)| price * a * b).sum()
+    };
     let quadratic = qp::csc(columns.len(), columns.len(), |row, column| {
         let ((w, m, _), (x, n, _)) = (&columns[row], &columns[column]);
-        if row <= column { lambda * dot(w, x) + rho * dot(m, n) } else { 0.0 }
+        if row <= column { lambda * dot(w, x) + priced(m, n) } else { 0.0 }
     });
     let linear: Vec<f64> =
         columns.iter().map(|(w, _, loss)| lambda * dot(w, &truth) - loss).collect();
@@ -77,7 +96,25 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64) -> f64 {
         common::add_scaled(&mut delta, *mass, message);
         l += mass * loss;
     }
-    l - 0.5 * lambda * norm_sq(&w) - 0.5 * rho * norm_sq(&delta)
+    l - 0.5 * lambda * norm_sq(&w) - 0.5 * priced(&delta, &delta)
+}
+
+/// The messages of each example.
+fn own_messages<'m>(
+    problem: &SoftGraph,
+    messages: &'m [f64],
+) -> impl Iterator<Item = &'m [f64]> + use<'m> {
+    let blocks = problem.blocks();
+    let count = |example| -> usize {
+        let factors = blocks.factors(example);
+        factors.flat_map(|block| blocks.meetings(block)).map(|at| at.messages().len()).sum()
+    };
+    let counts: Vec<usize> = (0..blocks.examples()).map(count).collect();
+    let mut start = 0;
+    counts.into_iter().map(move |count| {
+        start += count;
+        &messages[start - count..start]
+    })
 }
 
 fn exactly(lambda: f64) -> Settings {
@@ -109,10 +146,11 @@ proptest! {
 
     #[test]
     fn the_soft_optimum_is_that_of_the_formulas(
-        case in any_graphs(), lambda in 0.1..2.0f64, rho in 0.1..3.0f64
+        case in any_graphs(), lambda in 0.1..2.0f64, rho in 0.1..3.0f64, is_sum in any::<bool>()
     ) {
-        let problem = soft(&case, lambda, rho);
-        let optimum = soft_optimum(&case, lambda, rho);
+        let scale = if is_sum { RhoScale::Sum } else { RhoScale::Example };
+        let problem = scaled(&case, lambda, rho, scale);
+        let optimum = soft_optimum(&case, lambda, rho, scale);
         let auto = exactly(lambda);
         let gap = SettingsRecord { order: Order::Gap, solver: Solver::BlockCoordinate, ..auto.record() }.settings().unwrap();
         let pairwise = SettingsRecord { direction: Direction::Pairwise, tolerance: 1e-7, ..gap.record() }.settings().unwrap();
@@ -125,11 +163,48 @@ proptest! {
             // The gap of the soft problem lies between its own primal and dual.
             let messages = problem.messages(&solution.weights);
             let hard = problem.hard_objective(&solution.weights);
-            assert_close(hard + 0.5 * rho * norm_sq(&messages), c.primal, 1e-9, 1.0);
+            let paid: f64 = own_messages(&problem, &messages)
+                .enumerate()
+                .map(|(i, own)| 0.5 * price(&case, i, rho, scale) * norm_sq(own))
+                .sum();
+            assert_close(hard + paid, c.primal, 1e-9, 1.0);
         }
         let via_psi = train(&ViaPsi(problem), &Settings { tolerance: 1e-3, ..exactly(lambda) });
         let c = via_psi.unwrap().certificate;
         prop_assert!(c.dual <= optimum + 1e-6 && optimum <= c.primal + 1e-6, "{c:?}, {optimum}");
+    }
+
+    #[test]
+    fn both_scales_are_the_same_at_the_same_price(
+        case in any_graphs(), lambda in 0.1..2.0f64, rho in 0.1..3.0f64
+    ) {
+        // With equal weights, the penalty inside the mean is 1/M of the sum, so the bits are the same.
+        let mut case = case;
+        case.graphs.iter_mut().for_each(|graph| graph.weight = 1.0);
+        let inside = scaled(&case, lambda, rho, RhoScale::Example);
+        let beside = scaled(&case, lambda, rho * share(&case, 0), RhoScale::Sum);
+        let settings = Settings { tolerance: 1e-3, ..exactly(lambda) };
+        let (a, b) = (train(&inside, &settings).unwrap(), train(&beside, &settings).unwrap());
+        prop_assert_eq!(&a.weights, &b.weights);
+        let (violated, other) = (inside.violation(&a.weights), beside.violation(&b.weights));
+        assert_close(violated.0, other.0, 1e-12, 1.0);
+    }
+
+    #[test]
+    fn a_grid_has_the_problem_of_each_lambda(case in any_graphs(), rho in 0.1..3.0f64) {
+        let made = scaled(&case, 1.0, rho, RhoScale::Example);
+        let settings = GridSettings {
+            lambda_max: 1.0, lambda_min: 0.25, epsilon: 1e-3, start: GridStart::WarmPrimal,
+            training: exactly(1.0),
+        };
+        let grid = lambda_grid(&made, &settings).unwrap();
+        prop_assert_eq!(grid.breakpoints.len(), 3);
+        for breakpoint in &grid.breakpoints {
+            let c = breakpoint.certificate;
+            let optimum = soft_optimum(&case, c.lambda, rho, RhoScale::Example);
+            prop_assert!(c.dual <= optimum + 1e-6 && optimum <= c.primal + 1e-6, "{c:?}, {optimum}");
+            prop_assert!(c.gap <= 1e-3);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use maxmargin::{
     Blocks, Breakpoint, DualPoint, GridSettings, Interrupt, Path as LambdaPath, PathSettings,
     Settings, Solution, TrainError, audit, lambda_grid_with, regularization_path_with,
 };
-use maxmargin_io::{LabelRule, Model, PathFile, ProblemRole, Training};
+use maxmargin_io::{LabelRule, PathFile, ProblemRole, Training};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,7 +37,18 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
         );
     }
     if matches!(args.model.soft.training, Some(name) if !name.is_by_decoding()) {
-        bail!("a problem with this --training is made for one lambda, and has no path");
+        if args.grid.is_none() {
+            bail!(
+                "with --training soft, messages keep their price at every lambda, so no weights serve all \
+                 lambdas between two\nhint: --grid warm-primal trains at the lambdas of a grid"
+            );
+        }
+        if args.path_file.is_some() {
+            bail!(
+                "--path-file keeps weights for every lambda, and soft training has messages besides\n\
+                 hint: --output keeps the best model"
+            );
+        }
     }
     let plan = Plan::new(args)?;
     let screen = Screen::new(args.talk.quiet);
@@ -47,7 +58,10 @@ pub(super) fn run(args: &PathArgs) -> Result<ExitCode> {
 }
 
 fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Result<ExitCode> {
-    let Training { examples, origin, spec } = data;
+    let Training { examples, origin, mut spec } = data;
+    // A problem that is made for one lambda is made anew for every other one.
+    spec.fix_lambda(1.0);
+    let spec = spec;
     let (names, kind) = (Vocabulary::of_origin(&origin), kind_of(&spec)?);
     let read = |data: &String| kind.read(&names, data, args.format, LabelRule::Count);
     let validation = args.validation.as_ref().map(read).transpose()?;
@@ -57,16 +71,23 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Resu
     };
     let bounds = kind::bounds(&args.model, &spec)?;
     let n = examples.len();
+    let kept = (spec.soft().is_some() && args.output.is_some()).then(|| examples.clone());
     let problem = spec.problem(examples, &bounds)?;
-    let (outcome, solution) = walk(problem.blocks(), args, plan, screen, &error)?;
+    let (outcome, best) = walk(problem.blocks(), args, plan, screen, &error)?;
     screen.busy("writing the results");
-    if let (Some(file), Some(solution)) = (&args.output, solution) {
+    if let Some(file) = &args.output {
+        let (mut own, at) = (spec.clone(), outcome.best());
+        own.fix_lambda(at.certificate.lambda);
+        let problem = kept.map_or(Ok(problem), |examples| own.problem(examples, &bounds))?;
+        let solution = best.solution(problem.blocks(), at, args.threads)?;
         let trained = Settings {
             lambda: Some(solution.lambda),
             tolerance: plan.tolerance(),
             ..plan.training().clone()
         };
-        let mut model = Model::new(origin.clone(), spec.clone(), trained, solution);
+        let solved = maxmargin_io::Outcome::new(solution, problem.role());
+        let mut model = solved.into_model(origin.clone(), own, trained);
+        model.meta.n = n;
         model.meta.bounds = bounds.clone();
         model.save(file)?;
     }
@@ -88,7 +109,7 @@ fn run_on(args: &PathArgs, plan: &Plan, data: Training, screen: &Screen) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Follows a path: the path, and its best solution if that is to be kept. `error` is that of weights on
+/// Follows a path: the path, and its best weights. `error` is that of weights on
 /// validation data, if there are any.
 fn walk(
     problem: &dyn Blocks,
@@ -96,7 +117,7 @@ fn walk(
     plan: &Plan,
     screen: &Screen,
     error: &dyn Fn(&[f64]) -> Option<f64>,
-) -> Result<(Outcome, Option<Solution>)> {
+) -> Result<(Outcome, Best)> {
     let (n, d, epsilon) = (problem.examples(), problem.dim(), args.epsilon);
     screen.say(format!("{n} examples, {d} features, epsilon {epsilon}"));
     screen.say(words::HEAD.trim_end());
@@ -123,12 +144,7 @@ fn walk(
         screen.say(rest.trim_end());
     }
     let best = best.context("the path has no breakpoint")?;
-    let outcome = Outcome::new(path, (!errors.is_empty()).then_some(errors));
-    let solution = match args.output {
-        Some(_) => Some(best.solution(problem, outcome.best(), args.threads)?),
-        None => None,
-    };
-    Ok((outcome, solution))
+    Ok((Outcome::new(path, (!errors.is_empty()).then_some(errors)), best))
 }
 
 /// A path or a grid that is to be followed.

@@ -72,6 +72,8 @@ pub(super) struct Layout {
     pub(super) examples: Vec<Range<usize>>,
     /// For each example, the number of blocks that are variables.
     pub(super) variables: Vec<usize>,
+    /// For each example, the end of its messages, which follow those of the example before.
+    pub(super) message_ends: Vec<usize>,
 }
 
 impl Layout {
@@ -87,7 +89,14 @@ impl Layout {
             weights: Vec::new(),
             examples: Vec::new(),
             variables: Vec::new(),
+            message_ends: Vec::new(),
         }
+    }
+
+    /// The messages of an example.
+    pub(super) fn messages_of(&self, example: usize) -> Range<usize> {
+        let start = example.checked_sub(1).map_or(0, |last| self.message_ends[last]);
+        start..self.message_ends[example]
     }
 
     /// Adds a row, and returns its index and its squared length.
@@ -151,6 +160,7 @@ impl Layout {
         }
         self.examples.push(start..self.blocks.len());
         self.variables.push(variables);
+        self.message_ends.push(self.messages);
         self.weights.push(weight);
     }
 

@@ -5,12 +5,15 @@
 //! simple maximum over its states. Messages δ softly enforce that variables and factors agree:
 //!
 //! ```text
-//! g_ρ(w, δ) = λ/2·‖w‖² + ρ/2·‖δ‖² + 1/M Σ_m [ Σ_i max_y (θ_i(y) + Σ_{c∋i} δ_ci(y))
-//!                                           + Σ_c max_y (θ_c(y) − Σ_{i∈c} δ_ci(y_i)) ]
+//! g_ρ(w, δ) = λ/2·‖w‖² + 1/M Σ_m [ Σ_i max_y (θ_i(y) + Σ_{c∋i} δ_ci(y))
+//!                                  + Σ_c max_y (θ_c(y) − Σ_{i∈c} δ_ci(y_i)) + ρ/2·‖δ_m‖² ]
 //! ```
 //!
-//! For the engine this is an ordinary structured SVM: with v = √(ρ/λ)·δ appended to the weights and
-//! ±√(λ/ρ) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer, and every block is a simplex
+//! At the optimum δ_m = (μ_c − μ_i)/ρ. The paper prints the penalty beside the mean, with (μ_c − μ_i)/(ρM), but its
+//! Algorithm 1 has no M; [`RhoScale`] names both.
+//!
+//! For the engine this is an ordinary structured SVM: with ρ_m the price ρ/M of the messages of an example,
+//! v = √(ρ_m/λ)·δ appended to the weights and ±√(λ/ρ_m) appended to the features, λ/2·‖(w, v)‖² is the whole regularizer, and every block is a simplex
 //! whose oracle takes a few additions. So all orders, directions, steps, limits and certificates apply
 //! unchanged. The gap is that of the soft problem.
 //!
@@ -31,9 +34,11 @@
 mod blocks;
 mod layout;
 mod outer;
+mod penalty;
 mod problem;
 
 #[doc(hidden)]
 pub use blocks::{Meeting, SoftBlocks};
 pub use outer::{Augmented, anneal, train_augmented};
+pub use penalty::RhoScale;
 pub use problem::{SoftError, SoftGraph};

@@ -4,11 +4,11 @@ use maxmargin::ProblemExt as _;
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::Row;
 use maxmargin::problem::{
-    Abilities, Batched, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective, Target,
-    Truths,
+    Abilities, AtLambda, Batched, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective,
+    Target, Truths,
 };
 use maxmargin::{
-    Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices, Sink,
+    Blocks, Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices, Sink,
     SlackRescaled, SparseVec,
 };
 use std::ops::Range;
@@ -66,6 +66,7 @@ impl Problem for Peculiar {
             expectations: Some(self),
             own_length: Some(self),
             second_objective: Some(self),
+            at_lambda: Some(self),
             total_weight: Some(100.0),
             has_signed_losses: true,
             batched: Some(self),
@@ -123,6 +124,12 @@ impl ScaledLosses for Peculiar {
 impl OwnLength for Peculiar {
     fn weights_norm_sq(&self, _: &[f64]) -> f64 {
         8.0
+    }
+}
+
+impl AtLambda for Peculiar {
+    fn at_lambda(&self, _: f64) -> Box<dyn Blocks> {
+        Box::new(Self { bounds: self.bounds.clone() })
     }
 }
 
@@ -233,6 +240,7 @@ fn check_outputs<P: Problem<Output = u32>>(problem: &P) {
     assert_eq!((y, problem.quality(), problem.has_signed_losses()), (2, Quality::Heuristic, true));
     assert_eq!(vectors(problem), [[(1, 3.0)], [(11, 1.0)], [(10, 1.0)]]);
     let abilities = problem.abilities();
+    assert!(abilities.at_lambda.is_none(), "the problem inside lacks the wrapper");
     assert!(abilities.is_trusted && abilities.decodes_otherwise);
     let point = problem.check_point(0, &SparseVec::new(), 1.0, 0.0);
     assert_eq!(point.unwrap_err(), "peculiar");
@@ -269,6 +277,7 @@ fn slack_rescaling_forwards_what_losses_do_not_change() {
     let [psi, parts, truth] = vectors(&problem);
     assert_eq!((psi, parts, truth.len()), (vec![(1, 6.0)], vec![(10, -2.0), (11, 2.0)], 0));
     assert!(problem.second_objective(&W).is_none() && problem.abilities().batched.is_none());
+    assert!(problem.abilities().at_lambda.is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }
 

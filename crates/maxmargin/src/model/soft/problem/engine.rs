@@ -5,7 +5,9 @@ use crate::inference::topology::argmax;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
-use crate::problem::{Abilities, CheckPoints, Parts, Problem, SecondObjective, Target, Truths};
+use crate::problem::{
+    Abilities, AtLambda, Blocks, CheckPoints, Parts, Problem, SecondObjective, Target, Truths,
+};
 
 impl Problem for SoftGraph {
     type Output = u32;
@@ -61,6 +63,7 @@ impl Problem for SoftGraph {
             truths: Some(self),
             points: Some(self),
             second_objective: Some(self),
+            at_lambda: Some(self),
             total_weight: Some(self.total_weight),
             has_signed_losses: true,
             is_trusted: true,
@@ -79,10 +82,11 @@ impl SoftGraph {
     ) {
         let (block, entries) = (&self.layout.blocks[i], parts.entries());
         self.scatter_terms(i, scale, parts, sink);
+        let feature = self.scale(block);
         for side in &self.layout.sides[block.sides.clone()] {
             for &(state, mass) in entries {
                 let at = self.layout.dim + side.message_of(state as usize);
-                sink.add(at, scale * side.sign * self.scale * mass);
+                sink.add(at, scale * side.sign * feature * mass);
             }
         }
         if self.smoothing > 0.0 {
@@ -96,9 +100,9 @@ impl Parts for SoftGraph {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut SoftWorkspace) {
         let (block, scores) = (&self.layout.blocks[i], &mut workspace.scores);
         self.features(block, w, scores);
-        let messages = &w[self.layout.dim..];
+        let (messages, feature) = (&w[self.layout.dim..], self.scale(block));
         for side in &self.layout.sides[block.sides.clone()] {
-            let factor = side.sign * self.scale;
+            let factor = side.sign * feature;
             for (state, score) in scores.iter_mut().enumerate() {
                 *score += factor * messages[side.message_of(state)];
             }
@@ -134,7 +138,7 @@ impl Parts for SoftGraph {
             for &(state, mass) in entries {
                 marginals[side.message_of(state as usize) - side.message] += mass;
             }
-            sum += self.scale * self.scale * marginals.iter().map(|m| m * m).sum::<f64>();
+            sum += self.scale(block).powi(2) * marginals.iter().map(|m| m * m).sum::<f64>();
         }
         if self.smoothing > 0.0 {
             sum += self.smooth_scale(block).powi(2) * parts.norm_sq();
@@ -157,6 +161,13 @@ impl SecondObjective for SoftGraph {
     /// The hard objective g(w, δ).
     fn second_objective(&self, w: &[f64]) -> f64 {
         self.hard_objective(w)
+    }
+}
+
+impl AtLambda for SoftGraph {
+    /// The same problem at another λ. The messages of an example stay equally expensive.
+    fn at_lambda(&self, lambda: f64) -> Box<dyn Blocks> {
+        Box::new(self.clone().with_lambda(lambda))
     }
 }
 

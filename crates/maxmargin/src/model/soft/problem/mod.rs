@@ -3,6 +3,7 @@
 mod engine;
 
 use super::layout::{Block, Layout, Term};
+use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::model::LabelledRows;
@@ -10,6 +11,7 @@ use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
 use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
 use crate::problem::sparse::{Sink, SparseVec};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a soft problem is refused.
@@ -96,12 +98,12 @@ pub enum SoftError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct SoftGraph {
-    pub(super) layout: Layout,
-    lambda: f64,
-    rho: f64,
+    /// Shared by all problems that differ in λ or ρ alone.
+    pub(super) layout: Arc<Layout>,
+    penalty: Penalty,
     smoothing: f64,
-    /// √(λ/ρ), the value of a message coordinate of the features.
-    scale: f64,
+    /// The value of a message coordinate of the features, for each example.
+    scales: Vec<f64>,
     /// Multipliers, one per message.
     offsets: Vec<f64>,
     total_weight: f64,
@@ -140,24 +142,38 @@ impl SoftGraph {
     fn new(layout: Layout, lambda: f64, rho: f64) -> Result<Self, SoftError> {
         positive("lambda", lambda)?;
         positive("rho", rho)?;
-        Ok(Self {
-            lambda,
-            rho,
-            smoothing: 0.0,
-            scale: (lambda / rho).sqrt(),
-            offsets: vec![0.0; layout.messages],
-            total_weight: layout.weights.iter().sum(),
-            layout,
-        })
+        let offsets = vec![0.0; layout.messages];
+        let total_weight = layout.weights.iter().sum();
+        let penalty = Penalty { lambda, rho, scale: RhoScale::default() };
+        let (layout, scales) = (Arc::new(layout), Vec::new());
+        let problem = Self { layout, penalty, smoothing: 0.0, scales, offsets, total_weight };
+        Ok(problem.with_penalty(penalty))
+    }
+
+    /// The same problem with other prices of messages.
+    fn with_penalty(mut self, penalty: Penalty) -> Self {
+        let examples = 0..self.layout.weights.len();
+        self.scales = examples.map(|m| penalty.feature(self.share(m))).collect();
+        self.penalty = penalty;
+        self
+    }
+
+    /// The share of an example in the weights of all.
+    fn share(&self, example: usize) -> f64 {
+        self.layout.weights[example] / self.total_weight
+    }
+
+    /// The value of a message coordinate of the features of a block.
+    #[inline]
+    fn scale(&self, block: &Block) -> f64 {
+        self.scales[block.example as usize]
     }
 
     /// Creates the soft problem of factor graphs. It must be trained at this `lambda`.
     ///
-    /// No `rho` suits all problems. A large ρ makes messages expensive, and the optimum is far from that
-    /// of the hard problem. With a small ρ the optimum is close, but training is slow. The penalty
-    /// ρ/2·‖δ‖² is a sum over the messages of all examples, while the rest of the objective is a mean
-    /// over examples. So with M examples, a ρ of the order of 1/M makes the messages of one example
-    /// equally expensive for any M. The paper's default ρ = 1 is far too soft for 1,500 examples.
+    /// A large ρ makes messages expensive, and the optimum is far from that of the hard problem. With a small ρ the
+    /// optimum is close, but training is slow. The penalty is a mean over examples, as the rest of the objective
+    /// is; [`with_rho_scale`](Self::with_rho_scale) makes it a sum.
     ///
     /// # Errors
     /// If graphs do not fit the shape, or if `lambda` or `rho` is not positive and finite.
@@ -205,15 +221,34 @@ impl SoftGraph {
         Self::new(Layout::of_labels(shape, data, costs)?, lambda, rho)
     }
 
+    fn with_lambda(self, lambda: f64) -> Self {
+        let penalty = Penalty { lambda, ..self.penalty };
+        self.with_penalty(penalty)
+    }
+
     /// The same problem with another ρ. Dual points stay valid.
     ///
     /// # Errors
     /// If ρ is not positive and finite.
-    pub fn with_rho(mut self, rho: f64) -> Result<Self, SoftError> {
+    pub fn with_rho(self, rho: f64) -> Result<Self, SoftError> {
         positive("rho", rho)?;
-        self.rho = rho;
-        self.scale = (self.lambda / rho).sqrt();
-        Ok(self)
+        let penalty = Penalty { rho, ..self.penalty };
+        Ok(self.with_penalty(penalty))
+    }
+
+    /// The same problem with the penalty inside the mean over examples or beside it. Dual points stay valid.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin::model::soft::RhoScale;
+    ///
+    /// let soft = soft_pictures(0.1).with_rho_scale(RhoScale::Sum);
+    /// assert_eq!((soft.rho(), soft.rho_scale()), (1.0, RhoScale::Sum));
+    /// ```
+    #[must_use]
+    pub fn with_rho_scale(self, scale: RhoScale) -> Self {
+        let penalty = Penalty { scale, ..self.penalty };
+        self.with_penalty(penalty)
     }
 
     /// Smooths every maximum: max_y θ(y) becomes max_μ ⟨θ, μ⟩ − `smoothing`/2·‖μ − e(truth)‖² over the
@@ -244,12 +279,17 @@ impl SoftGraph {
 
     /// The λ at which the problem must be trained.
     pub fn lambda(&self) -> f64 {
-        self.lambda
+        self.penalty.lambda
     }
 
     /// The parameter ρ. The larger it is, the softer the constraints are.
     pub fn rho(&self) -> f64 {
-        self.rho
+        self.penalty.rho
+    }
+
+    /// Whether the penalty is inside the mean over examples or beside it.
+    pub fn rho_scale(&self) -> RhoScale {
+        self.penalty.scale
     }
 
     /// The weights of the graph, without the messages.
@@ -265,8 +305,13 @@ impl SoftGraph {
     /// # Panics
     /// If there are too few weights.
     pub fn messages(&self, weights: &[f64]) -> Vec<f64> {
-        let own = weights[self.layout.dim..].iter().zip(&self.offsets);
-        own.map(|(v, offset)| self.scale * v + offset).collect()
+        let (own, mut messages) = (&weights[self.layout.dim..], self.offsets.clone());
+        for (m, scale) in self.scales.iter().enumerate() {
+            for at in self.layout.messages_of(m) {
+                messages[at] += scale * own[at];
+            }
+        }
+        messages
     }
 
     /// The disagreement of variables and factors: the largest |μ_c(y_i) − μ_i(y_i)|, and the root of the
@@ -276,16 +321,14 @@ impl SoftGraph {
     /// If there are too few weights.
     pub fn violation(&self, weights: &[f64]) -> (f64, f64) {
         let (mut most, mut sum) = (0.0f64, 0.0);
-        for block in &self.layout.blocks {
-            let share = self.layout.weights[block.example as usize] / self.total_weight;
-            let sides = &self.layout.sides[block.sides.clone()];
-            for side in sides.iter().filter(|side| side.sign < 0.0) {
-                for at in side.message..side.message + side.states as usize {
-                    // δ − offset = share·(μ_c − μ_i)/ρ
-                    let apart = self.scale * weights[self.layout.dim + at] * self.rho / share;
-                    most = most.max(apart.abs());
-                    sum += apart * apart;
-                }
+        for (m, scale) in self.scales.iter().enumerate() {
+            // δ − offset = share·(μ_c − μ_i)/ρ_m
+            let share = self.share(m);
+            let factor = scale * self.penalty.price(share) / share;
+            for at in self.layout.messages_of(m) {
+                let apart = factor * weights[self.layout.dim + at];
+                most = most.max(apart.abs());
+                sum += apart * apart;
             }
         }
         (most, (sum / self.layout.messages.max(1) as f64).sqrt())
@@ -308,10 +351,10 @@ impl SoftGraph {
         for block in &self.layout.blocks {
             self.theta(block, w, messages, &mut scores);
             let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let share = self.layout.weights[block.example as usize] / self.total_weight;
+            let share = self.share(block.example as usize);
             sum += share * (best - scores[block.truth as usize]);
         }
-        0.5 * self.lambda * norm + sum
+        0.5 * self.penalty.lambda * norm + sum
     }
 
     /// θ(y) of a block with losses and messages.
@@ -399,8 +442,8 @@ impl SoftGraph {
 
     /// The value of the coordinate that smoothing adds to the features of each state of a block.
     fn smooth_scale(&self, block: &Block) -> f64 {
-        let share = self.layout.weights[block.example as usize] / self.total_weight;
-        (self.smoothing * self.lambda / share).sqrt()
+        let share = self.share(block.example as usize);
+        (self.smoothing * self.penalty.lambda / share).sqrt()
     }
 
     fn smooth_start(&self) -> usize {
