@@ -35,6 +35,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         How states are found in training.
     loss : {"normalised", "hamming"}, default="normalised"
         Costs of wrong states, divided by the number of variables, or not.
+    ties : dict of str to {"agree", "differ", "diagonal", "free"}, optional
+        Templates whose joint states share weights, one per attribute: those in which all variables have
+        the same state, or not all of them, or attribute ``k`` in joint state ``k`` only.
     training, rho, rho_scale, rho_schedule, multipliers, smooth
         As in :class:`MultilabelSVM`.
 
@@ -86,6 +89,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         cache: str | None = None,
         inference: str = "auto",
         loss: str = "normalised",
+        ties: Mapping[str, str] | None = None,
         training: str | None = None,
         rho: float | None = None,
         rho_scale: str | None = None,
@@ -141,11 +145,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
             raise ValueError("there are no graphs")
         weights, whole = total(sample_weight, len(X))
         data = native.GraphData(graph_lines(X, y, weights))
-        templates = [{"states": s, "attributes": a} for s, a in data.shape()]
+        ties = [(str(name), str(tie)) for name, tie in (self.ties or {}).items()]
         hard = hard_training(self)
         spec = {
             "kind": "factor-graph",
-            "shape": {"templates": templates},
+            "shape": json.loads(data.shape(ties)),
             "loss": {"normalised": self.loss == "normalised"},
             **hard.fields,
         }
@@ -162,6 +166,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
         self.inference = meta["spec"]["inference"]
+        templates = zip(model.labels().list(), meta["spec"]["shape"]["templates"], strict=True)
+        ties = {name: template["tie"] for name, template in templates if "tie" in template}
+        self.ties = ties or None
         restore_training(self, meta["spec"])
 
     def _set_weights(self) -> None:

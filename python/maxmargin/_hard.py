@@ -42,9 +42,8 @@ def hard_training(estimator: Any) -> HardTraining:
             )
         fields["inference"] = "lp" if estimator.inference == "auto" else estimator.inference
         return HardTraining(fields)
-    for option in ("bounds", "kernel"):
-        if getattr(estimator, option, None) is not None:
-            raise ValueError(f"{option} does not go with training={name!r}; leave it out")
+    if getattr(estimator, "kernel", None) is not None:
+        raise ValueError(f"kernel does not go with training={name!r}; leave it out")
     rhos = [float(rho) for rho in estimator.rho_schedule or ()]
     rho = rhos[0] if rhos else float(1.0 if estimator.rho is None else estimator.rho)
     soft: dict[str, Any] = {

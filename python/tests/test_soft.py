@@ -132,6 +132,10 @@ def test_exact_training_is_refused_where_decoding_is_not(graphs, sets):
     ("options", "parameters"),
     [
         ("--training soft --rho 0.1", {"training": "soft", "rho": 0.1}),
+        (
+            "--training soft --rho 0.1 --rho-scale sum",
+            {"training": "soft", "rho": 0.1, "rho_scale": "sum"},
+        ),
         ("--training soft --rho-schedule 1,0.1", {"training": "soft", "rho_schedule": [1, 0.1]}),
         ("--training soft --multipliers 3", {"training": "soft", "multipliers": 3}),
         ("--training soft --smooth 0.1", {"training": "soft", "smooth": 0.1}),
@@ -184,7 +188,8 @@ def test_the_command_line_finds_the_same(graphs, sets, tmp_path, options, parame
         ({"training": "soft", "rho_schedule": []}, "positive"),
         ({"training": "soft", "rho_schedule": [1.0], "rho": 1.0}, "do not go together"),
         ({"training": "soft", "rho_schedule": [1.0], "multipliers": 2}, "do not go together"),
-        ({"training": "soft", "bounds": (0, None)}, "bounds does not go with"),
+        ({"rho_scale": "sum"}, "rho_scale has no meaning without training='soft'"),
+        ({"training": "soft", "rho_scale": "mean"}, "known are"),
         ({"training": "lp", "inference": "enumerate"}, "inference='lp'"),
     ],
 )
@@ -192,6 +197,46 @@ def test_wrong_combinations_are_refused(graphs, sets, parameters, message):
     for model, X, y in both(graphs, sets, **parameters):
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
+
+
+def test_the_penalty_is_inside_the_mean_by_default(graphs, sets):
+    for number in range(2):
+        soft = [
+            list(both(graphs, sets, lam=0.1, training="soft", tol=1e-6, **way))[number]
+            for way in ({"rho": 1.2}, {"rho": 1.2 / len(graphs[0]), "rho_scale": "sum"})
+        ]
+        (inside, X, y), (beside, _, _) = soft
+        if number == 1:
+            beside.set_params(rho=1.2 / len(y))
+        inside.fit(X, y), beside.fit(X, y)
+        assert inside.soft_["rho_scale"] == "example" and beside.soft_["rho_scale"] == "sum"
+        a, b = inside.certificate_, beside.certificate_
+        assert max(a.dual, b.dual) <= min(a.primal, b.primal) + 1e-9
+
+
+def test_lam_is_chosen_for_soft_training_and_bounds_hold(graphs, sets):
+    for model, X, y in both(graphs, sets, lam="auto", training="soft", random_state=1):
+        model.fit(X, y)
+        assert model.verify(X, y) == []
+    for model, X, y in both(graphs, sets, lam=0.1, training="soft", bounds=(0, None)):
+        model.fit(X, y)
+        assert np.all(model.coef_ >= 0) and model.verify(X, y) == []
+
+
+def test_joint_states_share_weights(graphs, tmp_path):
+    X, y = graphs
+    model = FactorGraphSVM(lam=0.1, ties={"pair": "differ"}, training="soft", tol=1e-4).fit(X, y)
+    assert model.weights_["pair"].shape == (1,) and model.weights_["own"].shape == (2, 2)
+    assert model.verify(X, y) == []
+    exact = FactorGraphSVM(lam=0.1, ties={"pair": "differ"}, tol=1e-4).fit(X, y)
+    assert exact.verify(X, y) == []
+    assert exact.certificate_.dual <= model.soft_["hard_objective"] + 1e-9
+    model.save(tmp_path / "model")
+    assert maxmargin.load(tmp_path / "model").ties == {"pair": "differ"}
+    with pytest.raises(ValueError, match="no template"):
+        FactorGraphSVM(ties={"edge": "differ"}).fit(X, y)
+    with pytest.raises(ValueError, match="unknown tie"):
+        FactorGraphSVM(ties={"pair": "same"}).fit(X, y)
 
 
 def test_what_soft_training_cannot_do_says_so(sets):

@@ -115,7 +115,8 @@ pub use error_counts::{ErrorCounts, Nouns, Wrong};
 pub use examples::Examples;
 pub use factor_graph::{
     FactorGraphDataset, FactorGraphEvalData, FactorGraphNames, FactorGraphReader, RawFactor,
-    RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with, write_factor_graph,
+    RawFactorGraph, RawVariable, TieError, read_factor_graphs, read_factor_graphs_with,
+    write_factor_graph,
 };
 pub use fingerprint::{Fingerprint, FingerprintError, Fingerprinter};
 pub use format::{Format, UnknownFormat};

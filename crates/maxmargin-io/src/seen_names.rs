@@ -220,7 +220,8 @@ impl PottsSpec {
     /// use maxmargin_io::PottsSpec;
     ///
     /// let (shape, loss, inference) = (PottsShape::new(2, 3, 2), NodeLoss::default(), PottsInference::Auto);
-    /// let spec = PottsSpec { shape, loss, inference, widths: Some(vec![Some(0.1), None]) };
+    /// let (widths, training) = (Some(vec![Some(0.1), None]), Default::default());
+    /// let spec = PottsSpec { shape, loss, inference, widths, training };
     /// let (labels, attributes) = spec.names().unwrap();
     /// assert_eq!(labels.name(1), "foreground");
     /// let names = ["f1", "f2", "bias", "boundary at 0.1", "boundary"];

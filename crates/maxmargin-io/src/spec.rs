@@ -246,7 +246,7 @@ impl Spec {
             Self::Multiclass(spec) => spec.scoring_shape().dim(),
             Self::Multilabel(spec) => spec.scoring_shape().dim() + spec.training.messages(),
             Self::FactorGraph(spec) => spec.shape.dim() + spec.training.messages(),
-            Self::Potts(spec) => spec.shape.dim(),
+            Self::Potts(spec) => spec.shape.dim() + spec.training.messages(),
             Self::Tree(spec) => spec.shape.dim(),
             Self::Matching(spec) => spec.shape.dim(),
         }
@@ -288,7 +288,8 @@ impl Spec {
     ///
     /// let bounds_weights = |shape| {
     ///     let (loss, inference, widths) = (NodeLoss::default(), PottsInference::Auto, None);
-    ///     Spec::from(PottsSpec { shape, loss, inference, widths }).bounds_weights()
+    ///     let training = Default::default();
+    ///     Spec::from(PottsSpec { shape, loss, inference, widths, training }).bounds_weights()
     /// };
     /// assert!(bounds_weights(PottsShape::new(2, 3, 1)));
     /// assert!(!bounds_weights(PottsShape::new(2, 3, 1).free()));

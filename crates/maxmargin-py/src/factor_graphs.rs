@@ -1,7 +1,7 @@
 //! Factor graphs on their way into a model.
 
 use crate::error::value_error;
-use maxmargin::model::factor_graph::Graphs;
+use maxmargin::model::factor_graph::{Graphs, Tie};
 use maxmargin_io::{
     FactorGraphNames, FactorGraphReader, Fingerprint, LabelRule, Lines, read_factor_graphs,
     read_factor_graphs_with,
@@ -60,9 +60,13 @@ impl FactorGraphData {
         self.data.len()
     }
 
-    /// Number of states of the variables, and number of attributes, of each template.
-    fn shape(&self) -> Vec<(Vec<usize>, usize)> {
-        let templates = self.names.shape().templates;
-        templates.into_iter().map(|template| (template.states, template.attributes)).collect()
+    /// The shape of the weights in JSON, with joint states that share weights in the templates that are named.
+    fn shape(&self, ties: Vec<(String, String)>) -> PyResult<String> {
+        let tie = |(template, name): (String, String)| {
+            Ok((template, name.parse::<Tie>().map_err(value_error)?))
+        };
+        let ties = ties.into_iter().map(tie).collect::<PyResult<Vec<_>>>()?;
+        let shape = self.names.tied_shape(&ties).map_err(value_error)?;
+        serde_json::to_string(&shape).map_err(value_error)
     }
 }

@@ -5,6 +5,7 @@ use super::{KernelArgs, SoftArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use maxmargin::inference::Inference;
+use maxmargin::model::factor_graph::Tie;
 use maxmargin::model::potts::PottsInference;
 use maxmargin_io::Rescaling;
 use std::path::PathBuf;
@@ -49,6 +50,9 @@ pub struct ModelArgs {
     /// Cost of missing a label, 1 unless given; may be repeated
     #[arg(long, value_name = "LABEL=COST", value_parser = label_weight)]
     pub(crate) label_weight: Vec<(String, f64)>,
+    /// Joint states of a factor-graph template that share a weight: agree, differ, diagonal or free; may be repeated
+    #[arg(long, value_name = "TEMPLATE=NAME", value_parser = tie)]
+    pub(crate) tie: Vec<(String, Tie)>,
     /// Costs of confusions, for multiclass models: lines `TRUTH PREDICTED COST`; all others cost 1
     #[arg(long, value_name = "FILE")]
     pub(crate) costs: Option<PathBuf>,
@@ -178,6 +182,12 @@ fn label_weight(text: &str) -> Result<(String, f64), String> {
         return Err(format!("the cost is {cost}; a finite number ≥ 0 is needed"));
     }
     Ok((label.to_owned(), number))
+}
+
+fn tie(text: &str) -> Result<(String, Tie), String> {
+    let (template, name) = text.rsplit_once('=').ok_or("expected TEMPLATE=NAME")?;
+    let tie = name.parse::<Tie>().map_err(|error| error.to_string())?;
+    Ok((template.to_owned(), tie))
 }
 
 #[cfg(test)]

@@ -39,6 +39,12 @@ pub(super) fn in_words(c: &Certificate, own: &SoftSpec) -> String {
          so these are within {:.3e} of the optimum ({share:.2} % of the objective).\n\
          The hard objective, over the LP relaxation, is at most {:.6}. Variables and factors disagree \
          by {:.3e} at most ({:.3e} in the mean of squares).\n",
-        own.rho_in_words(), c.primal, c.dual, c.gap, own.hard_objective, own.violation.0, own.violation.1
+        own.rho_in_words(),
+        c.primal,
+        c.dual,
+        c.gap,
+        own.hard_objective,
+        own.violation.0,
+        own.violation.1
     )
 }

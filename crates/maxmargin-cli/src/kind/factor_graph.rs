@@ -12,7 +12,7 @@ use super::{
 };
 use crate::args::{Loss, ModelArgs, PredictArgs};
 use anyhow::{Context as _, Result, bail};
-use maxmargin::model::factor_graph::{FactorGraph, Labelling, StateLoss};
+use maxmargin::model::factor_graph::{FactorGraph, Labelling, StateLoss, Tie};
 use maxmargin::{Problem as _, ProblemExt as _};
 use maxmargin_io::{
     ErrorCounts, Examples, FactorGraphEvalData, FactorGraphNames, FactorGraphSpec, Format,
@@ -23,8 +23,8 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) const KNOWN: [&str; 6] =
-    ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling"];
+pub(super) const KNOWN: [&str; 7] =
+    ["--inference", "--loss", "--lower", "--upper", "--training", "--rescaling", "--tie"];
 
 pub(super) fn training(
     source: &Source,
@@ -34,7 +34,7 @@ pub(super) fn training(
     check(args, "factor-graph", &KNOWN)?;
     refuse_format(format, format == Some(Format::FactorGraph), "factor-graph")?;
     let data = read_factor_graphs(source.open_factor_graphs()?)?;
-    let shape = data.names.shape();
+    let shape = data.names.tied_shape(&args.tie)?;
     if shape.dim() == 0 {
         bail!("{source}: no factor has an attribute; there is nothing to learn");
     }
@@ -131,11 +131,16 @@ impl Kind for FactorGraphSpec {
         let mut first = 0;
         let mut labels = Vec::new();
         for (t, (name, template)) in model.labels.iter().zip(&self.shape.templates).enumerate() {
-            let joint = template.joint_states();
+            let is_free = template.tie == Tie::Free;
+            let joint = if is_free { template.joint_states() } else { 1 };
             let own = model.weights[self.shape.block(t)].iter().copied().enumerate().collect();
             let named = largest(own, top).into_iter().map(|(at, weight)| {
                 let attribute = model.attributes.name(first + (at / joint) as u32);
-                (format!("{attribute} at {:?}", states(&template.states, at % joint)), weight)
+                let place = match template.tie {
+                    Tie::Free => format!("{:?}", states(&template.states, at % joint)),
+                    tie => tie.to_string(),
+                };
+                (format!("{attribute} at {place}"), weight)
             });
             labels.push((name.to_owned(), named.collect()));
             first += template.attributes as u32;

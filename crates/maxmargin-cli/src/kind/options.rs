@@ -16,6 +16,7 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (!args.label_weight.is_empty(), "--label-weight"),
         (!args.lower.is_empty(), "--lower"),
         (!args.upper.is_empty(), "--upper"),
+        (!args.tie.is_empty(), "--tie"),
         (args.costs.is_some(), "--costs"),
         (args.positive.is_some(), "--positive"),
         (args.bias.is_some(), "--bias"),
@@ -33,7 +34,9 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
     ] {
         if given && !known.contains(&option) {
             if option == "--training" {
-                bail!("--training and its options are for --model multilabel and factor-graph");
+                bail!(
+                    "--training and its options are for --model multilabel, factor-graph and graph"
+                );
             }
             if option == "--kernel" {
                 bail!("--model {model} has no kernels; chain, multiclass and multilabel have them");

@@ -5,12 +5,13 @@ mod draw;
 use super::json_lines::write_json;
 use super::options::check;
 use super::rows::refuse_sequence_options;
+use super::soft;
 use super::tested::{Look, Tested};
 use super::{
     Kind, Labelled, LargestWeights, Measures, Vocabulary, features_from_elsewhere, largest,
     of_kind, refuse_format,
 };
-use crate::args::{Loss, ModelArgs, PredictArgs};
+use crate::args::{Loss, ModelArgs, PredictArgs, TrainingName};
 use anyhow::{Context as _, Result, bail};
 use maxmargin::evaluate::Segmentation;
 use maxmargin::model::potts::{NodeLabels, NodeLoss, PottsInference, PottsShape};
@@ -23,8 +24,8 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) const KNOWN: [&str; 6] =
-    ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs"];
+pub(super) const KNOWN: [&str; 7] =
+    ["--graph-inference", "--loss", "--lower", "--upper", "--widths", "--free-pairs", "--training"];
 
 fn features(widths: &[Option<f64>]) -> SuperpixelFeatures {
     let widths = widths.iter().map(|width| width.unwrap_or(f64::INFINITY)).collect();
@@ -55,7 +56,14 @@ pub(super) fn training(data: &str, format: Option<Format>, args: &ModelArgs) -> 
     };
     let inference = args.graph_inference.unwrap_or_default();
     inference.resolve(&shape).map_err(|why| anyhow::anyhow!("--graph-inference: {why}"))?;
-    let spec = PottsSpec { shape, loss, inference, widths: Some(widths) };
+    let (training, _) = soft::training(args)?;
+    if matches!(args.soft.training, Some(TrainingName::Exact | TrainingName::Lp)) {
+        bail!(
+            "--training of labelled graphs is soft, or with the decoder that --graph-inference names\n\
+             hint: --graph-inference lp trains over linear programs, and max-flow is exact"
+        );
+    }
+    let spec = PottsSpec { shape, loss, inference, widths: Some(widths), training };
     let (labels, attributes) = spec.names().unwrap_or_default();
     let origin = Origin {
         labels,

@@ -39,8 +39,6 @@ pub(super) fn training(args: &ModelArgs) -> Result<(FactorTraining, Inference)> 
         }
     };
     for (given, option) in [
-        (!args.lower.is_empty(), "--lower"),
-        (!args.upper.is_empty(), "--upper"),
         (args.kernel.is_given(), "--kernel"),
         (args.rescaling == Rescaling::Slack, "--rescaling slack"),
     ] {

@@ -48,7 +48,7 @@ const GRAPHS: &str = concat!(
 );
 
 /// Three images of a few superpixels.
-const REGIONS: &str = "\
+pub(crate) const REGIONS: &str = "\
 G cow train 2 6 3 2
 N 4 4 1 .5
 N 4 3 .8 .1

@@ -1,6 +1,8 @@
 //! Training of multi-label models and factor graphs where decoding is hard.
 
 use crate::common::{Desk, GRAPHS, SETS, examples};
+use crate::kinds::REGIONS;
+use maxmargin::model::soft::RhoScale;
 use maxmargin_io::{Model, SoftSpec};
 
 /// So that no choice is left to the clock.
@@ -54,13 +56,18 @@ fn options_without_meaning_are_refused() {
          train sets.svm --training exact --inference lp
          train sets.svm --training lp --smooth 1
          train sets.svm --training dlpw
-         train sets.svm --training soft --lower 0
+         train sets.svm --rho-scale sum
+         train sets.svm --training soft --rho-scale mean
          train sets.svm --training soft --kernel rbf
          train sets.svm --training soft --rescaling slack
-         train sets.svm --training soft --lambda auto
          train sets.svm --training soft --multipliers 3 --checkpoint c.ckpt
          train pets.crf --training soft
-         path sets.svm --training soft"
+         path sets.svm --training soft
+         path sets.svm --training soft --grid cold --path-file p.path
+         train graphs.jsonl --tie edge=same
+         train graphs.jsonl --tie edges=differ
+         train graphs.jsonl --tie pixel=diagonal
+         train sets.svm --tie edge=differ"
     ));
 }
 
@@ -69,7 +76,6 @@ fn options_without_meaning_are_refused() {
 #[test]
 fn soft_training_leads_to_the_relaxation() {
     let desk = desk();
-    // The same weights for all: soft training would have constants besides.
     for (data, bias) in [("sets.svm", "--bias 0"), ("graphs.jsonl", "")] {
         let train = format!("train {data} -q --lambda 0.1 --max-passes 300 {bias} {BY_NAME}");
         desk.run(&format!("{train} --training lp --tolerance 1e-6 -o lp.model")).ok();
@@ -120,6 +126,82 @@ fn every_verb_knows_soft_training() {
     assert_eq!((&json["n"], &json["soft"]["rho"]), (&5.into(), &1.0.into()));
     // Three labels and pairs, in five rows: two messages at each end of a pair.
     assert_eq!(json["soft"]["messages"], 5 * 3 * 2 * 2);
+}
+
+/// A penalty inside the mean is that of the sum divided by the number of examples, if these count the same.
+#[test]
+fn rho_has_two_scales() {
+    let desk = desk();
+    let train = format!("train sets.svm -q --training soft --lambda 0.05 {BY_NAME}");
+    desk.run(&format!("{train} --rho 1 -o inside.model")).ok();
+    desk.run(&format!("{train} --rho 0.2 --rho-scale sum -o beside.model")).ok();
+    let (inside, beside) = (desk.model("inside.model"), desk.model("beside.model"));
+    assert_eq!(inside.weights, beside.weights); // five rows
+    assert_eq!(soft(&beside).rho_in_words(), "rho 0.2 (sum)");
+    for name in ["inside", "beside"] {
+        desk.run(&format!("verify {name}.model sets.svm")).ok();
+    }
+    // A model from before there was a choice has the sum.
+    let mut old = serde_json::to_value(&beside.meta.spec).unwrap();
+    old["training"]["soft"].as_object_mut().unwrap().remove("rho_scale").unwrap();
+    let old: maxmargin_io::Spec = serde_json::from_value(old).unwrap();
+    let multipliers = Vec::new();
+    assert_eq!(old.soft(), Some(&SoftSpec { multipliers, ..soft(&beside).clone() }));
+}
+
+/// The problem is made for one lambda, and made anew for others.
+#[test]
+fn lambda_is_chosen_and_a_grid_is_trained() {
+    let desk = desk();
+    let data = SETS.repeat(4);
+    desk.write("many.svm", data);
+    desk.run("train many.svm -q --training soft --lambda auto -o auto.model").ok();
+    desk.run("verify auto.model many.svm").ok();
+    let grid =
+        "path many.svm -q --training soft --grid warm-primal --lambda-min 0.1 --lambda-max 1";
+    desk.run(&format!("{grid} --epsilon 0.01 --validation sets.svm -o grid.model")).ok();
+    let model = desk.model("grid.model");
+    assert_eq!(soft(&model).lambda, model.meta.certificate.lambda);
+    assert!(model.meta.certificate.gap <= 0.01);
+    desk.run("verify grid.model many.svm").ok();
+}
+
+#[test]
+fn bounds_and_shared_weights_go_with_soft_training() {
+    let desk = desk();
+    let train = format!("train graphs.jsonl -q --training soft --lambda 0.05 {BY_NAME}");
+    desk.run(&format!("{train} --lower template.1=0 -o bounded.model")).ok();
+    desk.run("verify bounded.model graphs.jsonl").ok();
+    let free = desk.run(&format!("{train} --json")).ok().json();
+    let tied = desk.run(&format!("{train} --tie edge=differ --json -o tied.model")).ok().json();
+    // The four joint states of an edge have one weight.
+    assert_eq!(free["d"].as_u64().unwrap() - tied["d"].as_u64().unwrap(), 3);
+    for verb in ["verify", "predict", "evaluate"] {
+        desk.run(&format!("{verb} tied.model graphs.jsonl")).ok();
+    }
+    assert!(desk.run("dump tied.model").ok().stdout.contains("edge:bias at differ"));
+    let exact = desk
+        .run(&format!("train graphs.jsonl -q --tie edge=differ --lambda 0.05 {BY_NAME} --json"));
+    let hard = tied["soft"]["hard_objective"].as_f64().unwrap();
+    assert!(exact.ok().json()["dual"].as_f64().unwrap() <= hard + 1e-9);
+}
+
+#[test]
+fn labelled_graphs_are_trained_softly() {
+    let desk = desk();
+    desk.write("images.txt", REGIONS);
+    let train = format!("train images.txt --format superpixels -q --json --lambda 0.01 {BY_NAME}");
+    let exact = desk.run(&format!("{train} --tolerance 1e-6")).ok().json();
+    let soft = desk.run(&format!("{train} --training soft --rho 0.01 --tolerance 1e-4 -o s.model"));
+    let hard = soft.ok().json()["soft"]["hard_objective"].as_f64().unwrap();
+    // Two labels that attract each other: the relaxation is exact.
+    let (dual, primal) = (exact["dual"].as_f64().unwrap(), exact["primal"].as_f64().unwrap());
+    assert!(hard >= dual - 1e-9 && hard <= 1.1 * primal, "{hard} against {primal}");
+    for verb in ["verify", "predict", "evaluate"] {
+        desk.run(&format!("{verb} s.model images.txt --format superpixels")).ok();
+    }
+    let refused = desk.run(&format!("{train} --training lp"));
+    assert!(refused.stderr.contains("--graph-inference lp"), "{}", refused.stderr);
 }
 
 /// Orders and directions can be compared on soft problems too, which are made anew for each lambda.
@@ -211,6 +293,7 @@ fn tampering_is_noticed() {
         ("the largest violation is claimed", change(&|soft| soft.violation.0 = 0.0)),
         ("the lambda of the soft problem", change(&|soft| soft.lambda *= 2.0)),
         ("does NOT hold", change(&|soft| soft.rho *= 2.0)),
+        ("does NOT hold", change(&|soft| soft.rho_scale = RhoScale::Sum)),
         ("does NOT hold", change(&|soft| soft.multipliers[0] += 0.1)),
         ("multipliers are given", change(&|soft| soft.multipliers.truncate(1))),
         ("rho or smoothing", change(&|soft| soft.rho = -1.0)),

@@ -6,7 +6,8 @@ use crate::error::{DataError, quote};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::mapping::LabelRule;
 use crate::names::Names;
-use maxmargin::model::factor_graph::{GraphShape, Graphs, Template};
+use maxmargin::model::factor_graph::{GraphShape, Graphs, Template, Tie};
+use thiserror::Error;
 
 /// The names of templates and of their attributes, and the states of their variables.
 ///
@@ -30,8 +31,46 @@ impl FactorGraphNames {
         let template = |(states, attributes): (&Vec<usize>, &Names)| Template {
             states: states.clone(),
             attributes: attributes.len(),
+            tie: Tie::Free,
         };
         GraphShape { templates: self.states.iter().zip(&self.attributes).map(template).collect() }
+    }
+
+    /// The shape of the weights, with joint states that share weights in some templates.
+    ///
+    /// ```
+    /// use maxmargin::model::factor_graph::Tie;
+    /// use maxmargin_io::{FactorGraphReader, Lines, read_factor_graphs};
+    ///
+    /// let text = r#"{"variables": [{"states": 2, "truth": 1}],
+    ///  "factors": [{"template": "own", "variables": [0], "attributes": {"0": 0.2, "1": 0.8}}]}"#;
+    /// let text = text.replace('\n', "");
+    /// let lines = Lines::from_reader("example", std::io::Cursor::new(text.into_bytes()))?;
+    /// let names = read_factor_graphs(FactorGraphReader::new(lines))?.names;
+    /// assert_eq!(names.tied_shape(&[("own".to_owned(), Tie::Diagonal)])?.dim(), 2);
+    /// assert!(names.tied_shape(&[("other".to_owned(), Tie::Differ)]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A template that does not exist, and a diagonal one whose attributes are not the numbers of joint states, from 0 on
+    /// and in this order.
+    pub fn tied_shape(&self, ties: &[(String, Tie)]) -> Result<GraphShape, TieError> {
+        let mut shape = self.shape();
+        for (name, tie) in ties {
+            let Some(at) = self.templates.get(name) else {
+                let known = self.templates.iter().collect::<Vec<_>>().join(", ");
+                return Err(TieError::Unknown { template: name.clone(), known });
+            };
+            let mut numbered = self.attributes[at as usize].iter().enumerate();
+            let wrong = numbered.find(|(number, attribute)| *attribute != number.to_string());
+            if let (Tie::Diagonal, Some((number, attribute))) = (tie, wrong) {
+                let (template, attribute) = (name.clone(), attribute.to_owned());
+                return Err(TieError::Diagonal { template, number, attribute });
+            }
+            shape.templates[at as usize].tie = *tie;
+        }
+        Ok(shape)
     }
 
     /// Takes in a new template, unless it is known.
@@ -42,6 +81,33 @@ impl FactorGraphNames {
             self.states.push(states.to_vec());
         }
     }
+}
+
+/// Why joint states of a template cannot share weights.
+#[derive(Debug, Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum TieError {
+    /// A template that the data do not have.
+    #[error("there is no template {template:?}; the data have {known}")]
+    Unknown {
+        /// Its name.
+        template: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// An attribute that is not the number of its joint state.
+    #[error(
+        "attribute {number} of template {template:?} is {attribute:?}; the attributes of a diagonal template are the \
+         numbers of joint states, from \"0\" on and in this order, and the first factor has to list all of them"
+    )]
+    Diagonal {
+        /// The template.
+        template: String,
+        /// The place of the attribute.
+        number: usize,
+        /// The attribute.
+        attribute: String,
+    },
 }
 
 /// Factor graphs to train on, in index form.

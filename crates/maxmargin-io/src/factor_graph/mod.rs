@@ -7,7 +7,7 @@ mod reader;
 mod writer;
 
 pub use dataset::{
-    FactorGraphDataset, FactorGraphEvalData, FactorGraphNames, read_factor_graphs,
+    FactorGraphDataset, FactorGraphEvalData, FactorGraphNames, TieError, read_factor_graphs,
     read_factor_graphs_with,
 };
 pub use raw::{RawFactor, RawFactorGraph, RawVariable};

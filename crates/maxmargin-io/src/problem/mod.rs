@@ -166,7 +166,7 @@ impl Spec {
             (
                 Self::Potts(spec),
                 Examples::Potts(graphs) | Examples::Superpixels(Superpixels { graphs, .. }),
-            ) => BuiltProblem::plain(spec.problem(graphs)?.with_bounds(bounds)?),
+            ) => spec.built(graphs, bounds)?,
             (Self::Tree(spec), Examples::Trees(data)) => spec.built(data, bounds)?,
             (Self::Tree(spec), Examples::Poses(data)) => spec.built(data.examples, bounds)?,
             (Self::Matching(spec), Examples::Pairs(data)) => spec.built(data, bounds)?,
@@ -197,7 +197,7 @@ impl MultilabelSpec {
     ) -> Result<BuiltProblem, ProblemError> {
         let build = |lambda, rho| SoftGraph::of_labels(&self.shape, &data, &self.loss, lambda, rho);
         if let Some(problem) = self.training.problem(build)? {
-            return Ok(BuiltProblem::soft(problem));
+            return Ok(BuiltProblem::soft(problem.with_bounds(bounds)?));
         }
         let problem = self.problem(data)?.with_bounds(bounds);
         match (&self.kernel, self.rescaling) {
@@ -220,7 +220,7 @@ impl FactorGraphSpec {
     fn built(&self, data: Graphs, bounds: Option<Bounds>) -> Result<BuiltProblem, ProblemError> {
         let build = |lambda, rho| SoftGraph::of_graphs(&self.shape, &data, self.loss, lambda, rho);
         if let Some(problem) = self.training.problem(build)? {
-            return Ok(BuiltProblem::soft(problem));
+            return Ok(BuiltProblem::soft(problem.with_bounds(bounds)?));
         }
         let problem = self.problem(data)?.with_bounds(bounds);
         Ok(match self.rescaling {
@@ -237,6 +237,25 @@ impl PottsSpec {
     /// Graphs that do not fit, or an inference that the shape does not allow.
     pub fn problem(&self, graphs: PottsGraphs) -> Result<Potts, PottsError> {
         Potts::new(self.shape, graphs, self.loss, self.inference)
+    }
+
+    fn built(
+        &self,
+        graphs: PottsGraphs,
+        bounds: Option<Bounds>,
+    ) -> Result<BuiltProblem, ProblemError> {
+        let problem = self.problem(graphs)?;
+        // Bounds that a model file claims may have entries for messages.
+        let own = |bounds: Bounds| {
+            let first = |side: &[f64]| side.iter().take(self.shape.dim()).copied().collect();
+            Bounds::new(first(bounds.lower()), first(bounds.upper()))
+        };
+        let problem = problem.with_bounds(bounds.map(own).transpose()?)?;
+        let build = |lambda, rho| SoftGraph::of_potts(&problem, lambda, rho);
+        Ok(match self.training.problem(build)? {
+            Some(soft) => BuiltProblem::soft(soft),
+            None => BuiltProblem::plain(problem),
+        })
     }
 }
 

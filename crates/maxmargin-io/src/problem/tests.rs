@@ -72,7 +72,13 @@ fn superpixels() -> (Spec, Examples) {
     let features = SuperpixelFeatures { widths: vec![0.1], bias: true };
     let data = read_superpixels(lines(text), None, &features).unwrap();
     let (loss, inference) = (NodeLoss::default(), PottsInference::Auto);
-    let spec = PottsSpec { shape: PottsShape::new(2, 3, 1), loss, inference, widths: None };
+    let spec = PottsSpec {
+        shape: PottsShape::new(2, 3, 1),
+        loss,
+        inference,
+        widths: None,
+        training: FactorTraining::default(),
+    };
     (spec.into(), data.into())
 }
 

@@ -75,7 +75,9 @@ impl Spec {
                 let template =
                     |(t, template): (usize, &maxmargin::model::factor_graph::Template)| {
                         let mut size = vec![template.attributes];
-                        size.extend(&template.states);
+                        if template.dim() > template.attributes {
+                            size.extend(&template.states);
+                        }
                         group(&format!("template.{t}"), shape.block(t), size)
                     };
                 shape.templates.iter().enumerate().map(template).collect()

@@ -6,7 +6,7 @@ use maxmargin::Problem as _;
 use maxmargin::model::soft::{RhoScale, SoftError, SoftGraph};
 use serde::{Deserialize, Serialize};
 
-/// How the weights of a multi-label model or a factor graph are found: what a model file says of it,
+/// How the weights of a multi-label model, a factor graph or a labelled graph are found: what a model file says of it,
 /// since it changes what is optimal.
 ///
 /// ```
@@ -202,6 +202,7 @@ impl Spec {
         match self {
             Self::Multilabel(spec) => Some(&spec.training),
             Self::FactorGraph(spec) => Some(&spec.training),
+            Self::Potts(spec) => Some(&spec.training),
             _ => None,
         }
     }
@@ -221,6 +222,7 @@ impl Spec {
         match self {
             Self::Multilabel(spec) => Some(&mut spec.training),
             Self::FactorGraph(spec) => Some(&mut spec.training),
+            Self::Potts(spec) => Some(&mut spec.training),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Graphs, trees and matchings, which know how their features are made.
 
-use super::Spec;
+use super::{FactorTraining, Spec};
 use crate::alignment::AlignmentFeatures;
 use crate::model::ModelError;
 use crate::pose::{PoseKinds, PoseSimulation};
@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 /// let (shape, loss) = (PottsShape::new(2, 45, 5), NodeLoss::default());
 /// let inference = PottsInference::Auto;
 /// let widths = Some(vec![Some(0.1), None]); // none inside is infinite
-/// let spec = Spec::from(PottsSpec { shape, loss, inference, widths });
+/// let training = Default::default();
+/// let spec = Spec::from(PottsSpec { shape, loss, inference, widths, training });
 /// assert_eq!((spec.kind(), spec.attributes()), ("graph", 50));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct PottsSpec {
     /// The widths of [`SuperpixelFeatures`](crate::SuperpixelFeatures), of which none stands for
     /// infinity; nothing if the features were made elsewhere, so that no file of ours can give them.
     pub widths: Option<Vec<Option<f64>>>,
+    /// How its weights are found.
+    #[serde(default, skip_serializing_if = "FactorTraining::is_decoding")]
+    pub training: FactorTraining,
 }
 
 /// Trees of joints on simulated score maps: see [`maxmargin::model::tree`].

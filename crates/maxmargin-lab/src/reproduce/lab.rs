@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 /// A data set of the papers, or what stands in for it.
+#[derive(Clone, Copy)]
 pub(super) struct DataSet {
     pub(super) name: &'static str,
     /// As arguments of `compare`; `{data}` is the folder of data sets.
@@ -41,7 +42,9 @@ pub(super) const CONLL: DataSet = DataSet {
             --loss normalised-hamming",
     test: "--test {data}/conll2000_test.txt.gz",
     file: Some("conll2000_train.txt.gz"),
-    instead: Some("CoNLL-2000 with 74,658 attributes: here are the 75,289 that occur three times or more"),
+    instead: Some(
+        "CoNLL-2000 with 74,658 attributes: here are the 75,289 that occur three times or more",
+    ),
 };
 pub(super) const HORSES: DataSet = DataSet {
     name: "Weizmann horses",

@@ -14,7 +14,8 @@ pub(super) fn report_2012(lab: &Lab<'_>) -> Result<Findings> {
         "The gap is computed after every pass; claims are judged after equal numbers of own passes. The paper's \
          subgradients averaged from half of the steps on are `ssg+weighted` here, whose weights grow with the step.",
     );
-    let methods = "bcfw+uniform,bcfw+uniform+fixed,fw,fw+fixed,1-slack,ssg,ssg+average=uniform,ssg+weighted";
+    let methods =
+        "bcfw+uniform,bcfw+uniform+fixed,fw,fw+fixed,1-slack,ssg,ssg+average=uniform,ssg+weighted";
     let options = |test: &str, lambda: &str, seeds: u32, passes: u32| {
         format!(
             "{test} --methods {methods} --lambdas {lambda} --seeds {seeds} --budget {passes} --gap-every 1 \
@@ -75,7 +76,11 @@ fn rules_2012() -> Vec<Rule> {
 /// The median over seeds of a column where the gap is at most `gap` first, if all runs get there.
 fn reached(group: &Group<'_>, gap: f64, column: &str) -> Option<f64> {
     let found = group.when(gap, column);
-    if found.len() < group.runs.len() { None } else { Spread::of(found).map(|spread| spread.median) }
+    if found.len() < group.runs.len() {
+        None
+    } else {
+        Spread::of(found).map(|spread| spread.median)
+    }
 }
 
 /// Own oracle calls to ε, for every method (2013, Table 1).
@@ -113,7 +118,9 @@ pub(super) fn calls_to_gap(lab: &Lab<'_>) -> Result<Findings> {
         }
         let find = |name: &str| at.groups.iter().find(|group| group.method == name);
         for gap in GAPS {
-            let Some(own) = find("bcfw+uniform").and_then(|group| calls(group, gap)) else { continue };
+            let Some(own) = find("bcfw+uniform").and_then(|group| calls(group, gap)) else {
+                continue;
+            };
             for other in ["fw", "1-slack", "n-slack", "eg"] {
                 cases += 1;
                 // A method that did not get there needs more than all that were allowed.
@@ -138,7 +145,9 @@ pub(super) fn linear_rate(lab: &Lab<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     let methods = ["bcfw+gap", "bcfw+gap+pairwise"];
     let (seeds, passes) = lab.or_quick((5, 2000), (1, 300));
-    lab.note("OCR small at λ = 1, which has the λ·n of OCR large at 0.1, the largest λ of the paper.");
+    lab.note(
+        "OCR small at λ = 1, which has the λ·n of OCR large at 0.1, the largest λ of the paper.",
+    );
     let options = format!(
         "--methods {} --lambdas 1 --seeds {seeds} --budget {passes} --gap-every 5 --tolerance 1e-9",
         methods.join(",")
@@ -248,7 +257,10 @@ pub(super) fn memory(lab: &Lab<'_>) -> Result<Findings> {
         if let (Some(plain), Some(cached)) = (plain, cached) {
             cases += 1;
             fewer += usize::from(cached.0 < plain.0);
-            told.push(format!("λ = {lambda}: {:.1} with a cache, {:.1} without", cached.0, plain.0));
+            told.push(format!(
+                "λ = {lambda}: {:.1} with a cache, {:.1} without",
+                cached.0, plain.0
+            ));
         }
     }
     findings.count(

@@ -119,7 +119,12 @@ fn rules(set: &DataSet) -> Vec<Rule> {
         lambda: None,
     };
     let mut rules = vec![
-        rule("Gap sampling always converges faster, in oracle calls", When::Calls, WITH_GAP, UNIFORM),
+        rule(
+            "Gap sampling always converges faster, in oracle calls",
+            When::Calls,
+            WITH_GAP,
+            UNIFORM,
+        ),
         rule("Gap sampling always converges faster, in time", When::SameTime, WITH_GAP, UNIFORM),
         rule("Caching always helps in oracle calls", When::Calls, WITH_CACHE, WITHOUT_CACHE),
         rule(

@@ -1,11 +1,11 @@
 //! Optional abilities of problems, in addition to the methods that every problem has.
 
-use super::{Blocks, Problem};
 use super::expectations::Expectations;
 use super::parts::Parts;
 use super::quality::PointCheck;
 use super::simplices::Simplices;
 use super::sparse::SparseVec;
+use super::{Blocks, Problem};
 use std::ops::Range;
 
 /// The optional abilities of a problem, as [`Problem::abilities`] returns them. `W` and `Y` are the

@@ -9,7 +9,7 @@ use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::inference::Labelling;
 use maxmargin::model::factor_graph::{
-    FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, StateLoss, Template,
+    FactorGraph, FactorGraphError, GraphError, GraphShape, Graphs, StateLoss, Template, Tie,
 };
 use maxmargin::{
     Block, Direction, PointCheck, Problem, Quality, Settings, SettingsRecord, SlackRescaled,
@@ -278,7 +278,7 @@ fn data_that_do_not_fit_are_refused() {
         }
         data.push_factor(template, variables, attributes.iter().copied()).unwrap();
         data.end_graph(1.0).unwrap();
-        let template = Template { states: vec![2, 3], attributes: 2 };
+        let template = Template { states: vec![2, 3], attributes: 2, tie: Tie::Free };
         let shape = GraphShape { templates: vec![template] };
         FactorGraph::new(shape, data, StateLoss::default(), Inference::Auto)
     };

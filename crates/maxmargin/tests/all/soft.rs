@@ -3,15 +3,17 @@
 use crate::common;
 use crate::common::factor_graphs::{GraphCase, any_forests, any_graphs};
 use crate::common::multilabels::any_labels;
+use crate::common::potts::{PottsCase, any_potts};
 use crate::common::problems::ViaPsi;
 use crate::common::qp::Optimum;
 use crate::common::{assert_certified, assert_close, bcfw, cases, dot, norm_sq, qp};
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::StateLoss;
+use maxmargin::model::factor_graph::{GraphShape, Graphs, StateLoss, Template, Tie};
+use maxmargin::model::potts::PottsInference;
 use maxmargin::model::soft::{RhoScale, SoftGraph, anneal, train_augmented};
 use maxmargin::{
-    Direction, GridSettings, GridStart, Order, Problem, Settings, SettingsRecord, Solver, lambda_grid,
-    train,
+    Direction, GridSettings, GridStart, Order, Problem, Settings, SettingsRecord, Solver,
+    lambda_grid, train,
 };
 use proptest::prelude::*;
 
@@ -97,6 +99,34 @@ fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> f64
         l += mass * loss;
     }
     l - 0.5 * lambda * norm_sq(&w) - 0.5 * priced(&delta, &delta)
+}
+
+/// Labelled graphs as factor graphs: a template for nodes, and one for edges that counts where their ends differ.
+fn as_graphs(case: &PottsCase) -> (GraphShape, Graphs) {
+    let labels = case.shape.labels;
+    let node =
+        Template { states: vec![labels], attributes: case.shape.node_attributes, tie: Tie::Free };
+    let attributes = case.shape.edge_attributes;
+    let edge = Template { states: vec![labels; 2], attributes, tie: Tie::Differ };
+    let mut graphs = Graphs::new();
+    for (i, graph) in case.graphs.iter().enumerate() {
+        let share = if case.shape.mean { 1.0 / graph.nodes.len() as f64 } else { 1.0 };
+        let row = |values: &[f64], by: f64| -> Vec<(u32, f64)> {
+            (0..).zip(values).map(|(a, value)| (a, by * value)).collect()
+        };
+        for (v, (values, label, _)) in graph.nodes.iter().enumerate() {
+            let mut wrong = case.truth(i);
+            wrong[v] = (label + 1) % labels as u32;
+            let cost = case.loss(i, &wrong);
+            graphs.push_weighted_variable(labels as u32, *label, cost).unwrap();
+            graphs.push_factor(0, &[v as u32], row(values, share)).unwrap();
+        }
+        for (a, b, values) in graph.edges.iter().filter(|_| attributes > 0) {
+            graphs.push_factor(1, &[*a, *b], row(values, -share)).unwrap();
+        }
+        graphs.end_graph(graph.weight).unwrap();
+    }
+    (GraphShape { templates: vec![node, edge] }, graphs)
 }
 
 /// The messages of each example.
@@ -188,6 +218,24 @@ proptest! {
         prop_assert_eq!(&a.weights, &b.weights);
         let (violated, other) = (inside.violation(&a.weights), beside.violation(&b.weights));
         assert_close(violated.0, other.0, 1e-12, 1.0);
+    }
+
+    #[test]
+    fn labelled_graphs_are_factor_graphs_whose_pairs_share_weights(
+        case in any_potts(2..=3), lambda in 0.1..2.0f64, rho in 0.1..3.0f64
+    ) {
+        let potts = case.build(PottsInference::Auto);
+        let soft = SoftGraph::of_potts(&potts, lambda, rho).unwrap();
+        let (shape, graphs) = as_graphs(&case);
+        let loss = StateLoss { normalised: false };
+        let other = SoftGraph::of_graphs(&shape, &graphs, loss, lambda, rho).unwrap();
+        let other = other.with_bounds(potts.bounds().cloned()).unwrap();
+        let settings = Settings { tolerance: 1e-8, ..exactly(lambda) };
+        let (a, b) = (train(&soft, &settings).unwrap(), train(&other, &settings).unwrap());
+        assert_certified(&soft, &a);
+        assert_certified(&other, &b);
+        let (a, b) = (a.certificate, b.certificate);
+        prop_assert!(a.dual <= b.primal + 1e-9 && b.dual <= a.primal + 1e-9, "{a:?}, {b:?}");
     }
 
     #[test]

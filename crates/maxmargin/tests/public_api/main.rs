@@ -16,7 +16,7 @@ use modules::Modules;
 use std::path::Path;
 
 /// More public items than this are too many to keep stable: modules, types, traits, functions and macros.
-const MOST_ITEMS: usize = 253;
+const MOST_ITEMS: usize = 256;
 
 #[test]
 fn the_public_api_is_as_listed() {

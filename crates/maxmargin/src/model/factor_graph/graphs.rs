@@ -333,7 +333,7 @@ impl Graphs {
     /// factor, and as many attributes as occur.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{Graphs, Template};
+    /// use maxmargin::model::factor_graph::{Graphs, Template, Tie};
     ///
     /// let mut data = Graphs::new();
     /// for states in [3, 2] {
@@ -342,7 +342,7 @@ impl Graphs {
     /// data.push_factor(0, &[1, 0], [(4, 1.0)])?;
     /// data.end_graph(1.0)?;
     /// let shape = data.shape()?;
-    /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5 }]);
+    /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5, tie: Tie::Free }]);
     /// assert_eq!(shape.dim(), 5 * 6);
     /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
     /// ```

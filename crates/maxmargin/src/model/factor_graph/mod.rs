@@ -8,7 +8,7 @@
 //! ```
 //!
 //! where y_c is the joint state of its variables. A template has one weight per attribute and joint
-//! state, shared by all factors that use it.
+//! state, shared by all factors that use it; or fewer, if joint states share weights (see [`Tie`]).
 //!
 //! The parts are the states of variables and the joint states of factors over two or more variables. A
 //! block of the dual is kept as their marginals. [`Inference`](crate::inference::Inference) says how a
@@ -27,6 +27,7 @@ mod loss;
 mod problem;
 mod ranking;
 mod shape;
+mod tie;
 
 pub use crate::inference::labelling::Labelling;
 pub(crate) use compiled::check_fit;
@@ -35,3 +36,5 @@ pub use graphs::{Factor, Graph, GraphError, Graphs};
 pub use loss::StateLoss;
 pub use problem::FactorGraph;
 pub use shape::{GraphShape, Template};
+pub use tie::Tie;
+pub(crate) use tie::Weighting;

@@ -6,13 +6,13 @@ use super::gram::{Grams, NormScratch};
 use super::graphs::Graphs;
 use super::loss::StateLoss;
 use super::shape::GraphShape;
+use super::tie::Weighting;
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::inference::{Decoder, Inference};
-use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};
@@ -49,8 +49,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug)]
 pub struct FactorGraph {
     shape: GraphShape,
-    /// The index of the first weight of each template.
-    blocks: Vec<usize>,
+    /// The index of the first weight of each template, and how its weights make scores.
+    blocks: Vec<(usize, Weighting)>,
     data: Graphs,
     /// The cost of a mistake at each variable of all graphs.
     costs: Vec<f64>,
@@ -58,6 +58,8 @@ pub struct FactorGraph {
     grams: Grams,
     /// Whether no graph has a cycle.
     are_forests: bool,
+    /// Whether no joint states share weights.
+    is_free: bool,
     quality: Quality,
     bounds: Option<Bounds>,
     solver: Arc<dyn SolveLp>,
@@ -87,6 +89,8 @@ pub struct FactorGraphWorkspace {
     saved: Vec<f64>,
     decoder: Decoder,
     norm: NormScratch,
+    /// Features that are added up.
+    sums: SparseVec,
     pub(super) marginals: SumProduct,
 }
 
@@ -129,11 +133,13 @@ impl FactorGraph {
             let scale = if loss.normalised && sum > 0.0 { 1.0 / sum } else { 1.0 };
             costs.extend(own.map(|cost| scale * cost));
         }
-        let blocks = (0..shape.templates.len()).map(|t| shape.block(t).start).collect();
+        let templates = shape.templates.iter().enumerate();
+        let blocks = templates.map(|(t, own)| (shape.block(t).start, Weighting::of(own))).collect();
         let qualities = graphs.iter().map(|graph| graph.inference.quality());
         Ok(Self {
             quality: qualities.max().unwrap_or(Quality::Exact),
             grams: Grams::new(&shape, &data),
+            is_free: shape.templates.iter().all(|template| template.tie.is_free()),
             are_forests: graphs.iter().all(|graph| graph.topology.is_forest()),
             bounds: None,
             solver: Arc::new(SimplexMethod),
@@ -299,6 +305,7 @@ impl Problem for FactorGraph {
             saved: Vec::new(),
             decoder: Decoder::new(Arc::clone(&self.solver)),
             norm: NormScratch::default(),
+            sums: SparseVec::new(),
             marginals: SumProduct::default(),
         }
     }
@@ -383,10 +390,10 @@ impl FactorGraph {
             let (states, first) = (table.range.len(), table.range.start);
             for &at in table.factors {
                 let factor = self.data.factor(at);
-                let start = self.blocks[factor.template as usize];
-                let mut sink = Shifted { sink: &mut *sink, start };
+                let (start, weighting) = &self.blocks[factor.template as usize];
+                let mut sink = Shifted { sink: &mut *sink, start: *start };
                 let state = |id: u64| id as usize - first;
-                scatter_row(states, factor.attributes, scale, own, state, &mut sink);
+                weighting.scatter(states, factor.attributes, scale, own, state, &mut sink);
             }
         });
     }
@@ -400,9 +407,9 @@ impl Parts for FactorGraph {
         for table in graph.tables() {
             for &at in table.factors {
                 let factor = self.data.factor(at);
-                let weights = &w[self.blocks[factor.template as usize]..];
+                let (start, weighting) = &self.blocks[factor.template as usize];
                 let scores = &mut workspace.scores[table.range.clone()];
-                add_scores(weights, factor.attributes, scores);
+                weighting.add_scores(&w[*start..], factor.attributes, scores);
             }
         }
     }
@@ -420,7 +427,15 @@ impl Parts for FactorGraph {
     }
 
     fn norm_sq(&self, i: usize, workspace: &mut FactorGraphWorkspace, parts: &SparseVec) -> f64 {
-        self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm)
+        if self.is_free {
+            return self.grams.norm_sq(&self.data, &self.graphs[i], parts, &mut workspace.norm);
+        }
+        // Inner products of factors do not know of weights that joint states share.
+        let sums = &mut workspace.sums;
+        sums.clear();
+        self.scatter_into(i, 1.0, parts, sums);
+        sums.normalise();
+        sums.norm_sq()
     }
 
     fn scatter(&self, i: usize, scale: f64, parts: &SparseVec, target: Target<'_>) {

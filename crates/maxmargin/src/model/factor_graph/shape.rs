@@ -1,13 +1,15 @@
 //! The layout of the weights of factor graphs.
 
+use super::tie::Tie;
 use std::ops::Range;
 
 /// A kind of factor: all factors of one template share their weights.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::Template;
-/// let edge = Template { states: vec![2, 3], attributes: 4 };
+/// use maxmargin::model::factor_graph::{Template, Tie};
+/// let edge = Template { states: vec![2, 3], attributes: 4, tie: Tie::Free };
 /// assert_eq!((edge.joint_states(), edge.dim()), (6, 24));
+/// assert_eq!(Template { tie: Tie::Differ, ..edge }.dim(), 4);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -17,6 +19,9 @@ pub struct Template {
     pub states: Vec<usize>,
     /// Number of attributes.
     pub attributes: usize,
+    /// Which joint states share weights.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Tie::is_free"))]
+    pub tie: Tie,
 }
 
 impl Template {
@@ -25,22 +30,23 @@ impl Template {
         self.states.iter().product()
     }
 
-    /// Number of weights: one per attribute and joint state.
+    /// Number of weights: one per attribute and joint state, or one per attribute if joint states share them.
     pub fn dim(&self) -> usize {
-        self.attributes * self.joint_states()
+        self.attributes * if self.tie.is_free() { self.joint_states() } else { 1 }
     }
 }
 
 /// The shape of a factor graph's weights: its templates, one block of weights after the other.
 ///
 /// In a block, the weights of all joint states of an attribute are side by side. Joint states are
-/// numbered such that the last variable changes fastest.
+/// numbered such that the last variable changes fastest. A template whose joint states share weights has one weight per
+/// attribute instead.
 ///
 /// ```
-/// use maxmargin::model::factor_graph::{GraphShape, Template};
+/// use maxmargin::model::factor_graph::{GraphShape, Template, Tie};
 ///
-/// let node = Template { states: vec![3], attributes: 10 };
-/// let edge = Template { states: vec![3, 3], attributes: 2 };
+/// let node = Template { states: vec![3], attributes: 10, tie: Tie::Free };
+/// let edge = Template { states: vec![3, 3], attributes: 2, tie: Tie::Free };
 /// let shape = GraphShape { templates: vec![node, edge] };
 /// assert_eq!((shape.dim(), shape.block(1)), (48, 30..48));
 /// let w = vec![0.0; shape.dim()];
@@ -62,11 +68,11 @@ impl GraphShape {
     }
 
     /// The range of the weights of a template. The weight of attribute `a` with joint state `s` is at `a
-    /// * joint_states + s` in it.
+    /// * joint_states + s` in it; at `a` if joint states share weights.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{GraphShape, Template};
-    /// let pair = Template { states: vec![2, 2], attributes: 3 };
+    /// use maxmargin::model::factor_graph::{GraphShape, Template, Tie};
+    /// let pair = Template { states: vec![2, 2], attributes: 3, tie: Tie::Free };
     /// let shape = GraphShape { templates: vec![pair.clone(), pair] };
     /// assert_eq!((shape.block(0), shape.block(1)), (0..12, 12..24));
     /// ```

@@ -233,8 +233,13 @@ impl Potts {
         }
     }
 
+    /// The cost of a wrong label at each node of graph `i`.
+    pub(crate) fn costs(&self, i: usize) -> &[f64] {
+        &self.costs[i]
+    }
+
     /// The factor of the features of a graph.
-    fn share(&self, graph: PottsGraph<'_>) -> f64 {
+    pub(crate) fn share(&self, graph: PottsGraph<'_>) -> f64 {
         if self.shape.mean { 1.0 / graph.nodes() as f64 } else { 1.0 }
     }
 

@@ -1,8 +1,9 @@
 //! The blocks of a soft problem, with their features and messages.
 
 use super::problem::SoftError;
-use crate::model::factor_graph::{GraphShape, Graphs};
+use crate::model::factor_graph::{GraphShape, Graphs, Template, Weighting};
 use crate::model::multilabel::MultilabelShape;
+use crate::model::potts::Potts;
 use crate::model::rows::{NotFinite, Row, Rows};
 use crate::model::{LabelledRows, factor_graph};
 use crate::problem::sparse::SparseVec;
@@ -21,16 +22,27 @@ pub(super) struct Block {
     pub(super) sides: Range<usize>,
 }
 
-/// Features of a block: the attributes of a row, with separate weights for every state, or for one state
-/// only.
+/// Which states of a block have features of a term, and with which weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum States {
+    /// Every state has a weight of its own.
+    Every,
+    /// One state has a weight, and the others have none.
+    Only(u32),
+    /// The states with a mark share a weight, and the others have none. This is the index of the marks.
+    Marked(u32),
+    /// Attribute k is a feature of state k only.
+    Diagonal,
+}
+
+/// Features of a block: the attributes of a row, with weights for some states.
 #[derive(Debug, Clone)]
 pub(super) struct Term {
     pub(super) row: usize,
     /// The weights of attribute a begin at `start` + a·`stride`.
     pub(super) start: usize,
     pub(super) stride: usize,
-    /// The only state with features, or `None` if every state has features.
-    pub(super) only: Option<u32>,
+    pub(super) states: States,
     /// The squared length of the row.
     pub(super) norm_sq: f64,
 }
@@ -64,6 +76,8 @@ pub(super) struct Layout {
     pub(super) terms: Vec<Term>,
     pub(super) sides: Vec<Side>,
     pub(super) rows: Rows,
+    /// Marks of states; see [`States::Marked`].
+    pub(super) marks: Vec<Vec<bool>>,
     /// The losses of all states of all blocks.
     pub(super) losses: Vec<f64>,
     /// The weights of the examples.
@@ -85,6 +99,7 @@ impl Layout {
             terms: Vec::new(),
             sides: Vec::new(),
             rows: Rows::default(),
+            marks: Vec::new(),
             losses: Vec::new(),
             weights: Vec::new(),
             examples: Vec::new(),
@@ -171,14 +186,16 @@ impl Layout {
         loss: factor_graph::StateLoss,
     ) -> Result<Self, SoftError> {
         let mut layout = Self::new(shape.dim());
-        let starts: Vec<usize> = (0..shape.templates.len()).map(|t| shape.block(t).start).collect();
+        let weights: Vec<(usize, usize, States)> = (0..shape.templates.len())
+            .map(|t| layout.weights_of(&shape.templates[t], shape.block(t).start))
+            .collect();
+        let weights = |template: u32| weights[template as usize];
         for i in 0..graphs.len() {
             factor_graph::check_fit(shape, graphs, i)?;
             let graph = graphs.graph(i);
             let start = layout.blocks.len();
             let costs: f64 = (0..graph.variables()).map(|v| graph.cost(v)).sum();
             let scale = if loss.normalised && costs > 0.0 { 1.0 / costs } else { 1.0 };
-            let stride = |template: u32| shape.templates[template as usize].joint_states();
             // Variables, with the factors over each of them alone.
             for (v, (&states, &truth)) in graph.states().iter().zip(graph.truth()).enumerate() {
                 layout.push_block(states, truth, scale * graph.cost(v));
@@ -189,9 +206,8 @@ impl Layout {
                     let template = same[0].template;
                     let pairs = same.iter().flat_map(|factor| factor.attributes.pairs());
                     let (row, norm_sq) = layout.push_row(pairs.collect::<Vec<_>>())?;
-                    let start = starts[template as usize];
-                    let (stride, only) = (stride(template), None);
-                    layout.push_term(Term { row, start, stride, only, norm_sq });
+                    let (start, stride, states) = weights(template);
+                    layout.push_term(Term { row, start, stride, states, norm_sq });
                 }
             }
             // Factors over several variables.
@@ -203,11 +219,57 @@ impl Layout {
                     .fold((1, 0), |(all, at), (states, truth)| (all * states, at * states + truth));
                 layout.push_block(states, truth, 0.0);
                 let (row, norm_sq) = layout.push_row(factor.attributes.pairs())?;
-                let (start, stride) = (starts[factor.template as usize], stride(factor.template));
-                layout.push_term(Term { row, start, stride, only: None, norm_sq });
+                let (start, stride, states) = weights(factor.template);
+                layout.push_term(Term { row, start, stride, states, norm_sq });
                 scopes.push(factor.variables.to_vec());
             }
             layout.end_example(start, graph.variables(), &scopes, graphs.weight(i));
+        }
+        Ok(layout)
+    }
+
+    /// The first weight of a template, the number of weights of each attribute, and the states with features.
+    fn weights_of(&mut self, template: &Template, start: usize) -> (usize, usize, States) {
+        match Weighting::of(template) {
+            Weighting::Free => (start, template.joint_states(), States::Every),
+            Weighting::Marked(marks) => (start, 1, self.push_marks(marks)),
+            Weighting::Diagonal => (start, 1, States::Diagonal),
+        }
+    }
+
+    fn push_marks(&mut self, marks: Vec<bool>) -> States {
+        self.marks.push(marks);
+        States::Marked(self.marks.len() as u32 - 1)
+    }
+
+    /// The blocks of labelled graphs: nodes, and edges with the cost of disagreement.
+    pub(super) fn of_potts(potts: &Potts) -> Result<Self, SoftError> {
+        let (shape, data) = (potts.shape(), potts.data());
+        let (mut layout, labels) = (Self::new(shape.dim()), shape.labels as u32);
+        let joint = 0..labels * labels;
+        let differ = layout.push_marks(joint.map(|y| y / labels != y % labels).collect());
+        for (i, graph) in data.iter().enumerate() {
+            let first = layout.blocks.len();
+            let share = potts.share(graph);
+            let scaled = |row: Row<'_>, by: f64| -> Vec<(u32, f64)> {
+                row.pairs().map(|(a, value)| (a, by * value)).collect()
+            };
+            for (v, (&label, cost)) in graph.labels().iter().zip(potts.costs(i)).enumerate() {
+                layout.push_block(labels, label, *cost);
+                let (row, norm_sq) = layout.push_row(scaled(graph.node(v), share))?;
+                let (start, stride) = (shape.unary().start, shape.labels);
+                layout.push_term(Term { row, start, stride, states: States::Every, norm_sq });
+            }
+            let edges = if shape.edge_attributes == 0 { &[] } else { graph.edges() };
+            for (e, &(a, b)) in edges.iter().enumerate() {
+                let label = |v: u32| graph.labels()[v as usize];
+                layout.push_block(labels * labels, label(a) * labels + label(b), 0.0);
+                let (row, norm_sq) = layout.push_row(scaled(graph.edge(e), -share))?;
+                let start = shape.pairwise().start;
+                layout.push_term(Term { row, start, stride: 1, states: differ, norm_sq });
+            }
+            let scopes: Vec<Vec<u32>> = edges.iter().map(|&(a, b)| vec![a, b]).collect();
+            layout.end_example(first, graph.nodes(), &scopes, data.weight(i));
         }
         Ok(layout)
     }
@@ -228,13 +290,13 @@ impl Layout {
             for label in 0..shape.labels as u32 {
                 layout.push_block(2, is_on(label), costs(label));
                 let (start, stride) = (shape.single().start + label as usize, shape.labels);
-                layout.push_term(Term { row, start, stride, only: Some(1), norm_sq });
+                layout.push_term(Term { row, start, stride, states: States::Only(1), norm_sq });
             }
             for (p, &(a, b)) in shape.pairs.iter().enumerate() {
                 layout.push_block(4, 2 * is_on(a) + is_on(b), 0.0);
                 let start = shape.pair_weights().start + p;
-                let only = Some(3);
-                layout.push_term(Term { row: constant, start, stride: 1, only, norm_sq: 1.0 });
+                let states = States::Only(3);
+                layout.push_term(Term { row: constant, start, stride: 1, states, norm_sq: 1.0 });
             }
             let scopes: Vec<Vec<u32>> = shape.pairs.iter().map(|&(a, b)| vec![a, b]).collect();
             layout.end_example(start, shape.labels, &scopes, data.weight(i));

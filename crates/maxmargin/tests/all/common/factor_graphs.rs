@@ -7,7 +7,7 @@ use super::qp::{self, Optimum};
 use super::{dot, minus, norm_sq};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, StateLoss};
+use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, StateLoss, Tie};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -24,6 +24,7 @@ pub struct CaseTemplate {
     pub states: Vec<usize>,
     pub variant: usize,
     pub attributes: usize,
+    pub tie: Tie,
 }
 
 /// Template, variables, attributes.
@@ -61,6 +62,7 @@ impl GraphCase {
         let templates = self.templates.iter().map(|t| maxmargin::model::factor_graph::Template {
             states: t.states.clone(),
             attributes: t.attributes,
+            tie: t.tie,
         });
         let shape = maxmargin::model::factor_graph::GraphShape { templates: templates.collect() };
         let loss = StateLoss { normalised: self.normalised };
@@ -71,10 +73,31 @@ impl GraphCase {
     pub fn offsets(&self) -> Vec<usize> {
         let mut offsets = vec![0];
         for template in &self.templates {
-            let size = template.attributes * template.states.iter().product::<usize>();
+            let free = template.states.iter().product::<usize>();
+            let size = template.attributes * if template.tie == Tie::Free { free } else { 1 };
             offsets.push(offsets[offsets.len() - 1] + size);
         }
         offsets
+    }
+
+    /// The weight of an attribute of a template in a joint state, if it has one there.
+    fn feature(&self, template: usize, attribute: u32, joint: usize) -> Option<usize> {
+        let CaseTemplate { states, tie, .. } = &self.templates[template];
+        let (first, attribute) = (self.offsets()[template], attribute as usize);
+        let all: usize = states.iter().product();
+        // The state of each variable, the last of which changes fastest.
+        let (mut stride, mut own) = (all, Vec::new());
+        for count in states {
+            stride /= count;
+            own.push(joint / stride % count);
+        }
+        let agree = own.iter().all(|state| *state == own[0]);
+        match tie {
+            Tie::Free => Some(first + attribute * all + joint),
+            Tie::Agree => agree.then_some(first + attribute),
+            Tie::Differ => (!agree).then_some(first + attribute),
+            Tie::Diagonal => (attribute == joint).then_some(first + attribute),
+        }
     }
 
     pub fn dim(&self) -> usize {
@@ -97,7 +120,7 @@ impl GraphCase {
 
     /// The joint feature map φ(xᵢ, y), term by term from the formula.
     pub fn phi(&self, i: usize, y: &[u32]) -> Vec<f64> {
-        let (offsets, mut phi) = (self.offsets(), vec![0.0; self.dim()]);
+        let mut phi = vec![0.0; self.dim()];
         for (template, variables, attributes) in &self.graphs[i].factors {
             let states = &self.templates[*template].states;
             let joint = variables
@@ -105,8 +128,9 @@ impl GraphCase {
                 .zip(states)
                 .fold(0, |joint, (&v, states)| joint * states + y[v as usize] as usize);
             for &(attribute, value) in attributes {
-                let width = states.iter().product::<usize>();
-                phi[offsets[*template] + attribute as usize * width + joint] += value;
+                if let Some(at) = self.feature(*template, attribute, joint) {
+                    phi[at] += value;
+                }
             }
         }
         phi
@@ -114,7 +138,7 @@ impl GraphCase {
 
     /// The features that each part of example `i` adds to φ, in the layout of the topology, states first.
     pub fn part_features(&self, i: usize) -> Vec<Vec<f64>> {
-        let (structure, offsets) = (self.structure(i), self.offsets());
+        let structure = self.structure(i);
         let places = structure.offsets();
         let mut parts = vec![vec![0.0; self.dim()]; *places.last().unwrap()];
         let mut large = structure.states.len();
@@ -129,8 +153,9 @@ impl GraphCase {
             let width = self.templates[*template].states.iter().product::<usize>();
             for joint in 0..width {
                 for &(attribute, value) in attributes {
-                    let feature = offsets[*template] + attribute as usize * width + joint;
-                    parts[places[table] + joint][feature] += value;
+                    if let Some(feature) = self.feature(*template, attribute, joint) {
+                        parts[places[table] + joint][feature] += value;
+                    }
                 }
             }
         }
@@ -260,7 +285,15 @@ fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
         for scope in scopes {
             let states: Vec<usize> = scope.iter().map(|&v| structure.states[v as usize]).collect();
             let attributes = 1 + states.len() % 3;
-            let kind = CaseTemplate { states, variant: rng.below(2), attributes };
+            let variant = rng.below(2);
+            // Some templates have joint states that share weights.
+            let tie = match states.len() + variant {
+                _ if tieless => Tie::Free,
+                1 if attributes > 1 => Tie::Diagonal,
+                3 => [Tie::Differ, Tie::Agree][states[0] % 2],
+                _ => Tie::Free,
+            };
+            let kind = CaseTemplate { states, variant, attributes, tie };
             let known = case.templates.iter().position(|template| *template == kind);
             let template = known.unwrap_or_else(|| {
                 case.templates.push(kind);
@@ -282,7 +315,8 @@ fn dress(structures: Vec<Structure>, seed: u64, tieless: bool) -> GraphCase {
     if case.dim() == 0 {
         // At least one factor must have features.
         let states = case.graphs[0].variables[0].0;
-        let template = CaseTemplate { states: vec![states], variant: 9, attributes: 1 };
+        let template =
+            CaseTemplate { states: vec![states], variant: 9, attributes: 1, tie: Tie::Free };
         case.templates.push(template);
         let last = case.templates.len() - 1;
         case.graphs[0].factors.push((last, vec![0], vec![(0, 1.0)]));

@@ -6,6 +6,7 @@ use super::{dot, minus};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
+use maxmargin::model::factor_graph::Tie;
 use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelError, MultilabelShape};
 use proptest::prelude::*;
 
@@ -84,9 +85,9 @@ impl LabelCase {
     /// and one that has none, and one per pair. (Weights of states without features stay 0.)
     pub fn as_graphs(&self) -> GraphCase {
         let n = self.shape.labels;
-        let label =
-            |variant| CaseTemplate { states: vec![2], variant, attributes: self.shape.attributes };
-        let pair = |variant| CaseTemplate { states: vec![2, 2], variant, attributes: 1 };
+        let (tie, attributes) = (Tie::Free, self.shape.attributes);
+        let label = |variant| CaseTemplate { states: vec![2], variant, attributes, tie };
+        let pair = |variant| CaseTemplate { states: vec![2, 2], variant, attributes: 1, tie };
         let templates = (0..n).map(label).chain((0..self.shape.pairs.len()).map(pair)).collect();
         let graph = |i: usize| {
             let (attributes, labels, weight) = &self.rows[i];

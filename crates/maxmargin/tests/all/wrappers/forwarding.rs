@@ -8,8 +8,8 @@ use maxmargin::problem::{
     Target, Truths,
 };
 use maxmargin::{
-    Blocks, Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices, Sink,
-    SlackRescaled, SparseVec,
+    Blocks, Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices,
+    Sink, SlackRescaled, SparseVec,
 };
 use std::ops::Range;
 

@@ -10,14 +10,15 @@ use crate::common::{assert_bounded, assert_certified, assert_close, cases, minus
 use maxmargin::ProblemExt as _;
 use maxmargin::inference::Inference;
 use maxmargin::model::factor_graph::StateLoss;
-use maxmargin::model::soft::SoftGraph;
+use maxmargin::model::soft::{RhoScale, SoftGraph};
 use maxmargin::{Bounded, Bounds, Problem, Solver, train};
 use proptest::prelude::*;
 
 fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
     let loss = StateLoss { normalised: case.normalised };
-    SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap()
+    let soft = SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap();
+    soft.with_rho_scale(RhoScale::Sum)
 }
 
 /// A variable or a factor, with the features of its states, messages included, and their losses.

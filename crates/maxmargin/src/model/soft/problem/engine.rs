@@ -2,6 +2,7 @@
 
 use super::{SoftGraph, SoftWorkspace};
 use crate::inference::topology::argmax;
+use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
@@ -54,6 +55,10 @@ impl Problem for SoftGraph {
 
     fn weight(&self, i: usize) -> f64 {
         self.layout.weights[self.layout.blocks[i].example as usize]
+    }
+
+    fn bounds(&self) -> Option<&Bounds> {
+        self.bounds.as_ref()
     }
 
     #[inline]
@@ -129,7 +134,7 @@ impl Parts for SoftGraph {
         let (block, entries) = (&self.layout.blocks[i], parts.entries());
         let mut sum = 0.0;
         for term in &self.layout.terms[block.terms.clone()] {
-            Self::each_feature(term, entries, |_, mass| sum += mass * mass * term.norm_sq);
+            sum += self.term_norm_sq(term, entries);
         }
         let marginals = &mut workspace.marginals;
         for side in &self.layout.sides[block.sides.clone()] {

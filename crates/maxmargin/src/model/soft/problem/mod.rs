@@ -2,7 +2,7 @@
 
 mod engine;
 
-use super::layout::{Block, Layout, Term};
+use super::layout::{Block, Layout, States, Term};
 use super::penalty::{Penalty, RhoScale};
 use crate::dual::DualPoint;
 use crate::error::TrainError;
@@ -10,6 +10,9 @@ use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
 use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
 use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
+use crate::model::potts::Potts;
+use crate::problem::Problem;
+use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::sparse::{Sink, SparseVec};
 use std::sync::Arc;
 use thiserror::Error;
@@ -57,6 +60,9 @@ pub enum SoftError {
         /// The number of multipliers.
         found: usize,
     },
+    /// The bounds do not fit.
+    #[error(transparent)]
+    Bounds(#[from] BoundsError),
     /// Training refused the problem or the settings.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -107,6 +113,8 @@ pub struct SoftGraph {
     /// Multipliers, one per message.
     offsets: Vec<f64>,
     total_weight: f64,
+    /// Bounds on the weights, with none on messages.
+    bounds: Option<Bounds>,
 }
 
 /// Scratch memory of a [`SoftGraph`], for one thread.
@@ -146,7 +154,8 @@ impl SoftGraph {
         let total_weight = layout.weights.iter().sum();
         let penalty = Penalty { lambda, rho, scale: RhoScale::default() };
         let (layout, scales) = (Arc::new(layout), Vec::new());
-        let problem = Self { layout, penalty, smoothing: 0.0, scales, offsets, total_weight };
+        let problem =
+            Self { layout, penalty, smoothing: 0.0, scales, offsets, total_weight, bounds: None };
         Ok(problem.with_penalty(penalty))
     }
 
@@ -226,6 +235,68 @@ impl SoftGraph {
         self.with_penalty(penalty)
     }
 
+    /// Creates the soft problem of labelled graphs, with their bounds. It must be trained at this `lambda`. The decoder of
+    /// the graphs does not matter.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::model::soft::SoftGraph;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let graphs = patches();
+    /// let soft = SoftGraph::of_potts(&graphs, 0.1, 1.0)?;
+    /// let solution = train(&soft, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// let predicted = graphs.predict(soft.weights(&solution.weights));
+    /// assert_eq!(predicted[0].len(), graphs.data().graph(0).nodes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `lambda` or `rho` is not positive and finite.
+    pub fn of_potts(potts: &Potts, lambda: f64, rho: f64) -> Result<Self, SoftError> {
+        let soft = Self::new(Layout::of_potts(potts)?, lambda, rho)?;
+        Ok(soft.with_bounds(potts.bounds().cloned())?)
+    }
+
+    /// The same problem with bounds on the weights of the graph. There are none on messages, whether the bounds have
+    /// entries for them or not.
+    ///
+    /// ```
+    /// # use maxmargin::doc::soft_pictures;
+    /// use maxmargin::{Bounds, Settings, train};
+    ///
+    /// let soft = soft_pictures(0.1);
+    /// let weights = soft.weights(&vec![0.0; maxmargin::Problem::dim(&soft)]).len();
+    /// let soft = soft.with_bounds(Some(Bounds::none(weights).with(0..weights, -0.1, 0.1)?))?;
+    /// let solution = train(&soft, &Settings { lambda: Some(0.1), ..Settings::default() })?;
+    /// assert!(soft.weights(&solution.weights).iter().all(|w| w.abs() <= 0.1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are fewer bounds than weights.
+    pub fn with_bounds(mut self, bounds: Option<Bounds>) -> Result<Self, BoundsError> {
+        let (own, all) = (self.layout.dim, Problem::dim(&self));
+        self.bounds = match bounds {
+            None => None,
+            Some(bounds) => {
+                let (lower, upper) = (bounds.lower().get(..own), bounds.upper().get(..own));
+                let (Some(lower), Some(upper)) = (lower, upper) else {
+                    bounds.check_size(own)?;
+                    return Ok(self);
+                };
+                let free = |side: &[f64], value| {
+                    let mut side = side.to_vec();
+                    side.resize(all, value);
+                    side
+                };
+                let (lower, upper) = (free(lower, f64::NEG_INFINITY), free(upper, f64::INFINITY));
+                Some(Bounds::new(lower, upper)?)
+            }
+        };
+        Ok(self)
+    }
+
     /// The same problem with another ρ. Dual points stay valid.
     ///
     /// # Errors
@@ -260,7 +331,8 @@ impl SoftGraph {
     pub fn smoothed(mut self, smoothing: f64) -> Result<Self, SoftError> {
         positive("smoothing", smoothing)?;
         self.smoothing = smoothing;
-        Ok(self)
+        let bounds = self.bounds.take();
+        Ok(self.with_bounds(bounds)?)
     }
 
     /// The same problem with these multipliers, one for each message. Usually they are the
@@ -388,9 +460,23 @@ impl SoftGraph {
         scores.resize(block.states as usize, 0.0);
         for term in &self.layout.terms[block.terms.clone()] {
             let (row, weights) = (self.layout.row(term), &w[term.start..]);
-            match term.only {
-                Some(state) => scores[state as usize] += row.dot_strided(weights, term.stride, 0),
-                None => {
+            match term.states {
+                States::Only(state) => {
+                    scores[state as usize] += row.dot_strided(weights, term.stride, 0);
+                }
+                States::Marked(marks) => {
+                    let score = row.dot_strided(weights, term.stride, 0);
+                    let marked = scores.iter_mut().zip(&self.layout.marks[marks as usize]);
+                    marked.filter(|(_, mark)| **mark).for_each(|(own, _)| *own += score);
+                }
+                States::Diagonal => {
+                    for (a, value) in row.pairs() {
+                        if let Some(score) = scores.get_mut(a as usize) {
+                            *score += value * weights[a as usize * term.stride];
+                        }
+                    }
+                }
+                States::Every => {
                     for (a, value) in row.pairs() {
                         let own = &weights[a as usize * term.stride..][..scores.len()];
                         scores.iter_mut().zip(own).for_each(|(score, w)| *score += value * w);
@@ -435,7 +521,7 @@ impl SoftGraph {
             for (a, value) in self.layout.row(term).pairs() {
                 let start = term.start + a as usize * term.stride;
                 let mut add = |at, mass: f64| sink.add(start + at, scale * value * mass);
-                Self::each_feature(term, parts.entries(), &mut add);
+                self.each_feature(term, a, parts.entries(), &mut add);
             }
         }
     }
@@ -466,14 +552,48 @@ impl SoftGraph {
         point
     }
 
-    /// Calls `take` with each state that has features in a term: its place among the weights of an
+    /// Calls `take` with each state of which attribute `a` is a feature in a term: its place among the weights of the
     /// attribute, and its mass.
-    fn each_feature(term: &Term, entries: &[(u64, f64)], mut take: impl FnMut(usize, f64)) {
+    fn each_feature(
+        &self,
+        term: &Term,
+        a: u32,
+        entries: &[(u64, f64)],
+        mut take: impl FnMut(usize, f64),
+    ) {
         for &(state, mass) in entries {
-            match term.only {
-                None => take(state as usize, mass),
-                Some(only) if u64::from(only) == state => take(0, mass),
-                Some(_) => {}
+            let place = match term.states {
+                States::Every => Some(state as usize),
+                States::Only(only) => (u64::from(only) == state).then_some(0),
+                States::Marked(marks) => {
+                    self.layout.marks[marks as usize][state as usize].then_some(0)
+                }
+                States::Diagonal => (u64::from(a) == state).then_some(0),
+            };
+            if let Some(place) = place {
+                take(place, mass);
+            }
+        }
+    }
+
+    /// The squared length of Σ mass · features of a term.
+    fn term_norm_sq(&self, term: &Term, entries: &[(u64, f64)]) -> f64 {
+        match term.states {
+            States::Every => {
+                term.norm_sq * entries.iter().map(|(_, mass)| mass * mass).sum::<f64>()
+            }
+            States::Only(_) | States::Marked(_) => {
+                // All states with features share their weights.
+                let mut sum = 0.0;
+                self.each_feature(term, 0, entries, |_, mass| sum += mass);
+                term.norm_sq * sum * sum
+            }
+            States::Diagonal => {
+                let mut sum = 0.0;
+                for (a, value) in self.layout.row(term).pairs() {
+                    self.each_feature(term, a, entries, |_, mass| sum += (value * mass).powi(2));
+                }
+                sum
             }
         }
     }
