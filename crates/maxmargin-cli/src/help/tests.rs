@@ -50,7 +50,7 @@ fn a_kind_sees_its_own_options_and_those_of_all() {
         ("--loss", [true, true, false]),
         ("--widths", [false, true, false]),
         ("--images", [false, true, false]),
-        ("--rho-schedule", [false, false, false]),
+        ("--rho-schedule", [false, true, false]),
         ("--lambda", [true, true, true]),
         ("--model", [true, true, true]),
         ("--order", [true, true, true]),

@@ -122,10 +122,10 @@ impl<'a> Labels<'a> {
         let Some(args) = lab.args(set, set.test)? else { return Ok(None) };
         let LabelSets { spec, train, test } = LabelSets::read(&args)?;
         lab.note(format!(
-            "λ = {LAMBDA} (the paper's was chosen by cross-validation and is not stated), one seed, one thread, at \
-             most {} epochs. The penalty is inside the mean over examples, as in the paper's Algorithm 1. ρ = r·k \
-             is ρ = r with a loss that counts wrong labels, on k labels. Seconds are those of the training thread on a core, gap checks included.",
-            limits.epochs
+            "λ = {LAMBDA} (the paper's was chosen by cross-validation and is not stated), one seed, one \
+             thread. The penalty is inside the mean over examples, as in the paper's Algorithm 1. ρ = r·k is \
+             ρ = r with a loss that counts wrong labels, on k labels. Seconds are those of the training thread \
+             on a core, gap checks included."
         ));
         let whole: Spec = spec.clone().into();
         let own = json!({ "train": train.1, "test": test.1, "model": whole });
@@ -456,8 +456,8 @@ pub(super) fn figure_2(lab: &Lab<'_>) -> Result<Findings> {
     for set in sets {
         let limits = Limits {
             epochs: u64::MAX,
-            seconds: lab.or_quick(60.0, 4.0),
-            lp_seconds: lab.or_quick(1200.0, 6.0),
+            seconds: lab.or_quick(300.0, 4.0),
+            lp_seconds: lab.or_quick(3600.0, 6.0),
             tolerance: 1e-6,
             gap_every: 1,
         };
@@ -503,20 +503,7 @@ pub(super) fn figure_2(lab: &Lab<'_>) -> Result<Findings> {
         let fastest = soft.iter().filter_map(time).fold(f64::INFINITY, f64::min);
         let told: Vec<String> =
             runs.iter().map(|run| format!("{} {}", run.name, show(time(run)))).collect();
-        let lp = others.first().and_then(time);
-        let ratio = lp.unwrap_or(limits.lp_seconds) / fastest;
-        let least = if lp.is_none() { " at least" } else { "" };
-        findings.claim(
-            "Figure 2, top",
-            "Soft training is up to two orders of magnitude faster than training over linear programs (here: \
-             at least 100 times)",
-            format!("{}, λ = {LAMBDA}", set.name),
-            format!(
-                "{ratio:.0} times as fast{least}; time to within 10 % of the best hard objective: {}",
-                told.join(", ")
-            ),
-            (lp.is_some() || ratio >= 100.0).then_some(ratio >= 100.0),
-        );
+        against_lp(&mut findings, &set, (fastest, soft), others.first(), (time, &told.join(", ")));
         let errors: Vec<f64> = soft.iter().filter_map(last).map(|row| row.test).collect();
         let (low, high) = errors
             .iter()
@@ -530,6 +517,46 @@ pub(super) fn figure_2(lab: &Lab<'_>) -> Result<Findings> {
         );
     }
     Ok(findings)
+}
+
+/// What the paper says of the speed of soft training: as fast as training over linear programs on Yeast, where these are
+/// small, and up to two orders of magnitude faster elsewhere.
+fn against_lp(
+    findings: &mut Findings,
+    set: &DataSet,
+    (fastest, soft): (f64, &[Run]),
+    lp: Option<&Run>,
+    (time, told): (impl Fn(&Run) -> Option<f64>, &str),
+) {
+    let is_yeast = [YEAST.name, YEAST_CONSTANT.name].contains(&set.name);
+    let (claim, least) = match is_yeast {
+        true => (
+            "Soft training is competitive with training over linear programs (here: half as fast)",
+            0.5,
+        ),
+        false => (
+            "Soft training is up to two orders of magnitude faster than training over linear programs (here: at \
+             least 100 times)",
+            100.0,
+        ),
+    };
+    let end = |run: &Run| last(run).map(|row| row.seconds);
+    let arrived = lp.and_then(&time);
+    // A run that did not arrive takes longer than it was given.
+    let ratio = arrived.or_else(|| lp.and_then(end)).map(|lp| lp / fastest);
+    let longest = soft.iter().filter_map(end).fold(0.0, f64::max);
+    let holds = match (ratio, arrived) {
+        (Some(ratio), _) if ratio >= least => Some(true),
+        // Soft training may have been ended before it was slower than that.
+        (Some(ratio), Some(lp)) if ratio > 0.0 || longest * least >= lp => Some(false),
+        _ => None,
+    };
+    let bound = if arrived.is_none() { "more than " } else { "" };
+    let speed = ratio.filter(|ratio| *ratio > 0.0);
+    let speed =
+        speed.map_or_else(String::new, |speed| format!("{bound}{speed:.2} times as fast; "));
+    let measured = format!("{speed}time to within 10 % of the best hard objective: {told}");
+    findings.claim("Figure 2, top", claim, format!("{}, λ = {LAMBDA}", set.name), measured, holds);
 }
 
 /// The loss of soft training against the number of examples.
