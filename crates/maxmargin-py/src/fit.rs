@@ -121,7 +121,7 @@ fn before(spec: &Spec) -> Spec {
         own.support = Support::default();
     }
     if let Some(own) = spec.soft_mut() {
-        let SoftSpec { smoothing, rho_scale, .. } = **own;
+        let SoftSpec { smoothing, rho_scale, .. } = *own;
         *own = SoftSpec { smoothing, rho_scale, ..SoftSpec::new(own.rho) };
     }
     spec.fix_lambda(0.0);

@@ -41,6 +41,7 @@ impl Spec {
                     .saturating_add(spec.shape.pairs.len() as u128)
             }
             Self::FactorGraph(spec) => {
+                // Joint states that share weights count too, because a table of them is kept.
                 let templates = spec.shape.templates.iter().map(|template| {
                     product(template.states.iter().copied().chain([template.attributes]))
                 });
@@ -99,7 +100,7 @@ mod tests {
     use crate::{ChainSpec, FactorGraphSpec, Spec};
     use maxmargin::inference::Inference;
     use maxmargin::model::chain::{ChainShape, Hamming};
-    use maxmargin::model::factor_graph::{GraphShape, StateLoss, Template};
+    use maxmargin::model::factor_graph::{GraphShape, StateLoss, Template, Tie};
 
     fn chain(labels: usize, attributes: usize) -> Spec {
         let shape = ChainShape::new(labels, attributes);
@@ -131,7 +132,8 @@ mod tests {
 
     #[test]
     fn states_that_multiply_beyond_all_numbers_are_refused() {
-        let templates = vec![Template { states: vec![usize::MAX; 9], attributes: usize::MAX }];
+        let templates =
+            vec![Template { states: vec![usize::MAX; 9], attributes: usize::MAX, tie: Tie::Free }];
         let (loss, inference) = (StateLoss::default(), Inference::Auto);
         let (shape, training, rescaling) =
             (GraphShape { templates }, Default::default(), Default::default());

@@ -16,8 +16,10 @@ named_enum! {
     /// let pair = Template { states: vec![21, 21], attributes: 1, tie: Tie::Differ };
     /// assert_eq!(single.dim() + pair.dim(), 22);
     /// ```
+    #[derive(Default)]
     Tie("tie") {
         /// Every joint state has a weight for every attribute.
+        #[default]
         Free = "free",
         /// One weight per attribute, for the joint states in which all variables have the same state. The others
         /// have no features.
@@ -26,12 +28,6 @@ named_enum! {
         Differ = "differ",
         /// One weight per attribute, and attribute k is a feature of joint state k only.
         Diagonal = "diagonal",
-    }
-}
-
-impl Default for Tie {
-    fn default() -> Self {
-        Self::Free
     }
 }
 
@@ -58,6 +54,8 @@ impl Weighting {
             Self::Marked(joint.map(|state| agrees(&template.states, state) == agree).collect())
         };
         match template.tie {
+            // Without attributes there is nothing to share, and no table of joint states is needed.
+            _ if template.attributes == 0 => Self::Free,
             Tie::Free => Self::Free,
             Tie::Agree => marked(true),
             Tie::Differ => marked(false),

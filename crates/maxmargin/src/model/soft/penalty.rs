@@ -16,17 +16,13 @@ named_enum! {
     /// assert_eq!(soft_pictures(0.1).rho_scale(), RhoScale::Example);
     /// assert_eq!("sum".parse(), Ok(RhoScale::Sum));
     /// ```
+    #[derive(Default)]
     RhoScale("scale of rho") {
         /// Inside the mean: Σ_m c_m/C · ρ/2·‖δ_m‖², with example weights c_m whose sum is C.
+        #[default]
         Example = "example",
         /// Beside the mean: ρ/2·Σ_m ‖δ_m‖².
         Sum = "sum",
-    }
-}
-
-impl Default for RhoScale {
-    fn default() -> Self {
-        Self::Example
     }
 }
 
