@@ -74,7 +74,7 @@ def test_hard_constraints_are_the_relaxation(graphs, sets):
     relaxation, which training with an LP solver brackets."""
     ways = {
         "multipliers": {"multipliers": 60, "rho": 0.1},
-        "rhos": {"rho_schedule": [1.0, 0.1, 0.001]},
+        "rhos": {"rho_schedule": [1.0, 0.1, 0.01]},
     }
     for number in range(2):
         lp, X, y = list(both(graphs, sets, lam=0.1, training="lp", tol=1e-4))[number]
