@@ -212,7 +212,9 @@ def test_a_driver_that_was_killed_goes_on(ray, alone, tmp_path):
 def test_a_worker_without_the_package_is_named(ray, tmp_path):
     broken = tmp_path / "maxmargin"
     broken.mkdir()
-    (broken / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'maxmargin'\")\n")
+    (broken / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'maxmargin'\")\n"
+    )
     options = {"runtime_env": {"env_vars": {"PYTHONPATH": str(tmp_path)}}}
     backend = RayBackend(num_workers=2, actor_options=options)
     with pytest.raises(ClusterError, match="is maxmargin installed on all machines"):

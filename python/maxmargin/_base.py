@@ -221,9 +221,7 @@ class BaseSVM(BaseEstimator):
         self._adopt(model, columns)
         self._warn()
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any
-    ) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:
         """Trains here, or on a cluster if there is one."""
         if self.backend is not None:
             from .distributed._fit import fit_on_cluster

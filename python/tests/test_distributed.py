@@ -1,6 +1,7 @@
 """Training in shards that take turns: the loop, losses of workers, checkpoints. Engines are tested by
 ``python/test-cluster``."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -94,7 +95,7 @@ def test_shards_have_the_optimum_of_one_machine(workers, tmp_path):
     assert again.verify(X, y) == []
     assert [list(a) for a in again.predict(X)] == [list(a) for a in model.predict(X)]
     duals = [about["dual"] for about in model.rounds_]
-    assert all(b >= a - 1e-12 for a, b in zip(duals, duals[1:], strict=False))
+    assert all(b >= a - 1e-12 for a, b in itertools.pairwise(duals))
     assert len(model.history_) == len(model.rounds_)
     write_rounds(model, tmp_path / "rounds.html")
     assert "<svg" in (tmp_path / "rounds.html").read_text()
@@ -219,7 +220,9 @@ def test_workers_read_files_and_the_layout_does_not_depend_on_them(tmp_path):
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("method", ["about", "start", "propose", "commit", "check", "state", "dual"])
+@pytest.mark.parametrize(
+    "method", ["about", "start", "propose", "commit", "check", "state", "dual"]
+)
 @pytest.mark.parametrize("keeps", [False, True])
 def test_a_worker_that_is_lost_in_any_phase_leaves_no_trace(method, after, keeps, tmp_path):
     X, y = words()

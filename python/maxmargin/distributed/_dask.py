@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Sequence
@@ -117,10 +118,8 @@ class DaskBackend(Backend):
 def _wait(future: Any) -> None:
     import distributed
 
-    try:
+    with contextlib.suppress(distributed.TimeoutError):
         distributed.wait(future, timeout=0.2)
-    except distributed.TimeoutError:
-        pass
 
 
 def _make(at: tuple[str, int], source: Source) -> None:

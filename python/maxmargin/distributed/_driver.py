@@ -30,10 +30,24 @@ PROMISING = 0.8
 ATTEMPTS = 300
 PAUSE = 0.2
 
-COLUMNS = (
-    "passes visits oracle_calls effective_passes seconds oracle_seconds gap_seconds dual "
-    "iterate_dual average_dual primal gap validation step_mean step_zero step_full"
-).split()
+COLUMNS = [
+    "passes",
+    "visits",
+    "oracle_calls",
+    "effective_passes",
+    "seconds",
+    "oracle_seconds",
+    "gap_seconds",
+    "dual",
+    "iterate_dual",
+    "average_dual",
+    "primal",
+    "gap",
+    "validation",
+    "step_mean",
+    "step_zero",
+    "step_full",
+]
 
 
 class _Lost(Exception):
@@ -162,7 +176,9 @@ class Driver:
                 "shares": newest,
                 "earlier": earlier,
                 "bytes": sent,
-                "worker_seconds": [own + wait for (_, own), wait in zip(answers, waits, strict=True)],
+                "worker_seconds": [
+                    own + wait for (_, own), wait in zip(answers, waits, strict=True)
+                ],
             }
             self._calls = sum(proposal[4] for proposal in proposals)
             gaps = [proposal[3] for proposal in proposals]
@@ -244,9 +260,7 @@ class Driver:
         }
         totals = (self.round * self.backend.local_passes, self._calls, seconds)
         weights = self.coordinator.weights()
-        return Outcome(
-            self.lam, weights, duals, certificate, status, columns, self.rounds, totals
-        )
+        return Outcome(self.lam, weights, duals, certificate, status, columns, self.rounds, totals)
 
     def _row(self, about: dict[str, Any], certificate: dict[str, Any] | None) -> dict[str, float]:
         row = dict.fromkeys(COLUMNS, float("nan"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 import pickle
@@ -48,7 +49,9 @@ def refuse_what_is_local(estimator: Any, validation: Any) -> None:
             raise ValueError(f"{name} does not go with a backend of more than one worker")
 
 
-def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:
+def fit_on_cluster(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any
+) -> None:
     """Trains an estimator of a ready-made model on its backend."""
     backend = check_backend(estimator.backend)
     files = files_of(X)
@@ -80,7 +83,7 @@ def files_of(X: Any) -> list[str] | None:
 def spread(count: int, shards: int) -> list[range]:
     """So many things in a row, in shards that are about equally large."""
     ends = [shard * count // shards for shard in range(shards + 1)]
-    return [range(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [range(a, b) for a, b in itertools.pairwise(ends)]
 
 
 def given_parts(extra: dict[str, Any], own: range) -> dict[str, Any]:
@@ -92,7 +95,13 @@ def given_parts(extra: dict[str, Any], own: range) -> dict[str, Any]:
 
 
 def fit_given(
-    estimator: Any, backend: Backend, X: Any, y: Any, sample_weight: Any, validation: Any, extra: Any
+    estimator: Any,
+    backend: Backend,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    validation: Any,
+    extra: Any,
 ) -> None:
     if extra.get("lengths") is not None:
         raise ValueError("lengths do not go with a backend; give a list of sequences")
@@ -183,7 +192,9 @@ def merge_names(found: list[Any]) -> tuple[list[str], list[str], str, str | None
     return merged(labels), merged(attributes), formats[0], templates[0]
 
 
-def fit_structure_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any) -> None:
+def fit_structure_on_cluster(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, validation: Any
+) -> None:
     """Trains a structure that is defined in Python on its backend."""
     backend = check_backend(estimator.backend)
     functions = loaders_of(X) if y is None else None
@@ -273,7 +284,10 @@ class _Several:
     def __call__(self) -> Any:
         loaded = [load() for load in self.loads]
         X, y = ([item for own in loaded for item in own[at]] for at in (0, 1))
-        weights = [own[2] if len(own) > 2 and own[2] is not None else np.ones(len(own[0])) for own in loaded]
+        weights = [
+            own[2] if len(own) > 2 and own[2] is not None else np.ones(len(own[0]))
+            for own in loaded
+        ]
         return X, y, np.concatenate(weights)
 
 
@@ -383,7 +397,9 @@ def adopt(
     """Makes a model of what shards have come to, and the estimator a fitted one."""
     quality = outcome.certificate.get("quality", "exact")
     if exact and quality != "exact":
-        raise ValueError(f'training="exact" needs a decoder that is never wrong; this one is {quality}')
+        raise ValueError(
+            f'training="exact" needs a decoder that is never wrong; this one is {quality}'
+        )
     settings = estimator.settings(1.0) | {"lambda": outcome.lam}
     model = native.model_of_shards(
         spec,

@@ -42,7 +42,9 @@ def write_rounds(model: Any, path: str | os.PathLike[str], title: str | None = N
         f"{sent / 1e6:.1f} MB were sent, and workers were lost {lost} times."
     )
     rows = "".join(map(_row, rounds))
-    head = "<th>round<th>dual<th>gap<th>share, least to largest<th>seconds<th>by worker<th>MB<th>lost"
+    head = (
+        "<th>round<th>dual<th>gap<th>share, least to largest<th>seconds<th>by worker<th>MB<th>lost"
+    )
     page = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
         f"<style>{STYLE}</style><h1>{title}</h1><p>{html.escape(told)}</p>{_curve(rounds)}"

@@ -108,7 +108,9 @@ class ShardWorker:
             try:
                 self.shard.start(settings, lam, total_weight, saved)
             except ValueError as error:
-                logger.warning("%s cannot be used: %s; the shard begins at the truth", self.file, error)
+                logger.warning(
+                    "%s cannot be used: %s; the shard begins at the truth", self.file, error
+                )
                 self.shard = self.load(names)
                 saved = None
         if saved is None:
