@@ -173,10 +173,9 @@ random_state, warm_start, verbose, callback, options
         self.n_edge_types_in_ = 1 + max(types, default=0)
         weights, whole = total(sample_weight, len(graphs))
         data = self._fill(graphs, y, weights, extra.get("node_weight"))
-        shape = [{"states": states, "attributes": count} for states, count in data.shape()]
         spec = {
             "kind": "factor-graph",
-            "shape": {"templates": shape},
+            "shape": json.loads(data.shape([])),
             "loss": {"normalised": self.loss == "normalised"},
             "inference": self.inference,
             "states": self._labels.names(),
