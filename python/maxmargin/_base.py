@@ -223,7 +223,7 @@ class BaseSVM(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:
         """Trains here, or on a cluster if there is one."""
-        if self.backend is not None:
+        if getattr(self, "backend", None) is not None:
             from .distributed._fit import fit_on_cluster
 
             fit_on_cluster(self, X, y, sample_weight, validation, **extra)

@@ -16,6 +16,7 @@ from maxmargin import (
     StructuredSVM,
     load,
 )
+from maxmargin.__main__ import main
 from maxmargin.distributed import ClusterError, SerialBackend, WorkerLost, write_rounds
 from maxmargin.distributed._fit import merge_names
 from maxmargin.io import SequenceFile
@@ -256,9 +257,9 @@ def test_workers_that_are_lost_again_and_again_end_the_training():
 
 def test_a_training_goes_on_from_the_checkpoints_of_its_shards(tmp_path):
     X, y = words()
-    backend = SerialBackend(num_workers=3, checkpoint=str(tmp_path))
+    backend = SerialBackend(num_workers=3, checkpoint=str(tmp_path), local_passes=1)
     with pytest.warns(Warning, match="max-passes"):
-        first = ChainSVM(lam=0.05, tol=1e-6, max_passes=20, backend=backend).fit(X, y)
+        first = ChainSVM(lam=0.05, tol=1e-12, max_passes=4, backend=backend).fit(X, y)
     assert len(list(tmp_path.glob("*.mmshard"))) == 3 and not list(tmp_path.glob("*.new"))
     again = ChainSVM(lam=0.05, tol=1e-3, backend=backend).fit(X, y)
     assert again.rounds_[0]["round"] == 5
@@ -312,3 +313,19 @@ def test_a_callback_ends_the_training():
     model.fit(X, y)
     assert model.status_ == "stopped" and len(model.rounds_) == 3
     assert model.verify(X, y) == []
+
+
+def test_the_command_trains_on_files(tmp_path, capsys):
+    X, y = words()
+    parts_of(X, y, tmp_path, 3)
+    given = ["train", str(tmp_path / "part-*"), "--cluster", "serial", "--workers", "3", "-q"]
+    files = ["-o", str(tmp_path / "m.safetensors"), "--report", str(tmp_path / "rounds.html")]
+    assert main([*given, *files, "--lambda", "0.05"]) == 0
+    assert capsys.readouterr().out.startswith("converged: primal ")
+    assert load(tmp_path / "m.safetensors").certificate_.lam == 0.05
+    assert (tmp_path / "rounds.html").exists()
+    for wrong in (["--cluster", "spark"], ["--workers", "0"], ["--tolerance", "x"]):
+        assert main([*given, *wrong]) == 1
+        assert capsys.readouterr().err.startswith("error: ")
+    with pytest.raises(SystemExit):
+        main([*given, "--unknown"])

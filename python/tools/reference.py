@@ -9,7 +9,7 @@ import inspect
 import sys
 
 import maxmargin
-from maxmargin import decode, io
+from maxmargin import decode, distributed, io
 from maxmargin._base import BaseSVM
 from maxmargin.compat import sklearn_crfsuite
 
@@ -77,6 +77,7 @@ def page():
     parts = {
         "maxmargin": (maxmargin, sorted(set(maxmargin.__all__) - {"__version__", "io"})),
         "maxmargin.decode": (decode, decode.__all__),
+        "maxmargin.distributed": (distributed, distributed.__all__),
         "maxmargin.io": (io, sorted(set(io.__all__) - set(maxmargin.__all__))),
         "maxmargin.compat.sklearn_crfsuite": (sklearn_crfsuite, ["CRF"]),
     }
