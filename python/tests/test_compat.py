@@ -1,5 +1,6 @@
 """The stand-in for sklearn-crfsuite, the stubs, and the examples."""
 
+import importlib.util
 import inspect
 import pathlib
 import runpy
@@ -141,9 +142,9 @@ def test_docstrings_run_as_they_are(tmp_path):
     """Those of maxmargin.torch where PyTorch is installed; not from the folder of the package, which has a
     module of that name."""
     command = [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"]
-    result = subprocess.run(
-        [*command, "--doctest-ignore-import-errors"], capture_output=True, text=True, cwd=tmp_path
-    )
+    if importlib.util.find_spec("torch") is None:
+        command += ["--ignore-glob", "*/maxmargin/torch*"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout
 
 

@@ -20,6 +20,8 @@ class TensorFile:
         self.file = file
         self.header = json.loads(content[8 : 8 + length])
         self.data = bytearray(content[8 + length :])
+        # Without the check sum, as in files of earlier versions.
+        self.metadata(lambda meta: meta.pop("check_sum"))
 
     def metadata(self, change):
         """Changes what the file says besides numbers."""

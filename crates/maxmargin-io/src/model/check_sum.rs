@@ -13,6 +13,9 @@ const BEFORE: &str = ",\"check_sum\":\"";
 const AFTER: &str = "\"}";
 const DIGITS: usize = 16;
 
+/// The key as it stands in JSON. Within a text, a backslash comes before the last quotation mark.
+const KEY: &str = "\"check_sum\"";
+
 /// The metadata, an object in JSON, with the check sum as its last entry.
 pub(super) fn sealed<'a>(
     meta: &str,
@@ -29,7 +32,14 @@ pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, Model
         text.strip_suffix(AFTER).and_then(|rest| rest.get(rest.len().checked_sub(DIGITS)?..));
     let inside = digits
         .and_then(|digits| text.strip_suffix(AFTER)?.strip_suffix(digits)?.strip_suffix(BEFORE));
-    let (Some(digits), Some(inside)) = (digits, inside) else { return Ok(text.to_owned()) };
+    let (Some(digits), Some(inside)) = (digits, inside) else {
+        return match text.contains(KEY) {
+            true => Err(ModelError::content(
+                "its check sum is not where it was written, so another program has changed it",
+            )),
+            false => Ok(text.to_owned()),
+        };
+    };
     let meta = format!("{inside}}}");
     let tensors: Vec<_> = file.iter().collect();
     let found = sum_of(&meta, tensors.iter().map(|(name, view)| (*name, view)));

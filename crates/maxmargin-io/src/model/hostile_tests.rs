@@ -55,6 +55,17 @@ fn one_changed_byte_is_noticed_anywhere_behind_the_layout() {
 }
 
 #[test]
+fn metadata_that_another_program_has_written_anew_are_noticed() {
+    let bytes = model().to_bytes().unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = String::from_utf8(bytes[8..8 + length].to_vec()).unwrap();
+    let spaced = header.replace(r#"\"check_sum\":"#, r#"\"check_sum\": "#).into_bytes();
+    let length = (spaced.len() as u64).to_le_bytes();
+    let changed = [&length[..], &spaced, &bytes[8 + header.len()..]].concat();
+    assert!(refusal(&changed).contains("its check sum is not where it was written"));
+}
+
+#[test]
 fn absurd_counts_are_refused_before_memory_is_reserved() {
     let bytes = model().to_bytes().unwrap();
     for place in ["/spec/shape/labels", "/spec/shape/attributes", "/d", "/n"] {

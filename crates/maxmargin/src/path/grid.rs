@@ -73,7 +73,7 @@ pub fn lambda_grid_with(
     settings.check()?;
     check_problem(problem)?;
     let mut recorder = Recorder::new(settings.start.into(), settings.epsilon, problem.dim(), watch);
-    let mut trainings = Trainings::new(problem, &settings.training, interrupt);
+    let mut trainings = Trainings::new(problem, &settings.training, interrupt).remaking();
     let mut last: Option<Solution> = None;
     let lambdas = settings.lambdas();
     // The first training decides what `auto` does in the others.

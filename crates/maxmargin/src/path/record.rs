@@ -17,6 +17,8 @@ pub(super) struct Trainings<'a> {
     problem: &'a dyn Blocks,
     settings: Settings,
     interrupt: &'a Interrupt,
+    /// Whether a problem that is made for one λ is made anew at every λ.
+    remakes: bool,
 }
 
 impl<'a> Trainings<'a> {
@@ -25,7 +27,13 @@ impl<'a> Trainings<'a> {
         settings: &Settings,
         interrupt: &'a Interrupt,
     ) -> Self {
-        Self { problem, settings: settings.clone(), interrupt }
+        Self { problem, settings: settings.clone(), interrupt, remakes: false }
+    }
+
+    /// Makes problems that are [made for one λ](crate::problem::AtLambda) anew at every λ. The weights of one λ then say
+    /// nothing about other λ, so this is for grids and not for paths.
+    pub(super) fn remaking(self) -> Self {
+        Self { remakes: true, ..self }
     }
 
     /// How many trainings that do not depend on each other may run side by side. Trainings that look at the clock
@@ -54,7 +62,8 @@ impl<'a> Trainings<'a> {
     }
 
     fn run(&self, settings: Settings, beginning: Beginning) -> Result<Finished, TrainError> {
-        let own = settings.lambda.and_then(|lambda| self.problem.at_lambda(lambda));
+        let lambda = settings.lambda.filter(|_| self.remakes);
+        let own = lambda.and_then(|lambda| self.problem.at_lambda(lambda));
         let problem = own.as_deref().unwrap_or(self.problem);
         Trainer::new(settings).interrupt(self.interrupt.clone()).run(problem, beginning)
     }

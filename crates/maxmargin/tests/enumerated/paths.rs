@@ -1,5 +1,7 @@
 //! Regularization paths, held against the truth at breakpoints and between them.
 
+use crate::data::Data;
+use crate::instance::Instance;
 use crate::judge::{Judge, Verdict};
 use crate::recipe::{Lp, log_uniform, pick_name};
 use crate::scenario::{Scene, is_refusal, sort_of};
@@ -94,7 +96,9 @@ pub(crate) fn follow_grid(scene: &mut Scene<'_>) -> Verdict {
     scene.tally.count("trained", "grids");
     let weights = weights_of(&path, scene.instance.problem.dim());
     for (b, w) in path.breakpoints.iter().zip(&weights) {
-        let judge = Judge::new(&scene.instance.truth, b.certificate.lambda);
+        let remade = remade_at(scene, b.certificate.lambda)?;
+        let truth = remade.as_ref().unwrap_or(&scene.instance);
+        let judge = Judge::new(&truth.truth, b.certificate.lambda);
         judge.certificate(&b.certificate, w)?;
         let has_converged = b.status == Status::Converged;
         if has_converged && b.certificate.gap > settings.epsilon * (1.0 + 1e-9) {
@@ -102,6 +106,19 @@ pub(crate) fn follow_grid(scene: &mut Scene<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// The instance as a grid makes it anew at `lambda`, if its problem is made for one λ.
+fn remade_at(scene: &Scene<'_>, lambda: f64) -> Result<Option<Instance>, String> {
+    if scene.instance.problem.at_lambda(lambda).is_none() {
+        return Ok(None);
+    }
+    let mut recipe = scene.recipe.clone();
+    let Data::Soft(case) = &mut recipe.data else {
+        return Err("only soft problems are made for one λ".to_owned());
+    };
+    case.lambda = lambda;
+    recipe.build().map(Some)
 }
 
 fn weights_of(path: &Path, dim: usize) -> Vec<Vec<f64>> {

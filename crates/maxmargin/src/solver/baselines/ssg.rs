@@ -39,9 +39,6 @@ pub(in crate::solver) struct Subgradient<'p> {
     plain: Option<Vec<f64>>,
     /// Σ cᵢ/C·hinge in this pass, each at the weights of its visit.
     risk: f64,
-    /// Whether examples are drawn with replacement. Then w is not made of the means, which only bound it.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    draws: bool,
 }
 
 /// t·w for weights with bounds, updated together with v.
@@ -81,6 +78,11 @@ impl<'p> Clipped<'p> {
     }
 }
 
+/// Whether examples are drawn with replacement. Then w is not made of the means, which only bound it.
+fn draws(run: &Run<'_, '_>) -> bool {
+    run.settings.order == Order::Uniform
+}
+
 impl Fits for Subgradient<'_> {
     fn fits(&self, to: &Fitting<'_>) -> bool {
         to.are_weights(&self.v) && is_count(self.t) && self.means.fits(to) && self.average.fits(to)
@@ -98,25 +100,23 @@ impl Subgradient<'_> {
             clipped: None,
             plain: None,
             risk: 0.0,
-            draws: false,
         }
     }
 
-    /// The average of the weights if the run averages, and a dual point: the one that the last weights
-    /// are made of, or the best bound for an average.
+    /// The average of the weights if the run averages, or the last ones if no point makes them; and a dual point: the
+    /// one that the last weights are made of, or the best bound.
     fn weights_and_point(&self, run: &mut Run<'_, '_>) -> (Option<Vec<f64>>, DualPoint) {
-        let mut average = self.average.weights(self.t.max(1), &self.v);
-        if let (Some(average), Some(bounds)) = (&mut average, bounds_in_force(run.problem)) {
-            bounds.clip_all(average);
+        let t = self.t.max(1);
+        let last = || self.scaled().iter().map(|tw| tw / t as f64).collect();
+        let average = self.average.weights(t, &self.v);
+        let mut own = average.or_else(|| draws(run).then(last));
+        // Means and quotients of weights within bounds are within them up to rounding.
+        if let (Some(own), Some(bounds)) = (&mut own, bounds_in_force(run.problem)) {
+            bounds.clip_all(own);
         }
-        match average {
-            None if self.draws => {
-                let t = self.t.max(1) as f64;
-                let last = self.scaled().iter().map(|tw| tw / t).collect();
-                (Some(last), self.means.bound(run))
-            }
+        match own {
             None => (None, self.means.point(run.problem)),
-            Some(average) => (Some(average), self.means.bound(run)),
+            Some(own) => (Some(own), self.means.bound(run)),
         }
     }
 
@@ -145,7 +145,6 @@ impl Subgradient<'_> {
 
 impl<'p> Sweeper<'p> for Subgradient<'p> {
     fn prepare(&mut self, run: &Run<'p, '_>) {
-        self.draws = run.settings.order == Order::Uniform;
         self.clipped = bounds_in_force(run.problem).map(Clipped::new);
         if let Some(clipped) = self.clipped.as_mut().filter(|_| self.t > 0) {
             clipped.follow_all(&self.v, self.t as f64);
@@ -182,7 +181,7 @@ impl<'p> Sweeper<'p> for Subgradient<'p> {
         let half = 0.5 * run.state.lambda / (t * t);
         let length = half * length_sq(run.problem, self.scaled());
         let risk = std::mem::take(&mut self.risk);
-        if self.draws {
+        if draws(run) {
             // Neither the risk nor the length are those of a point. The next check finds a bound.
             return if length.is_finite() { Ok(()) } else { Err(TrainError::Overflow) };
         }
