@@ -1,6 +1,6 @@
 """Rounds, seconds and bytes of a training in K shards, which take turns on this machine.
 
-    python benchmarks/cluster.py --data shared/data --rounds 40 --workers 1 2 4 8 16 [--only ocr]
+    python benchmarks/cluster.py --rounds 40 --workers 1 2 4 8 16 [--only ocr]
 
 The seconds of a round on a cluster are those of its slowest worker; the network comes on top, by its bytes. One
 line per data set and K: rounds until the gap is a share of the objective, the gap after all rounds, seconds of the
@@ -10,46 +10,34 @@ slowest worker, and bytes sent in a round.
 from __future__ import annotations
 
 import argparse
-import pathlib
 import time
 import warnings
 
 import numpy as np
 
-from maxmargin import ChainSVM, MatchingSVM, MulticlassSVM, read_alignments, read_sequences
+from maxmargin import ChainSVM, MulticlassSVM, read_sequences
 from maxmargin.distributed import SerialBackend
 
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
-def digits(_: pathlib.Path):
+def digits():
     from sklearn.datasets import load_digits
 
     found = load_digits()
     return MulticlassSVM(lam=0.01, standardise=False), found.data / 16.0, found.target
 
 
-def ocr(_: pathlib.Path):
-    X, y, _weights = read_sequences("ocr-small")
+def ocr():
+    X, y, *_ = read_sequences("ocr-small")
     return ChainSVM(), X, y
 
 
-def conll(folder: pathlib.Path):
-    X, y, _weights = read_sequences(folder / "conll2000_train.txt.gz", template="chunking")
-    return ChainSVM(), X, y
+DATA = {"digits": digits, "ocr": ocr}
 
 
-def alignments(folder: pathlib.Path):
-    X, y, possible = read_alignments(folder / "align_enfr_hansards_trial.tsv.gz")[:3]
-    del possible
-    return MatchingSVM(), X, y
-
-
-DATA = {"digits": digits, "ocr": ocr, "conll": conll, "alignments": alignments}
-
-
-def one(make, folder: pathlib.Path, workers: int, rounds: int, passes: int) -> str:
-    estimator, X, y = make(folder)
+def one(make, workers: int, rounds: int, passes: int) -> str:
+    estimator, X, y = make()
     # One worker would train as one machine does, without rounds; the same passes and checks are comparable.
     backend = SerialBackend(max(2, workers), local_passes=passes, check_every=1)
     if workers == 1:
@@ -79,7 +67,6 @@ def one(make, folder: pathlib.Path, workers: int, rounds: int, passes: int) -> s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("shared/data"))
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8, 16])
@@ -92,7 +79,7 @@ def main() -> None:
         print("|---" * (len(SHARES) + 4) + "|")
         for workers in options.workers:
             make = DATA[name]
-            print(one(make, options.data, workers, options.rounds, options.passes), flush=True)
+            print(one(make, workers, options.rounds, options.passes), flush=True)
 
 
 if __name__ == "__main__":
