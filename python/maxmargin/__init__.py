@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import decode as decode
     from . import io as io
-    from ._base import Certificate, ConvergenceWarning, load
+    from ._base import ConvergenceWarning, load
     from ._binary import BinarySVM
+    from ._certificate import Certificate, Pruning
     from ._chain import ChainSVM
     from ._check import BrokenLaw, check_structure
     from ._graphs import FactorGraphSVM
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ._path import RegularizationPath, regularization_path
     from ._potts import PottsSVM
     from ._rows import MulticlassSVM
+    from ._runs import Comparison, Report, Run, compare_runs
     from ._segment import SegmentSVM
     from ._structure import StructuredSVM
     from ._tree import TreeSVM
@@ -70,8 +72,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "BinarySVM": "_binary",
     "BrokenLaw": "_check",
-    "Certificate": "_base",
+    "Certificate": "_certificate",
     "ChainSVM": "_chain",
+    "Comparison": "_runs",
     "ConvergenceWarning": "_base",
     "FactorGraphSVM": "_graphs",
     "GraphSVM": "_pairwise",
@@ -82,13 +85,17 @@ _HOMES = {
     "MultilabelSVM": "_multilabel",
     "OracleError": "_oracle",
     "PottsSVM": "_potts",
+    "Pruning": "_certificate",
     "RegularizationPath": "_path",
+    "Report": "_runs",
+    "Run": "_runs",
     "SegmentSVM": "_segment",
     "SequenceFile": "io",
     "Structure": "_oracle",
     "StructuredSVM": "_structure",
     "TreeSVM": "_tree",
     "check_structure": "_check",
+    "compare_runs": "_runs",
     "grid_edges": "_grid",
     "load": "_base",
     "read_alignments": "io",
@@ -124,6 +131,7 @@ __all__ = [
     "BrokenLaw",
     "Certificate",
     "ChainSVM",
+    "Comparison",
     "ConvergenceWarning",
     "FactorGraphSVM",
     "GraphSVM",
@@ -134,13 +142,17 @@ __all__ = [
     "MultilabelSVM",
     "OracleError",
     "PottsSVM",
+    "Pruning",
     "RegularizationPath",
+    "Report",
+    "Run",
     "SegmentSVM",
     "SequenceFile",
     "Structure",
     "StructuredSVM",
     "TreeSVM",
     "check_structure",
+    "compare_runs",
     "grid_edges",
     "load",
     "read_alignments",

@@ -11,7 +11,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 
 def parser() -> argparse.ArgumentParser:
@@ -90,7 +90,7 @@ def train(options: argparse.Namespace) -> int:
         logging.basicConfig(format="%(message)s", level=logging.INFO)
     files = [file for pattern in options.data for file in files_of(pattern) or []]
     model = ChainSVM(
-        lam=number_or_name(options.lam),
+        lam=cast(Any, number_or_name(options.lam)),
         tol=number_or_name(options.tolerance),
         max_passes=options.max_passes,
         max_seconds=options.max_seconds,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import sklearn.exceptions
@@ -15,7 +16,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
+from ._certificate import Certificate, Pruning
+from ._more_data import PartialFit
 from ._progress import Progress, logger
+from ._runs import Report, Run
 from ._settings import (
     as_json,
     group_bounds,
@@ -29,54 +33,36 @@ from ._settings import (
     when_standardised,
     whole_number,
 )
+from ._types import PathLike
 from .io import SequenceFile
 
-PathLike = str | os.PathLike[str]
+if TYPE_CHECKING:
+    from ._binary import BinarySVM
+    from ._chain import ChainSVM
+    from ._graphs import FactorGraphSVM
+    from ._matching import MatchingSVM
+    from ._multilabel import MultilabelSVM
+    from ._nodes import GraphSVM
+    from ._rows import MulticlassSVM
+    from ._tree import TreeSVM
+
+    #: What a model file can hold.
+    Loaded: TypeAlias = (
+        BinarySVM
+        | ChainSVM
+        | FactorGraphSVM
+        | GraphSVM
+        | MatchingSVM
+        | MulticlassSVM
+        | MultilabelSVM
+        | TreeSVM
+    )
+
+Own = TypeVar("Own", bound="BaseSVM")
 
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
     """Training ended before the duality gap was within the tolerance."""
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A proof of how good a model is: no weights have an objective below ``dual``.
-
-    Attributes
-    ----------
-    lam : float
-        The regularization strength λ that was trained with.
-    primal : float
-        The objective λ/2 ‖w‖² + mean structured hinge loss of the weights.
-    dual : float
-        A lower bound of the objective of any weights.
-    gap : float
-        ``primal - dual``: how far from the optimum the weights can be at most.
-    quality : str
-        What the gap is a bound of: ``"exact"``, ``"upper-bound"`` (the problem was relaxed),
-        ``"heuristic"`` (the true gap may be larger), ``"unfinished"`` (there was no time to compute all
-        of it: the true gap may be larger), or ``"unproven"`` (it proves nothing).
-    problem : str
-        The problem that was solved: the structured SVM, its relaxation, or one with soft constraints.
-    """
-
-    lam: float
-    primal: float
-    dual: float
-    gap: float
-    quality: str = "exact"
-    problem: str = "structured SVM with margin rescaling"
-
-    @classmethod
-    def _of(cls, meta: dict[str, Any], problem: str) -> Certificate:
-        return cls(
-            lam=meta["lambda"],
-            primal=meta["primal"],
-            dual=meta["dual"],
-            gap=meta["gap"],
-            quality=meta.get("quality", "exact"),
-            problem=problem,
-        )
 
 
 def warn_if_unproven(findings: list[str], quality: str, frames: int = 3) -> list[str]:
@@ -105,6 +91,8 @@ class Prepared:
     rounds: tuple[list[float], int] | None = None
     #: Whether a decoder that may be wrong is refused.
     exact: bool = False
+    #: What the λ of the rule ``"scale"`` is multiplied by, since classes count more or less than 1.
+    lambda_factor: float = 1.0
 
     def task(self) -> tuple[str, Any, Any, Any, str]:
         """The first arguments of native functions."""
@@ -117,6 +105,23 @@ class Prepared:
         )
 
 
+#: Further arrays that are made of the weights, and read-only like them.
+PARTS_OF_WEIGHTS = (
+    "dual_coef_",
+    "intercept_",
+    "pair_coef_",
+    "pairwise_coef_",
+    "unary_coef_",
+)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The same array, which cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def history_array(columns: dict[str, np.ndarray]) -> np.ndarray:
     """A history as a structured array, one row a pass."""
     whole = {"passes", "visits", "oracle_calls", "step_zero", "step_full"}
@@ -127,10 +132,14 @@ def history_array(columns: dict[str, np.ndarray]) -> np.ndarray:
     return rows
 
 
-class BaseSVM(BaseEstimator):
+class BaseSVM(PartialFit, BaseEstimator):
     """The parent of all estimators; see them for how to use it."""
 
     _kind: ClassVar[str] = ""
+    certificate_: Certificate
+    history_: np.ndarray
+    status_: str
+    n_iter_: int
 
     def _keep(self, given: dict[str, Any]) -> None:
         """Keeps the arguments of ``__init__`` as they are, under their names, as scikit-learn wants."""
@@ -196,14 +205,22 @@ class BaseSVM(BaseEstimator):
     def _progress(self) -> Progress:
         return Progress(self.verbose, self.callback, self._most_passes())
 
-    def _run(self, prepared: Prepared, validation: Any = None) -> None:
-        """Trains, and takes note of the result."""
+    def _run(
+        self, prepared: Prepared, validation: Any = None, begun: float | None = None
+    ) -> None:
+        """Trains, and takes note of the result. The time limit counts from the moment ``begun``."""
         progress = self._progress()
-        start = getattr(self, "_model", None) if self.warm_start else None
+        settings = self.settings(prepared.total_weight)
+        if begun is not None and "max_seconds" in settings:
+            # What is left must be above 0; the run then ends at once, with its true gap.
+            left = settings["max_seconds"] - (time.monotonic() - begun)
+            settings["max_seconds"] = max(left, min(settings["max_seconds"], 1e-3))
+        more = self._begin_run()
+        start = getattr(self, "_model", None) if self.warm_start or more else None
         try:
             model, columns, curve = native.fit(
                 *prepared.task(),
-                as_json("settings", self.settings(prepared.total_weight)),
+                as_json("settings", settings),
                 as_json("bounds", prepared.bounds or group_bounds(None)),
                 held_out=self._held_out(validation is not None),
                 validation=validation,
@@ -214,12 +231,14 @@ class BaseSVM(BaseEstimator):
                 rule=lambda_rule(self.lam, self.C),
                 measure=getattr(self, "measure", None),
                 standardise=when_standardised(getattr(self, "standardise", False)),
+                more=more,
+                lambda_factor=prepared.lambda_factor,
             )
         finally:
             progress.close()
         self._keep_curve(curve)
         self._adopt(model, columns)
-        self._warn()
+        self._conclude()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, validation: Any, **extra: Any) -> None:
         """Trains here, or on a cluster if there is one."""
@@ -228,9 +247,10 @@ class BaseSVM(BaseEstimator):
 
             fit_on_cluster(self, X, y, sample_weight, validation, **extra)
             return
+        begun = time.monotonic()
         self.__dict__.pop("rounds_", None)
         prepared = self._prepare(X, y, sample_weight, **extra)
-        self._run(prepared, self._prepare_validation(validation))
+        self._run(prepared, self._prepare_validation(validation), begun)
 
     def _keep_curve(self, curve: list[tuple[float, float]] | None) -> None:
         """Takes note of how λ was chosen, if it was."""
@@ -244,8 +264,36 @@ class BaseSVM(BaseEstimator):
     def _adopt(self, model: native.Model, columns: dict[str, np.ndarray]) -> None:
         """Takes over a model that was trained or loaded."""
         self._model = model
-        self._note(json.loads(model.meta()), columns)
-        self._set_weights()
+        meta = json.loads(model.meta())
+        self._note(meta, columns)
+        self.pruned_: Pruning | None = None
+        if meta.get("pruned"):
+            own = meta["pruned"]
+            before, after = own.pop("primal"), self.certificate_.primal
+            self.pruned_ = Pruning(before=before, after=after, **own)
+        self.__dict__.pop("_coef", None)
+        self._is_adopting = True
+        try:
+            self._set_weights()
+        finally:
+            del self._is_adopting
+        for name in PARTS_OF_WEIGHTS:
+            if isinstance(self.__dict__.get(name), np.ndarray):
+                self.__dict__[name].flags.writeable = False
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights. They are read-only: the certificate is about these and no others."""
+        found: np.ndarray | None = self.__dict__.get("_coef")
+        if found is None:
+            raise AttributeError(f"this {type(self).__name__} has no coef_")
+        return read_only(found)
+
+    @coef_.setter
+    def coef_(self, weights: np.ndarray) -> None:
+        if not self.__dict__.get("_is_adopting"):
+            raise AttributeError("coef_ is read-only: the certificate is about these weights")
+        self._coef = weights
 
     def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
         self.certificate_ = Certificate._of(meta["certificate"], meta["problem"])
@@ -266,6 +314,17 @@ class BaseSVM(BaseEstimator):
             c.gap,
             c.quality,
         )
+
+    def _conclude(self, frames: int = 5) -> None:
+        """Passes a ctrl-C on now that the model is safe, so that searches over parameters stop; or warns."""
+        on_interrupt = getattr(self, "on_interrupt", "raise")
+        if on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt is {on_interrupt!r}; known are 'raise' and 'keep'")
+        if self.status_ == "interrupted" and on_interrupt == "raise":
+            raise KeyboardInterrupt(
+                "training was interrupted; the estimator has the model so far, with its true gap"
+            )
+        self._warn(frames)
 
     def _warn(self, frames: int = 4) -> None:
         """Warns if the training has not converged, in the name of who has called ``fit``."""
@@ -320,7 +379,7 @@ class BaseSVM(BaseEstimator):
         self._model.save(os.fspath(path), dual)
 
     @classmethod
-    def load(cls, path: PathLike) -> Any:
+    def load(cls: type[Own], path: PathLike) -> Own:
         """Reads a model that this class, or the command line, has written.
 
         Labels of a file are texts.
@@ -328,7 +387,7 @@ class BaseSVM(BaseEstimator):
         return cls._of_model(native.Model.load(os.fspath(path)))
 
     @classmethod
-    def _of_model(cls, model: native.Model) -> Any:
+    def _of_model(cls: type[Own], model: native.Model) -> Own:
         if model.kind != cls._kind:
             raise ValueError(f"the file holds a {model.kind} model, not one for {cls.__name__}")
         meta = json.loads(model.meta())
@@ -362,7 +421,74 @@ class BaseSVM(BaseEstimator):
         data = self._examples(X, y, labelled=True, **extra)
         return warn_if_unproven(*self._model.verify(data, threads(self.n_jobs)))
 
+    def prune(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        cost: float | str | None = None,
+        keep: float | None = None,
+        below: float | None = None,
+        **extra: Any,
+    ) -> Pruning:
+        """Sets small weights to zero, which files do not store, and says what that costs in the objective.
+
+        The certificate is computed again: it states the objective of the pruned weights above the same bound, and
+        :meth:`verify` checks it.
+
+        Parameters
+        ----------
+        X, y
+            The data that the model was trained on, with the further arguments of :meth:`fit`.
+        cost : float or str, default="1%"
+            Prune as many weights as are found to raise the objective by at most this, or this share of it.
+        keep : float, optional
+            Keep this share of the weights that are not zero instead, the largest.
+        below : float, optional
+            Prune the weights below this size instead.
+
+        Examples
+        --------
+        >>> from maxmargin import ChainSVM
+        >>> X, y = [[["cat"], ["purrs", "loud"]], [["dog"], ["barks"]]], [["n", "v"], ["n", "v"]]
+        >>> model = ChainSVM(lam=0.1).fit(X, y)
+        >>> found = model.prune(X, y, keep=0.5)
+        >>> found.cost == model.certificate_.primal - found.before, model.verify(X, y)
+        (True, [])
+        """
+        check_is_fitted(self, "certificate_")
+        given = {"cost": cost, "keep": keep, "below": below}
+        rules = {name: value for name, value in given.items() if value is not None}
+        if len(rules) > 1:
+            raise ValueError(f"{list(rules)} are different ways to prune; give one of them")
+        rule, value = next(iter(rules.items()), ("cost", "1%"))
+        if rule == "cost":
+            most, share = tolerances(value)
+            value = share + most / abs(self.certificate_.primal or 1.0)
+        data = self._examples(X, y, labelled=True, **extra)
+        columns = self._history_columns()
+        number_of = number(rule, value)
+        model = self._model.prune(data, rule, number_of, threads(self.n_jobs))
+        self._adopt(model, columns)
+        assert self.pruned_ is not None
+        return self.pruned_
+
     # Pictures
+
+    @property
+    def run_(self) -> Run:
+        """How the training went, for notebooks and :func:`compare_runs`."""
+        check_is_fitted(self, "certificate_")
+        name = type(self).__name__
+        return Run(name, self.certificate_, self.status_, self.history_, self.totals_)
+
+    def report(self, title: str | None = None) -> Report:
+        """A self-contained HTML page about the training, which notebooks show where they are."""
+        check_is_fitted(self, "certificate_")
+        return Report(self._page(title or type(self).__name__))
+
+    def _page(self, title: str) -> str:
+        return self._model.report(title, self._history_columns())
 
     def plot_convergence(self, ax: Any = None, x: str = "effective_passes") -> Any:
         """Draws the duality gap, or what is known of it, over passes or seconds.
@@ -403,9 +529,7 @@ class BaseSVM(BaseEstimator):
 
     def to_report(self, path: PathLike, title: str | None = None) -> None:
         """Writes a self-contained HTML page about the training."""
-        check_is_fitted(self, "certificate_")
-        title = title or type(self).__name__
-        self._model.write_report(os.fspath(path), title, self._history_columns())
+        self.report(title).save(path)
 
     def _history_columns(self) -> dict[str, np.ndarray]:
         names = self.history_.dtype.names or ()
@@ -429,7 +553,7 @@ def lead(ranked: list[tuple[Any, float]]) -> float:
     return ranked[0][1] - ranked[1][1] if len(ranked) > 1 else float("inf")
 
 
-def load(path: PathLike) -> Any:
+def load(path: PathLike) -> Loaded:
     """Reads a model of any kind from a file.
 
     >>> import tempfile, pathlib, maxmargin
@@ -442,7 +566,7 @@ def load(path: PathLike) -> Any:
     return estimator_of(native.Model.load(os.fspath(path)))
 
 
-def estimator_of(model: native.Model) -> Any:
+def estimator_of(model: native.Model) -> Loaded:
     """The fitted estimator that a model makes."""
     from ._binary import BinarySVM
     from ._chain import ChainSVM
@@ -458,7 +582,16 @@ def estimator_of(model: native.Model) -> Any:
     rows = (BinarySVM, MulticlassSVM, MultilabelSVM)
     if model.kind == GraphSVM._kind and has_labels(model):
         return GraphSVM._of_model(model)
-    for cls in (ChainSVM, *rows, FactorGraphSVM, PottsSVM, TreeSVM, MatchingSVM, SegmentSVM):
+    known: tuple[type[Loaded], ...] = (
+        *rows,
+        ChainSVM,
+        FactorGraphSVM,
+        PottsSVM,
+        TreeSVM,
+        MatchingSVM,
+        SegmentSVM,
+    )
+    for cls in known:
         if cls._kind == model.kind:
             return cls._of_model(model)
     raise ValueError(f"models of the kind {model.kind} are not known here")

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ._rows import OneLabelSVM
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Rescaling,
+    Solver,
+)
 
 
 class BinarySVM(OneLabelSVM):
@@ -16,10 +28,13 @@ class BinarySVM(OneLabelSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     rescaling : {"margin", "slack"}, default="margin"
         How the loss enters.
+    class_weight : dict or "balanced", optional
+        What rows count by their label, besides ``sample_weight``; 1 for labels that are not named. ``"balanced"``
+        gives n/(k count) to a label that ``count`` of n rows have, with k labels.
     fit_intercept : bool, default=True
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
@@ -52,20 +67,21 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
-        rescaling: str = "margin",
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
+        rescaling: Rescaling = "margin",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        standardise: bool | str = "auto",
+        standardise: bool | Literal["auto"] = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -75,7 +91,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

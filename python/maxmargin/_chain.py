@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._attributes import AttributeNames
-from ._base import BaseSVM, Prepared, total
+from ._base import BaseSVM, Prepared, read_only, total
 from ._chain_predict import PredictsSequences
+from ._class_weight import class_weights
 from ._columns import FromColumns, is_columns
 from ._inputs import Sequences, split_labels
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, number
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Kernel,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Solver,
+)
 from .io import SequenceFile
 
 GROUPS = ("emission", "transition", "bias", "first", "last")
@@ -56,6 +69,9 @@ default="auto"
         The number of wrong labels, or that divided by the length of the sequence.
     label_weights : dict, optional
         What a mistake costs by true label; 1 for those that are not named.
+    class_weight : dict or "balanced", optional
+        The same under scikit-learn's name; ``"balanced"`` gives n/(k count) to a label that occurs ``count`` times
+        among n tokens with k labels.
     template : str, optional
         Makes attributes of tokens that are columns of text, such as ``("cat", "NN")``: ``"words"``
         looks at the words near by, their prefixes, suffixes and shapes, ``"words+pos"`` at parts of
@@ -77,7 +93,9 @@ default="auto"
         Bounds ``(lower, upper)`` on all weights, or a dictionary of them by group:
         ``{"transition": (0, None)}``.
     max_seconds : float, optional
-        Training stops after this time at the latest.
+        Training stops after this time at the latest, counted from the call of ``fit``. The last
+        pass, which computes the gap, is planned for; if it takes longer than planned, it is cut a
+        second later.
     validation : float, optional
         The share of the data to hold out, to measure the error on while training.
     patience : int, optional
@@ -95,6 +113,9 @@ default="auto"
         1 shows a progress bar (tqdm if installed), 2 a line for each gap, 3 for each pass.
     callback : callable, optional
         Called after each pass with a dictionary of figures; returning ``False`` stops the training.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What ctrl-C does. Either way the estimator has the model so far, with its true gap. ``"raise"`` then raises
+        ``KeyboardInterrupt``, so that searches over parameters stop; ``"keep"`` warns.
     options : dict, optional
         Further settings under the names that the command line uses; unknown ones are refused.
 
@@ -160,25 +181,27 @@ default="auto"
     """
 
     _kind: ClassVar[str] = "chain"
+    _fewest_labels: ClassVar[int] = 2
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
-        loss: str = "hamming",
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
+        loss: Literal["hamming", "normalised"] = "hamming",
         label_weights: Mapping[Any, float] | None = None,
+        class_weight: ClassWeight = None,
         template: str | None = None,
         without: Sequence[str] = (),
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: float | Literal["scale"] | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
@@ -191,7 +214,8 @@ default="auto"
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
@@ -243,8 +267,8 @@ default="auto"
         if not len(sequences):
             raise ValueError("there are no sequences")
         weights, whole = total(sample_weight, len(sequences))
-        labels = Labels(as_classes(chain.from_iterable(truth)))
-        if len(labels.classes) < 2:
+        labels = Labels(as_classes(chain(chain.from_iterable(truth), self._ahead())))
+        if len(labels.classes) < self._fewest_labels:
             raise ValueError(f"there is nothing to learn from {len(labels.classes)} label")
         self._labels = labels
         self.classes_ = labels.classes
@@ -255,7 +279,7 @@ default="auto"
         )
         format = "crfsuite" if sequences.width is None or sequences.names else "svm-hmm"
         return Prepared(
-            self._spec(len(attributes)) | kernel_part(self, data, len(attributes)),
+            self._spec(len(attributes), data) | kernel_part(self, data, len(attributes)),
             data,
             names,
             attributes,
@@ -264,7 +288,7 @@ default="auto"
             group_bounds(self.bounds),
         )
 
-    def _spec(self, attributes: int) -> dict[str, Any]:
+    def _spec(self, attributes: int, data: native.SequenceData) -> dict[str, Any]:
         if isinstance(self.without, str):
             raise ValueError(f"without is a list of groups; give [{self.without!r}]")
         unknown = set(self.without) - set(GROUPS)
@@ -274,11 +298,6 @@ default="auto"
             raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
         groups = {group: group not in self.without for group in GROUPS}
         groups["transition"] &= self._has_transitions()
-        costs: list[float] = []
-        if self.label_weights:
-            costs = [1.0] * len(self.classes_)
-            for label, cost in self.label_weights.items():
-                costs[int(self._labels.encode([label])[0])] = number("a label weight", cost)
         return {
             "kind": "chain",
             "shape": {
@@ -286,8 +305,23 @@ default="auto"
                 "attributes": attributes,
                 "groups": groups,
             },
-            "loss": {"normalised": self.loss == "normalised", "label_weights": costs},
+            "loss": {"normalised": self.loss == "normalised", "label_weights": self._costs(data)},
         }
+
+    def _costs(self, data: native.SequenceData) -> list[float]:
+        """What a mistake costs by true label; nothing if it is 1 for all."""
+        if self.label_weights and self.class_weight is not None:
+            raise ValueError("label_weights and class_weight say the same; give one of them")
+        if self.label_weights:
+            costs = [1.0] * len(self.classes_)
+            for label, cost in self.label_weights.items():
+                costs[int(self._labels.encode([label])[0])] = number("a label weight", cost)
+            return costs
+        if self.class_weight is None:
+            return []
+        numbers = np.concatenate([np.asarray(own) for own in data.labels()])
+        found = class_weights(self.class_weight, self._labels, numbers)
+        return [] if found is None else found.tolist()
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.SequenceData:
         if isinstance(X, SequenceFile):
@@ -349,7 +383,11 @@ default="auto"
         if weights is None:
             check_is_fitted(self, "certificate_")
             weights = self._weight_cache = self._model.weights()
-        return weights
+        return read_only(weights)
+
+    @coef_.setter
+    def coef_(self, weights: np.ndarray) -> None:
+        raise AttributeError("coef_ is read-only: the certificate is about these weights")
 
     @property
     def weights_(self) -> dict[str, np.ndarray]:

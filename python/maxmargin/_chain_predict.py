@@ -139,6 +139,46 @@ class PredictsSequences:
         found = self._ask(X, lengths, fixed, open_label, ask, (NOTHING, np.empty(0)))
         return [(self._labels.decode(y), margins) for y, margins in found]
 
+    def predict_marginals(
+        self,
+        X: Any,
+        *,
+        lengths: Any = None,
+        rules: str | None = None,
+        fixed: Any = None,
+        open_label: Any = None,
+    ) -> list[np.ndarray]:
+        """For each sequence a matrix (tokens × labels) of probabilities: the softmax of the scores of all
+        labellings, p(y) ∝ exp(score of y), summed up by label.
+
+        They rank labels. A structured SVM is not trained to be calibrated, so they do not say how often a label is
+        right.
+
+        >>> from maxmargin import ChainSVM
+        >>> model = ChainSVM(lam=0.1).fit([[["x"], ["y"]], [["y"]]], [["a", "b"], ["b"]])
+        >>> table = model.predict_marginals([[["x"], ["y"]]])[0]
+        >>> table.shape, table.sum(axis=1).round(6).tolist(), bool(table[0, 0] > 0.5)
+        ((2, 2), [1.0, 1.0], True)
+        """
+        found = self._log_sums_and_marginals(X, lengths, rules, fixed, open_label)
+        return [table for _, table in found]
+
+    def _log_sums_and_marginals(
+        self,
+        X: Any,
+        lengths: Any = None,
+        rules: str | None = None,
+        fixed: Any = None,
+        open_label: Any = None,
+    ) -> list[tuple[float, np.ndarray]]:
+        """The logarithm of the sum of exp(score) over all labellings of each sequence, and its marginals."""
+
+        def ask(data: native.SequenceData, fixed: Any) -> Any:
+            return self._model.chain_marginals(data, rules, fixed, threads(self.n_jobs))
+
+        empty = (0.0, np.empty((0, len(self.classes_))))
+        return self._ask(X, lengths, fixed, open_label, ask, empty)
+
     def decision_function(self, X: Any, *, lengths: Any = None) -> list[np.ndarray]:
         """For each sequence a matrix (tokens × labels): the score of the best labelling that has this
         label at this token."""

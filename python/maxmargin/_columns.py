@@ -186,7 +186,7 @@ class FromColumns:
             raise ValueError(f"there is nothing to learn from {len(classes)} label")
         self._new_attributes(None, None)  # type: ignore[attr-defined]
         self._attribute_cache = attributes
-        spec = self._spec(len(attributes))  # type: ignore[attr-defined]
+        spec = self._spec(len(attributes), data)  # type: ignore[attr-defined]
         spec |= kernel_part(self, data, len(attributes))
         bounds = group_bounds(self.bounds)
         return Prepared(spec, data, names, attributes, format, float(len(data)), bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +14,7 @@ from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
 from ._settings import group_bounds, threads
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
 
 
 class FactorGraphSVM(BaseSVM):
@@ -28,7 +29,7 @@ class FactorGraphSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``template.0``, ``template.1``, … in the
         order in which templates first occur.
     inference : {"auto", "max-sum", "enumerate", "roof-duality", "lp", "max-product"}, default="auto"
@@ -77,18 +78,18 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         inference: str = "auto",
-        loss: str = "normalised",
+        loss: Literal["hamming", "normalised"] = "normalised",
         ties: Mapping[str, str] | None = None,
         training: str | None = None,
         rho: float | None = None,
@@ -105,7 +106,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Certificate, PathLike
+from ._certificate import Certificate
 from ._graph import NodeLabels
 from ._inputs import one_each
 from ._pairwise import GraphSVM
 from ._potts import PottsSVM
+from ._types import PathLike
 
 #: What pairs of neighbouring labels are worth.
 PAIRWISE = ("directional", "symmetric", "potts")

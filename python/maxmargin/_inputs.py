@@ -40,7 +40,7 @@ def is_tokens(item: Any) -> bool:
     if isinstance(item, Mapping):
         return True
     if isinstance(item, (list, tuple, set, frozenset)):
-        return len(item) == 0 or isinstance(next(iter(item)), str)
+        return len(item) == 0 or isinstance(next(iter(item)), (str, bytes))
     return False
 
 

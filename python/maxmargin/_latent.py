@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Certificate, ConvergenceWarning
+from ._base import ConvergenceWarning
+from ._certificate import Certificate
 from ._settings import number, whole_number
 
 

@@ -13,6 +13,7 @@ from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import as_matrix, native_matrix, one_each
 from ._settings import group_bounds, number, threads, whole_number
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
 
 #: The name of the attribute that all links have.
 CONSTANT = "(constant)"
@@ -28,7 +29,7 @@ class MatchingSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; ``bounds`` are for all weights.
     most_per_row, most_per_column : int, default=1
         How many links an item of the first and of the second list may have in predictions. True links
@@ -71,16 +72,16 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         most_per_row: int = 1,
         most_per_column: int = 1,
         wrong: float = 1.0,
@@ -96,7 +97,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

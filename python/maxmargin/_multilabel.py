@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _maxmargin as native
 from ._base import Prepared, check_n, total
+from ._class_weight import class_weights
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import column_names, fill_rows, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow
 from ._rows import RowSVM, by_name
 from ._settings import group_bounds, threads
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Kernel,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Solver,
+)
 
 
 class MultilabelSVM(RowSVM):
@@ -26,7 +40,7 @@ class MultilabelSVM(RowSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``single`` and ``pairs``.
     pairs : {"auto", "complete", "tree", "none"} or array of shape (pairs, 2), default="auto"
         Which pairs of labels have a weight: all, those of a tree, or none. ``"auto"`` takes all up to 15 labels,
@@ -38,6 +52,9 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         How sets are found in training: ``"auto"``, ``"enumerate"``, ``"max-sum"``, ``"roof-duality"``, …
     loss : {"normalised", "hamming"}, default="normalised"
         Labels that are wrong, divided by the number of labels, or not.
+    class_weight : dict or "balanced", optional
+        What a mistake costs by label; 1 for those that are not named. ``"balanced"`` gives n/(k count) to a label
+        that ``count`` rows have, where all rows have n labels together, of k.
     fit_intercept : bool, default=True
         Whether labels have a constant weight each: an attribute of the value 1 in all rows, which a
         kernel sees like any other.
@@ -104,22 +121,23 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         pairs: Any = "auto",
         inference: str = "auto",
-        loss: str = "normalised",
+        loss: Literal["hamming", "normalised"] = "normalised",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: float | Literal["scale"] | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
@@ -129,7 +147,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         rho_schedule: Sequence[float] | None = None,
         multipliers: int | None = None,
         smooth: float | None = None,
-        standardise: bool | str = "auto",
+        standardise: bool | Literal["auto"] = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -139,7 +157,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
@@ -217,10 +236,12 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         if self.loss not in ("normalised", "hamming"):
             raise ValueError(f"loss is {self.loss!r}; known are 'normalised' and 'hamming'")
         hard = hard_training(self)
+        own = class_weights(self.class_weight, self._labels, labels)
+        costs = [] if own is None else own.tolist()
         spec = {
             "kind": "multilabel",
             "shape": shape,
-            "loss": {"normalised": self.loss == "normalised", "label_weights": []},
+            "loss": {"normalised": self.loss == "normalised", "label_weights": costs},
             "partial": False,
             "rescaling": "margin",
             **hard.fields,
@@ -338,7 +359,6 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         self.pair_coef_ = groups["pairs"]
         self.soft_ = soft_result(spec)
         self.intercept_ = np.zeros(len(self.classes_))
-        self.__dict__.pop("coef_", None)
         if set_support(self, len(self._attributes())):
             return
         single = groups["single"].T
@@ -433,6 +453,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
+        tags.estimator_type = "classifier"
+        tags.classifier_tags = ClassifierTags(multi_label=True)
         return tags
 
 

@@ -15,6 +15,7 @@ from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads
+from ._types import OnInterrupt
 
 #: What becomes of a table if the ends of an edge change places.
 SYMMETRIES = ("directed", "symmetric", "antisymmetric")
@@ -31,7 +32,7 @@ class GraphSVM(NodeLabels):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, n_jobs, \
-random_state, warm_start, verbose, callback, options
+random_state, warm_start, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`.
     pairwise : {"directed", "symmetric", "antisymmetric"} or list of them, default="directed"
         What a table is if the ends of an edge change places: another one (``"directed"``), the same
@@ -117,6 +118,7 @@ random_state, warm_start, verbose, callback, options
         warm_start: bool = False,
         verbose: int = 0,
         callback: Any = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

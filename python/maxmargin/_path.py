@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from . import _maxmargin as native
-from ._base import BaseSVM, Certificate, PathLike, estimator_of
+from ._base import BaseSVM, estimator_of
+from ._certificate import Certificate
+from ._html import facts
 from ._oracle import Adapter
 from ._settings import as_json, group_bounds, number
 from ._structure import StructuredSVM
+from ._types import PathLike
 
 #: What estimators learn from data besides weights.
 LEARNED = (
@@ -29,7 +32,10 @@ LEARNED = (
 )
 
 
-class RegularizationPath:
+Fitted = TypeVar("Fitted", bound=BaseSVM)
+
+
+class RegularizationPath(Generic[Fitted]):
     """Weights that are good to ``epsilon`` at every λ; made by :func:`regularization_path`.
 
     Attributes
@@ -42,7 +48,7 @@ class RegularizationPath:
         The duality gap that holds at every λ.
     """
 
-    def __init__(self, path: native.Path, estimator: BaseSVM) -> None:
+    def __init__(self, path: native.Path, estimator: Fitted) -> None:
         self._path = path
         self._estimator = estimator
         columns = path.columns()
@@ -78,18 +84,18 @@ class RegularizationPath:
         primal, dual, gap, quality = self._path.certificate_at(float(lam))
         return Certificate(float(lam), primal, dual, gap, quality)
 
-    def estimator_at(self, lam: float) -> Any:
+    def estimator_at(self, lam: float) -> Fitted:
         """A fitted estimator at λ. It states the gap that the path proves, but has no dual point to
         verify it with."""
         from sklearn.base import clone
 
-        estimator = clone(self._estimator)
+        estimator: Any = clone(self._estimator)
         estimator.set_params(lam=float(lam), C=None)
         for name in LEARNED:
             if hasattr(self._estimator, name):
                 setattr(estimator, name, getattr(self._estimator, name))
         if isinstance(estimator, StructuredSVM):
-            estimator.coef_ = self.coef_at(lam)
+            estimator._coef = self.coef_at(lam)
             estimator.certificate_ = self.certificate_at(lam)
             return estimator
         model = self._path.model_at(float(lam))
@@ -103,10 +109,22 @@ class RegularizationPath:
         """The score of the estimator at each breakpoint."""
         return np.array([self.estimator_at(lam).score(X, y, **extra) for lam in self.lambdas])
 
-    def best(self, X: Any, y: Any, **extra: Any) -> Any:
+    def best(self, X: Any, y: Any, **extra: Any) -> Fitted:
         """The fitted estimator with the best score on these data; of equals, that with the largest
         λ."""
         return self.estimator_at(float(self.lambdas[int(np.argmax(self.scores(X, y, **extra)))]))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("breakpoints", str(len(self))),
+            (
+                "gap at every λ",
+                f"{self.epsilon:g}" + ("" if self.is_guaranteed else " (not proven)"),
+            ),
+            ("from λ", f"{self.lambdas[0]:.4g}" if len(self) else "none"),
+            ("down to λ", f"{self.lowest:.4g}"),
+        ]
+        return facts("Regularization path", rows)
 
     def plot(self, ax: Any = None, scores: Any = None) -> Any:
         """Draws primal and dual over λ, and scores at the breakpoints if they are given."""
@@ -115,7 +133,7 @@ class RegularizationPath:
         return path(self, ax, scores)
 
     @classmethod
-    def load(cls, path: PathLike) -> RegularizationPath:
+    def load(cls, path: PathLike) -> RegularizationPath[Any]:
         """Reads a path that :meth:`save`, or ``maxmargin path -p``, has written."""
         found = native.Path.load(os.fspath(path))
         largest = float(found.columns()["lambda"][0])
@@ -127,7 +145,7 @@ class RegularizationPath:
 
 
 def regularization_path(
-    estimator: BaseSVM,
+    estimator: Fitted,
     X: Any,
     y: Any,
     epsilon: float = 0.1,
@@ -137,7 +155,7 @@ def regularization_path(
     lambda_min: float = 1e-5,
     heuristic: bool = False,
     **extra: Any,
-) -> RegularizationPath:
+) -> RegularizationPath[Fitted]:
     """Follows the regularization path: weights whose duality gap is at most ``epsilon`` at every λ.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +14,7 @@ from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
 
 
 class PottsSVM(NodeLabels):
@@ -27,7 +28,7 @@ class PottsSVM(NodeLabels):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``unary`` and ``pairwise``.
     attractive : bool, default=True
         Whether neighbours may only attract each other: p is kept ≥ 0, and features of edges have to be.
@@ -80,19 +81,19 @@ default="auto"
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         attractive: bool = True,
         inference: str = "auto",
-        loss: str = "balanced",
+        loss: Literal["balanced", "normalised"] = "balanced",
         fit_intercept: bool = True,
         bounds: Any = None,
         max_seconds: float | None = None,
@@ -103,7 +104,8 @@ default="auto"
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

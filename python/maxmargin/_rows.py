@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Hashable, Mapping
+from numbers import Number
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,10 +22,24 @@ from sklearn.utils.validation import (
 from . import _maxmargin as native
 from ._attributes import AttributeNames
 from ._base import BaseSVM, Prepared, check_n, total
+from ._class_weight import class_weights
 from ._inputs import fill_rows, is_arrow_table, is_frame, is_tokens, row_parts
 from ._kernels import kernel_part, restore_kernel, set_support, weighted_names
 from ._labels import Labels, as_classes, from_arrow, loaded_classes
 from ._settings import group_bounds, number, threads
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Kernel,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Rescaling,
+    Solver,
+)
 
 
 def by_name(X: Any) -> bool:
@@ -37,6 +52,19 @@ def by_name(X: Any) -> bool:
         return False
     first = row_parts(X)[0] if not isinstance(X, (list, tuple)) else X[0]
     return isinstance(first, Mapping) or (is_tokens(first) and len(first) > 0)
+
+
+def is_odd(y: Any) -> bool:
+    """Whether labels are of types that NumPy would change: neither all texts nor all numbers.
+
+    >>> is_odd(["a", "b"]), is_odd([1, 2.5]), is_odd([("a", 1), None]), is_odd([True, "yes"])
+    (False, False, True, True)
+    """
+    if not isinstance(y, (list, tuple)) or not all(isinstance(label, Hashable) for label in y):
+        return False
+    kinds = {type(label) for label in y}
+    is_text = all(issubclass(kind, str) for kind in kinds)
+    return not is_text and not all(issubclass(kind, (Number, np.generic)) for kind in kinds)
 
 
 class RowSVM(AttributeNames, BaseSVM):
@@ -59,7 +87,12 @@ class RowSVM(AttributeNames, BaseSVM):
             rows = row_parts(X)
             return rows, y, self._new_attributes(None, None), True
         self.__dict__.pop("feature_names_in_", None)
-        X, y = self._matrix(X, y, reset=True)
+        if is_odd(y):
+            # scikit-learn knows labels that are numbers or texts.
+            X = self._matrix(X, reset=True)
+            check_consistent_length(X, y)
+        else:
+            X, y = self._matrix(X, y, reset=True)
         given = getattr(self, "feature_names_in_", None)
         names = None if given is None else [str(name) for name in given]
         return X, y, self._new_attributes(X.shape[1], names), False
@@ -106,12 +139,13 @@ class RowSVM(AttributeNames, BaseSVM):
         return tags
 
 
+Own = TypeVar("Own", bound="OneLabelSVM")
+
+
 class OneLabelSVM(ClassifierMixin, RowSVM):
     """What models with one label per row share."""
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None
-    ) -> OneLabelSVM:
+    def fit(self: Own, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Own:
         """Trains on labelled rows.
 
         Parameters
@@ -143,13 +177,17 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
             )
             if (weights < 0).any():
                 raise ValueError("sample_weight must not be negative")
-            kept = weights > 0
-            if not kept.all():
-                X = X[kept] if not grow else [row for row, on in zip(X, kept, strict=True) if on]
-                y, weights = y[kept], weights[kept]
-        self._labels = Labels(as_classes(y.tolist()))
-        self.classes_ = np.unique(y) if y.dtype != object else self._labels.classes
+            X, y, weights = kept_rows(X, y, weights)
+        self._labels = Labels(as_classes([*y.tolist(), *self._ahead()]))
+        self.classes_ = self._labels.classes
+        if y.dtype != object and not self._ahead():
+            self.classes_ = np.unique(y)
         self._check_classes(y)
+        before = float(len(y)) if weights is None else float(weights.sum())
+        weights = self._by_class(y, weights)
+        factor = 1.0 if weights is None else before / max(float(weights.sum()), 1e-300)
+        if weights is not None:
+            X, y, weights = kept_rows(X, y, weights)
         count = X.shape[0] if not grow else len(X)
         _, whole = total(weights, count)
         names = self._labels.alphabet()
@@ -158,7 +196,22 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         )
         spec = self._spec(len(attributes)) | self._kernel_part(data, len(attributes))
         bounds = group_bounds(self.bounds)
-        return Prepared(spec, data, names, attributes, "libsvm", whole, bounds)
+        return Prepared(
+            spec, data, names, attributes, "libsvm", whole, bounds, lambda_factor=factor
+        )
+
+    def _by_class(self, y: Any, weights: np.ndarray | None) -> np.ndarray | None:
+        """The weights of rows, times those of their classes."""
+        numbers = self._labels.encode(y, strict=False)
+        own = class_weights(self.class_weight, self._labels, numbers)
+        if own is None:
+            return weights
+        each = np.append(own, 1.0)[np.minimum(numbers, len(own))]
+        return each if weights is None else each * weights
+
+    def _check_more(self, X: Any) -> None:
+        if not by_name(X):
+            self._matrix(X, reset=False)
 
     def _kernel_part(self, data: native.RowData, attributes: int) -> dict[str, Any]:
         """What a model file says of the kernel, if there is one."""
@@ -166,15 +219,13 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
 
     def _targets(self, y: Any) -> np.ndarray:
         """Labels as a one-dimensional array."""
-        try:
-            array = np.asarray(y)
-        except ValueError:
-            array = None
-        if array is None or array.ndim > 2 or (array.ndim == 2 and array.shape[1] != 1):
-            if not isinstance(y, np.ndarray) and all(hasattr(label, "__hash__") for label in y):
-                array = np.empty(len(y), dtype=object)
-                array[:] = list(y)
-                return array
+        array: Any
+        if is_odd(y):
+            array = np.empty(len(y), dtype=object)
+            array[:] = list(y)
+            return array
+        array = np.asarray(y)
+        if array.ndim > 2 or (array.ndim == 2 and array.shape[1] != 1):
             raise ValueError("y should be a 1d array, one label per row")
         if array.ndim == 2:
             warnings.warn(
@@ -204,8 +255,11 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         if y is None:
             return self._rows(X)
         check_consistent_length(X, y)
-        labels = self._labels.encode(np.asarray(y).tolist(), strict=False)
+        labels = self._labels.encode(y if is_odd(y) else np.asarray(y), strict=False)
         weights = extra.get("sample_weight")
+        if extra.get("labelled"):
+            # As in training, where classes count differently.
+            weights = self._by_class(y if is_odd(y) else np.asarray(y), weights)
         if weights is None:
             return self._rows(X, labels)
         weights = np.asarray(weights, dtype=np.float64)
@@ -231,6 +285,15 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label is right."""
+        if not is_odd(y):
+            return float(super().score(X, y, sample_weight))
+        found = self.predict(X)
+        check_consistent_length(found, y)
+        right = [own == label for own, label in zip(found, y, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[Any, float]]]:
         """The ``n`` best labels of each row with their scores, best first."""
         scores = self._scores(X)
@@ -251,19 +314,33 @@ class OneLabelSVM(ClassifierMixin, RowSVM):
         self.intercept_scaling = shape["bias"] or 1.0
 
 
+def kept_rows(X: Any, y: np.ndarray, weights: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Rows, labels and weights without those of weight 0."""
+    kept = weights > 0
+    if kept.all():
+        return X, y, weights
+    if not kept.any():
+        raise ValueError("all rows have the weight 0")
+    X = [row for row, on in zip(X, kept, strict=True) if on] if isinstance(X, list) else X[kept]
+    return X, y[kept], weights[kept]
+
+
 class MulticlassSVM(OneLabelSVM):
     """Predicts one of several labels (Crammer and Singer's SVM).
 
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``weights`` and ``bias``.
     costs : array-like of shape (classes, classes), optional
         What it costs to take one class (row) for another (column), in the order of ``classes_``; 1 by
         default.
     rescaling : {"margin", "slack"}, default="margin"
         How costs enter.
+    class_weight : dict or "balanced", optional
+        What rows count by their label, besides ``sample_weight``; 1 for labels that are not named. ``"balanced"``
+        gives n/(k count) to a label that ``count`` of n rows have, with k labels.
     fit_intercept : bool, default=True
         Whether there is a constant attribute.
     intercept_scaling : float, default=1.0
@@ -305,26 +382,27 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         costs: Any = None,
-        rescaling: str = "margin",
+        rescaling: Rescaling = "margin",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        kernel: str | None = None,
-        gamma: float | str | None = None,
+        kernel: Kernel | None = None,
+        gamma: float | Literal["scale"] | None = None,
         degree: int | None = None,
         coef0: float | None = None,
         kernel_bytes: int | None = None,
-        standardise: bool | str = "auto",
+        standardise: bool | Literal["auto"] = "auto",
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -334,7 +412,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
@@ -351,7 +430,6 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def _set_weights(self) -> None:
         groups = self._groups()
-        self.__dict__.pop("coef_", None)
         if not set_support(self, len(self._attributes())):
             self.coef_ = groups["weights"].T.copy()
         self.intercept_ = np.zeros(len(self.classes_))

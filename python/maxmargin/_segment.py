@@ -13,6 +13,7 @@ from ._base import BaseSVM, Prepared, total
 from ._inputs import as_matrix, native_matrix, one_each
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads, whole_number
+from ._types import OnInterrupt
 
 #: The name of the attribute that all tokens have.
 CONSTANT = "bias"
@@ -30,7 +31,7 @@ class SegmentSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, options
+patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``tokens``, ``segments``, ``lengths`` and
         ``transition``.
     longest : int, optional
@@ -102,6 +103,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, options
         warm_start: bool = False,
         verbose: int = 0,
         callback: Any = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())

@@ -6,15 +6,17 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._base import BaseSVM, labelled_pair, total, warn_if_unproven
-from ._oracle import Adapter, decode_all
+from ._oracle import Adapter, Structure, as_sparse, decode_all
+from ._runs import Report
 from ._settings import as_json, bound_arrays, is_auto, seed, threads
+from ._types import Cache, Callback, Direction, Lam, OnInterrupt, Order, Solver
 
 
 class StructuredSVM(BaseSVM):
@@ -31,7 +33,7 @@ class StructuredSVM(BaseSVM):
         has the attribute ``quality``, that says what its decoding promises: ``"exact"`` (the default),
         ``"upper-bound"`` or ``"heuristic"``.
     lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, \
-random_state, warm_start, verbose, callback, options
+random_state, warm_start, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`.
     n_jobs : int, optional
         Threads that call ``decode`` at the same time, in the passes that compute the gap. The result
@@ -77,16 +79,16 @@ random_state, warm_start, verbose, callback, options
 
     def __init__(
         self,
-        structure: Any = None,
-        lam: float | str | None = "scale",
+        structure: Structure | None = None,
+        lam: Lam = "scale",
         *,
         C: float | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -96,7 +98,8 @@ random_state, warm_start, verbose, callback, options
         random_state: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
@@ -146,7 +149,8 @@ random_state, warm_start, verbose, callback, options
         truths = adapter.truths()
         dim = adapter.dim
         progress = self._progress()
-        start = getattr(self, "dual_", None) if self.warm_start else None
+        more = self._begin_run()
+        start = getattr(self, "dual_", None) if self.warm_start or more else None
         validator = None if own is None else self._validator(*own)
         settings = self.settings(float(weights.sum()))
         curve = None
@@ -169,7 +173,7 @@ random_state, warm_start, verbose, callback, options
         finally:
             progress.close()
             adapter.close()
-        self.coef_ = w
+        self._coef = w
         self.dual_ = dual
         self._about = about
         self._keep_curve(curve)
@@ -178,7 +182,7 @@ random_state, warm_start, verbose, callback, options
         if told["warnings"]:
             text = "the structure breaks what its certificate rests on, see check_structure: "
             warnings.warn(text + "; ".join(told["warnings"]), UserWarning, stacklevel=2)
-        self._warn(3)
+        self._conclude(4)
         return self
 
     def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:
@@ -266,6 +270,17 @@ random_state, warm_start, verbose, callback, options
         risk = float(np.average(hinges, weights=weights))
         return 0.5 * self.certificate_.lam * float(w @ w) + risk
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score ⟨w, features(x, ŷ)⟩ of the predicted output of each input."""
+        X = list(X)
+        w, found = self.coef_, self.predict(X)
+
+        def score(x: Any, y: Any) -> float:
+            indices, values = as_sparse(self.structure.features(x, y))
+            return float(w[indices] @ values)
+
+        return np.array([score(x, y) for x, y in zip(X, found, strict=True)])
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − the mean loss."""
         found, y = self.predict(X), list(y)
@@ -285,12 +300,16 @@ random_state, warm_start, verbose, callback, options
         """Not possible: a file knows nothing of a structure of your own. Pickle the estimator."""
         raise NotImplementedError("model files know nothing of your structure; use pickle")
 
-    def to_report(self, path: Any, title: str | None = None) -> None:
-        """Writes a self-contained HTML page about the training."""
-        check_is_fitted(self, "certificate_")
-        title = title or f"{type(self).__name__} of {type(self.structure).__name__}"
-        columns = self._history_columns()
-        native.write_structure_report(os.fspath(path), title, self._about, columns)
+    def report(self, title: str | None = None) -> Report:
+        """A self-contained HTML page about the training, which notebooks show where they are."""
+        return super().report(title or f"{type(self).__name__} of {type(self.structure).__name__}")
+
+    def _page(self, title: str) -> str:
+        return native.structure_report(title, self._about, self._history_columns())
+
+    def prune(self, X: Any, y: Any = None, **extra: Any) -> Any:
+        """Not possible: nothing is known of the features of a structure of your own."""
+        raise NotImplementedError("models of your own structures cannot be pruned")
 
     def verify(self, X: Any, y: Any = None, **extra: Any) -> list[str]:
         """Computes the certificate again, from the examples it was trained on.

@@ -14,6 +14,7 @@ from ._base import BaseSVM, Prepared, check_n, lead, total
 from ._inputs import one_each
 from ._labels import Labels, as_classes
 from ._settings import group_bounds, number, threads
+from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
 
 
 class TreeSVM(BaseSVM):
@@ -27,7 +28,7 @@ class TreeSVM(BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; ``bounds`` are for all weights. Quadratic costs are kept ≥ 0 besides.
     parents : sequence of int or None
         The parent of each node; None, or -1, for a root.
@@ -85,17 +86,17 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
 
     def __init__(
         self,
-        lam: float | str | None = "scale",
+        lam: Lam = "scale",
         *,
         parents: Sequence[int | None] = (),
         C: float | None = None,
-        measure: str | None = None,
+        measure: Measure | None = None,
         tol: float | str = "1%",
         max_passes: int = 1000,
-        solver: str = "auto",
-        order: str | None = None,
-        direction: str | None = None,
-        cache: str | None = None,
+        solver: Solver = "auto",
+        order: Order | None = None,
+        direction: Direction | None = None,
+        cache: Cache | None = None,
         kinds: int | Sequence[int] | None = None,
         deforms: bool | Sequence[bool] = True,
         anchors: Any = "mean",
@@ -111,7 +112,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
         warm_start: bool = False,
         backend: Any = None,
         verbose: int = 0,
-        callback: Any = None,
+        callback: Callback | None = None,
+        on_interrupt: OnInterrupt = "raise",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
@@ -355,6 +357,10 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, options
     def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
         """The best states of each example, and how far their score is ahead of the next best ones."""
         return [(best[0][0], lead(best)) for best in self.predict_nbest(X, 2)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of the best states of each tree."""
+        return np.array([best[0][1] for best in self.predict_nbest(X, 1)])
 
     def score(
         self,

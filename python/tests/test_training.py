@@ -11,6 +11,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from maxmargin import (
     BinarySVM,
@@ -132,23 +133,61 @@ def test_progress_and_logging(sequences, capsys, caplog):
     assert "converged" in caplog.text and "pass 1" in caplog.text
 
 
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_returns_the_model_so_far(rng):
+def long_run(rng):
     X = [rng.normal(size=(20, 30)) for _ in range(300)]
-    y = [rng.integers(8, size=20) for _ in X]
-    sent = threading.Event()
+    return X, [rng.integers(8, size=20) for _ in X]
 
-    def press():
-        time.sleep(0.3)
-        sent.set()
-        os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=press).start()
-    model = ChainSVM(lam=1e-6, tol=0.0, max_passes=10**6)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
+def press_ctrl_c_at(passes):
+    """A callback that presses ctrl-C after some passes."""
+
+    def press(row):
+        if row["passes"] == passes:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return press
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_raises_when_the_model_is_safe(rng):
+    X, y = long_run(rng)
+    model = ChainSVM(lam=1e-6, tol=0.0, max_passes=10**6, callback=press_ctrl_c_at(2))
+    with pytest.raises(KeyboardInterrupt, match="the model so far"):
         model.fit(X, y)
-    assert sent.is_set() and model.status_ == "interrupted"
+    assert model.status_ == "interrupted" and len(model.predict(X[:1])[0]) == 20
     assert np.isfinite(model.certificate_.gap) and model.verify(X, y) == []
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_keeps_the_model_if_asked_to(rng):
+    X, y = long_run(rng)
+    model = ChainSVM(lam=1e-6, tol=0.0, max_passes=10**6, on_interrupt="keep")
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model.set_params(callback=press_ctrl_c_at(2)).fit(X, y)
+    assert model.status_ == "interrupted" and model.verify(X, y) == []
+    with pytest.raises(ValueError, match="known are 'raise' and 'keep'"):
+        ChainSVM(on_interrupt="ignore").fit(X[:2], y[:2])
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("search", ["grid", "cross"])
+def test_ctrl_c_stops_searches(rng, search):
+    X, y = long_run(rng)
+    begun = []
+
+    class Counting(ChainSVM):
+        def fit(self, X, y, **extra):
+            begun.append(self.lam)
+            self.callback = press_ctrl_c_at(2)
+            return super().fit(X, y, **extra)
+
+    model = Counting(tol=0.0, max_passes=10**6)
+    with pytest.raises(KeyboardInterrupt):
+        if search == "grid":
+            GridSearchCV(model, {"lam": [1e-6, 1e-7]}, cv=KFold(3)).fit(X, y)
+        else:
+            cross_val_score(model.set_params(lam=1e-6), X, y, cv=KFold(3))
+    assert begun == [1e-6]
 
 
 def test_other_threads_go_on_while_training(rng):

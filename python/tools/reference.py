@@ -11,7 +11,7 @@ import sys
 import maxmargin
 from maxmargin import decode, distributed, io
 from maxmargin._base import BaseSVM
-from maxmargin.compat import sklearn_crfsuite
+from maxmargin.compat import pycrfsuite, sklearn_crfsuite
 
 HEAD = """# The Python package, item by item
 
@@ -44,7 +44,7 @@ def methods(cls):
     """The public methods of a class that have something to say, in the order of their names."""
     for name, method in inspect.getmembers(cls, callable):
         ours = (getattr(method, "__module__", "") or "").startswith("maxmargin")
-        told = method.__qualname__.startswith("BaseSVM.") and cls is not BaseSVM
+        told = method.__qualname__.startswith(("BaseSVM.", "PartialFit.")) and cls is not BaseSVM
         if (
             not (name.startswith("_") or told or name in INHERITED)
             and ours
@@ -79,6 +79,7 @@ def page():
         "maxmargin.decode": (decode, decode.__all__),
         "maxmargin.distributed": (distributed, distributed.__all__),
         "maxmargin.io": (io, sorted(set(io.__all__) - set(maxmargin.__all__))),
+        "maxmargin.compat.pycrfsuite": (pycrfsuite, ["ItemSequence", "Tagger", "Trainer"]),
         "maxmargin.compat.sklearn_crfsuite": (sklearn_crfsuite, ["CRF"]),
     }
     for title, (module, names) in parts.items():

@@ -20,6 +20,7 @@ use maxmargin::{Audit, Certificate, Quality, Settings, Status};
 ///     settings: &settings,
 ///     status: Some(solution.status),
 ///     weights: &solution.weights,
+///     is_pruned: false,
 /// };
 /// let found = audit(&problem, 0.1, &solution.weights, &solution.dual, Claim::ROUNDING, 1)?;
 /// assert!(claim.findings(&found).is_empty());
@@ -38,6 +39,9 @@ pub struct Claim<'a> {
     pub status: Option<Status>,
     /// The weights.
     pub weights: &'a [f64],
+    /// Whether some of the weights were set to zero after the training, so that they are no longer made of the
+    /// dual point, and the status says nothing about the gap.
+    pub is_pruned: bool,
 }
 
 impl Claim<'_> {
@@ -59,7 +63,8 @@ impl Claim<'_> {
         let mut findings = Vec::new();
         let scale = self.weights.iter().fold(1.0, |most: f64, w| most.max(w.abs()));
         // The weights of some methods are not made of the dual point, which is a bound all the same.
-        if self.settings.weights_from_dual() && audit.weight_residual > Self::ROUNDING * scale {
+        let from_dual = self.settings.weights_from_dual() && !self.is_pruned;
+        if from_dual && audit.weight_residual > Self::ROUNDING * scale {
             let residual = audit.weight_residual;
             findings
                 .push(format!("the weights differ by {residual:e} from those of the dual point"));
@@ -140,8 +145,9 @@ impl Model {
         Claim {
             certificate: self.meta.certificate,
             settings: &self.meta.settings,
-            status: Some(self.meta.status),
+            status: self.meta.pruned.is_none().then_some(self.meta.status),
             weights: &self.weights,
+            is_pruned: self.meta.pruned.is_some(),
         }
     }
 

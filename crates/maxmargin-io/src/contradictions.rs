@@ -58,6 +58,7 @@ impl Claim<'_> {
     ///     settings: &settings,
     ///     status: Some(solution.status),
     ///     weights: &solution.weights,
+    ///     is_pruned: false,
     /// };
     /// assert!(claim.contradictions().is_empty());
     ///
@@ -86,6 +87,7 @@ impl Claim<'_> {
     ///     settings: &settings,
     ///     status: Some(solution.status),
     ///     weights: &solution.weights,
+    ///     is_pruned: false,
     /// };
     /// let bounds = Bounds::none(problem.dim()).with(0..1, 1e6, 1e7)?;
     /// assert!(claim.out_of_bounds(&bounds).unwrap().starts_with("weight 0 is "));

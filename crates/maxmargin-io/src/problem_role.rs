@@ -94,7 +94,8 @@ impl<'a> ProblemRole<'a> {
     }
 
     /// The dual point to start from, for a problem with this λ (1/n if it is not given): one of the same
-    /// problem at the λ `old`. At a smaller λ the weights are kept, at a larger one the dual variables.
+    /// problem at the λ `old`. At a smaller λ the weights are kept, at a larger one the dual variables. A point of
+    /// the first examples only is one of all of them: the others start at the truth.
     ///
     /// ```
     /// # use maxmargin::doc::toy;
@@ -116,10 +117,14 @@ impl<'a> ProblemRole<'a> {
         point: &DualPoint,
     ) -> DualPoint {
         let lambda = lambda.unwrap_or(1.0 / problem.examples() as f64);
-        let start = match lambda < old {
+        let mut start = match lambda < old {
             true => point.rescaled(problem, lambda / old),
             false => point.clone(),
         };
+        if start.blocks.len() < problem.examples() {
+            let truth = DualPoint::at_truth(problem).blocks;
+            start.blocks.extend(truth.into_iter().skip(point.blocks.len()));
+        }
         match self {
             // Losses of soft problems depend on their multipliers.
             Self::Soft(soft) if start.blocks.len() == problem.examples() => {

@@ -43,11 +43,32 @@ pub enum VerifyError {
 
 impl Model {
     /// The weights of the problem that was trained, whose attributes may have been scaled.
-    fn trained_weights(&self) -> Cow<'_, [f64]> {
+    pub(crate) fn trained_weights(&self) -> Cow<'_, [f64]> {
         let Some(scaling) = &self.meta.scaling else { return Cow::Borrowed(&self.weights) };
         let mut weights = self.weights.clone();
         scaling.from_raw(&self.meta.spec, &mut weights);
         Cow::Owned(weights)
+    }
+
+    /// What the model was trained on, out of all examples: without those held out, and scaled as then. If they are
+    /// others, the error says so in words.
+    pub(crate) fn trained_examples(
+        &self,
+        mut examples: Examples,
+        fingerprint: Fingerprint,
+        noun: &str,
+    ) -> Result<Examples, String> {
+        if let Some(held_out) = self.meta.held_out {
+            // The certificate is about what the model was trained on.
+            examples = examples.split(held_out).0;
+        }
+        match self.other_data(examples.len(), noun, fingerprint) {
+            Some(other) => Err(other),
+            None => {
+                let scaled = self.meta.scaling.as_ref().and_then(|own| own.apply(&examples));
+                Ok(scaled.unwrap_or(examples))
+            }
+        }
     }
 
     /// Computes the certificate again on labelled examples, which `noun` names in the plural, and holds all
@@ -76,23 +97,19 @@ impl Model {
     /// Examples that do not fit the model, or numbers that are not finite.
     pub fn verify(
         &self,
-        mut examples: Examples,
+        examples: Examples,
         fingerprint: Fingerprint,
         noun: &str,
         threads: usize,
     ) -> Result<Verdict, VerifyError> {
         let seen = examples.seen_names();
-        if let Some(held_out) = self.meta.held_out {
-            // The certificate is about what the model was trained on.
-            examples = examples.split(held_out).0;
-        }
-        if let Some(other) = self.other_data(examples.len(), noun, fingerprint) {
-            let findings = [vec![other], self.contradictions()].concat();
-            return Ok(Verdict { audit: None, findings });
-        }
-        if let Some(scaled) = self.meta.scaling.as_ref().and_then(|own| own.apply(&examples)) {
-            examples = scaled;
-        }
+        let examples = match self.trained_examples(examples, fingerprint, noun) {
+            Ok(examples) => examples,
+            Err(other) => {
+                let findings = [vec![other], self.contradictions()].concat();
+                return Ok(Verdict { audit: None, findings });
+            }
+        };
         let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
         let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
         verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());

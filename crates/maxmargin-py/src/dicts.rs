@@ -5,7 +5,7 @@ use crate::recent::Recent;
 use maxmargin_io::Names;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString};
 
 /// Between the parts of a name that was nested.
 const SEPARATOR: char = ':';
@@ -55,8 +55,7 @@ impl<'a, 'py> Attributes<'a, 'py> {
 
     fn dict(&mut self, attributes: &Bound<'py, PyDict>, take: Take<'_>) -> PyResult<()> {
         for (name, value) in attributes {
-            let name =
-                name.cast_into::<PyString>().map_err(|name| wrong("a name", &name.into_inner()))?;
+            let name = text(name)?;
             match value.cast::<PyFloat>() {
                 // By far the most frequent case: there is nothing to put together.
                 Ok(value) if self.path.is_empty() => self.waiting.push((name, value.value())),
@@ -70,7 +69,7 @@ impl<'a, 'py> Attributes<'a, 'py> {
     }
 
     fn list(&mut self, attributes: &Bound<'py, PyAny>, take: Take<'_>) -> PyResult<()> {
-        if attributes.is_instance_of::<PyString>() {
+        if attributes.is_instance_of::<PyString>() || attributes.is_instance_of::<PyBytes>() {
             return Err(wrong("a dictionary or a list of attributes", attributes));
         }
         let items = match is_set(attributes) {
@@ -80,9 +79,7 @@ impl<'a, 'py> Attributes<'a, 'py> {
         };
         let items = items.map_err(|_| wrong("a dictionary or a list of attributes", attributes))?;
         for name in items {
-            let name = name?
-                .cast_into::<PyString>()
-                .map_err(|name| wrong("a name", &name.into_inner()))?;
+            let name = text(name?)?;
             match self.path.is_empty() {
                 true => self.waiting.push((name, 1.0)),
                 false => self.within(&name, |all| all.path_is(1.0, take))?,
@@ -117,6 +114,8 @@ impl<'a, 'py> Attributes<'a, 'py> {
             self.path_is(number.extract()?, take)
         } else if let Ok(text) = value.cast::<PyString>() {
             self.within(text, |all| all.path_is(1.0, take))
+        } else if value.is_instance_of::<PyBytes>() {
+            self.within(&text(value.clone())?, |all| all.path_is(1.0, take))
         } else if let Ok(more) = value.cast::<PyDict>() {
             self.dict(more, take)
         } else if let Ok(number) = value.extract::<f64>() {
@@ -159,6 +158,23 @@ impl<'a, 'py> Attributes<'a, 'py> {
         }
         Ok(())
     }
+}
+
+/// A text, or bytes as a text: UTF-8 as it is, and all else as `\xff`.
+fn text<'py>(name: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let name = match name.cast_into::<PyString>() {
+        Ok(name) => return Ok(name),
+        Err(other) => other.into_inner(),
+    };
+    let Ok(bytes) = name.cast::<PyBytes>() else { return Err(wrong("a name", &name)) };
+    let mut found = String::new();
+    for chunk in bytes.as_bytes().utf8_chunks() {
+        found.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            found.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    Ok(PyString::new(name.py(), &found))
 }
 
 fn is_set(items: &Bound<'_, PyAny>) -> bool {

@@ -12,8 +12,8 @@ use crate::supervise::supervised;
 use maxmargin::kernel::Support;
 use maxmargin::observe::Control;
 use maxmargin::{
-    Blocks, GroupBounds, Interrupt, PathSettings, Settings, SettingsRecord, TriedLambda,
-    regularization_path_with,
+    Blocks, GroupBounds, Interrupt, PathSettings, Settings, SettingsRecord, TrainError,
+    TriedLambda, regularization_path_with,
 };
 use maxmargin_io::{
     Examples, FactorGraphDataset, Fingerprint, Format, HeldOut, LabelPairs, LambdaSource, Measure,
@@ -114,6 +114,17 @@ fn fits(
         && meta.held_out == held_out
 }
 
+/// Whether the dual point of a model may serve as a start on its data and more that follow: it has the same kind of
+/// outputs with as many labels, so that parts mean the same. Blocks that do not fit after all start at the truth.
+fn extends(model: &ModelFile, spec: &Spec, n: usize) -> bool {
+    let own = &model.meta.spec;
+    own.kind() == spec.kind()
+        && own.labels() == spec.labels()
+        && spec.soft().is_none()
+        && model.meta.held_out.is_none()
+        && model.dual.as_ref().is_some_and(|point| point.blocks.len() <= n)
+}
+
 /// What was known of a model before it was trained.
 fn before(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
@@ -132,7 +143,7 @@ fn before(spec: &Spec) -> Spec {
 #[pyfunction]
 #[pyo3(signature = (spec, data, labels, attributes, format, settings, bounds, held_out=None,
                     validation=None, start=None, callback=None, rounds=None, exact=false,
-                    rule="given", measure=None, standardise="never"))]
+                    rule="given", measure=None, standardise="never", more=false, lambda_factor=1.0))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn fit<'py>(
     py: Python<'py>,
@@ -152,6 +163,8 @@ pub(crate) fn fit<'py>(
     rule: &str,
     measure: Option<&str>,
     standardise: &str,
+    more: bool,
+    lambda_factor: f64,
 ) -> PyResult<(Model, Bound<'py, PyDict>, Option<Curve>)> {
     let mut settings = parse_settings(settings)?;
     let rounds = rounds.map_or_else(SoftRounds::default, |(rhos, most)| SoftRounds { rhos, most });
@@ -172,7 +185,10 @@ pub(crate) fn fit<'py>(
     };
     let start = start.map(|model| &model.inner);
     let start = start
-        .filter(|model| fits(model, &training.spec, training.origin.fingerprint, held_out))
+        .filter(|model| match more {
+            true => extends(model, &training.spec, training.examples.len()),
+            false => fits(model, &training.spec, training.origin.fingerprint, held_out),
+        })
         .and_then(|model| model.dual.clone().map(|point| (model.meta.certificate.lambda, point)));
     let scaling = scale(standardise, &mut training, validation.as_mut(), &bounds)?;
     let mut plan = TrainingPlan { bounds, rounds, start, lambda_source: None, scaling };
@@ -182,7 +198,12 @@ pub(crate) fn fit<'py>(
         find_lambda(rule, &training, validation.as_ref(), &plan.bounds, &settings, &interrupt)
     })?;
     not_interrupted(&interrupt)?;
-    let (lambda, source) = found;
+    let (mut lambda, mut source) = found;
+    if let LambdaSource::Scale(scale) = &mut source {
+        // Losses that count more, by their class, have to weigh more against the regularizer, too.
+        scale.lambda *= lambda_factor;
+        lambda = Some(scale.lambda);
+    }
     settings.lambda = lambda.or(settings.lambda);
     let tried = match &source {
         LambdaSource::Auto(search) => Some(curve(&search.curve)),
@@ -196,8 +217,16 @@ pub(crate) fn fit<'py>(
         let (own, interrupt) = (settings.clone(), interrupt.clone());
         let mut session =
             Session { settings: own, error, interrupt, reporter, exact, rows: Vec::new() };
-        let model = training
-            .train(&plan, &settings, |round| session.run(round.problem, round.role, round.start))?;
+        let model = training.train(&plan, &settings, |round| {
+            let (problem, role) = (round.problem, round.role);
+            match session.run(problem, role, round.start) {
+                // No block of the old point fits, as where new data have brought other pairs of labels.
+                Err(WorkError::Train(TrainError::Start { .. })) if more => {
+                    session.run(problem, role, None)
+                }
+                found => found,
+            }
+        })?;
         Ok((model, session.rows))
     })?;
     inner.meta.held_out = held_out;

@@ -76,7 +76,7 @@ mod native {
     #[pymodule_export]
     use crate::structure::{
         check_structure, choose_structure_lambda, fit_structure, follow_structure_path,
-        verify_structure, write_structure_report,
+        structure_report, verify_structure, write_page,
     };
     #[pymodule_export]
     use crate::trees::TreeData;

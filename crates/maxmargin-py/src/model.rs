@@ -21,7 +21,7 @@ use maxmargin::model::matching::ScoredLinks;
 use maxmargin::model::segment::Segment;
 use maxmargin::model::tree::ScoredStates;
 use maxmargin::observe::Record;
-use maxmargin_io::{Model as ModelFile, RowScorer, Spec, TreeSpec, map_side_by_side};
+use maxmargin_io::{Model as ModelFile, Prune, RowScorer, Spec, TreeSpec, map_side_by_side};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -54,6 +54,13 @@ impl Model {
     fn of(inner: ModelFile) -> Self {
         Self { inner, rows: Vec::new() }
     }
+
+    /// The model without its dual point, which is not copied.
+    fn slim(&self) -> ModelFile {
+        let ModelFile { meta, labels, attributes, weights, dual: _ } = &self.inner;
+        let (labels, attributes) = (labels.clone(), attributes.clone());
+        ModelFile { meta: meta.clone(), labels, attributes, weights: weights.clone(), dual: None }
+    }
 }
 
 #[pymethods]
@@ -72,12 +79,16 @@ impl Model {
         if dual || self.inner.dual.is_none() {
             return self.inner.save(path).map_err(file_error);
         }
-        let slim = ModelFile { dual: None, ..self.inner.clone() };
-        slim.save(path).map_err(file_error)
+        self.slim().save(path).map_err(file_error)
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.inner.to_bytes()).map_err(value_error)?;
+    #[pyo3(signature = (dual=true))]
+    fn to_bytes<'py>(&self, py: Python<'py>, dual: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| match dual {
+            true => self.inner.to_bytes(),
+            false => self.slim().to_bytes(),
+        });
+        let bytes = bytes.map_err(value_error)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -85,7 +96,7 @@ impl Model {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let make = slf.get_type().getattr("from_bytes")?;
-        Ok((make, (slf.get().to_bytes(slf.py())?,)))
+        Ok((make, (slf.get().to_bytes(slf.py(), true)?,)))
     }
 
     #[getter]
@@ -136,15 +147,9 @@ impl Model {
         history::columns(py, &self.rows)
     }
 
-    /// Writes a page about the training, of which `history` has the columns.
-    fn write_report(
-        &self,
-        path: PathBuf,
-        title: &str,
-        history: &Bound<'_, PyDict>,
-    ) -> PyResult<()> {
-        let page = report::page(&self.inner, &history::records(history)?, title);
-        report::write(&path, &page)
+    /// A page about the training, of which `history` has the columns.
+    fn report(&self, title: &str, history: &Bound<'_, PyDict>) -> PyResult<String> {
+        Ok(report::page(&self.inner, &history::records(history)?, title))
     }
 
     /// Reads graphs for this model.
@@ -170,6 +175,29 @@ impl Model {
             .detach(|| verify::findings(&self.inner, examples, fingerprint, threads))
             .map_err(value_error)?;
         Ok((findings, quality.name()))
+    }
+
+    /// The same model with small weights at zero, by one of the rules `below`, `keep` and `cost`. The data are
+    /// those it was trained on; they are used up.
+    fn prune(
+        &self,
+        py: Python<'_>,
+        data: AnyData<'_>,
+        rule: &str,
+        value: f64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let rule = match rule {
+            "below" => Prune::Below(value),
+            "keep" => Prune::Keep(value),
+            "cost" => Prune::Cost(value),
+            _ => return Err(value_error(format!("there is no rule {rule:?} to prune by"))),
+        };
+        let (examples, fingerprint) = data.take()?;
+        let inner = py
+            .detach(|| self.inner.prune(examples, fingerprint, "examples", rule, threads))
+            .map_err(value_error)?;
+        Ok(Self { inner, rows: self.rows.clone() })
     }
 
     /// The best labels of sequences, with their scores.
@@ -234,6 +262,27 @@ impl Model {
             PyArray1::from_vec(py, answer.numbers).reshape([tokens, labels])
         };
         answers.into_iter().map(matrix).collect()
+    }
+
+    /// For each sequence the logarithm of the sum of exp(score) over all labellings, and the probability of each
+    /// label at each token by the softmax of scores.
+    #[pyo3(signature = (data, rules=None, fixed=None, threads=1))]
+    fn chain_marginals<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SequenceData,
+        rules: Option<&str>,
+        fixed: Option<Vec<Vec<i64>>>,
+        threads: usize,
+    ) -> PyResult<Vec<(f64, Bound<'py, PyArray2<f64>>)>> {
+        let answers = self.ask(py, data, rules, fixed, &Question::Marginals, threads)?;
+        let labels = self.inner.labels.len();
+        let pair = |answer: Answer| {
+            let log_sum = answer.paths.first().map_or(f64::NAN, |(_, score)| *score);
+            let tokens = answer.numbers.len() / labels.max(1);
+            Ok((log_sum, PyArray1::from_vec(py, answer.numbers).reshape([tokens, labels])?))
+        };
+        answers.into_iter().map(pair).collect()
     }
 
     /// The scores of all labels of rows.

@@ -132,6 +132,8 @@ pub(crate) enum Question {
     NBest(usize),
     Margins,
     MaxMarginals,
+    /// Probabilities by the softmax of scores, with the logarithm of their sum in place of the score.
+    Marginals,
 }
 
 /// What it answers: labels with their scores, or numbers.
@@ -200,6 +202,11 @@ pub(crate) fn ask_chain(
                 answer.numbers = decoder.margins();
             }
             Question::MaxMarginals => answer.numbers = decoder.max_marginals(),
+            Question::Marginals => {
+                let (log_sum, marginals) = decoder.marginals();
+                answer.paths.push((Vec::new(), log_sum));
+                answer.numbers = marginals;
+            }
         }
         Ok(answer)
     });

@@ -319,7 +319,8 @@ pub(crate) fn fit_structure<'py>(
         settings.lambda = Some(problem.conclude(found)?.lambda);
     }
     let given = settings.clone();
-    let start = start.filter(|start| start.point.blocks.len() == problem.truths.len());
+    // A point of the first examples will do: the others start at the truth.
+    let start = start.filter(|start| start.point.blocks.len() <= problem.truths.len());
     let interrupt = problem.interrupt.clone();
     let result = supervised(py, callback, &interrupt, |reporter| {
         let problem = &problem;
@@ -378,17 +379,21 @@ pub(crate) fn check_structure(
     Ok(broken.into_iter().map(describe).collect())
 }
 
-/// Writes a page about the training of a structure that is defined in Python: `about` is what
-/// `fit_structure` says of the run, and `history` has its columns.
+/// A page about the training of a structure that is defined in Python: `about` is what `fit_structure` says of the
+/// run, and `history` has its columns.
 #[pyfunction]
-pub(crate) fn write_structure_report(
-    path: PathBuf,
+pub(crate) fn structure_report(
     title: &str,
     about: &str,
     history: &Bound<'_, PyDict>,
-) -> PyResult<()> {
-    let page = report::structure_page(&parse("about", about)?, &history::records(history)?, title);
-    report::write(&path, &page)
+) -> PyResult<String> {
+    Ok(report::structure_page(&parse("about", about)?, &history::records(history)?, title))
+}
+
+/// Writes a page to a file, under a temporary name first.
+#[pyfunction]
+pub(crate) fn write_page(path: PathBuf, page: &str) -> PyResult<()> {
+    report::write(&path, page)
 }
 
 /// Chooses λ for a structure that is defined in Python: the λ, and all that were tried with their errors.
@@ -468,7 +473,8 @@ pub(crate) fn verify_structure(
     let certificate: Certificate = parse("certificate", certificate)?;
     let settings = parse_settings(settings)?;
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
-    let claim = Claim { certificate, settings: &settings, status: None, weights: &coefficients };
+    let weights = &coefficients;
+    let claim = Claim { certificate, settings: &settings, status: None, weights, is_pruned: false };
     if let Some(why) = problem.bounds().and_then(|bounds| claim.out_of_bounds(bounds)) {
         return Ok((vec![why], Quality::Unproven.name()));
     }

@@ -64,6 +64,14 @@ pub(crate) fn supervised<R: Send>(
                 Ok(note) => {
                     let control = match callback.map(|callback| call(callback, &note.row)) {
                         Some(Ok(control)) => control,
+                        // A ctrl-C that has reached the callback is a ctrl-C like any other.
+                        Some(Err(error))
+                            if !pressed && error.is_instance_of::<PyKeyboardInterrupt>(py) =>
+                        {
+                            interrupt.raise();
+                            pressed = true;
+                            Control::Continue
+                        }
                         Some(Err(error)) => {
                             failure.get_or_insert(error);
                             Control::Stop

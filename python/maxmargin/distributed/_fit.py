@@ -215,7 +215,7 @@ def fit_structure_on_cluster(
         return
     refuse_what_is_local(estimator, validation)
     outcome = run(estimator, backend, loads, None)
-    estimator.coef_ = outcome.weights
+    estimator._coef = outcome.weights
     arrays = [dual.arrays() for dual in outcome.duals]
     ends = np.cumsum(np.concatenate([np.diff(own[0], prepend=0) for own in arrays]))
     rest = [np.concatenate([own[at] for own in arrays]) for at in (1, 2, 3)]

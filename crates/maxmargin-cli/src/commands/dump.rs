@@ -69,6 +69,12 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
         row("taken out of", from.to_string());
         row("proven", format!("the gap is the bound of the path at lambda {}", c.lambda));
     }
+    if let Some(pruning) = &meta.pruned {
+        let (before, cost) = (pruning.primal, c.primal - pruning.primal);
+        let (kept, below) = (pruning.kept, pruning.below);
+        row("pruned", format!("{kept} weights kept; others, below {below}, were set to zero"));
+        row("pruning costs", format!("{cost} above the primal {before} of before"));
+    }
     row("effort", format!("{} oracle calls, {:.3} s", t.oracle_calls, t.seconds));
     row("dual point", if model.dual.is_some() { "kept" } else { "left out" }.to_owned());
     let s = &meta.settings.record();

@@ -98,9 +98,10 @@ fn conclusion(model: &Model, audit: Option<&Audit>) -> String {
     let (claimed, settings) = (&model.meta.certificate, &model.meta.settings);
     let point = audit.map_or(PointCheck::Unproven, |audit| audit.point);
     let found = audit.map_or(Quality::Unproven, |audit| audit.certificate.quality);
-    let weights = match settings.weights_from_dual() {
-        true => "the weights are its own".to_owned(),
-        false => format!("the weights are not made of it ({})", method(settings)),
+    let weights = match (settings.weights_from_dual(), model.meta.pruned) {
+        (_, Some(pruning)) => format!("{} of the weights were set to zero", pruning.zeroed),
+        (true, None) => "the weights are its own".to_owned(),
+        (false, None) => format!("the weights are not made of it ({})", method(settings)),
     };
     let optimum = match found {
         Quality::UpperBound => "of the optimum of the relaxed problem",

@@ -2,7 +2,8 @@
 //!
 //! A model is one [safetensors](https://docs.rs/safetensors) file. The weights are `f64` tensors, one
 //! per group of features (of a chain `emission`, `transition`, `bias`, `first`, `last`), so that any tool
-//! that knows the format can read them; the names are UTF-8 tensors (`labels`, `attributes`) cut at the
+//! that knows the format can read them. A group with many zeros has `emission.at` and `emission.values` instead:
+//! the places and the values of the weights that are not zero. The names are UTF-8 tensors (`labels`, `attributes`) cut at the
 //! byte offsets in `labels.ends` and `attributes.ends`; a model with a kernel has `coefficients` of its
 //! inputs, which lie in `support.*`; the dual point, if it is kept, lies in
 //! `dual.*`. Everything else is JSON under the key `maxmargin` of the header's metadata,
@@ -11,6 +12,7 @@
 mod check_sum;
 mod error;
 pub(crate) mod tensors;
+mod weights;
 
 pub use error::ModelError;
 
@@ -22,6 +24,7 @@ use crate::lambda::LambdaSource;
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::path_file::FromPath;
+use crate::prune::Pruning;
 use crate::spec::Spec;
 use crate::standardise::Scaling;
 use crate::template::Template;
@@ -34,8 +37,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The version of the layout; a file with a later one is refused.
-pub(crate) const LAYOUT: u32 = 2;
+/// The version of the layout; a file with a later one is refused. In version 2 all weights were stored, and
+/// all parts of the dual point as `u64`.
+pub(crate) const LAYOUT: u32 = 3;
+
+/// The oldest layout that is still read.
+pub(crate) const OLDEST_LAYOUT: u32 = 2;
 
 /// A trained model with its names, its history and its proof.
 ///
@@ -146,6 +153,9 @@ pub struct ModelMeta {
     /// What attributes were multiplied by in training; the weights are for attributes as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
+    /// How its weights were pruned after the training, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<Pruning>,
 }
 
 impl Model {
@@ -203,6 +213,7 @@ impl Model {
             from_path: None,
             lambda_source: None,
             scaling: None,
+            pruned: None,
         };
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }

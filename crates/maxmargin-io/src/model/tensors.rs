@@ -1,17 +1,18 @@
 //! A model as tensors and back.
 
 use super::check_sum::{opened, sealed};
-use super::{LAYOUT, Model, ModelError, ModelMeta};
+use super::weights::{push_group, read_group};
+use super::{LAYOUT, Model, ModelError, ModelMeta, OLDEST_LAYOUT};
 use crate::held_out::HeldOut;
 use crate::names::Names;
-use crate::spec::{Spec, WeightGroup};
+use crate::spec::Spec;
 use crate::standardise::Scaling;
 use maxmargin::kernel::Support;
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Keys of our metadata in the header: of models, and of path files.
 const META: &str = "maxmargin";
@@ -43,9 +44,18 @@ impl Tensor {
         Self { name: name.into(), dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
     }
 
-    pub(crate) fn u32(name: &'static str, values: impl IntoIterator<Item = u32>) -> Self {
+    pub(crate) fn u32(
+        name: impl Into<Cow<'static, str>>,
+        values: impl IntoIterator<Item = u32>,
+    ) -> Self {
         let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
         Self { name: name.into(), dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
+    }
+
+    /// Whole numbers, as `u32` if all of them fit.
+    fn whole<I: Iterator<Item = u64>>(name: &'static str, values: impl Fn() -> I) -> Self {
+        let small = values().map(|value| u32::try_from(value).ok()).collect::<Option<Vec<_>>>();
+        small.map_or_else(|| Self::u64(name, values()), |small| Self::u32(name, small))
     }
 
     fn text(name: &'static str, text: String) -> Self {
@@ -60,10 +70,8 @@ impl Tensor {
 
 pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
     let mut tensors = Vec::new();
-    for WeightGroup { name, range, shape } in model.meta.spec.groups() {
-        if !range.is_empty() {
-            tensors.push(Tensor::f64(name, shape, model.weights[range].iter().copied()));
-        }
+    for group in model.meta.spec.groups() {
+        push_group(group, &model.weights, &mut tensors);
     }
     push_alphabets(&model.labels, &model.attributes, &mut tensors);
     if let Some(kernel) = model.meta.spec.kernel() {
@@ -133,7 +141,7 @@ fn push_dual(dual: &DualPoint, tensors: &mut Vec<Tensor>) {
     });
     let entries = || blocks.iter().flat_map(|block| block.parts.entries());
     tensors.push(Tensor::u64("dual.ends", ends));
-    tensors.push(Tensor::u64("dual.parts", entries().map(|&(id, _)| id)));
+    tensors.push(Tensor::whole("dual.parts", || entries().map(|&(id, _)| id)));
     tensors.push(Tensor::f64(
         "dual.masses",
         vec![entries().count()],
@@ -148,8 +156,10 @@ fn damaged(error: impl std::fmt::Display) -> ModelError {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
-    let mut meta: ModelMeta = read_meta(bytes, META, LAYOUT)?;
+    let mut meta: ModelMeta = read_meta(bytes, META, OLDEST_LAYOUT..=LAYOUT)?;
     check_meta(&meta)?;
+    // It is written again in the layout of today.
+    meta.layout = LAYOUT;
     let file = File::open(bytes)?;
     if let Some(kernel) = meta.spec.kernel_mut() {
         kernel.support = file.support()?;
@@ -159,10 +169,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
     }
     let (labels, attributes) = file.alphabets(&meta.spec, meta.d)?;
     let mut weights = Vec::new();
-    for WeightGroup { name, range, shape } in meta.spec.groups() {
-        if !range.is_empty() {
-            weights.extend(file.f64s(&name, &shape)?);
-        }
+    for group in meta.spec.groups() {
+        read_group(&file, &group, &mut weights)?;
     }
     if let Some(feature) = weights.iter().position(|w| !w.is_finite()) {
         return Err(ModelError::content(format!("weight {feature} is not a finite number")));
@@ -196,7 +204,7 @@ fn check_meta(meta: &ModelMeta) -> Result<(), ModelError> {
 pub(crate) fn read_meta<M: serde::de::DeserializeOwned>(
     bytes: &[u8],
     key: &str,
-    known_layout: u32,
+    known: RangeInclusive<u32>,
 ) -> Result<M, ModelError> {
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| match error {
         _ if bytes.is_empty() => ModelError::content("the file is empty"),
@@ -220,9 +228,15 @@ pub(crate) fn read_meta<M: serde::de::DeserializeOwned>(
     }
     let metadata = |e: serde_json::Error| ModelError::content(format!("its metadata: {e}"));
     let LayoutOnly { layout } = serde_json::from_str(text).map_err(metadata)?;
-    if layout != known_layout {
+    if !known.contains(&layout) {
+        let (first, last) = known.into_inner();
+        let versions = if first == last {
+            format!("version {last}")
+        } else {
+            format!("versions {first} to {last}")
+        };
         return Err(ModelError::content(format!(
-            "its layout has the version {layout}; this program reads version {known_layout}"
+            "its layout has the version {layout}; this program reads {versions}"
         )));
     }
     let text = opened(text, &File::open(bytes)?.0)?;
@@ -278,6 +292,26 @@ impl<'a> File<'a> {
     pub(crate) fn u64s(&self, name: &str) -> Result<Vec<u64>, ModelError> {
         let tensor = self.tensor(name, Dtype::U64)?;
         Ok(tensor.data().as_chunks::<8>().0.iter().map(|&b| u64::from_le_bytes(b)).collect())
+    }
+
+    /// Whole numbers of either width.
+    fn whole(&self, name: &str) -> Result<Vec<u64>, ModelError> {
+        match self.0.tensor(name) {
+            Ok(tensor) if tensor.dtype() == Dtype::U32 => {
+                Ok(self.u32s(name)?.into_iter().map(u64::from).collect())
+            }
+            _ => self.u64s(name),
+        }
+    }
+
+    /// The bytes of all tensors together.
+    pub(crate) fn size(&self) -> usize {
+        self.0.iter().map(|(_, tensor)| tensor.data().len()).sum()
+    }
+
+    /// Whether the file has a tensor of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.tensor(name).is_ok()
     }
 
     pub(crate) fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>, ModelError> {
@@ -349,10 +383,10 @@ impl<'a> File<'a> {
 
     /// The dual point, if the file has one.
     fn dual(&self, n: usize) -> Result<Option<DualPoint>, ModelError> {
-        if self.0.tensor("dual.ends").is_err() {
+        if !self.has("dual.ends") {
             return Ok(None);
         }
-        let parts = self.u64s("dual.parts")?;
+        let parts = self.whole("dual.parts")?;
         let masses = self.f64s("dual.masses", &[parts.len()])?;
         let ranges = self.ranges("dual.ends", parts.len())?;
         if ranges.len() != n {

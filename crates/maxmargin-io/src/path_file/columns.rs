@@ -94,7 +94,7 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<PathFile, ModelError> {
-    let Header { about, path, .. } = read_meta(bytes, PATH_META, PATH_LAYOUT)?;
+    let Header { about, path, .. } = read_meta(bytes, PATH_META, PATH_LAYOUT..=PATH_LAYOUT)?;
     let file = File::open(bytes)?;
     let (labels, attributes) = file.alphabets(&about.spec, path.d)?;
     let breakpoints = breakpoints(&file, &path)?;

@@ -196,6 +196,7 @@ impl PathFile {
             held_out: None,
             lambda_source: None,
             scaling: None,
+            pruned: None,
             from_path: Some(FromPath {
                 kind: path.kind,
                 epsilon: path.epsilon,

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
+from ..pycrfsuite import Tagger, TrainingLog
 from . import metrics, scorers
 from ._crf import CRF
 
-__all__ = ["CRF", "metrics", "scorers"]
+__all__ = ["CRF", "Tagger", "TrainingLog", "metrics", "scorers"]

@@ -3,6 +3,7 @@
 use super::rules::Rules;
 use super::sequences::Sequence;
 use super::shape::ChainShape;
+use crate::inference::forward_backward::ForwardBackward;
 use crate::inference::max_marginals::max_marginals;
 use crate::inference::n_best::{ScoredPath, n_best};
 use crate::inference::viterbi::viterbi;
@@ -142,6 +143,39 @@ impl<'a> ChainDecoder<'a> {
         let mut marginals = Vec::new();
         max_marginals(&self.nodes, &self.transitions, self.shape.labels, &mut marginals);
         marginals
+    }
+
+    /// The logarithm of the sum of exp(score) over all labellings, and for each position and label the probability
+    /// of the label if labellings had the probability p(y) ∝ exp(score of y); one row per position.
+    ///
+    /// This is the softmax of the scores. A chain that was trained as a structured SVM knows nothing of
+    /// probabilities, so these rank labels, and are not calibrated. Labellings that break a rule have the
+    /// probability 0; if all of them do, the numbers mean nothing.
+    ///
+    /// ```
+    /// # use maxmargin::model::chain::{ChainShape, ChainDecoder, Sequences};
+    /// let shape = ChainShape::new(2, 1);
+    /// let mut w = vec![0.0; shape.dim()];
+    /// w[shape.emission()].copy_from_slice(&[0.0, 3f64.ln()]); // label 1 is three times as likely
+    /// let mut data = Sequences::new();
+    /// data.push_token([(0, 1.0)], 0)?;
+    /// data.end_sequence(1.0)?;
+    /// let mut decoder = ChainDecoder::new(&shape, &w);
+    /// decoder.fill(data.sequence(0));
+    /// let (log_sum, marginals) = decoder.marginals();
+    /// assert!((log_sum - 4f64.ln()).abs() < 1e-12 && (marginals[1] - 0.75).abs() < 1e-12);
+    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// ```
+    pub fn marginals(&self) -> (f64, Vec<f64>) {
+        // Sums over labellings need finite scores. Whatever has this one is as good as impossible.
+        const IMPOSSIBLE: f64 = -1e290;
+        let finite = |scores: &[f64]| -> Vec<f64> {
+            scores.iter().map(|score| score.max(IMPOSSIBLE)).collect()
+        };
+        let mut chain = ForwardBackward::default();
+        let k = self.shape.labels;
+        let log_sum = chain.run(&finite(&self.nodes), &finite(&self.transitions), k);
+        (log_sum, chain.nodes().to_vec())
     }
 
     /// The margin of each position of the best labelling: by how much at least the score falls if the

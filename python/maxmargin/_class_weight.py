@@ -1,0 +1,44 @@
+"""What classes count in training, by their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ._labels import Labels
+from ._settings import number
+
+
+def class_weights(class_weight: Any, labels: Labels, numbers: np.ndarray) -> np.ndarray | None:
+    """A weight for each class, from ``class_weight`` and the numbers of all labels in the data; none if all are 1.
+
+    ``"balanced"`` gives n/(k count) to a class, with n labels of k classes; a class without examples gets 1.
+
+    >>> from maxmargin._labels import as_classes
+    >>> class_weights("balanced", Labels(as_classes("ab")), np.array([0, 0, 0, 1])).round(3).tolist()
+    [0.667, 2.0]
+    """
+    if class_weight is None:
+        return None
+    count = len(labels.classes)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        counts = np.bincount(numbers[numbers < count].astype(np.int64), minlength=count)
+        weights = counts.sum() / (count * np.maximum(counts, 1))
+        return np.where(counts > 0, weights, 1.0)
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight is {class_weight!r}; it must be a dictionary of weights by label, or 'balanced'"
+        )
+    weights = np.ones(count)
+    for label, weight in class_weight.items():
+        at = labels.index.get(label)
+        if at is None:
+            raise ValueError(f"class_weight has the label {label!r}, which the data do not have")
+        weights[at] = number(f"the weight of the class {label!r}", weight)
+        if weights[at] < 0:
+            raise ValueError(
+                f"the weight of the class {label!r} is {weight}; it must not be negative"
+            )
+    return weights
