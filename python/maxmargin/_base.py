@@ -205,9 +205,7 @@ class BaseSVM(PartialFit, BaseEstimator):
     def _progress(self) -> Progress:
         return Progress(self.verbose, self.callback, self._most_passes())
 
-    def _run(
-        self, prepared: Prepared, validation: Any = None, begun: float | None = None
-    ) -> None:
+    def _run(self, prepared: Prepared, validation: Any = None, begun: float | None = None) -> None:
         """Trains, and takes note of the result. The time limit counts from the moment ``begun``."""
         progress = self._progress()
         settings = self.settings(prepared.total_weight)
