@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from ._graphs import FactorGraphSVM
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
-    from ._nodes import GraphSVM
+    from ._pairwise import GraphSVM
+    from ._potts import PottsSVM
     from ._rows import MulticlassSVM
+    from ._segment import SegmentSVM
     from ._tree import TreeSVM
 
     #: What a model file can hold.
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
         | MatchingSVM
         | MulticlassSVM
         | MultilabelSVM
+        | PottsSVM
+        | SegmentSVM
         | TreeSVM
     )
 

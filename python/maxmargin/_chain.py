@@ -288,7 +288,7 @@ default="auto"
             group_bounds(self.bounds),
         )
 
-    def _spec(self, attributes: int, data: native.SequenceData) -> dict[str, Any]:
+    def _spec(self, attributes: int, data: native.SequenceData | None = None) -> dict[str, Any]:
         if isinstance(self.without, str):
             raise ValueError(f"without is a list of groups; give [{self.without!r}]")
         unknown = set(self.without) - set(GROUPS)
@@ -308,7 +308,7 @@ default="auto"
             "loss": {"normalised": self.loss == "normalised", "label_weights": self._costs(data)},
         }
 
-    def _costs(self, data: native.SequenceData) -> list[float]:
+    def _costs(self, data: native.SequenceData | None) -> list[float]:
         """What a mistake costs by true label; nothing if it is 1 for all."""
         if self.label_weights and self.class_weight is not None:
             raise ValueError("label_weights and class_weight say the same; give one of them")
@@ -319,7 +319,11 @@ default="auto"
             return costs
         if self.class_weight is None:
             return []
-        numbers = np.concatenate([np.asarray(own) for own in data.labels()])
+        numbers = np.empty(0, dtype=np.uint32)
+        if data is not None:
+            numbers = np.concatenate([np.asarray(own) for own in data.labels()])
+        elif self.class_weight == "balanced":
+            raise ValueError("class_weight='balanced' needs all data in one place; give the weights")
         found = class_weights(self.class_weight, self._labels, numbers)
         return [] if found is None else found.tolist()
 

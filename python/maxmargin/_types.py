@@ -17,7 +17,9 @@ Measure: TypeAlias = Literal["error", "subset", "chunk-f1", "micro-f1", "aer", "
 Solver: TypeAlias = Literal[
     "auto", "bcfw", "fw", "ssg", "adagrad", "perceptron", "n-slack", "1-slack", "eg"
 ]
-Order: TypeAlias = Literal["uniform", "permutation", "cyclic", "lazy", "gap", "max-gap"]
+Order: TypeAlias = Literal[
+    "uniform", "permutation", "cyclic", "lazy", "gap", "max-gap", "curvature", "gap-curvature"
+]
 Direction: TypeAlias = Literal["fw", "pairwise", "away", "best", "corrective", "staged"]
 Cache: TypeAlias = Literal["off", "on", "auto", "exhaust"]
 Kernel: TypeAlias = Literal["linear", "poly", "rbf"]

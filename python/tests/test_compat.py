@@ -305,7 +305,7 @@ def test_docstrings_run_as_they_are(tmp_path):
     module of that name."""
     command = [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"]
     if importlib.util.find_spec("torch") is None:
-        command += ["--ignore-glob", "*/maxmargin/torch*"]
+        command += ["--ignore", str(pathlib.Path(maxmargin.__file__).with_name("torch"))]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout
 

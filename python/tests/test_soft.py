@@ -108,7 +108,8 @@ def test_soft_training_can_be_stopped(graphs, sets):
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_soft_training_with_its_model(graphs, sets):
-    for model, X, y in both(graphs, sets, lam=0.1, training="soft", tol=0.0, max_passes=10**9):
+    own = {"lam": 0.1, "training": "soft", "tol": 0.0, "max_passes": 10**9}
+    for model, X, y in both(graphs, sets, on_interrupt="keep", **own):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.warns(ConvergenceWarning, match="interrupted"):
             model.fit(X, y)

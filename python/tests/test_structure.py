@@ -222,7 +222,8 @@ def test_ctrl_c_leaves_the_other_processes_alone(iris, tmp_path):
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 warnings.simplefilter("ignore")
                 model = StructuredSVM(
-                    Sign(), lam=0.1, tol=0, max_passes=10**6, n_jobs=2, backend="processes", solver="fw"
+                    Sign(), lam=0.1, tol=0, max_passes=10**6, n_jobs=2, backend="processes", solver="fw",
+                    on_interrupt="keep",
                 )
                 model.fit([1.0, -1.0, 2.0] * 9, [1, -1, -1] * 9)
                 print(model.status_)

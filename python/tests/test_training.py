@@ -139,10 +139,12 @@ def long_run(rng):
 
 
 def press_ctrl_c_at(passes):
-    """A callback that presses ctrl-C after some passes."""
+    """A callback that presses ctrl-C after some passes, once: a second ctrl-C does not wait for the model."""
+    pressed = []
 
     def press(row):
-        if row["passes"] == passes:
+        if row["passes"] >= passes and not pressed:
+            pressed.append(row)
             os.kill(os.getpid(), signal.SIGINT)
 
     return press
