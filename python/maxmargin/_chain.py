@@ -323,7 +323,9 @@ default="auto"
         if data is not None:
             numbers = np.concatenate([np.asarray(own) for own in data.labels()])
         elif self.class_weight == "balanced":
-            raise ValueError("class_weight='balanced' needs all data in one place; give the weights")
+            raise ValueError(
+                "class_weight='balanced' needs all data in one place; give the weights"
+            )
         found = class_weights(self.class_weight, self._labels, numbers)
         return [] if found is None else found.tolist()
 

@@ -109,7 +109,9 @@ def test_processes_give_the_same_bits(iris):
     many = StructuredSVM(Classes(3, 4), lam=0.1, order="uniform", n_jobs=2, backend="processes")
     many.fit(X, y)
     assert np.array_equal(serial.coef_, many.coef_) and many.verify(X, y) == []
-    many.coef_[0] += 1.0
+    changed = many.coef_.copy()
+    changed[0] += 1.0
+    many._coef = changed
     assert "the weights differ" in many.verify(X, y)[0]
     assert "150 examples, not 149" in many.verify(X[1:], y[1:])[0]
 
