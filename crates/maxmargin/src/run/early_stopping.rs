@@ -81,6 +81,7 @@ impl Best {
 
 impl Judge {
     /// Whether the best model is one of the problem.
+    #[cfg_attr(not(feature = "checkpoint"), allow(dead_code))]
     pub(super) fn fits(&self, problem: &dyn Blocks) -> bool {
         self.best.as_ref().is_none_or(|best| {
             let (n, d) = (problem.examples(), problem.dim());
