@@ -94,7 +94,7 @@ def test_a_damaged_checkpoint_is_not_used(ray, alone, tmp_path):
         file = tmp_path / f"shard-{shard + 1}-of-2.mmshard"
         file.write_bytes(file.read_bytes()[:-3])
 
-    plan = {("propose", 3, 1): "before"}
+    plan = {("propose", 2, 1): "before"}
     backend = KillingRay(num_workers=2, checkpoint=str(tmp_path), plan=plan, hook=damage)
     model = ChainSVM(**GIVEN, backend=backend).fit(X, Y)
     assert backend.killed == 1
