@@ -286,15 +286,26 @@ impl GraphCase {
     /// The optimum of the relaxed dual, in which each example has a point of its local polytope. It is an
     /// ordinary QP over the masses of all parts of all examples.
     pub fn relaxed_optimum(&self, lambda: f64) -> Optimum {
+        self.relaxed_optimum_in(lambda, |i| self.structure(i))
+    }
+
+    /// The same if each factor has its own table, as in soft problems. Where factors share their variables, that
+    /// relaxation is weaker.
+    pub fn relaxed_optimum_apart(&self, lambda: f64) -> Optimum {
+        self.relaxed_optimum_in(lambda, |i| self.structure_apart(i))
+    }
+
+    fn relaxed_optimum_in(&self, lambda: f64, structure: impl Fn(usize) -> Structure) -> Optimum {
         let (mut columns, mut equations) = (Vec::new(), Vec::new());
         let mut truth = vec![0.0; self.dim()];
         for i in 0..self.graphs.len() {
-            let (first, share) = (columns.len(), self.share(i));
-            for (features, loss) in self.part_features(i).iter().zip(self.part_losses(i)) {
+            let (first, share, structure) = (columns.len(), self.share(i), structure(i));
+            let parts = self.part_features_in(i, &structure);
+            for (features, loss) in parts.iter().zip(self.part_losses_in(i, &structure)) {
                 let column: Vec<f64> = features.iter().map(|x| -share * x / lambda).collect();
                 columns.push((column, share * loss));
             }
-            for (row, right) in self.structure(i).equations() {
+            for (row, right) in structure.equations() {
                 equations.push((row.iter().map(|&(at, c)| (first + at, c)).collect(), right));
             }
             super::add_scaled(&mut truth, share / lambda, &self.phi(i, &self.truth(i)));
