@@ -19,7 +19,7 @@ pub const CONSTANT: &str = "(constant)";
 /// assert_eq!(with_constant(rows.clone(), &attributes).row(0).pairs().count(), 1);
 /// attributes.intern(CONSTANT);
 /// assert_eq!(with_constant(rows, &attributes).row(0).pairs().last(), Some((1, 1.0)));
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 pub fn with_constant(rows: LabelledRows, attributes: &Names) -> LabelledRows {
     let Some(constant) = attributes.get(CONSTANT) else { return rows };

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::io;
 
-use maxmargin::model::RowError;
-use maxmargin::model::chain::SequenceError;
+use maxmargin::model::InputError;
 use thiserror::Error;
 
 use crate::columns::BuiltInTemplate;
@@ -207,7 +206,7 @@ pub enum DataError {
         /// Line of the token.
         line: u64,
         /// What is wrong with it.
-        error: SequenceError,
+        error: InputError,
     },
     /// An input without a single row.
     #[error("{file}: no rows {}", in_lines(*lines))]
@@ -225,7 +224,7 @@ pub enum DataError {
         /// Line of the row.
         line: u64,
         /// What is wrong with it.
-        error: RowError,
+        error: InputError,
     },
     /// Another structure than is needed, such as single rows where it is sequences.
     #[error("{file}: expected {expected}, found {} (the format {format})", format.content())]

@@ -26,7 +26,7 @@ use maxmargin::model::tree::TreeExamples;
 /// assert_eq!(examples.len(), 2);
 /// assert_eq!(examples.select(|i| i == 1).rows().map(|rows| rows.labels(0)), Some(&[1][..]));
 /// assert!(examples.sequences().is_none());
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -129,7 +129,7 @@ impl Examples {
     /// }
     /// let (rest, out) = Examples::from(rows).split(HeldOut { seed: 1, one_in: 10 });
     /// assert_eq!((rest.len(), out.len()), (18, 2));
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn split(&self, held_out: HeldOut) -> (Self, Self) {
         let out = held_out.marks(self.len());

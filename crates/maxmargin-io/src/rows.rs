@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use maxmargin::model::chain::{SequenceColumns, Sequences};
-use maxmargin::model::{Column, LabelledRows, Offsets, Row, RowColumns, RowError};
+use maxmargin::model::{Column, InputError, LabelledRows, Offsets, Row, RowColumns};
 
 use crate::converted::ABSENT;
 use crate::dataset::{Dataset, intern, token_place};
@@ -168,7 +168,7 @@ impl RowNames {
 
 impl RowData {
     /// The rows of a data set in name form, whose attributes are used where they are if they are in order.
-    fn of_dataset(data: Dataset) -> Result<Self, RowError> {
+    fn of_dataset(data: Dataset) -> Result<Self, InputError> {
         let Dataset { sequences, labels: texts, attributes, fingerprint, format, template } = data;
         let mut labels = Labels::of(&format.fixed_labels());
         let mut meanings: Vec<Vec<u32>> = Vec::with_capacity(texts.len());
@@ -240,7 +240,7 @@ impl RowData {
 fn rows_of_sequences(
     sequences: Sequences,
     meanings: &[Vec<u32>],
-) -> Result<LabelledRows, RowError> {
+) -> Result<LabelledRows, InputError> {
     let has_weights = (0..sequences.len()).any(|i| sequences.weight(i) != 1.0);
     let ascends = |token: Row<'_>| token.attributes.is_sorted_by(|a, b| a < b);
     if has_weights || !sequences.iter().flat_map(|sequence| sequence.tokens()).all(ascends) {

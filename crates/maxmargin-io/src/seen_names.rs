@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 /// let seen = SeenNames::in_rows(&rows);
 /// assert!(seen.has_label(1) && !seen.has_label(0));
 /// assert!(seen.has_attribute(2) && !seen.has_attribute(7));
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenNames {
@@ -39,7 +39,7 @@ impl SeenNames {
     /// data.push_token([(2, 1.0)], 1)?;
     /// data.end_sequence(1.0)?;
     /// assert!(SeenNames::in_sequences(&data).has_attribute(2));
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn in_sequences(sequences: &Sequences) -> Self {
         let mut seen = Self::default();

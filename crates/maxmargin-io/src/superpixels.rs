@@ -5,7 +5,8 @@ use crate::fields::blanks;
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::lines::Lines;
 use crate::number::{parse_index, parse_value};
-use maxmargin::model::potts::{PottsGraphError, PottsGraphs, contrasts};
+use maxmargin::model::InputError;
+use maxmargin::model::potts::{PottsGraphs, contrasts};
 
 /// What is made of the numbers of a file of superpixels.
 ///
@@ -230,7 +231,7 @@ impl Reader<'_> {
             self.read_edge(nodes, side, keep)?;
         }
         if keep {
-            let wrong = |error: PottsGraphError| DataError::Syntax {
+            let wrong = |error: InputError| DataError::Syntax {
                 place,
                 expected: "an image with nodes".to_owned(),
                 found: error.to_string(),

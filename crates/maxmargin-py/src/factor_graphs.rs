@@ -2,7 +2,8 @@
 
 use crate::arrays::{AnyMatrix, Matrix};
 use crate::error::value_error;
-use maxmargin::model::factor_graph::{GraphError, Graphs, Tie};
+use maxmargin::model::InputError;
+use maxmargin::model::factor_graph::{Graphs, Tie};
 use maxmargin_io::{
     FactorGraphNames, FactorGraphReader, Fingerprint, Fingerprinter, LabelRule, Lines, Names,
     RawFactor, RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with,
@@ -263,7 +264,7 @@ impl FactorGraphData {
         template: u32,
         variables: &[u32],
         row: &[(u32, f64)],
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), InputError> {
         self.data.push_factor(template, variables, row.iter().copied())?;
         let names = &self.names.attributes[template as usize];
         let named = |&(attribute, value): &(u32, f64)| (names.name(attribute).to_owned(), value);

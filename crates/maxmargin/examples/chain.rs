@@ -8,9 +8,8 @@
 //! A chain learns both, and beats a model that looks at each token alone.
 
 use maxmargin::evaluate::SequenceErrors;
-use maxmargin::model::chain::{
-    Chain, ChainScores, ChainShape, FeatureGroups, Hamming, SequenceError, Sequences,
-};
+use maxmargin::model::InputError;
+use maxmargin::model::chain::{Chain, ChainDecoder, ChainShape, FeatureGroups, Hamming, Sequences};
 use maxmargin::observe::{Table, Thinned};
 use maxmargin::{Rng, Settings, Trainer};
 
@@ -18,7 +17,7 @@ const LABELS: u32 = 4;
 
 /// Sequences whose label stays the same with probability 0.8, and whose attribute names the label
 /// with probability 0.6.
-fn make(count: usize, rng: &mut Rng) -> Result<Sequences, SequenceError> {
+fn make(count: usize, rng: &mut Rng) -> Result<Sequences, InputError> {
     let mut data = Sequences::new();
     for _ in 0..count {
         let mut label = rng.below(LABELS as usize) as u32;
@@ -48,12 +47,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let settings = Settings { lambda: Some(0.01), ..Settings::default() };
         let solution = Trainer::new(settings).observe(&mut table).train(&problem)?;
 
-        let (mut scores, mut labels) = (ChainScores::default(), Vec::new());
+        let mut decoder = ChainDecoder::new(&shape, &solution.weights);
         let mut errors = SequenceErrors::default();
         for sequence in test.iter() {
-            scores.fill(&shape, &solution.weights, sequence);
-            scores.decode(&shape, &solution.weights, &mut labels);
-            errors.add(sequence.labels(), &labels);
+            decoder.fill(sequence);
+            decoder.best();
+            errors.add(sequence.labels(), decoder.labels());
         }
         println!("wrong labels in the test: {:.1} %", 100.0 * errors.hamming());
     }

@@ -16,7 +16,7 @@ use thiserror::Error;
 /// let error = train(&nothing, &Settings::default()).unwrap_err();
 /// assert_eq!(error, TrainError::NoExamples);
 /// assert_eq!(error.to_string(), "the problem has no examples");
-/// # Ok::<(), maxmargin::model::chain::ChainError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]

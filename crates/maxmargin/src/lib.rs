@@ -8,16 +8,14 @@
 //!
 //! # Ways in
 //!
-//! * A ready-made model: [`model::chain`] labels sequences, [`model::segment`] cuts them into segments,
-//!   [`model::multilabel`] predicts sets of
-//!   labels, [`model::potts`] labels graphs, [`model::tree`] places trees of parts, [`model::matching`]
-//!   links the items of two lists, [`model::factor_graph`] is for everything whose score is a sum over
-//!   small sets of variables; with a [`kernel`] where nodes have inputs.
+//! * A ready-made model: [`model::chain`] labels sequences, [`model::binary`] and [`model::multiclass`]
+//!   classify rows, [`model::multilabel`] predicts sets of labels, [`model::matching`] links the items of
+//!   two lists, and [`model::factor_graph`] is for everything whose score is a sum over small sets of
+//!   variables.
 //! * A structure of your own: implement [`Problem`], seven short methods, and let
 //!   [`problem::check`](fn@problem::check) look for mistakes.
-//! * A problem other than an SVM: [`product`] minimises any smooth convex function over a product of
-//!   blocks.
-//! * The parts: [`inference`] decodes, [`evaluate`] measures, [`audit`] re-checks a certificate.
+//! * The results: [`Certificate`] says how good they are, [`audit`] re-checks it, [`evaluate`] measures
+//!   predictions.
 //!
 //! ```
 //! use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
@@ -51,24 +49,53 @@
 //!
 //! # Features
 //!
-//! All are on by default. `serde` writes and reads settings, certificates and events; `checkpoint` stops and
+//! On by default: `serde` writes and reads settings, certificates and events; `checkpoint` stops and
 //! resumes runs; `lp` solves linear programs for factor graphs with cycles.
+//!
+//! # Stability
+//!
+//! What is there by default follows semantic versioning. The feature `unstable`, which is off by default,
+//! shows more: what our own crates need, and what is too young for a promise. **It may change or go in any
+//! release**, so a program that uses it should name the exact version:
+//!
+//! ```toml
+//! maxmargin = { version = "=0.1.0", features = ["unstable"] }
+//! ```
+//!
+//! | behind `unstable` | what it is |
+//! |---|---|
+//! | `model::potts`, `model::segment`, `model::tree`, `model::soft` | graphs of labels, segments of sequences, trees of parts, soft constraints |
+//! | `kernel` | kernels for models whose nodes have inputs |
+//! | `regularization_path`, `lambda_grid`, `choose_lambda`, … | solutions for all λ, and the choice of λ |
+//! | `product` | any smooth convex function over a product of blocks |
+//! | `distributed` | shards that propose steps, and their coordinator |
+//! | the rest of `inference` | decoders, and a way to bring a solver of linear programs |
+//! | `ProblemExt`, `GroupBounds`, columns, n-best lists, … | what readers, model files and tests need |
+//!
+//! Where `maxmargin-io` is used too, `unstable` is on, because it needs it.
 //!
 //! `docs/explanation/glossary.md` in the repository explains words such as *block*, *corner*, *visit* and *gap*;
 //! `ARCHITECTURE.md` shows how the modules build on each other, and `CONTRIBUTING.md` how to add to them.
 
+// Without `unstable`, some of what it shows is out of reach, and unused.
+#![cfg_attr(not(feature = "unstable"), allow(dead_code, unreachable_pub, unused_imports))]
+
+#[cfg(feature = "unstable")]
 pub mod distributed;
 pub mod evaluate;
 pub mod inference;
+#[cfg(feature = "unstable")]
 pub mod kernel;
 pub mod model;
 pub mod observe;
 pub mod problem;
+#[cfg(feature = "unstable")]
 pub mod product;
 
 mod certificate;
 mod dual;
 mod error;
+#[cfg(feature = "unstable")]
 mod path;
 mod run;
 mod settings;
@@ -79,16 +106,28 @@ mod util;
 pub use certificate::{Audit, Certificate, audit};
 pub use dual::{Block, Drift, DualPoint};
 pub use error::TrainError;
-pub use observe::{CacheStats, Status, Validation};
+pub use observe::cache_stats::CacheStats;
+pub use observe::status::Status;
+pub use observe::validation::Validation;
+#[cfg(feature = "unstable")]
 pub use path::{
     Breakpoint, GridSettings, GridStart, HeldOutError, LambdaChoice, LambdaFold, LambdaScale, Path,
     PathKind, PathSettings, TriedLambda, choose_lambda, lambda_grid, lambda_grid_with,
     regularization_path, regularization_path_with, scale_lambda,
 };
-pub use problem::{
-    Blocks, Bounded, Bounds, BoundsError, Enumerable, Expectations, GroupBounds, PointCheck,
-    Problem, ProblemExt, Quality, Simplices, Sink, SlackRescaled, SparseVec,
-};
+pub use problem::Problem;
+pub use problem::blocks::Blocks;
+pub use problem::bounded::Bounded;
+pub use problem::bounds::{Bounds, BoundsError};
+pub use problem::expectations::Expectations;
+#[cfg(feature = "unstable")]
+pub use problem::ext::ProblemExt;
+#[cfg(feature = "unstable")]
+pub use problem::group_bounds::GroupBounds;
+pub use problem::quality::{PointCheck, Quality};
+pub use problem::simplices::Simplices;
+pub use problem::slack_rescaled::{Enumerable, SlackRescaled};
+pub use problem::sparse::{Sink, SparseVec};
 #[cfg(feature = "checkpoint")]
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;
@@ -101,6 +140,7 @@ pub use trainer::{Trainer, train};
 pub use util::names::UnknownName;
 pub use util::rng::Rng;
 
+#[cfg(feature = "unstable")]
 #[doc(hidden)]
 pub mod doc;
 

@@ -1,7 +1,8 @@
 //! Aligned sentences in index form.
 
 use super::{AlignmentFeatures, RawAlignment};
-use maxmargin::model::matching::{PairError, Pairs};
+use maxmargin::model::InputError;
+use maxmargin::model::matching::Pairs;
 
 /// Pairs of sentences, and the links that are possible between their words.
 ///
@@ -28,7 +29,7 @@ impl Alignments {
     ///
     /// # Errors
     /// See [`AlignmentFeatures::fill`].
-    pub fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self, PairError> {
+    pub fn new(pairs: Vec<RawAlignment>, features: &AlignmentFeatures) -> Result<Self, InputError> {
         let mut links = Pairs::new();
         pairs.iter().try_for_each(|pair| features.fill(pair, &mut links))?;
         Ok(Self { pairs, links })

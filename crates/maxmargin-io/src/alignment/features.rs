@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use maxmargin::model::matching::{PairError, Pairs};
+use maxmargin::model::InputError;
+use maxmargin::model::matching::Pairs;
 
 use super::counts::{Known, WordCounts};
 use super::reader::RawAlignment;
@@ -156,7 +157,7 @@ impl AlignmentFeatures {
     ///
     /// # Errors
     /// A link that was given to `data` before and not ended; there is nothing else that can be wrong.
-    pub fn fill(&self, pair: &RawAlignment, data: &mut Pairs) -> Result<(), PairError> {
+    pub fn fill(&self, pair: &RawAlignment, data: &mut Pairs) -> Result<(), InputError> {
         let source: Vec<Word> = pair
             .source
             .iter()

@@ -263,9 +263,8 @@ fn add(
     mut look_up: impl FnMut(usize, &RawFactor, &[usize], &mut Vec<(u32, f64)>) -> Result<u32, Wrong>,
 ) -> Result<(), Wrong> {
     // The reader has checked all that a graph can be refused for.
-    let refused = |error: maxmargin::model::factor_graph::GraphError| {
-        Wrong::new("", "a factor graph", error.to_string())
-    };
+    let refused =
+        |error: maxmargin::model::InputError| Wrong::new("", "a factor graph", error.to_string());
     for (v, variable) in raw.variables.iter().enumerate() {
         let truth = match (rule, variable.truth) {
             (LabelRule::Ignore, _) => 0,

@@ -1,6 +1,6 @@
 //! The pixels of a letter.
 
-use maxmargin::model::chain::Token;
+use maxmargin::model::Row;
 
 /// Rows of pixels of a letter.
 ///
@@ -78,7 +78,7 @@ impl Bitmap {
     /// assert!(letter.is_black(3, 1));
     /// # Ok::<(), maxmargin_io::DataError>(())
     /// ```
-    pub fn from_token(token: &Token<'_>) -> Self {
+    pub fn from_token(token: &Row<'_>) -> Self {
         Self::from_pixels(token.pairs().filter(|&(_, value)| value != 0.0).map(|(pixel, _)| pixel))
     }
 

@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::names::Names;
 use crate::rows::RowNames;
 use crate::sequence::RawSequence;
-use maxmargin::model::{LabelledRows, RowError};
+use maxmargin::model::{InputError, LabelledRows};
 
 /// Rows with the names of their labels and attributes.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ impl Gather for NamedRows {
         match error {
             None => {}
             // The piece had a number of its own for the attribute.
-            Some(DataError::Row { file, line, error: RowError::Value { attribute, value } }) => {
+            Some(DataError::Row { file, line, error: InputError::Value { attribute, value } }) => {
                 let attribute = attributes[attribute as usize];
-                let error = RowError::Value { attribute, value };
+                let error = InputError::Value { attribute, value };
                 return Err(DataError::Row { file, line, error });
             }
             Some(error) => return Err(error),

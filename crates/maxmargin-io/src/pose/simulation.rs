@@ -3,7 +3,8 @@
 use super::kinds::PoseKinds;
 use super::reader::{Joint, Pose};
 use maxmargin::Rng;
-use maxmargin::model::tree::{State, TreeExampleError, TreeExamples};
+use maxmargin::model::InputError;
+use maxmargin::model::tree::{State, TreeExamples};
 use serde::{Deserialize, Serialize};
 
 /// How score maps are simulated.
@@ -145,7 +146,7 @@ impl PoseSimulation {
         kinds: &PoseKinds,
         torso: (usize, usize),
         unit: f64,
-    ) -> Result<SimulatedPoses, TreeExampleError> {
+    ) -> Result<SimulatedPoses, InputError> {
         self.simulate_from(0, people, kinds, torso, unit)
     }
 
@@ -177,7 +178,7 @@ impl PoseSimulation {
         kinds: &PoseKinds,
         torso: (usize, usize),
         unit: f64,
-    ) -> Result<SimulatedPoses, TreeExampleError> {
+    ) -> Result<SimulatedPoses, InputError> {
         let mut data = SimulatedPoses {
             examples: TreeExamples::new(kinds.shape(unit)),
             torsos: Vec::new(),

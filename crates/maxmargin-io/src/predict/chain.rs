@@ -23,7 +23,7 @@ use maxmargin::model::chain::{ChainDecoder, Rules, Sequence, Sequences};
 /// let mut predictor = ChainPredictor::new(&spec, &w);
 /// assert_eq!(predictor.predict(data.sequence(0)), [1, 0]);
 /// assert_eq!(predictor.fill(data.sequence(0)).margins(), [2.0, 0.5]);
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ChainPredictor<'a> {
@@ -83,7 +83,7 @@ impl ChainSpec {
     /// data.end_sequence(1.0)?;
     /// let spec = ChainSpec { shape, loss: Hamming::default(), kernel: None };
     /// assert_eq!(spec.predict(&w, &data, 0), [[1, 0]]);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics

@@ -152,7 +152,7 @@ fn differences(truth: &[u32], predicted: &[u32]) -> usize {
 /// pairs.push_link(0, 1, [(0, 0.5)], Gold::Wrong)?;
 /// pairs.end_pair(1, 2, 1.0)?;
 /// assert_eq!(alignment_scores(&pairs, &[vec![(0, 1)]]).aer(), 1.0);
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 pub fn alignment_scores(pairs: &Pairs, predicted: &[Vec<(u32, u32)>]) -> AlignmentScores {
     let mut scores = AlignmentScores::default();

@@ -21,7 +21,7 @@ use maxmargin::model::{LabelledRows, Row};
 /// let mut scorer = RowScorer::new(&spec, &[0.5]);
 /// assert_eq!(scorer.score(rows.row(0)), [-1.5, 1.5]);
 /// assert_eq!(scorer.predict(rows.row(0)), 1);
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct RowScorer<'m> {
@@ -82,7 +82,7 @@ impl<'m> RowScorer<'m> {
     /// let shape = BinaryShape { attributes: 1, bias: None };
     /// let spec = Spec::from(BinarySpec { shape, positive: 1, rescaling: Rescaling::Margin });
     /// assert_eq!(RowScorer::new(&spec, &[0.5]).predict_all(&rows, 0), [1]);
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn predict_all(&self, rows: &LabelledRows, threads: usize) -> Vec<u32> {
         let start = || self.clone();

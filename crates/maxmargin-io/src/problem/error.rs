@@ -2,16 +2,8 @@
 
 use maxmargin::BoundsError;
 use maxmargin::kernel::KernelError;
-use maxmargin::model::binary::BinaryError;
-use maxmargin::model::chain::ChainError;
-use maxmargin::model::factor_graph::FactorGraphError;
-use maxmargin::model::matching::MatchingError;
-use maxmargin::model::multiclass::MulticlassError;
-use maxmargin::model::multilabel::MultilabelError;
-use maxmargin::model::potts::PottsError;
-use maxmargin::model::segment::SegmentError;
+use maxmargin::model::InputError;
 use maxmargin::model::soft::SoftError;
-use maxmargin::model::tree::TreeError;
 use thiserror::Error;
 
 /// Why a specification and examples make no problem.
@@ -53,33 +45,9 @@ pub enum ProblemError {
     /// Bounds that do not fit the weights.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
-    /// Examples that make no chain.
+    /// Examples that do not fit the specification.
     #[error(transparent)]
-    Chain(#[from] ChainError),
-    /// Examples that make no binary problem.
-    #[error(transparent)]
-    Binary(#[from] BinaryError),
-    /// Examples that make no multiclass problem.
-    #[error(transparent)]
-    Multiclass(#[from] MulticlassError),
-    /// Examples that make no multi-label problem.
-    #[error(transparent)]
-    Multilabel(#[from] MultilabelError),
-    /// Examples that make no problem over factor graphs.
-    #[error(transparent)]
-    FactorGraph(#[from] FactorGraphError),
-    /// Segments that do not fit.
-    #[error(transparent)]
-    Segment(#[from] SegmentError),
-    /// Examples that make no problem over graphs with labelled nodes.
-    #[error(transparent)]
-    Potts(#[from] PottsError),
-    /// Examples that make no problem over trees.
-    #[error(transparent)]
-    Tree(#[from] TreeError),
-    /// Examples that make no problem over matchings.
-    #[error(transparent)]
-    Matching(#[from] MatchingError),
+    Model(#[from] InputError),
     /// A kernel that the problem cannot have.
     #[error(transparent)]
     Kernel(#[from] KernelError),

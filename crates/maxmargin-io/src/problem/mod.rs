@@ -12,15 +12,16 @@ use crate::spec::{
 };
 use crate::superpixels::Superpixels;
 use maxmargin::kernel::{Kernelised, NodeInputs};
+use maxmargin::model::InputError;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::Binary;
 use maxmargin::model::chain::Chain;
-use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs};
+use maxmargin::model::factor_graph::{FactorGraph, Graphs};
 use maxmargin::model::matching::{Matching, Pairs};
 use maxmargin::model::multiclass::Multiclass;
-use maxmargin::model::multilabel::{Multilabel, MultilabelError};
-use maxmargin::model::potts::{Potts, PottsError, PottsGraphs};
-use maxmargin::model::segment::{SegmentChain, SegmentError, Segmentations};
+use maxmargin::model::multilabel::Multilabel;
+use maxmargin::model::potts::{Potts, PottsGraphs};
+use maxmargin::model::segment::{SegmentChain, Segmentations};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
 use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
@@ -191,7 +192,7 @@ impl MultilabelSpec {
     ///
     /// # Errors
     /// Rows that do not fit, or pairs of labels that are too many for the inference.
-    pub fn problem(&self, rows: LabelledRows) -> Result<Multilabel, MultilabelError> {
+    pub fn problem(&self, rows: LabelledRows) -> Result<Multilabel, InputError> {
         Multilabel::new(self.shape.clone(), rows, &self.loss, self.inference)
     }
 
@@ -218,7 +219,7 @@ impl FactorGraphSpec {
     ///
     /// # Errors
     /// Graphs that do not fit, or that are too large for the inference.
-    pub fn problem(&self, graphs: Graphs) -> Result<FactorGraph, FactorGraphError> {
+    pub fn problem(&self, graphs: Graphs) -> Result<FactorGraph, InputError> {
         let problem = FactorGraph::new(self.shape.clone(), graphs, self.loss, self.inference)?;
         if self.labels.is_empty() { Ok(problem) } else { problem.with_labels(self.labels.clone()) }
     }
@@ -241,7 +242,7 @@ impl SegmentSpec {
     ///
     /// # Errors
     /// Sequences that do not fit.
-    pub fn problem(&self, data: Segmentations) -> Result<SegmentChain, SegmentError> {
+    pub fn problem(&self, data: Segmentations) -> Result<SegmentChain, InputError> {
         SegmentChain::new(self.shape, data, self.normalised)
     }
 }
@@ -251,7 +252,7 @@ impl PottsSpec {
     ///
     /// # Errors
     /// Graphs that do not fit, or an inference that the shape does not allow.
-    pub fn problem(&self, graphs: PottsGraphs) -> Result<Potts, PottsError> {
+    pub fn problem(&self, graphs: PottsGraphs) -> Result<Potts, InputError> {
         Potts::new(self.shape, graphs, self.loss, self.inference)
     }
 

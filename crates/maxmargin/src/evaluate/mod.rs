@@ -9,6 +9,7 @@ mod segmentation;
 
 pub use alignment::AlignmentScores;
 pub use confusion::Confusion;
+#[cfg(feature = "unstable")]
 pub use joints::DetectedJoints;
 pub use multilabel::LabelSetScores;
 pub use segmentation::Segmentation;
@@ -286,6 +287,7 @@ struct Chunk<'a> {
 /// assert!(is_bio(["O", "B-NP", "I-NP"]));
 /// assert!(!is_bio(["O"]) && !is_bio(["a", "b"]));
 /// ```
+#[cfg(feature = "unstable")]
 pub fn is_bio<'a>(labels: impl IntoIterator<Item = &'a str>) -> bool {
     let mut chunky = false;
     for label in labels {

@@ -95,7 +95,12 @@ impl Inference {
     ///
     /// # Errors
     /// If the graph does not allow the method.
+    #[cfg(feature = "unstable")]
     pub fn resolve(self, graph: &Topology) -> Result<Self, Unsuitable> {
+        self.resolve_for(graph)
+    }
+
+    pub(crate) fn resolve_for(self, graph: &Topology) -> Result<Self, Unsuitable> {
         let unsuitable = |why| Err(Unsuitable { inference: self, why });
         match self {
             Self::Auto if graph.is_forest() => Ok(Self::MaxSum),
@@ -211,7 +216,7 @@ impl Decoder {
             return inference.quality();
         }
         let inference = if inference == Inference::Auto {
-            inference.resolve(graph).unwrap_or(Inference::Lp)
+            inference.resolve_for(graph).unwrap_or(Inference::Lp)
         } else {
             inference
         };

@@ -52,7 +52,12 @@ impl Labelling {
     ///
     /// # Panics
     /// If it has too few states for the graph.
+    #[cfg(feature = "unstable")]
     pub fn push_parts(&self, graph: &Topology, parts: &mut SparseVec) {
+        self.add_parts(graph, parts);
+    }
+
+    pub(crate) fn add_parts(&self, graph: &Topology, parts: &mut SparseVec) {
         if self.is_fractional() {
             self.marginals.entries().iter().for_each(|&(at, mass)| parts.push(at, mass));
         } else {

@@ -26,25 +26,36 @@ pub(crate) mod sum_product;
 pub(crate) mod topology;
 pub(crate) mod viterbi;
 
-mod decoder;
+pub(crate) mod decoder;
 
+pub use decoder::Inference;
+
+#[cfg(feature = "unstable")]
 pub use assignment::{
     Assignment, AssignmentError, DegreeBounded, LinkSet, Nulls, ScoredAssignment,
     n_best_assignments, n_best_links,
 };
-pub use decoder::{Decoder, Inference, Unsuitable};
+#[cfg(feature = "unstable")]
+pub use decoder::{Decoder, Unsuitable};
+#[cfg(feature = "unstable")]
 pub use distance_transform::{Cost, DistanceTransform};
+#[cfg(feature = "unstable")]
 pub use labelling::Labelling;
+#[cfg(feature = "unstable")]
 pub use lp::{LinearProgram, LpError, SimplexMethod, SolveLp};
+#[cfg(feature = "unstable")]
 pub use max_flow::MaxFlow;
+#[cfg(feature = "unstable")]
 pub use max_marginals::max_marginals;
+#[cfg(feature = "unstable")]
 pub use n_best::{ScoredPath, n_best};
+#[cfg(feature = "unstable")]
 pub use topology::{Topology, TopologyError};
+#[cfg(feature = "unstable")]
 pub use viterbi::viterbi;
 
-/// The algorithms behind [`Decoder`] and the models, one by one, for the tests of this project. They are
-/// not part of the stable interface.
-#[doc(hidden)]
+/// The algorithms behind [`Decoder`] and the models, one by one, for the tests of this project.
+#[cfg(feature = "unstable")]
 pub mod algorithms {
     pub use super::enumerate::Enumerate;
     pub use super::forward_backward::ForwardBackward;

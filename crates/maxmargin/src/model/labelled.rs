@@ -1,39 +1,8 @@
 //! Rows with sets of labels in index form, for multiclass, multilabel and binary models.
 
 use super::column::{Column, Offsets, append_unless_ones};
-use super::rows::{BadColumns, NotFinite, Row, Rows};
-use thiserror::Error;
-
-/// Why a row cannot be added.
-///
-/// ```
-/// use maxmargin::model::{LabelledRows, RowError};
-///
-/// let mut data = LabelledRows::new();
-/// assert_eq!(data.push([(0, 1.0)], &[3, 3], 1.0), Err(RowError::RepeatedLabel(3)));
-/// assert_eq!(
-///     data.push([(7, f64::INFINITY)], &[0], 1.0).unwrap_err().to_string(),
-///     "attribute 7 has the value inf; a finite number is needed"
-/// );
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum RowError {
-    /// An attribute value that is NaN or infinite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// Index of the attribute.
-        attribute: u32,
-        /// The offending value.
-        value: f64,
-    },
-    /// A label occurs twice.
-    #[error("the label {0} is given twice")]
-    RepeatedLabel(u32),
-    /// An example weight that is not a positive finite number.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-}
+use super::error::InputError;
+use super::rows::{BadColumns, Row, Rows};
 
 /// The simplest kind of examples: rows of sparse real-valued attributes, each with a set of labels.
 ///
@@ -49,7 +18,7 @@ pub enum RowError {
 /// data.push([], &[2, 0], 2.0)?;                // no attributes, labels 0 and 2, counts twice
 /// assert_eq!(data.row(0).attributes, [0, 3]);
 /// assert_eq!((data.len(), data.labels(1), data.weight(1)), (2, &[0, 2][..], 2.0));
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledRows {
@@ -84,7 +53,7 @@ impl LabelledRows {
     /// data.push([(5, 1.0), (2, 0.5), (5, -3.0)], &[7, 1], 1.0)?;
     /// assert_eq!(data.row(0).pairs().collect::<Vec<_>>(), [(2, 0.5), (5, -2.0)]);
     /// assert_eq!(data.labels(0), [1, 7]);
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
@@ -95,14 +64,12 @@ impl LabelledRows {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         labels: &[u32],
         weight: f64,
-    ) -> Result<(), RowError> {
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(RowError::Weight(weight));
-        }
+    ) -> Result<(), InputError> {
+        InputError::check_weight(weight)?;
         let mut labels = labels.to_vec();
         labels.sort_unstable();
         if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(RowError::RepeatedLabel(pair[0]));
+            return Err(InputError::Structure(format!("the label {} is given twice", pair[0])));
         }
         // Sort the attributes and add up repeated ones.
         let mut row: Vec<(u32, f64)> = attributes.into_iter().collect();
@@ -116,8 +83,7 @@ impl LabelledRows {
                 same
             });
         }
-        let refuse = |NotFinite { attribute, value }| RowError::Value { attribute, value };
-        self.rows.push(row).map_err(refuse)?;
+        self.rows.push(row)?;
         // Weights are stored from the first one on that is not 1.
         if weight != 1.0 && self.weights.is_empty() {
             let before = self.len();
@@ -175,7 +141,7 @@ impl LabelledRows {
     /// data.push([(4, 2.0)], &[1], 1.0)?;
     /// let (row, labels) = data.iter().next().unwrap();
     /// assert_eq!((row.values, labels), (&[2.0][..], &[1][..]));
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Row<'_>, &[u32])> {
         (0..self.len()).map(|i| (self.row(i), self.labels(i)))
@@ -190,7 +156,7 @@ impl LabelledRows {
     /// }
     /// let some = data.select(|i| i != 1);
     /// assert_eq!((some.len(), some.labels(1)), (2, &[2][..]));
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
@@ -213,7 +179,7 @@ impl LabelledRows {
     /// all.append(&more, &[7, 3], &[4, 2]);
     /// assert_eq!(all.labels(0), [3, 7]);
     /// assert_eq!(all.row(0).pairs().collect::<Vec<_>>(), [(2, 0.5), (4, 1.0)]);
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics
@@ -238,7 +204,7 @@ impl LabelledRows {
     /// data.renumber(|label| Some(9 - label), |attribute| attribute.checked_sub(1));
     /// assert_eq!(data.labels(0), [8, 9]);
     /// assert_eq!(data.row(0).pairs().collect::<Vec<_>>(), [(0, 0.5)]);
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn renumber(
         &mut self,
@@ -280,6 +246,7 @@ impl LabelledRows {
     /// assert_eq!(LabelledRows::from_columns(data.clone().into_columns())?, data);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "unstable")]
     pub fn into_columns(self) -> RowColumns {
         let Self { rows, starts, labels, weights } = self;
         let (rows, attributes, values) = rows.into_columns();
@@ -291,6 +258,7 @@ impl LabelledRows {
     /// # Errors
     /// If the arrays do not belong together, or if they hold what [`push`](Self::push) would not have made of
     /// any row.
+    #[cfg(feature = "unstable")]
     pub fn from_columns(columns: RowColumns) -> Result<Self, BadColumns> {
         let RowColumns { rows, attributes, values, starts, labels, weights } = columns;
         let rows = Rows::from_columns(rows, attributes, values)?;
@@ -327,7 +295,7 @@ impl LabelledRows {
     /// let mut data = maxmargin::model::LabelledRows::new();
     /// data.push([(4, 2.0)], &[1, 6], 1.0)?;
     /// assert_eq!((data.label_bound(), data.attribute_bound()), (7, 5));
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn label_bound(&self) -> usize {
         self.labels.iter().max().map_or(0, |&label| label as usize + 1)
@@ -376,11 +344,12 @@ mod tests {
         assert!(data.push([(1, f64::NAN)], &[0], 1.0).is_err());
         assert!(data.push([(1, 1.0)], &[0, 1, 0], 1.0).is_err());
         for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(matches!(data.push([(1, 1.0)], &[0], weight), Err(RowError::Weight(_))));
+            let refused = data.push([(1, 1.0)], &[0], weight).unwrap_err();
+            assert!(refused.to_string().starts_with("the example weight is "), "{refused}");
         }
         // Two finite values whose sum is infinite.
         let twice = [(3, f64::MAX), (3, f64::MAX)];
-        assert!(matches!(data.push(twice, &[0], 1.0), Err(RowError::Value { attribute: 3, .. })));
+        assert!(matches!(data.push(twice, &[0], 1.0), Err(InputError::Value { attribute: 3, .. })));
         assert_eq!(data, before);
     }
 

@@ -6,15 +6,26 @@ pub mod factor_graph;
 pub mod matching;
 pub mod multiclass;
 pub mod multilabel;
+#[cfg(feature = "unstable")]
 pub mod potts;
+#[cfg(feature = "unstable")]
 pub mod segment;
+#[cfg(feature = "unstable")]
 pub mod soft;
+#[cfg(feature = "unstable")]
 pub mod tree;
 
 mod column;
+mod error;
 mod labelled;
 pub(crate) mod rows;
 
+#[cfg(feature = "unstable")]
 pub use column::{Column, Offsets, SharedSlice};
-pub use labelled::{LabelledRows, RowColumns, RowError};
-pub use rows::{BadColumns, Row};
+pub use error::InputError;
+pub use labelled::LabelledRows;
+#[cfg(feature = "unstable")]
+pub use labelled::RowColumns;
+#[cfg(feature = "unstable")]
+pub use rows::BadColumns;
+pub use rows::Row;

@@ -1,14 +1,14 @@
 //! The trait [`Problem`], its optional abilities, wrappers around problems, and a check of their laws.
 
 pub(crate) mod abilities;
-mod blocks;
-mod bounded;
+pub(crate) mod blocks;
+pub(crate) mod bounded;
 pub(crate) mod bounds;
 mod check;
 pub(crate) mod expectations;
-mod ext;
+pub(crate) mod ext;
 mod forward;
-mod group_bounds;
+pub(crate) mod group_bounds;
 pub(crate) mod parts;
 pub(crate) mod quality;
 pub(crate) mod simplices;
@@ -20,20 +20,18 @@ mod view;
 pub use abilities::{
     Abilities, AtLambda, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
 };
-pub use bounded::Bounded;
-pub use bounds::{Bounds, BoundsError};
-pub use expectations::Expectations;
-pub use ext::ProblemExt;
-pub use group_bounds::GroupBounds;
+pub(crate) use bounds::Bounds;
+pub(crate) use ext::ProblemExt;
 pub use parts::{Parts, Target};
-pub use quality::{PointCheck, Quality};
-pub use simplices::Simplices;
-pub use slack_rescaled::{Enumerable, SlackRescaled};
-pub use sparse::{Sink, SparseVec};
+pub(crate) use quality::{PointCheck, Quality};
+pub(crate) use simplices::Simplices;
+pub(crate) use sparse::{Sink, SparseVec};
 
-pub use blocks::Blocks;
+pub(crate) use blocks::Blocks;
 pub(crate) use check::check_quickly;
-pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable, check_with_outputs};
+#[cfg(feature = "unstable")]
+pub use check::check_with_outputs;
+pub use check::{BrokenLaw, CheckOptions, Law, check, check_enumerable};
 pub(crate) use view::Worker;
 
 /// A structured prediction problem: examples (xᵢ, yᵢ), a joint feature map φ, a loss, and decoding.

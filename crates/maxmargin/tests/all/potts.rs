@@ -10,8 +10,7 @@ use crate::common::{
 };
 use maxmargin::ProblemExt as _;
 use maxmargin::model::potts::{
-    NodeLabels, NodeLoss, Potts, PottsError, PottsGraphs, PottsInference, PottsShape, contrasts,
-    grid_edges,
+    NodeLabels, NodeLoss, Potts, PottsGraphs, PottsInference, PottsShape, contrasts, grid_edges,
 };
 use maxmargin::{
     Block, Caching, Direction, Order, PointCheck, Problem, Quality, Rng, Settings, SettingsRecord,
@@ -291,13 +290,17 @@ fn data_and_inference_that_do_not_fit_the_shape_are_rejected() {
     data.end_graph(1.0).unwrap();
     let build = |shape, inference| Potts::new(shape, data.clone(), NodeLoss::HAMMING, inference);
     let auto = PottsInference::Auto;
-    assert_eq!(build(PottsShape::new(0, 2, 1), auto).unwrap_err(), PottsError::NoLabels);
-    let label = PottsError::Label { graph: 0, label: 1, labels: 1 };
-    assert_eq!(build(PottsShape::new(1, 2, 1), auto).unwrap_err(), label);
+    let error = build(PottsShape::new(0, 2, 1), auto).unwrap_err().to_string();
+    assert_eq!(error, "a graph model needs at least one label");
+    let error = build(PottsShape::new(1, 2, 1), auto).unwrap_err().to_string();
+    assert_eq!(error, "graph 0 has the label 1, but there are only 1 labels");
     let error = build(PottsShape::new(2, 1, 1), auto).unwrap_err().to_string();
     assert_eq!(error, "graph 0 has the node attribute 1, but there are only 1");
-    let error = build(PottsShape::new(2, 2, 1), auto).unwrap_err();
-    assert_eq!(error, PottsError::Negative { graph: 0, edge: 0, value: -0.5 });
+    let error = build(PottsShape::new(2, 2, 1), auto).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "edge 0 of graph 0 has an attribute with the value -0.5; pairwise weights ≥ 0 need attributes ≥ 0"
+    );
     assert!(build(PottsShape::new(2, 2, 0), auto).is_ok());
     let free = build(PottsShape::new(2, 2, 1).free(), auto).unwrap();
     assert_eq!(

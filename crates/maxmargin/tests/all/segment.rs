@@ -8,7 +8,8 @@ use crate::common::{
     qp,
 };
 use maxmargin::ProblemExt as _;
-use maxmargin::model::segment::{Segment, SegmentChain, SegmentError, SegmentShape, Segmentations};
+use maxmargin::model::InputError;
+use maxmargin::model::segment::{Segment, SegmentChain, SegmentShape, Segmentations};
 use maxmargin::{
     Direction, PointCheck, Problem, Rng, Settings, SettingsRecord, Solver, SparseVec, train,
 };
@@ -145,42 +146,53 @@ fn shape(labels: usize, longest: usize) -> SegmentShape {
 
 #[test]
 fn what_does_not_fit_is_refused() {
+    let said = |error: Result<(), InputError>| error.unwrap_err().to_string();
     let mut data = Segmentations::new();
-    assert_eq!(data.end_sequence(&[], 1.0), Err(SegmentError::Empty));
-    assert!(matches!(data.push_token([(0, f64::NAN)]), Err(SegmentError::Value { .. })));
+    assert_eq!(said(data.end_sequence(&[], 1.0)), "a sequence needs at least one token");
+    assert!(matches!(data.push_token([(0, f64::NAN)]), Err(InputError::Value { .. })));
     data.push_token([(0, 1.0)]).unwrap();
     data.push_token([]).unwrap();
-    assert!(matches!(data.push_segment(1, 2, []), Err(SegmentError::Place { .. })));
-    assert!(matches!(data.push_segment(0, 0, []), Err(SegmentError::Place { .. })));
+    let place = |start, length| {
+        format!("there cannot be attributes for {length} tokens from token {start} here")
+    };
+    assert_eq!(said(data.push_segment(1, 2, [])), place(1, 2));
+    assert_eq!(said(data.push_segment(0, 0, [])), place(0, 0));
     assert!(matches!(
         data.push_segment(0, 1, [(0, f64::INFINITY)]),
-        Err(SegmentError::Value { .. })
+        Err(InputError::Value { attribute: 0, .. })
     ));
     let one = Segment { length: 1, label: 0 };
-    assert_eq!(data.end_sequence(&[one], 1.0), Err(SegmentError::Tokens { found: 1, tokens: 2 }));
-    assert_eq!(data.end_sequence(&[one, one], 0.0), Err(SegmentError::Weight(0.0)));
+    let tokens = "the segments have 1 tokens, but the sequence has 2";
+    assert_eq!(said(data.end_sequence(&[one], 1.0)), tokens);
+    let weight = "the example weight is 0; a positive finite number is needed";
+    assert_eq!(said(data.end_sequence(&[one, one], 0.0)), weight);
     let none = Segment { length: 0, label: 0 };
-    assert_eq!(data.end_sequence(&[one, none, one], 1.0), Err(SegmentError::NoTokens(1)));
+    assert_eq!(said(data.end_sequence(&[one, none, one], 1.0)), "segment 1 has no tokens");
     data.push_segment(0, 2, [(0, 1.0)]).unwrap();
     data.push_segment(0, 2, [(0, 2.0)]).unwrap();
     let two = [Segment { length: 2, label: 1 }];
-    assert!(matches!(data.end_sequence(&two, 1.0), Err(SegmentError::Place { .. })));
+    assert_eq!(said(data.end_sequence(&two, 1.0)), place(0, 2));
 
     let mut data = Segmentations::new();
     data.push_token([(0, 1.0)]).unwrap();
     data.push_token([]).unwrap();
     data.push_segment(0, 2, [(0, 1.0)]).unwrap();
     data.end_sequence(&two, 1.0).unwrap();
-    let refused = |shape| SegmentChain::new(shape, data.clone(), true).unwrap_err();
-    assert!(matches!(refused(shape(1, 2)), SegmentError::Label { label: 1, .. }));
-    assert!(matches!(refused(shape(2, 1)), SegmentError::Length { length: 2, .. }));
-    assert_eq!(refused(shape(0, 2)), SegmentError::Shape);
-    assert_eq!(refused(shape(2, 0)), SegmentError::Shape);
-    assert_eq!(refused(shape(1 << 20, 1 << 20)), SegmentError::Shape);
+    let refused = |shape| SegmentChain::new(shape, data.clone(), true).unwrap_err().to_string();
+    let label = "sequence 0 has the label 1, but there are only 1 labels";
+    assert_eq!(refused(shape(1, 2)), label);
+    let length = "sequence 0 has a segment of 2 tokens, but the longest can have 1";
+    assert_eq!(refused(shape(2, 1)), length);
+    for (labels, longest) in [(0, 2), (2, 0), (1 << 20, 1 << 20)] {
+        assert_eq!(
+            refused(shape(labels, longest)),
+            "a semi-Markov chain needs labels and a length of at least 1, and fewer weights"
+        );
+    }
     let without = SegmentShape { segment_attributes: 0, ..shape(2, 2) };
-    assert!(matches!(refused(without), SegmentError::Attributes { what: "segments", .. }));
+    assert_eq!(refused(without), "segments have 1 attributes, but there are only 0");
     let without = SegmentShape { token_attributes: 0, ..shape(2, 2) };
-    assert!(matches!(refused(without), SegmentError::Attributes { what: "tokens", .. }));
+    assert_eq!(refused(without), "tokens have 1 attributes, but there are only 0");
 }
 
 /// Runs of equal tokens are cut by what segments look like as a whole, which no chain of tokens can see.

@@ -5,9 +5,8 @@ use crate::common::graphs::{KINDS, magnitude};
 use crate::common::trees::any_tree;
 use crate::common::{assert_all_close, assert_certified, assert_close, bcfw, cases, dot, qp};
 use maxmargin::inference::{Cost, DistanceTransform};
-use maxmargin::model::tree::{
-    State, Tree, TreeExampleError, TreeExamples, TreeLoss, TreeNode, TreeShape,
-};
+use maxmargin::model::InputError;
+use maxmargin::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
 use maxmargin::{Problem, Quality, Rng, Settings, SettingsRecord, Solver, SparseVec, train};
 use proptest::prelude::*;
 
@@ -182,7 +181,7 @@ fn examples_that_do_not_fit_are_refused() {
         data.push(2, 1, maps, truth, weights, scale, weight)
     };
     assert_eq!(push(vec![0.0; 4], good.clone(), &[], 1.0, 1.0), Ok(()));
-    let wrong = |error: Result<(), TreeExampleError>| error.unwrap_err().to_string();
+    let wrong = |error: Result<(), InputError>| error.unwrap_err().to_string();
     assert!(wrong(push(vec![0.0; 3], good.clone(), &[], 1.0, 1.0)).contains("needs 4 values"));
     assert!(wrong(push(vec![f32::NAN; 4], good.clone(), &[], 1.0, 1.0)).contains("value 0"));
     assert!(wrong(push(vec![0.0; 4], vec![], &[], 1.0, 1.0)).contains("0 states"));

@@ -26,6 +26,45 @@ impl Listing {
         self.defined.len()
     }
 
+    /// The names of all items, without their paths.
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
+        self.defined.iter().map(|(_, name)| name.as_str()).collect()
+    }
+
+    /// The paths under which users find items.
+    pub(crate) fn paths(&self) -> BTreeSet<String> {
+        let path = |line: &String| {
+            let at = line.find("maxmargin")?;
+            let own: String = line[at..]
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || "_:".contains(*c))
+                .collect();
+            Some(own)
+        };
+        self.lines.keys().filter_map(path).collect()
+    }
+
+    /// The types of all fields, variants and methods, each with the item.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lines = self.lines.iter().flat_map(|(item, own)| own.iter().map(move |m| (item, m)));
+        lines.flat_map(|(item, member)| {
+            // The name of a field, a variant or a method comes before its types.
+            let start = member.find([':', '{', '(']).unwrap_or(member.len());
+            let words = member[start..].split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.map(move |word| (item.as_str(), word))
+        })
+    }
+
+    /// What this listing has and `other` has not. Items of both have only the members that are new.
+    pub(crate) fn without(mut self, other: &Self) -> Self {
+        self.lines.retain(|item, members| {
+            let Some(known) = other.lines.get(item) else { return true };
+            members.retain(|member| !known.contains(member));
+            !members.is_empty()
+        });
+        self
+    }
+
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
         for (item, members) in &self.lines {

@@ -2,34 +2,57 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use syn::{Attribute, Item};
+use syn::{Attribute, ImplItem, Item};
+
+/// Which part of a crate to read.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Part {
+    /// What users have without the feature `unstable`.
+    Stable,
+    /// Everything.
+    All,
+}
 
 /// Every module with its items, by its path inside of the crate.
-pub(crate) struct Modules(BTreeMap<Vec<String>, Vec<Item>>);
+pub(crate) struct Modules {
+    items: BTreeMap<Vec<String>, Vec<Item>>,
+    part: Part,
+}
 
 impl Modules {
-    /// Reads a crate from its root file on.
-    pub(crate) fn read(root: &Path) -> Self {
-        let mut modules = Self(BTreeMap::new());
+    /// Reads a part of a crate from its root file on.
+    pub(crate) fn read(root: &Path, part: Part) -> Self {
+        let mut modules = Self { items: BTreeMap::new(), part };
         let file = parse(root);
         modules.add(Vec::new(), file.items, root.parent().unwrap());
         modules
     }
 
     pub(crate) fn items(&self, path: &[String]) -> &[Item] {
-        self.0.get(path).map_or(&[], Vec::as_slice)
+        self.items.get(path).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn contains(&self, path: &[String]) -> bool {
-        self.0.contains_key(path)
+        self.items.contains_key(path)
     }
 
     /// All modules, for items that belong to a type wherever they are written.
     pub(crate) fn all(&self) -> impl Iterator<Item = &[Item]> {
-        self.0.values().map(Vec::as_slice)
+        self.items.values().map(Vec::as_slice)
     }
 
-    fn add(&mut self, path: Vec<String>, items: Vec<Item>, folder: &Path) {
+    fn add(&mut self, path: Vec<String>, mut items: Vec<Item>, folder: &Path) {
+        if self.part == Part::Stable {
+            items.retain(|item| !is_unstable(attributes_of(item)));
+            for item in &mut items {
+                if let Item::Impl(block) = item {
+                    block.items.retain(|member| match member {
+                        ImplItem::Fn(method) => !is_unstable(&method.attrs),
+                        _ => true,
+                    });
+                }
+            }
+        }
         for item in &items {
             let Item::Mod(module) = item else { continue };
             if is_for_tests(&module.attrs) {
@@ -45,7 +68,23 @@ impl Modules {
                 }
             }
         }
-        self.0.insert(path, items);
+        self.items.insert(path, items);
+    }
+}
+
+fn attributes_of(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Const(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        _ => &[],
     }
 }
 
@@ -58,6 +97,13 @@ fn parse(file: &Path) -> syn::File {
     let source =
         std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     syn::parse_file(&source).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// Whether an item is there with the feature `unstable` alone.
+fn is_unstable(attributes: &[Attribute]) -> bool {
+    attributes.iter().filter(|a| a.path().is_ident("cfg")).any(|a| {
+        quote::quote!(#a).to_string().replace(' ', "").contains("cfg(feature=\"unstable\")")
+    })
 }
 
 /// Whether an item is there for tests alone.

@@ -21,5 +21,5 @@ mod expectations;
 mod problem;
 mod shape;
 
-pub use problem::{Binary, BinaryError};
+pub use problem::Binary;
 pub use shape::BinaryShape;

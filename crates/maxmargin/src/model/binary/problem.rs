@@ -1,6 +1,7 @@
 //! Binary classification as a structured problem.
 
 use super::shape::BinaryShape;
+use crate::model::error::InputError;
 use crate::model::labelled::LabelledRows;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
@@ -8,37 +9,6 @@ use crate::problem::simplices::Simplices;
 use crate::problem::slack_rescaled::Enumerable;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
-use thiserror::Error;
-
-/// Why data do not fit a binary shape.
-///
-/// ```
-/// use maxmargin::model::LabelledRows;
-/// use maxmargin::model::binary::{Binary, BinaryShape};
-///
-/// let mut data = LabelledRows::new();
-/// data.push([(4, 1.0)], &[1], 1.0)?;
-/// let error = Binary::new(BinaryShape::new(2), data, 1).unwrap_err();
-/// assert_eq!(error.to_string(), "row 0 has the attribute 4, but there are only 2");
-/// # Ok::<(), maxmargin::model::RowError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum BinaryError {
-    /// A bias that is not a positive finite number.
-    #[error("the bias is {0}; a positive finite number is needed")]
-    Bias(f64),
-    /// An attribute that the shape does not have.
-    #[error("row {row} has the attribute {attribute}, but there are only {attributes}")]
-    Attribute {
-        /// Index of the row.
-        row: usize,
-        /// The attribute.
-        attribute: u32,
-        /// Number of attributes.
-        attributes: usize,
-    },
-}
 
 /// Binary training data: rows with a certain label are positive, all others negative.
 ///
@@ -104,9 +74,9 @@ impl Binary {
     ///
     /// # Errors
     /// If a row has an attribute that the shape does not have, or if the bias is not positive and finite.
-    pub fn new(shape: BinaryShape, data: LabelledRows, positive: u32) -> Result<Self, BinaryError> {
-        if let Some(bias) = shape.bias.filter(|bias| !(*bias > 0.0 && bias.is_finite())) {
-            return Err(BinaryError::Bias(bias));
+    pub fn new(shape: BinaryShape, data: LabelledRows, positive: u32) -> Result<Self, InputError> {
+        if let Some(bias) = shape.bias {
+            InputError::check_positive("the bias", bias)?;
         }
         let bias = shape.bias.unwrap_or_default();
         let mut facts = Vec::with_capacity(data.len());
@@ -114,7 +84,7 @@ impl Binary {
             let attributes = shape.attributes;
             // Attributes come in increasing order.
             if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
-                return Err(BinaryError::Attribute { row: at, attribute, attributes });
+                return Err(InputError::attribute(format!("row {at}"), attribute, attributes));
             }
             let sign = if labels.contains(&positive) { 1.0 } else { -1.0 };
             let norm_sq = row.pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;

@@ -37,7 +37,7 @@ use crate::inference::viterbi::viterbi;
 /// assert_eq!(decoder.best().map(|_| decoder.labels().to_vec()), Some(vec![1, 1]));
 /// decoder.fix(0, 0); // known: the first label is 0
 /// assert_eq!(decoder.best().map(|_| decoder.labels().to_vec()), Some(vec![0, 0]));
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ChainDecoder<'a> {
@@ -69,6 +69,7 @@ impl<'a> ChainDecoder<'a> {
     /// # Panics
     /// If the rules are for another number of labels.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn with_rules(mut self, rules: &'a Rules) -> Self {
         let k = self.shape.labels;
         assert_eq!(rules.labels(), k, "rules must be for the labels of the chain");
@@ -133,6 +134,7 @@ impl<'a> ChainDecoder<'a> {
     }
 
     /// The `n` best labellings, best first. The list is shorter if there are fewer labellings.
+    #[cfg(feature = "unstable")]
     pub fn n_best(&self, n: usize) -> Vec<ScoredPath> {
         n_best(&self.nodes, &self.transitions, self.shape.labels, n)
     }
@@ -164,7 +166,7 @@ impl<'a> ChainDecoder<'a> {
     /// decoder.fill(data.sequence(0));
     /// let (log_sum, marginals) = decoder.marginals();
     /// assert!((log_sum - 4f64.ln()).abs() < 1e-12 && (marginals[1] - 0.75).abs() < 1e-12);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     pub fn marginals(&self) -> (f64, Vec<f64>) {
         // Sums over labellings need finite scores. Whatever has this one is as good as impossible.

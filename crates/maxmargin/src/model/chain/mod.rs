@@ -29,8 +29,13 @@ mod shape;
 
 pub use decoder::ChainDecoder;
 pub use loss::Hamming;
+pub use problem::Chain;
 pub(crate) use problem::ChainWorkspace;
-pub use problem::{Chain, ChainError};
+#[cfg(feature = "unstable")]
 pub use rules::Rules;
-pub use sequences::{Sequence, SequenceColumns, SequenceError, Sequences, Token};
-pub use shape::{ChainScores, ChainShape, FeatureGroups};
+#[cfg(feature = "unstable")]
+pub use sequences::SequenceColumns;
+pub use sequences::{Sequence, Sequences};
+#[cfg(feature = "unstable")]
+pub use shape::ChainScores;
+pub use shape::{ChainShape, FeatureGroups};

@@ -6,69 +6,13 @@ use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
 use crate::inference::forward_backward::ForwardBackward;
+use crate::model::error::InputError;
 use crate::model::rows::scatter_row;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
-use thiserror::Error;
-
-/// Why data do not fit the shape or the loss of a chain.
-///
-/// ```
-/// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
-///
-/// let mut data = Sequences::new();
-/// data.push_token([], 2)?;
-/// data.end_sequence(1.0)?;
-/// let error = Chain::new(ChainShape::new(2, 0), data, &Hamming::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "sequence 0 has the label 2, but there are only 2 labels");
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ChainError {
-    /// A number of labels outside the supported range.
-    #[error("a chain needs between 1 and {MOST_LABELS} labels, not {0}")]
-    LabelCount(usize),
-    /// A label that the shape does not have.
-    #[error("sequence {sequence} has the label {label}, but there are only {labels} labels")]
-    Label {
-        /// Index of the sequence.
-        sequence: usize,
-        /// The label.
-        label: u32,
-        /// Number of labels.
-        labels: usize,
-    },
-    /// An attribute that the shape does not have.
-    #[error("sequence {sequence} has the attribute {attribute}, but there are only {attributes}")]
-    Attribute {
-        /// Index of the sequence.
-        sequence: usize,
-        /// The attribute.
-        attribute: u32,
-        /// Number of attributes.
-        attributes: usize,
-    },
-    /// The number of label weights is not the number of labels.
-    #[error("{found} label weights were given for {labels} labels")]
-    LabelWeightCount {
-        /// The number of weights.
-        found: usize,
-        /// Number of labels.
-        labels: usize,
-    },
-    /// A label weight that is negative, NaN or infinite.
-    #[error("the loss weight of label {label} is {weight}; a finite number ≥ 0 is needed")]
-    LabelWeight {
-        /// The label.
-        label: usize,
-        /// Its weight.
-        weight: f64,
-    },
-}
 
 /// Chain-structured training data under a Hamming loss.
 ///
@@ -140,7 +84,7 @@ impl Chain {
     /// # Errors
     /// If labels, attributes or label weights do not fit the shape, or if the number of labels is not
     /// supported.
-    pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, ChainError> {
+    pub fn new(shape: ChainShape, data: Sequences, loss: &Hamming) -> Result<Self, InputError> {
         check(&shape, &data, loss)?;
         let grams = Grams::new(&shape, &data);
         let loss = loss.clone();
@@ -241,25 +185,21 @@ impl Chain {
     }
 }
 
-fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), ChainError> {
+fn check(shape: &ChainShape, data: &Sequences, loss: &Hamming) -> Result<(), InputError> {
     let labels = shape.labels;
     if !(1..=MOST_LABELS).contains(&labels) {
-        return Err(ChainError::LabelCount(labels));
+        let needed = format!("a chain needs between 1 and {MOST_LABELS} labels");
+        return Err(InputError::Structure(format!("{needed}, not {labels}")));
     }
-    if !loss.label_weights.is_empty() && loss.label_weights.len() != labels {
-        return Err(ChainError::LabelWeightCount { found: loss.label_weights.len(), labels });
-    }
-    if let Some(label) = loss.label_weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
-        return Err(ChainError::LabelWeight { label, weight: loss.label_weights[label] });
-    }
+    InputError::check_label_weights(&loss.label_weights, labels)?;
     for (at, sequence) in data.iter().enumerate() {
         if let Some(&label) = sequence.labels().iter().find(|&&y| y as usize >= labels) {
-            return Err(ChainError::Label { sequence: at, label, labels });
+            return Err(InputError::label(format!("sequence {at}"), label, labels));
         }
         let mut attributes = sequence.tokens().flat_map(|token| token.attributes);
         if let Some(&attribute) = attributes.find(|&&a| a as usize >= shape.attributes) {
             let attributes = shape.attributes;
-            return Err(ChainError::Attribute { sequence: at, attribute, attributes });
+            return Err(InputError::attribute(format!("sequence {at}"), attribute, attributes));
         }
     }
     Ok(())

@@ -1,44 +1,10 @@
 //! Labelled sequences in index form, for training and prediction.
 
 use crate::model::column::{Column, Offsets, append_unless_ones};
-use crate::model::rows::{BadColumns, NotFinite, Row, Rows};
+use crate::model::error::InputError;
+use crate::model::rows::{BadColumns, Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
-use thiserror::Error;
-
-/// Why a token or a sequence cannot be added.
-///
-/// ```
-/// use maxmargin::model::chain::{SequenceError, Sequences};
-///
-/// let mut data = Sequences::new();
-/// assert_eq!(data.end_sequence(1.0), Err(SequenceError::Empty));
-/// assert_eq!(
-///     data.push_token([(7, f64::INFINITY)], 0).unwrap_err().to_string(),
-///     "attribute 7 has the value inf; a finite number is needed"
-/// );
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum SequenceError {
-    /// An attribute value that is NaN or infinite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// Index of the attribute.
-        attribute: u32,
-        /// The offending value.
-        value: f64,
-    },
-    /// A sequence was ended before it had a token.
-    #[error("a sequence needs at least one token")]
-    Empty,
-    /// An example weight that is not a positive finite number.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-    /// The cost of a mistake is negative or not finite.
-    #[error("the cost of a mistake is {0}; a finite number ≥ 0 is needed")]
-    Cost(f64),
-}
 
 /// Sequences of tokens. A token has sparse real-valued attributes and a label.
 ///
@@ -56,7 +22,7 @@ pub enum SequenceError {
 /// data.end_sequence(1.0)?;                     // example weight 1
 /// assert_eq!(data.len(), 1);
 /// assert_eq!(data.sequence(0).labels(), [1, 0]);
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequences {
@@ -112,7 +78,7 @@ impl Sequences {
     /// data.push_token([(2, 1.0), (5, -0.5)], 1)?;
     /// assert!(data.push_token([(2, f64::NAN)], 0).is_err());
     /// assert_eq!(data.open_tokens(), 1);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
@@ -121,7 +87,7 @@ impl Sequences {
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
-    ) -> Result<(), SequenceError> {
+    ) -> Result<(), InputError> {
         self.push_weighted_token(attributes, label, 1.0)
     }
 
@@ -137,7 +103,7 @@ impl Sequences {
     /// assert!(data.push_weighted_token([], 0, -1.0).is_err());
     /// data.end_sequence(1.0)?;
     /// assert_eq!((data.sequence(0).cost(0), data.sequence(0).cost(1)), (1.0, 3.5));
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
@@ -148,12 +114,9 @@ impl Sequences {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
         cost: f64,
-    ) -> Result<(), SequenceError> {
-        if !(cost >= 0.0 && cost.is_finite()) {
-            return Err(SequenceError::Cost(cost));
-        }
-        let refuse = |NotFinite { attribute, value }| SequenceError::Value { attribute, value };
-        self.rows.push(attributes).map_err(refuse)?;
+    ) -> Result<(), InputError> {
+        InputError::check_not_negative("the cost of a mistake", cost)?;
+        self.rows.push(attributes)?;
         if cost != 1.0 && self.costs.is_empty() {
             self.costs.to_mut().resize(self.labels.len(), 1.0);
         }
@@ -173,19 +136,17 @@ impl Sequences {
     /// data.push_token([], 0)?;
     /// data.end_sequence(2.0)?; // counts twice
     /// assert_eq!((data.len(), data.weight(0), data.open_tokens()), (1, 2.0, 0));
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
     /// If no token was added since the last call, or if the weight is not positive and finite. The
     /// sequence stays open then.
-    pub fn end_sequence(&mut self, weight: f64) -> Result<(), SequenceError> {
+    pub fn end_sequence(&mut self, weight: f64) -> Result<(), InputError> {
         if self.open_tokens() == 0 {
-            return Err(SequenceError::Empty);
+            return Err(InputError::structure("a sequence needs at least one token"));
         }
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(SequenceError::Weight(weight));
-        }
+        InputError::check_weight(weight)?;
         if weight != 1.0 && self.weights.is_empty() {
             let before = self.len();
             self.weights.to_mut().resize(before, 1.0);
@@ -289,7 +250,7 @@ impl Sequences {
     /// all.append(&more, &[7], &[4, 2]);
     /// assert_eq!(all.sequence(0).labels(), [7]);
     /// assert_eq!(all.sequence(0).token(0).attributes, [4, 2]);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics
@@ -316,7 +277,7 @@ impl Sequences {
     /// data.renumber(|label| label + 1, |attribute| attribute.checked_sub(1));
     /// assert_eq!(data.sequence(0).labels(), [1]);
     /// assert_eq!(data.sequence(0).token(0).pairs().collect::<Vec<_>>(), [(0, 0.5)]);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics
@@ -352,6 +313,7 @@ impl Sequences {
     /// assert_eq!(&Sequences::from_columns(columns)?, chain.data());
     /// # Ok::<(), maxmargin::model::BadColumns>(())
     /// ```
+    #[cfg(feature = "unstable")]
     pub fn into_columns(self) -> SequenceColumns {
         let Self { starts: sequences, rows, labels, weights, costs, .. } = self;
         let (tokens, attributes, values) = rows.into_columns();
@@ -363,6 +325,7 @@ impl Sequences {
     /// # Errors
     /// If the arrays do not belong together, or if they hold what [`push_token`](Self::push_token) or
     /// [`end_sequence`](Self::end_sequence) would have refused.
+    #[cfg(feature = "unstable")]
     pub fn from_columns(columns: SequenceColumns) -> Result<Self, BadColumns> {
         let SequenceColumns {
             sequences: starts,
@@ -469,7 +432,7 @@ pub struct SequenceColumns {
 /// assert_eq!((sequence.len(), sequence.entries()), (2, 2));
 /// assert_eq!(sequence.labels(), [1, 0]);
 /// assert_eq!(sequence.token(0).attributes, [4, 2]);
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sequence<'a> {
@@ -492,7 +455,7 @@ impl<'a> Sequence<'a> {
 
     /// The attributes of token `t`, which must be below [`len`](Self::len).
     #[inline]
-    pub fn token(&self, t: usize) -> Token<'a> {
+    pub fn token(&self, t: usize) -> Row<'a> {
         self.data.rows.row(self.start.token + t)
     }
 
@@ -504,7 +467,7 @@ impl<'a> Sequence<'a> {
     /// let tokens = chain.data().sequence(0).tokens();
     /// assert!(tokens.zip([0, 1, 0]).all(|(token, first)| token.attributes[0] == first));
     /// ```
-    pub fn tokens(&self) -> impl ExactSizeIterator<Item = Token<'a>> + use<'a> {
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = Row<'a>> + use<'a> {
         let view = *self;
         (0..self.len()).map(move |t| view.token(t))
     }
@@ -534,16 +497,6 @@ impl<'a> Sequence<'a> {
     }
 }
 
-/// The attributes of one token, in the order in which they were added.
-///
-/// ```
-/// use maxmargin::model::chain::Token;
-///
-/// let token = Token { attributes: &[4, 2], values: &[] };
-/// assert_eq!(token.pairs().collect::<Vec<_>>(), [(4, 1.0), (2, 1.0)]);
-/// ```
-pub type Token<'a> = Row<'a>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,7 +508,7 @@ mod tests {
         let before = data.clone();
         assert!(matches!(
             data.push_token([(1, 1.0), (2, f64::NAN)], 0),
-            Err(SequenceError::Value { attribute: 2, .. })
+            Err(InputError::Value { attribute: 2, .. })
         ));
         assert_eq!(data, before);
         assert!(data.push_token([(1, 2.0), (2, f64::NAN)], 0).is_err());
@@ -565,9 +518,11 @@ mod tests {
     #[test]
     fn weights_and_empty_sequences_are_checked() {
         let mut data = Sequences::new();
-        assert_eq!(data.end_sequence(1.0), Err(SequenceError::Empty));
+        let refused = |error: Result<(), InputError>| error.unwrap_err().to_string();
+        assert_eq!(refused(data.end_sequence(1.0)), "a sequence needs at least one token");
         data.push_token([], 0).unwrap();
-        assert_eq!(data.end_sequence(0.0), Err(SequenceError::Weight(0.0)));
+        let weight = "the example weight is 0; a positive finite number is needed";
+        assert_eq!(refused(data.end_sequence(0.0)), weight);
         assert!(data.end_sequence(f64::INFINITY).is_err());
         data.end_sequence(1.0).unwrap();
         data.push_token([], 0).unwrap();

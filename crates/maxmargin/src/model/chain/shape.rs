@@ -152,7 +152,7 @@ impl ChainShape {
     /// let mut scores = Vec::new();
     /// shape.score_nodes(&w, data.sequence(0), &mut scores);
     /// assert_eq!(scores, [-1.0, 1.0, -2.5, 3.0]);
-    /// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics
@@ -215,7 +215,7 @@ fn add(row: &mut [f64], other: &[f64]) {
 /// scores.fill(&shape, &w, data.sequence(0));
 /// scores.decode(&shape, &w, &mut labels);
 /// assert_eq!(labels, [1, 0]);
-/// # Ok::<(), maxmargin::model::chain::SequenceError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ChainScores {

@@ -1,10 +1,10 @@
 //! A graph compiled for decoding: its structure, and the factors behind each table of scores.
 
-use super::error::FactorGraphError;
 use super::graphs::{Graph, Graphs};
 use super::shape::GraphShape;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;
+use crate::model::error::InputError;
 use crate::problem::sparse::SparseVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -66,11 +66,7 @@ pub(super) struct Table<'a> {
 }
 
 /// Checks that a graph fits the shape and that its tables are not too large.
-pub(crate) fn check_fit(
-    shape: &GraphShape,
-    data: &Graphs,
-    i: usize,
-) -> Result<(), FactorGraphError> {
+pub(crate) fn check_fit(shape: &GraphShape, data: &Graphs, i: usize) -> Result<(), InputError> {
     Compiled::new(shape, data, i, Inference::MaxProduct).map(|_| ())
 }
 
@@ -80,16 +76,16 @@ impl Compiled {
         data: &Graphs,
         i: usize,
         inference: Inference,
-    ) -> Result<Self, FactorGraphError> {
+    ) -> Result<Self, InputError> {
         let graph = data.graph(i);
         check(shape, i, graph)?;
         let (own, tables) = gather(data, graph);
         let states = graph.states().iter().map(|&states| states as usize);
         let scopes = tables.iter().map(|table| data.factor(table[0].factor).variables);
-        let wrong = |error| FactorGraphError::Topology { graph: i, error };
+        let wrong = |error| InputError::Structure(format!("graph {i}: {error}"));
         let topology = Topology::new(states, scopes).map_err(wrong)?;
-        let unsuitable = |error| FactorGraphError::Inference { graph: i, error };
-        let inference = inference.resolve(&topology).map_err(unsuitable)?;
+        let unsuitable = |error| InputError::Inference(format!("graph {i}: {error}"));
+        let inference = inference.resolve_for(&topology).map_err(unsuitable)?;
         let (mut factors, mut starts) = (Vec::new(), vec![0]);
         for table in own.into_iter().chain(tables) {
             factors.extend(table);
@@ -164,27 +160,35 @@ fn gather(data: &Graphs, graph: Graph<'_>) -> (Vec<Vec<Placed>>, Vec<Vec<Placed>
 }
 
 /// Checks that the factors of a graph fit the templates.
-fn check(shape: &GraphShape, i: usize, graph: Graph<'_>) -> Result<(), FactorGraphError> {
+fn check(shape: &GraphShape, i: usize, graph: Graph<'_>) -> Result<(), InputError> {
     for (at, factor) in graph.factors().enumerate() {
         let templates = shape.templates.len();
         let Some(template) = shape.templates.get(factor.template as usize) else {
-            let template = factor.template;
-            return Err(FactorGraphError::Template { graph: i, factor: at, template, templates });
+            return Err(InputError::Unknown {
+                place: format!("factor {at} of graph {i}"),
+                what: "template",
+                found: factor.template as usize,
+                known: templates,
+                unit: "",
+            });
         };
         let found = graph.states_of(factor.variables);
         if found != template.states {
-            let expected = template.states.clone();
-            return Err(FactorGraphError::States { graph: i, factor: at, found, expected });
+            let message = format!(
+                "factor {at} of graph {i} is over variables with {found:?} states, but its template is for \
+                 {:?}",
+                template.states
+            );
+            return Err(InputError::Structure(message));
         }
         let attributes = template.attributes;
         let beyond = |attribute: &&u32| **attribute as usize >= attributes;
         if let Some(&attribute) = factor.attributes.attributes.iter().find(beyond) {
-            return Err(FactorGraphError::Attribute {
-                graph: i,
-                factor: at,
-                attribute,
-                attributes,
-            });
+            let message = format!(
+                "factor {at} of graph {i} has the attribute {attribute}, but its template has only \
+                 {attributes}"
+            );
+            return Err(InputError::Structure(message));
         }
     }
     Ok(())

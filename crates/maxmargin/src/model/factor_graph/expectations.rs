@@ -7,7 +7,7 @@ use crate::problem::sparse::SparseVec;
 
 impl Expectations<FactorGraphWorkspace> for FactorGraph {
     fn potentials(&self, i: usize) -> usize {
-        self.topology(i).size()
+        self.structure(i).size()
     }
 
     fn add_values(
@@ -32,7 +32,7 @@ impl Expectations<FactorGraphWorkspace> for FactorGraph {
         workspace: &mut FactorGraphWorkspace,
         parts: &mut SparseVec,
     ) -> f64 {
-        workspace.marginals.run(self.topology(i), theta);
+        workspace.marginals.run(self.structure(i), theta);
         let masses = (0..).zip(workspace.marginals.marginals());
         for (id, &mass) in masses.filter(|(_, mass)| **mass > 0.0) {
             parts.push(id, mass);

@@ -1,81 +1,9 @@
 //! Labelled factor graphs in index form, for training and prediction.
 
 use super::shape::{GraphShape, Template};
-use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::error::InputError;
+use crate::model::rows::{Row, Rows};
 use std::ops::Range;
-use thiserror::Error;
-
-/// Why a variable, a factor or a graph cannot be added.
-///
-/// ```
-/// use maxmargin::model::factor_graph::{GraphError, Graphs};
-///
-/// let mut data = Graphs::new();
-/// data.push_variable(2, 1)?;
-/// let error = data.push_factor(0, &[0, 3], []).unwrap_err();
-/// assert_eq!(error, GraphError::Variable { variable: 3, variables: 1 });
-/// assert_eq!(error.to_string(), "variable 3 does not exist; the graph has 1 so far");
-/// # Ok::<(), GraphError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum GraphError {
-    /// A variable without states.
-    #[error("a variable needs at least one state")]
-    NoStates,
-    /// A true state that the variable does not have.
-    #[error("the true state is {state}, but the variable has only {states} states")]
-    State {
-        /// The state.
-        state: u32,
-        /// How many there are.
-        states: u32,
-    },
-    /// A cost of mistakes that is negative, NaN or infinite.
-    #[error("the cost of a mistake is {0}; a finite number ≥ 0 is needed")]
-    Cost(f64),
-    /// A factor over no variables.
-    #[error("a factor needs at least one variable")]
-    NoScope,
-    /// A factor over a variable that was not added before it.
-    #[error("variable {variable} does not exist; the graph has {variables} so far")]
-    Variable {
-        /// The variable.
-        variable: u32,
-        /// How many there are.
-        variables: usize,
-    },
-    /// A factor over one variable twice.
-    #[error("variable {0} is in the factor twice")]
-    Twice(u32),
-    /// An attribute value that is NaN or infinite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// Index of the attribute.
-        attribute: u32,
-        /// The offending value.
-        value: f64,
-    },
-    /// A graph was ended before it had a variable.
-    #[error("a graph needs at least one variable")]
-    Empty,
-    /// An example weight that is not a positive finite number.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-    /// Factors of one template over variables with different numbers of states.
-    #[error(
-        "template {template} is used for variables with {found:?} states, and before that for \
-         {expected:?}"
-    )]
-    States {
-        /// Index of the template.
-        template: u32,
-        /// Numbers of states of a factor's variables.
-        found: Vec<usize>,
-        /// Numbers of states of the first factor with the same template.
-        expected: Vec<usize>,
-    },
-}
 
 /// Factor graphs: variables with states, of which one is true, and factors over one or more of them.
 ///
@@ -90,14 +18,14 @@ pub enum GraphError {
 /// let pixel = |data: &mut Graphs, brightness: f64, truth| {
 ///     let v = data.push_variable(2, truth)?;
 ///     data.push_factor(0, &[v], [(0, brightness), (1, 1.0)])?; // template 0: a pixel by itself
-///     Ok::<_, maxmargin::model::factor_graph::GraphError>(v)
+///     Ok::<_, maxmargin::model::InputError>(v)
 /// };
 /// let (a, b) = (pixel(&mut data, 0.2, 0)?, pixel(&mut data, 0.7, 1)?);
 /// data.push_factor(1, &[a, b], [(0, 1.0)])?;                   // template 1: neighbours
 /// data.end_graph(1.0)?;
 /// assert_eq!((data.len(), data.graph(0).variables()), (1, 2));
 /// assert_eq!(data.graph(0).truth(), [0, 1]);
-/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graphs {
@@ -161,12 +89,12 @@ impl Graphs {
     /// let mut data = maxmargin::model::factor_graph::Graphs::new();
     /// assert_eq!((data.push_variable(2, 0)?, data.push_variable(5, 4)?), (0, 1));
     /// assert!(data.push_variable(2, 2).is_err());
-    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
     /// If there are no states, or if the true state does not exist.
-    pub fn push_variable(&mut self, states: u32, truth: u32) -> Result<u32, GraphError> {
+    pub fn push_variable(&mut self, states: u32, truth: u32) -> Result<u32, InputError> {
         self.push_weighted_variable(states, truth, 1.0)
     }
 
@@ -174,10 +102,10 @@ impl Graphs {
     /// example, the cost of a superpixel may be its area.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{GraphError, Graphs};
+    /// use maxmargin::model::factor_graph::{InputError, Graphs};
     /// let mut data = Graphs::new();
     /// assert_eq!(data.push_weighted_variable(3, 0, 2.5), Ok(0));
-    /// assert_eq!(data.push_weighted_variable(3, 0, -1.0), Err(GraphError::Cost(-1.0)));
+    /// assert_eq!(data.push_weighted_variable(3, 0, -1.0), Err(InputError::Cost(-1.0)));
     /// ```
     ///
     /// # Errors
@@ -188,16 +116,16 @@ impl Graphs {
         states: u32,
         truth: u32,
         cost: f64,
-    ) -> Result<u32, GraphError> {
+    ) -> Result<u32, InputError> {
         if states == 0 {
-            return Err(GraphError::NoStates);
+            return Err(InputError::structure("a variable needs at least one state"));
         }
         if truth >= states {
-            return Err(GraphError::State { state: truth, states });
+            let message =
+                format!("the true state is {truth}, but the variable has only {states} states");
+            return Err(InputError::Structure(message));
         }
-        if !(cost >= 0.0 && cost.is_finite()) {
-            return Err(GraphError::Cost(cost));
-        }
+        InputError::check_not_negative("the cost of a mistake", cost)?;
         push_unless_ones(&mut self.costs, self.states.len(), cost);
         self.states.push(states);
         self.truth.push(truth);
@@ -212,7 +140,7 @@ impl Graphs {
     /// let (a, b) = (data.push_variable(2, 0)?, data.push_variable(3, 1)?);
     /// data.push_factor(0, &[b, a], [(0, 1.0), (7, -0.5)])?;
     /// assert!(data.push_factor(0, &[a, a], []).is_err());
-    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
@@ -223,21 +151,23 @@ impl Graphs {
         template: u32,
         variables: &[u32],
         attributes: impl IntoIterator<Item = (u32, f64)>,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), InputError> {
         if variables.is_empty() {
-            return Err(GraphError::NoScope);
+            return Err(InputError::structure("a factor needs at least one variable"));
         }
         let known = self.open_variables();
         for (at, &variable) in variables.iter().enumerate() {
             if variable as usize >= known {
-                return Err(GraphError::Variable { variable, variables: known });
+                let message =
+                    format!("variable {variable} does not exist; the graph has {known} so far");
+                return Err(InputError::Structure(message));
             }
             if variables[..at].contains(&variable) {
-                return Err(GraphError::Twice(variable));
+                let message = format!("variable {variable} is in the factor twice");
+                return Err(InputError::Structure(message));
             }
         }
-        let refuse = |NotFinite { attribute, value }| GraphError::Value { attribute, value };
-        self.rows.push(attributes).map_err(refuse)?;
+        self.rows.push(attributes)?;
         self.templates.push(template);
         self.scopes.extend_from_slice(variables);
         self.scope_starts.push(self.scopes.len());
@@ -252,19 +182,17 @@ impl Graphs {
     /// data.push_variable(2, 0)?;
     /// data.end_graph(2.0)?; // counts twice
     /// assert_eq!((data.len(), data.weight(0)), (1, 2.0));
-    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
     /// If no variable was added since the last call, or if the weight is not positive and finite. The
     /// graph stays open then.
-    pub fn end_graph(&mut self, weight: f64) -> Result<(), GraphError> {
+    pub fn end_graph(&mut self, weight: f64) -> Result<(), InputError> {
         if self.open_variables() == 0 {
-            return Err(GraphError::Empty);
+            return Err(InputError::structure("a graph needs at least one variable"));
         }
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(GraphError::Weight(weight));
-        }
+        InputError::check_weight(weight)?;
         push_unless_ones(&mut self.weights, self.starts.len() - 1, weight);
         self.starts.push(Start { variable: self.states.len(), factor: self.templates.len() });
         Ok(())
@@ -310,7 +238,7 @@ impl Graphs {
     /// }
     /// let some = data.select(|i| i != 0);
     /// assert_eq!((some.len(), some.graph(0).truth()), (2, &[1][..]));
-    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
@@ -344,12 +272,12 @@ impl Graphs {
     /// let shape = data.shape()?;
     /// assert_eq!(shape.templates, [Template { states: vec![2, 3], attributes: 5, tie: Tie::Free }]);
     /// assert_eq!(shape.dim(), 5 * 6);
-    /// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
     /// If factors of one template have variables with different numbers of states.
-    pub fn shape(&self) -> Result<GraphShape, GraphError> {
+    pub fn shape(&self) -> Result<GraphShape, InputError> {
         let mut templates: Vec<Template> = Vec::new();
         for graph in self.iter() {
             for factor in graph.factors() {
@@ -361,8 +289,12 @@ impl Graphs {
                 if template.states.is_empty() {
                     template.states = found;
                 } else if template.states != found {
-                    let expected = template.states.clone();
-                    return Err(GraphError::States { template: factor.template, found, expected });
+                    let (at, expected) = (factor.template, &template.states);
+                    let message = format!(
+                        "template {at} is used for variables with {found:?} states, and before that for \
+                         {expected:?}"
+                    );
+                    return Err(InputError::Structure(message));
                 }
                 let most = factor.attributes.attributes.iter().max();
                 let bound = most.map_or(0, |&attribute| attribute as usize + 1);
@@ -387,7 +319,7 @@ impl Graphs {
 /// let factor = graph.factors().next().unwrap();
 /// assert_eq!((factor.template, factor.variables), (0, &[0][..]));
 /// assert_eq!(factor.attributes.pairs().collect::<Vec<_>>(), [(1, 0.5)]);
-/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Graph<'a> {
@@ -405,7 +337,7 @@ pub struct Graph<'a> {
 /// data.end_graph(1.0)?;
 /// let factor = data.graph(0).factors().next().unwrap();
 /// assert_eq!((factor.template, factor.variables), (3, &[0][..]));
-/// # Ok::<(), maxmargin::model::factor_graph::GraphError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor<'a> {

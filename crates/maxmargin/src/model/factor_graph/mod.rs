@@ -19,7 +19,6 @@
 //! together they make a [`FactorGraph`], the problem to train.
 
 mod compiled;
-mod error;
 mod expectations;
 mod gram;
 mod graphs;
@@ -31,8 +30,7 @@ mod tie;
 
 pub use crate::inference::labelling::Labelling;
 pub(crate) use compiled::check_fit;
-pub use error::FactorGraphError;
-pub use graphs::{Factor, Graph, GraphError, Graphs};
+pub use graphs::{Factor, Graph, Graphs};
 pub use loss::StateLoss;
 pub use problem::FactorGraph;
 pub use shape::{GraphShape, Template};

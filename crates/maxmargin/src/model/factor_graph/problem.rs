@@ -1,19 +1,19 @@
 //! Factor graphs as a structured problem.
 
 use super::compiled::Compiled;
-use super::error::FactorGraphError;
 use super::gram::{Grams, NormScratch};
 use super::graphs::Graphs;
 use super::loss::StateLoss;
 use super::shape::GraphShape;
 use super::tie::Weighting;
+use crate::inference::decoder::{Decoder, Inference};
 use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::local_search::LocalSearch;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
-use crate::inference::{Decoder, Inference};
+use crate::model::error::InputError;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};
@@ -128,7 +128,7 @@ impl FactorGraph {
         data: Graphs,
         loss: StateLoss,
         inference: Inference,
-    ) -> Result<Self, FactorGraphError> {
+    ) -> Result<Self, InputError> {
         let compile = |i| Compiled::new(&shape, &data, i, inference);
         let graphs = (0..data.len()).map(compile).collect::<Result<Vec<_>, _>>()?;
         let mut costs = Vec::new();
@@ -178,11 +178,13 @@ impl FactorGraph {
     ///
     /// # Errors
     /// If a variable has more states than there are labels.
-    pub fn with_labels(self, labels: Vec<u32>) -> Result<Self, FactorGraphError> {
+    pub fn with_labels(self, labels: Vec<u32>) -> Result<Self, InputError> {
         let states = self.data.iter().flat_map(|graph| graph.states()).copied().max();
         let (states, known) = (states.unwrap_or(0) as usize, labels.len());
         if states > known {
-            return Err(FactorGraphError::Labels { states, labels: known });
+            let message =
+                format!("a variable has {states} states, but only {known} states have a label");
+            return Err(InputError::Structure(message));
         }
         Ok(Self { labels, ..self })
     }
@@ -196,6 +198,7 @@ impl FactorGraph {
     /// # let _ = problem;
     /// ```
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
         self
@@ -236,7 +239,12 @@ impl FactorGraph {
     /// # use maxmargin::doc::rings;
     /// assert_eq!((rings().topology(0).variables(), rings().topology(0).factors()), (3, 3));
     /// ```
+    #[cfg(feature = "unstable")]
     pub fn topology(&self, i: usize) -> &Topology {
+        self.structure(i)
+    }
+
+    pub(super) fn structure(&self, i: usize) -> &Topology {
         &self.graphs[i].topology
     }
 
@@ -540,7 +548,7 @@ impl Parts for FactorGraph {
     }
 
     fn parts(&self, i: usize, y: &Labelling, parts: &mut SparseVec) {
-        y.push_parts(&self.graphs[i].topology, parts);
+        y.add_parts(&self.graphs[i].topology, parts);
     }
 
     fn truth_parts(&self, i: usize, parts: &mut SparseVec) {

@@ -28,7 +28,7 @@ impl FactorGraph {
     /// # Panics
     /// If there are too few weights.
     pub fn n_best(&self, i: usize, w: &[f64], n: usize) -> Option<Vec<(f64, Vec<u32>)>> {
-        let topology = self.topology(i);
+        let topology = self.structure(i);
         topology.labellings(Self::MOST_RANKED)?;
         let mut workspace = self.workspace();
         self.prepare(i, w, &mut workspace);
@@ -52,7 +52,7 @@ impl FactorGraph {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn too_large_to_rank(&self) -> Option<usize> {
-        let is_too_large = |i: &usize| self.topology(*i).labellings(Self::MOST_RANKED).is_none();
+        let is_too_large = |i: &usize| self.structure(*i).labellings(Self::MOST_RANKED).is_none();
         (0..self.examples()).find(is_too_large)
     }
 }
@@ -62,7 +62,7 @@ impl Enumerable for FactorGraph {
     /// # Panics
     /// If there are more than [`MOST_RANKED`](Self::MOST_RANKED) labellings.
     fn for_each_output(&self, i: usize, visit: &mut dyn FnMut(&Labelling)) {
-        let topology = self.topology(i);
+        let topology = self.structure(i);
         let count = topology.labellings(Self::MOST_RANKED).expect("so many cannot be tried out");
         let mut y = Labelling::from(vec![0; topology.variables()]);
         for _ in 0..count {

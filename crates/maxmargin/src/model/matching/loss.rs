@@ -15,7 +15,7 @@ use super::pairs::{Gold, Pair};
 /// data.end_pair(1, 4, 1.0)?;
 /// let loss = LinkLoss { missing: 3.0, ..LinkLoss::default() };
 /// assert_eq!(loss.of(&data.pair(0), &[1, 2, 3]), (3.0 + 1.0) / 2.0); // there are two sure links
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

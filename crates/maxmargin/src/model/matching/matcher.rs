@@ -22,7 +22,7 @@ use crate::inference::assignment::{
 /// assert_eq!(matcher.links(&data.pair(0)), [(0, 1), (1, 0)]);
 /// let best = matcher.n_best(&data.pair(0), 2);
 /// assert_eq!((best[1].score, best[1].links.as_slice()), (3.0, &[(1, 0)][..])); // row 0 stays alone
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Matcher<'a> {
@@ -85,6 +85,7 @@ impl<'a> Matcher<'a> {
     ///
     /// # Panics
     /// The same as for [`best`](Self::best), and if a score is not finite.
+    #[cfg(feature = "unstable")]
     pub fn n_best(&mut self, pair: &Pair<'_>, n: usize) -> Vec<ScoredLinks> {
         score_links(self.w, pair, &mut self.scores);
         self.search.fill(pair, &self.scores);

@@ -29,7 +29,9 @@ mod problem;
 mod shape;
 
 pub use loss::LinkLoss;
-pub use matcher::{Matcher, ScoredLinks};
-pub use pairs::{Gold, Pair, PairError, Pairs};
-pub use problem::{Matching, MatchingError};
+pub use matcher::Matcher;
+#[cfg(feature = "unstable")]
+pub use matcher::ScoredLinks;
+pub use pairs::{Gold, Pair, Pairs};
+pub use problem::Matching;
 pub use shape::MatchingShape;

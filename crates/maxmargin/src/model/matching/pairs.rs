@@ -1,8 +1,8 @@
 //! Pairs of lists with candidate links in index form, for training and prediction.
 
-use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::error::InputError;
+use crate::model::rows::{Row, Rows};
 use std::ops::Range;
-use thiserror::Error;
 
 /// The annotation of a link.
 ///
@@ -23,64 +23,6 @@ pub enum Gold {
     Sure,
 }
 
-/// Why a link or a pair cannot be added.
-///
-/// ```
-/// use maxmargin::model::matching::{Gold, PairError, Pairs};
-///
-/// let mut data = Pairs::new();
-/// data.push_link(1, 0, [(0, 1.0)], Gold::Sure)?;
-/// let error = data.push_link(0, 2, [], Gold::Wrong).unwrap_err();
-/// assert_eq!(error.to_string(), "link 0-2 comes after link 1-0; links come row by row, each once");
-/// assert_eq!(data.end_pair(1, 1, 1.0), Err(PairError::Outside { row: 1, column: 0 }));
-/// # Ok::<(), PairError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum PairError {
-    /// An attribute value that is NaN or infinite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// Index of the attribute.
-        attribute: u32,
-        /// The offending value.
-        value: f64,
-    },
-    /// A link that comes before the link that was added last, or that equals it.
-    #[error(
-        "link {row}-{column} comes after link {}-{}; links come row by row, each once", before.0, before.1
-    )]
-    Order {
-        /// Its row.
-        row: u32,
-        /// Its column.
-        column: u32,
-        /// Row and column of the link before it.
-        before: (u32, u32),
-    },
-    /// A link that ends outside the pair.
-    #[error("link {row}-{column} has an end outside the pair")]
-    Outside {
-        /// Its row.
-        row: u32,
-        /// Its column.
-        column: u32,
-    },
-    /// A weight of a link that is negative, NaN or infinite.
-    #[error("the weight of link {row}-{column} is {weight}; a finite number ≥ 0 is needed")]
-    LinkWeight {
-        /// Its row.
-        row: u32,
-        /// Its column.
-        column: u32,
-        /// The weight.
-        weight: f64,
-    },
-    /// An example weight that is not a positive finite number.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-}
-
 /// Pairs of lists with their candidate links, in a few flat arrays.
 ///
 /// Only candidate links can be predicted. Attributes are plain indices; the code that reads files handles
@@ -97,7 +39,7 @@ pub enum PairError {
 /// let pair = data.pair(0);
 /// assert_eq!((pair.rows(), pair.columns(), pair.links().len()), (2, 2, 3));
 /// assert_eq!(pair.link(2), (1, 1));
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// # Ok::<(), maxmargin::model::matching::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
@@ -144,24 +86,24 @@ impl Pairs {
         column: u32,
         attributes: impl IntoIterator<Item = (u32, f64)>,
         gold: Gold,
-    ) -> Result<(), PairError> {
+    ) -> Result<(), InputError> {
         self.push_weighted_link(row, column, attributes, gold, 1.0)
     }
 
     /// Like [`push_link`](Self::push_link), but a mistake at this link counts `weight` ≥ 0 times.
     ///
     /// ```
-    /// use maxmargin::model::matching::{Gold, PairError, Pairs};
+    /// use maxmargin::model::matching::{Gold, InputError, Pairs};
     ///
     /// let mut data = Pairs::new();
     /// data.push_weighted_link(0, 0, [], Gold::Sure, 2.5)?;
     /// assert!(matches!(
     ///     data.push_weighted_link(0, 1, [], Gold::Sure, -1.0),
-    ///     Err(PairError::LinkWeight { .. })
+    ///     Err(InputError::LinkWeight { .. })
     /// ));
     /// data.end_pair(1, 2, 1.0)?;
     /// assert_eq!(data.pair(0).link_weight(0), 2.5);
-    /// # Ok::<(), PairError>(())
+    /// # Ok::<(), InputError>(())
     /// ```
     ///
     /// # Errors
@@ -173,15 +115,19 @@ impl Pairs {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         gold: Gold,
         weight: f64,
-    ) -> Result<(), PairError> {
+    ) -> Result<(), InputError> {
         if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(PairError::LinkWeight { row, column, weight });
+            let what = format!("the weight of link {row}-{column}");
+            return Err(InputError::negative(what, weight));
         }
         if let Some(&before) = self.unfinished().last().filter(|before| **before >= (row, column)) {
-            return Err(PairError::Order { row, column, before });
+            let message = format!(
+                "link {row}-{column} comes after link {}-{}; links come row by row, each once",
+                before.0, before.1
+            );
+            return Err(InputError::Structure(message));
         }
-        let refuse = |NotFinite { attribute, value }| PairError::Value { attribute, value };
-        self.features.push(attributes).map_err(refuse)?;
+        self.features.push(attributes)?;
         if weight != 1.0 && self.link_weights.is_empty() {
             self.link_weights.resize(self.links.len(), 1.0);
         }
@@ -199,13 +145,12 @@ impl Pairs {
     /// # Errors
     /// If a link has an end outside the pair, or if the weight is not positive and finite. The pair stays
     /// open then.
-    pub fn end_pair(&mut self, rows: u32, columns: u32, weight: f64) -> Result<(), PairError> {
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(PairError::Weight(weight));
-        }
+    pub fn end_pair(&mut self, rows: u32, columns: u32, weight: f64) -> Result<(), InputError> {
+        InputError::check_weight(weight)?;
         let outside = |(row, column): &(u32, u32)| *row >= rows || *column >= columns;
         if let Some(&(row, column)) = self.unfinished().iter().find(|link| outside(link)) {
-            return Err(PairError::Outside { row, column });
+            let message = format!("link {row}-{column} has an end outside the pair");
+            return Err(InputError::Structure(message));
         }
         self.starts.push(self.links.len());
         self.sizes.push((rows, columns));
@@ -265,7 +210,7 @@ impl Pairs {
     /// // Possible links are free, but they have scores; this is how to train without them.
     /// let decided = data.select(|_| true, |pair, link| pair.gold(link) != Gold::Possible);
     /// assert_eq!((decided.len(), decided.pair(1).links().len()), (2, 0));
-    /// # Ok::<(), maxmargin::model::matching::PairError>(())
+    /// # Ok::<(), maxmargin::model::matching::InputError>(())
     /// ```
     #[must_use]
     pub fn select(
@@ -305,7 +250,7 @@ impl Pairs {
 /// assert_eq!((pair.link(0), pair.gold(0), pair.attributes(0).attributes), ((0, 1), Gold::Sure, &[4][..]));
 /// assert_eq!(pair.find(0, 1), Some(0));
 /// assert_eq!(pair.find(0, 0), None); // no candidate
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
+/// # Ok::<(), maxmargin::model::matching::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pair<'a> {

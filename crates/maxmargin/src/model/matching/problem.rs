@@ -4,53 +4,12 @@ use super::loss::LinkLoss;
 use super::matcher::{Matcher, Search, score_links};
 use super::pairs::{Gold, Pairs};
 use super::shape::MatchingShape;
+use crate::model::error::InputError;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
-use thiserror::Error;
-
-/// Why data, a shape and a loss do not fit together.
-///
-/// ```
-/// use maxmargin::model::matching::{Gold, LinkLoss, Matching, MatchingShape, Pairs};
-///
-/// let mut data = Pairs::new();
-/// data.push_link(0, 0, [(7, 1.0)], Gold::Sure)?;
-/// data.end_pair(1, 1, 1.0)?;
-/// let error = Matching::new(MatchingShape::new(5), data, LinkLoss::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "pair 0 has the attribute 7, but there are only 5");
-/// # Ok::<(), maxmargin::model::matching::PairError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum MatchingError {
-    /// An attribute that the shape does not have.
-    #[error("pair {pair} has the attribute {attribute}, but there are only {attributes}")]
-    Attribute {
-        /// Index of the pair.
-        pair: usize,
-        /// The attribute.
-        attribute: u32,
-        /// Number of attributes.
-        attributes: usize,
-    },
-    /// A shape that allows no links.
-    #[error("a {side} must be allowed at least one link")]
-    NoLinks {
-        /// `row` or `column`.
-        side: &'static str,
-    },
-    /// A cost that is negative, NaN or infinite.
-    #[error("the cost of a {kind} link is {cost}; a finite number ≥ 0 is needed")]
-    Cost {
-        /// `wrong` or `missing`.
-        kind: &'static str,
-        /// The cost.
-        cost: f64,
-    },
-}
 
 /// Pairs as training data, under a Hamming loss over links.
 ///
@@ -126,22 +85,23 @@ impl Matching {
     /// # Errors
     /// If an attribute does not fit the shape, if the shape allows no links, or if a cost is negative or
     /// not finite.
-    pub fn new(shape: MatchingShape, data: Pairs, loss: LinkLoss) -> Result<Self, MatchingError> {
+    pub fn new(shape: MatchingShape, data: Pairs, loss: LinkLoss) -> Result<Self, InputError> {
         for (side, most) in [("row", shape.most_per_row), ("column", shape.most_per_column)] {
             if most == 0 {
-                return Err(MatchingError::NoLinks { side });
+                let message = format!("a {side} must be allowed at least one link");
+                return Err(InputError::Structure(message));
             }
         }
         for (kind, cost) in [("wrong", loss.wrong), ("missing", loss.missing)] {
             if !(cost >= 0.0 && cost.is_finite()) {
-                return Err(MatchingError::Cost { kind, cost });
+                return Err(InputError::negative(format!("the cost of a {kind} link"), cost));
             }
         }
         let attributes = shape.attributes;
         for (at, pair) in data.iter().enumerate() {
             let mut all = (0..pair.links().len()).flat_map(|k| pair.attributes(k).attributes);
             if let Some(&attribute) = all.find(|&&a| a as usize >= attributes) {
-                return Err(MatchingError::Attribute { pair: at, attribute, attributes });
+                return Err(InputError::attribute(format!("pair {at}"), attribute, attributes));
             }
         }
         // Collect the true links, and note whether they exceed the limits.

@@ -1,6 +1,6 @@
 //! The loss of a classification: 0/1, or a matrix of costs.
 
-use thiserror::Error;
+use crate::model::error::InputError;
 
 /// The loss of a classification.
 ///
@@ -10,7 +10,7 @@ use thiserror::Error;
 /// assert_eq!(ClassLoss::default().cost(2, 1), 1.0);
 /// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
 /// assert_eq!(ClassLoss::Costs(costs).cost(1, 0), 5.0); // class 1 taken for class 0
-/// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
+/// # Ok::<(), maxmargin::model::multiclass::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -45,7 +45,7 @@ impl ClassLoss {
 ///
 /// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
 /// assert_eq!((costs.classes(), costs.row(1)), (2, &[5.0, 0.0][..]));
-/// # Ok::<(), maxmargin::model::multiclass::CostMatrixError>(())
+/// # Ok::<(), maxmargin::model::multiclass::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -56,71 +56,27 @@ pub struct CostMatrix {
     costs: Vec<f64>,
 }
 
-/// Why a matrix of costs is invalid.
-///
-/// ```
-/// use maxmargin::model::multiclass::CostMatrix;
-///
-/// let error = CostMatrix::new(vec![vec![0.0, -1.0], vec![1.0, 0.0]]).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "the cost of taking class 0 for class 1 is -1; a finite number ≥ 0 is needed"
-/// );
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum CostMatrixError {
-    /// A matrix that is not square.
-    #[error("row {row} of the costs has {found} entries, but there are {rows} rows")]
-    NotSquare {
-        /// The first row of the wrong length.
-        row: usize,
-        /// Its length.
-        found: usize,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// A cost that is negative, NaN or infinite.
-    #[error(
-        "the cost of taking class {truth} for class {predicted} is {cost}; \
-         a finite number ≥ 0 is needed"
-    )]
-    Cost {
-        /// The true class.
-        truth: usize,
-        /// The predicted class.
-        predicted: usize,
-        /// The cost.
-        cost: f64,
-    },
-    /// The cost of a right prediction is not 0.
-    #[error("predicting class {class} correctly costs {cost}; it must cost 0")]
-    Diagonal {
-        /// The class.
-        class: usize,
-        /// The cost.
-        cost: f64,
-    },
-}
-
 impl CostMatrix {
     /// Creates a matrix from costs by true class (rows) and predicted class (columns).
     ///
     /// # Errors
     /// If the matrix is not square, if a cost is negative or not finite, or if the diagonal is not 0.
-    pub fn new(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
+    pub fn new(rows: Vec<Vec<f64>>) -> Result<Self, InputError> {
         let classes = rows.len();
         for (truth, row) in rows.iter().enumerate() {
             if row.len() != classes {
-                let (found, rows) = (row.len(), classes);
-                return Err(CostMatrixError::NotSquare { row: truth, found, rows });
+                let what = format!("row {truth} of the costs has {} entries", row.len());
+                let message = format!("{what}, but there are {classes} rows");
+                return Err(InputError::Structure(message));
             }
             for (predicted, &cost) in row.iter().enumerate() {
                 if !(cost >= 0.0 && cost.is_finite()) {
-                    return Err(CostMatrixError::Cost { truth, predicted, cost });
+                    let what = format!("the cost of taking class {truth} for class {predicted}");
+                    return Err(InputError::negative(what, cost));
                 }
                 if truth == predicted && cost != 0.0 {
-                    return Err(CostMatrixError::Diagonal { class: truth, cost });
+                    let message = format!("predicting class {truth} correctly costs {cost}");
+                    return Err(InputError::Structure(message + "; it must cost 0"));
                 }
             }
         }
@@ -143,8 +99,8 @@ impl CostMatrix {
 }
 
 impl TryFrom<Vec<Vec<f64>>> for CostMatrix {
-    type Error = CostMatrixError;
-    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
+    type Error = InputError;
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self, InputError> {
         Self::new(rows)
     }
 }

@@ -39,6 +39,6 @@ mod loss;
 mod problem;
 mod shape;
 
-pub use loss::{ClassLoss, CostMatrix, CostMatrixError};
-pub use problem::{Multiclass, MulticlassError};
+pub use loss::{ClassLoss, CostMatrix};
+pub use problem::Multiclass;
 pub use shape::MulticlassShape;

@@ -2,6 +2,7 @@
 
 use super::loss::ClassLoss;
 use super::shape::{MulticlassShape, first_largest};
+use crate::model::error::InputError;
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::parts::scatter_into;
@@ -10,71 +11,6 @@ use crate::problem::simplices::{self, Simplices};
 use crate::problem::slack_rescaled::Enumerable;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
-use thiserror::Error;
-
-/// Why data do not fit a multiclass shape or loss.
-///
-/// ```
-/// use maxmargin::model::LabelledRows;
-/// use maxmargin::model::multiclass::{ClassLoss, Multiclass, MulticlassShape};
-///
-/// let mut data = LabelledRows::new();
-/// data.push([(0, 1.0)], &[0, 2], 1.0)?;
-/// let error = Multiclass::new(MulticlassShape::new(3, 1), data, ClassLoss::ZeroOne).unwrap_err();
-/// assert_eq!(error.to_string(), "row 0 has 2 labels; a multiclass problem needs exactly one");
-/// # Ok::<(), maxmargin::model::RowError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum MulticlassError {
-    /// There are no classes, or there are more weights than can be numbered.
-    #[error("{classes} classes and {attributes} attributes do not make a multiclass model")]
-    Size {
-        /// Number of classes.
-        classes: usize,
-        /// Number of attributes.
-        attributes: usize,
-    },
-    /// A bias that is not a positive finite number.
-    #[error("the bias is {0}; a positive finite number is needed")]
-    Bias(f64),
-    /// A row without a label or with several.
-    #[error("row {row} has {found} labels; a multiclass problem needs exactly one")]
-    LabelCount {
-        /// Index of the row.
-        row: usize,
-        /// Number of its labels.
-        found: usize,
-    },
-    /// A label that the shape does not have.
-    #[error("row {row} has the label {label}, but there are only {classes} classes")]
-    Label {
-        /// Index of the row.
-        row: usize,
-        /// The label.
-        label: u32,
-        /// Number of classes.
-        classes: usize,
-    },
-    /// An attribute that the shape does not have.
-    #[error("row {row} has the attribute {attribute}, but there are only {attributes}")]
-    Attribute {
-        /// Index of the row.
-        row: usize,
-        /// The attribute.
-        attribute: u32,
-        /// Number of attributes.
-        attributes: usize,
-    },
-    /// Costs for another number of classes.
-    #[error("the costs are for {found} classes, but there are {classes}")]
-    Costs {
-        /// Number of classes of the costs.
-        found: usize,
-        /// Number of classes.
-        classes: usize,
-    },
-}
 
 /// Multiclass training data under a loss.
 ///
@@ -143,7 +79,7 @@ impl Multiclass {
         shape: MulticlassShape,
         data: LabelledRows,
         loss: ClassLoss,
-    ) -> Result<Self, MulticlassError> {
+    ) -> Result<Self, InputError> {
         let truths = check(&shape, &data, &loss)?;
         let bias = shape.bias.unwrap_or_default();
         let norm = |i| data.row(i).pairs().map(|(_, x)| x * x).sum::<f64>() + bias * bias;
@@ -184,31 +120,42 @@ fn check(
     shape: &MulticlassShape,
     data: &LabelledRows,
     loss: &ClassLoss,
-) -> Result<Vec<u32>, MulticlassError> {
+) -> Result<Vec<u32>, InputError> {
     let MulticlassShape { classes, attributes, bias } = *shape;
     let weights = attributes.checked_add(1).and_then(|rows| rows.checked_mul(classes));
     if classes == 0 || u32::try_from(classes).is_err() || weights.is_none() {
-        return Err(MulticlassError::Size { classes, attributes });
+        let what = format!("{classes} classes and {attributes} attributes");
+        return Err(InputError::Structure(format!("{what} do not make a multiclass model")));
     }
-    if let Some(bias) = bias.filter(|bias| !(*bias > 0.0 && bias.is_finite())) {
-        return Err(MulticlassError::Bias(bias));
+    if let Some(bias) = bias {
+        InputError::check_positive("the bias", bias)?;
     }
     if let ClassLoss::Costs(matrix) = loss
         && matrix.classes() != classes
     {
-        return Err(MulticlassError::Costs { found: matrix.classes(), classes });
+        let found = matrix.classes();
+        let message = format!("the costs are for {found} classes, but there are {classes}");
+        return Err(InputError::Structure(message));
     }
     let mut truths = Vec::with_capacity(data.len());
     for (at, (row, labels)) in data.iter().enumerate() {
         let &[label] = labels else {
-            return Err(MulticlassError::LabelCount { row: at, found: labels.len() });
+            let what = format!("row {at} has {} labels", labels.len());
+            let message = format!("{what}; a multiclass problem needs exactly one");
+            return Err(InputError::Structure(message));
         };
         if label as usize >= classes {
-            return Err(MulticlassError::Label { row: at, label, classes });
+            return Err(InputError::Unknown {
+                place: format!("row {at}"),
+                what: "label",
+                found: label as usize,
+                known: classes,
+                unit: " classes",
+            });
         }
         // Attributes come in increasing order.
         if let Some(&attribute) = row.attributes.last().filter(|&&a| a as usize >= attributes) {
-            return Err(MulticlassError::Attribute { row: at, attribute, attributes });
+            return Err(InputError::attribute(format!("row {at}"), attribute, attributes));
         }
         truths.push(label);
     }

@@ -17,7 +17,7 @@
 //! [`LabelledRows`](crate::model::LabelledRows) hold the data, [`MultilabelShape`] says which weights
 //! there are, [`Hamming`] is the loss; together they make a [`Multilabel`], the problem to train.
 
-mod error;
+mod check;
 mod expectations;
 mod labels;
 mod problem;
@@ -26,10 +26,10 @@ mod sets;
 mod shape;
 
 pub use crate::model::chain::Hamming;
-pub use error::MultilabelError;
-pub(crate) use error::check;
+pub(crate) use check::check;
 pub use labels::LabelSet;
 pub use problem::Multilabel;
 pub(crate) use problem::MultilabelWorkspace;
+#[cfg(feature = "unstable")]
 pub use sets::SetScores;
 pub use shape::MultilabelShape;

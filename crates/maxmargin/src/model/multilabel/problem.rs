@@ -1,6 +1,6 @@
 //! Multi-label classification as a structured problem.
 
-use super::error::{MultilabelError, check};
+use super::check::check;
 use super::labels::LabelSet;
 use super::search::{Plan, Search};
 use super::shape::MultilabelShape;
@@ -8,6 +8,7 @@ use crate::inference::Inference;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
+use crate::model::error::InputError;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
@@ -90,11 +91,11 @@ impl Multilabel {
         data: LabelledRows,
         loss: &Hamming,
         inference: Inference,
-    ) -> Result<Self, MultilabelError> {
+    ) -> Result<Self, InputError> {
         check(&shape, &data, loss)?;
         let square = |(row, _): (crate::model::Row<'_>, _)| row.pairs().map(|(_, v)| v * v).sum();
         Ok(Self {
-            plan: Plan::new(&shape, inference)?,
+            plan: Plan::new(&shape, inference).map_err(|error| InputError::inference(&error))?,
             costs: (0..shape.labels).map(|k| loss.cost(k as u32, shape.labels)).collect(),
             norms: data.iter().map(square).collect(),
             bounds: None,
@@ -107,6 +108,7 @@ impl Multilabel {
 
     /// Uses `solver` for linear programs.
     #[must_use]
+    #[cfg(feature = "unstable")]
     pub fn with_solver(mut self, solver: Arc<dyn SolveLp>) -> Self {
         self.solver = solver;
         self

@@ -2,13 +2,13 @@
 
 use super::labels::LabelSet;
 use super::shape::MultilabelShape;
+use crate::inference::decoder::{Decoder, Inference, Unsuitable};
 use crate::inference::labelling::Labelling;
 use crate::inference::lp::SolveLp;
 use crate::inference::roof_duality::{RoofDuality, both_on};
 use crate::inference::subsets::{MOST_VARIABLES, Subsets};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
-use crate::inference::{Decoder, Inference, Unsuitable};
 use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Plan {
             Inference::Enumerate if shape.labels > MOST_VARIABLES => {
                 return Err(Unsuitable { inference, why: "there are too many labels" });
             }
-            _ => inference.resolve(&topology)?,
+            _ => inference.resolve_for(&topology)?,
         };
         Ok(Self { inference, topology })
     }

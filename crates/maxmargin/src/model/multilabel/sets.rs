@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 /// assert_eq!((best[1].0.as_slice(), best[1].1), (&[1][..], 0.5));
 /// assert_eq!((best[2].0.as_slice(), best[2].1), (&[][..], 0.0));
 /// assert_eq!(scores.margins(), [0.5, -0.5]);
-/// # Ok::<(), maxmargin::model::RowError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SetScores {

@@ -64,7 +64,7 @@ impl MultilabelShape {
     /// }
     /// let shape = MultilabelShape::tree(3, 0, &data);
     /// assert_eq!(shape.pairs, [(0, 1), (0, 2)]); // 0 and 2 go together, 0 and 1 exclude each other
-    /// # Ok::<(), maxmargin::model::RowError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Panics

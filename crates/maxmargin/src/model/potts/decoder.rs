@@ -1,12 +1,13 @@
 //! Labels for the nodes of a graph from scores, without features.
 
-use super::error::PottsError;
+use super::check::refuse;
 use super::inference::PottsInference;
 use super::labels::NodeLabels;
 use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::inference::lp::SimplexMethod;
 use crate::inference::topology::Topology;
+use crate::model::error::InputError;
 use crate::problem::quality::Quality;
 
 /// Labels the nodes of a graph by scores of labels and costs of edges whose ends disagree:
@@ -28,7 +29,7 @@ use crate::problem::quality::Quality;
 /// assert_eq!((score, bound, &labels), (4.0, 4.0, &vec![1, 1, 1]));
 /// decoder.decode(PottsInference::Auto, &scores, &[0.1, 0.1], &mut labels)?;
 /// assert_eq!(labels, [1, 0, 1]);
-/// # Ok::<(), maxmargin::model::potts::PottsError>(())
+/// # Ok::<(), maxmargin::model::potts::InputError>(())
 /// ```
 #[derive(Debug)]
 pub struct PottsDecoder {
@@ -71,7 +72,7 @@ impl PottsDecoder {
         scores: &[f64],
         costs: &[f64],
         labels: &mut Vec<u32>,
-    ) -> Result<(f64, f64), PottsError> {
+    ) -> Result<(f64, f64), InputError> {
         assert_eq!(scores.len(), self.nodes * self.labels, "one score for each node and label");
         assert_eq!(costs.len(), self.edges.len(), "one cost for each edge");
         let is_finite = scores.iter().chain(costs).all(|number| number.is_finite());
@@ -79,7 +80,7 @@ impl PottsDecoder {
         let attracts = costs.iter().all(|cost| *cost >= 0.0);
         let shape = PottsShape::new(self.labels, 0, usize::from(!self.edges.is_empty()));
         let shape = if attracts { shape } else { shape.free() };
-        let unsuitable = |why| PottsError::Inference { inference, why };
+        let unsuitable = |why| refuse(inference, why);
         let way = inference.resolve(&shape).map_err(unsuitable)?;
         let by_cuts = matches!(way, PottsInference::MaxFlow | PottsInference::Expansion);
         if self.structure.is_none() && !by_cuts {

@@ -1,59 +1,9 @@
 //! Labelled graphs in index form, for training and prediction.
 
-use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::error::InputError;
+use crate::model::rows::{Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;
-use thiserror::Error;
-
-/// Why a node, an edge or a graph cannot be added.
-///
-/// ```
-/// use maxmargin::model::potts::{PottsGraphError, PottsGraphs};
-///
-/// let mut data = PottsGraphs::new();
-/// data.push_node([(0, 1.0)], 1, 20.0)?;
-/// let error = data.push_edge(0, 3, []).unwrap_err();
-/// assert_eq!(error.to_string(), "node 3 does not exist; the graph has 1 so far");
-/// # Ok::<(), PottsGraphError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum PottsGraphError {
-    /// An attribute value that is NaN or infinite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// Index of the attribute.
-        attribute: u32,
-        /// The offending value.
-        value: f64,
-    },
-    /// A weight of a node that is negative, NaN or infinite.
-    #[error("the weight of the node is {0}; a finite number ≥ 0 is needed")]
-    NodeWeight(f64),
-    /// An edge to a node that was not added before it.
-    #[error("node {node} does not exist; the graph has {nodes} so far")]
-    Node {
-        /// The node.
-        node: u32,
-        /// The number of nodes so far.
-        nodes: usize,
-    },
-    /// An edge from a node to itself.
-    #[error("an edge joins two nodes, not node {0} with itself")]
-    Loop(u32),
-    /// A graph was ended before it had a node.
-    #[error("a graph needs at least one node")]
-    Empty,
-    /// An example weight that is not a positive finite number.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-}
-
-impl From<NotFinite> for PottsGraphError {
-    fn from(NotFinite { attribute, value }: NotFinite) -> Self {
-        Self::Value { attribute, value }
-    }
-}
 
 /// Graphs whose nodes have attributes, a label and a weight (for example, an area), and whose edges have
 /// attributes.
@@ -70,7 +20,7 @@ impl From<NotFinite> for PottsGraphError {
 /// data.push_edge(0, 1, [(0, 14.0)])?;
 /// data.end_graph(1.0)?;
 /// assert_eq!((data.len(), data.graph(0).labels()), (1, &[0, 1][..]));
-/// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PottsGraphs {
@@ -114,10 +64,8 @@ impl PottsGraphs {
         attributes: impl IntoIterator<Item = (u32, f64)>,
         label: u32,
         weight: f64,
-    ) -> Result<u32, PottsGraphError> {
-        if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(PottsGraphError::NodeWeight(weight));
-        }
+    ) -> Result<u32, InputError> {
+        InputError::check_not_negative("the weight of the node", weight)?;
         self.node_rows.push(attributes)?;
         self.labels.push(label);
         self.node_weights.push(weight);
@@ -138,7 +86,7 @@ impl PottsGraphs {
     /// }
     /// data.end_graph(1.0)?;
     /// assert_eq!(data.graph(0).edges().len(), 4);
-    /// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     ///
     /// # Errors
@@ -149,13 +97,16 @@ impl PottsGraphs {
         a: u32,
         b: u32,
         attributes: impl IntoIterator<Item = (u32, f64)>,
-    ) -> Result<(), PottsGraphError> {
+    ) -> Result<(), InputError> {
         let nodes = self.open_nodes();
         if a.max(b) as usize >= nodes {
-            return Err(PottsGraphError::Node { node: a.max(b), nodes });
+            let node = a.max(b);
+            let message = format!("node {node} does not exist; the graph has {nodes} so far");
+            return Err(InputError::Structure(message));
         }
         if a == b {
-            return Err(PottsGraphError::Loop(a));
+            let message = format!("an edge joins two nodes, not node {a} with itself");
+            return Err(InputError::Structure(message));
         }
         self.edge_rows.push(attributes)?;
         self.ends.push((a, b));
@@ -167,13 +118,11 @@ impl PottsGraphs {
     /// # Errors
     /// If no node was added since the last call, or if the weight is not positive and finite. The graph
     /// stays open then.
-    pub fn end_graph(&mut self, weight: f64) -> Result<(), PottsGraphError> {
+    pub fn end_graph(&mut self, weight: f64) -> Result<(), InputError> {
         if self.open_nodes() == 0 {
-            return Err(PottsGraphError::Empty);
+            return Err(InputError::structure("a graph needs at least one node"));
         }
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(PottsGraphError::Weight(weight));
-        }
+        InputError::check_weight(weight)?;
         self.weights.push(weight);
         self.starts.push((self.labels.len(), self.ends.len()));
         Ok(())

@@ -24,7 +24,7 @@ use super::graphs::PottsGraph;
 /// let costs = |loss: NodeLoss| loss.costs(data.graph(0));
 /// assert_eq!(costs(NodeLoss::HAMMING), [1.0 / 3.0; 3]);
 /// assert_eq!(costs(NodeLoss::default()), [0.375, 0.125, 0.5]); // weighted and balanced
-/// # Ok::<(), maxmargin::model::potts::PottsGraphError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

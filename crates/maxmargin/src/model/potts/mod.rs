@@ -21,8 +21,8 @@
 //! [`PottsDecoder`] labels a graph by scores, without features or weights.
 //! [`grid_edges`] makes a graph of the pixels of an image.
 
+mod check;
 mod decoder;
-mod error;
 mod feasible;
 mod graphs;
 mod grid;
@@ -35,8 +35,7 @@ mod search;
 mod shape;
 
 pub use decoder::PottsDecoder;
-pub use error::PottsError;
-pub use graphs::{PottsGraph, PottsGraphError, PottsGraphs};
+pub use graphs::{PottsGraph, PottsGraphs};
 pub use grid::{contrasts, grid_edges};
 pub use inference::PottsInference;
 pub use labels::NodeLabels;

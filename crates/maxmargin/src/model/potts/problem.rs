@@ -1,6 +1,6 @@
 //! Labelled graphs as a structured problem.
 
-use super::error::{PottsError, check};
+use super::check::{check, refuse};
 use super::feasible::{self, is_forest};
 use super::graphs::{PottsGraph, PottsGraphs};
 use super::inference::PottsInference;
@@ -10,6 +10,7 @@ use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::topology::Topology;
+use crate::model::error::InputError;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::parts::scatter_into;
@@ -101,8 +102,8 @@ impl Potts {
         data: PottsGraphs,
         loss: NodeLoss,
         inference: PottsInference,
-    ) -> Result<Self, PottsError> {
-        let unsuitable = |why| PottsError::Inference { inference, why };
+    ) -> Result<Self, InputError> {
+        let unsuitable = |why| refuse(inference, why);
         let inference = inference.resolve(&shape).map_err(unsuitable)?;
         check(&shape, &data)?;
         let by_cuts = matches!(inference, PottsInference::MaxFlow | PottsInference::Expansion);

@@ -1,8 +1,8 @@
 //! Sequences that are cut into segments, for training and prediction.
 
-use crate::model::rows::{NotFinite, Row, Rows};
+use crate::model::error::InputError;
+use crate::model::rows::{Row, Rows};
 use std::ops::Range;
-use thiserror::Error;
 
 /// A segment: so many tokens, with one label.
 ///
@@ -19,96 +19,6 @@ pub struct Segment {
     pub label: u32,
 }
 
-/// Why data cannot be added, or do not fit the shape of a semi-Markov chain.
-///
-/// ```
-/// use maxmargin::model::segment::{Segment, Segmentations};
-///
-/// let mut data = Segmentations::new();
-/// data.push_token([(0, 1.0)])?;
-/// let error = data.end_sequence(&[Segment { length: 2, label: 0 }], 1.0).unwrap_err();
-/// assert_eq!(error.to_string(), "the segments have 2 tokens, but the sequence has 1");
-/// # Ok::<(), maxmargin::model::segment::SegmentError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum SegmentError {
-    /// An attribute whose value is not finite.
-    #[error("attribute {attribute} has the value {value}; a finite number is needed")]
-    Value {
-        /// The attribute.
-        attribute: u32,
-        /// The value.
-        value: f64,
-    },
-    /// A sequence without tokens.
-    #[error("a sequence needs at least one token")]
-    Empty,
-    /// An example weight that is not positive and finite.
-    #[error("the example weight is {0}; a positive finite number is needed")]
-    Weight(f64),
-    /// A segment without tokens.
-    #[error("segment {0} has no tokens")]
-    NoTokens(usize),
-    /// Segments that do not cover the sequence.
-    #[error("the segments have {found} tokens, but the sequence has {tokens}")]
-    Tokens {
-        /// Number of tokens of all segments.
-        found: usize,
-        /// Number of tokens of the sequence.
-        tokens: usize,
-    },
-    /// Attributes of a segment that is not in the sequence, or that has attributes already.
-    #[error("there cannot be attributes for {length} tokens from token {start} here")]
-    Place {
-        /// Its first token.
-        start: usize,
-        /// Its length.
-        length: usize,
-    },
-    /// A segment that is longer than the shape allows.
-    #[error(
-        "sequence {sequence} has a segment of {length} tokens, but the longest can have {longest}"
-    )]
-    Length {
-        /// Index of the sequence.
-        sequence: usize,
-        /// Number of tokens.
-        length: usize,
-        /// The largest number.
-        longest: usize,
-    },
-    /// A label that the shape does not have.
-    #[error("sequence {sequence} has the label {label}, but there are only {labels} labels")]
-    Label {
-        /// Index of the sequence.
-        sequence: usize,
-        /// The label.
-        label: u32,
-        /// Number of labels.
-        labels: usize,
-    },
-    /// Attributes that the shape does not have.
-    #[error("{what} have {found} attributes, but there are only {attributes}")]
-    Attributes {
-        /// What has them.
-        what: &'static str,
-        /// How many there are in the data.
-        found: usize,
-        /// Number of attributes.
-        attributes: usize,
-    },
-    /// A shape without labels, without lengths, or with too many weights.
-    #[error("a semi-Markov chain needs labels and a length of at least 1, and fewer weights")]
-    Shape,
-}
-
-impl From<NotFinite> for SegmentError {
-    fn from(NotFinite { attribute, value }: NotFinite) -> Self {
-        Self::Value { attribute, value }
-    }
-}
-
 /// Sequences with attributes for tokens and for possible segments, and their true segments.
 ///
 /// ```
@@ -122,7 +32,7 @@ impl From<NotFinite> for SegmentError {
 /// data.end_sequence(&[Segment { length: 2, label: 1 }, Segment { length: 1, label: 0 }], 1.0)?;
 /// assert_eq!((data.len(), data.tokens(0), data.longest()), (1, 3, 2));
 /// assert_eq!(data.truth(0)[1].label, 0);
-/// # Ok::<(), maxmargin::model::segment::SegmentError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segmentations {
@@ -176,7 +86,7 @@ impl Segmentations {
     pub fn push_token(
         &mut self,
         attributes: impl IntoIterator<Item = (u32, f64)>,
-    ) -> Result<(), SegmentError> {
+    ) -> Result<(), InputError> {
         Ok(self.tokens.push(attributes)?)
     }
 
@@ -191,14 +101,14 @@ impl Segmentations {
         start: usize,
         length: usize,
         attributes: impl IntoIterator<Item = (u32, f64)>,
-    ) -> Result<(), SegmentError> {
+    ) -> Result<(), InputError> {
         let attributes: Vec<(u32, f64)> = attributes.into_iter().collect();
         if let Some(&(attribute, value)) = attributes.iter().find(|(_, value)| !value.is_finite()) {
-            return Err(SegmentError::Value { attribute, value });
+            return Err(InputError::Value { attribute, value });
         }
         let end = start.checked_add(length).filter(|&end| end <= self.open_tokens());
         if length == 0 || end.is_none() {
-            return Err(SegmentError::Place { start, length });
+            return Err(misplaced(start, length));
         }
         self.open.push(((start as u32, length as u32), attributes));
         Ok(())
@@ -209,25 +119,25 @@ impl Segmentations {
     /// # Errors
     /// If it has no tokens, if the segments do not cover it, if a segment has attributes twice, or if the
     /// weight is not positive and finite. The sequence stays open then.
-    pub fn end_sequence(&mut self, truth: &[Segment], weight: f64) -> Result<(), SegmentError> {
+    pub fn end_sequence(&mut self, truth: &[Segment], weight: f64) -> Result<(), InputError> {
         let tokens = self.open_tokens();
         if tokens == 0 {
-            return Err(SegmentError::Empty);
+            return Err(InputError::structure("a sequence needs at least one token"));
         }
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(SegmentError::Weight(weight));
-        }
+        InputError::check_weight(weight)?;
         if let Some(empty) = truth.iter().position(|segment| segment.length == 0) {
-            return Err(SegmentError::NoTokens(empty));
+            return Err(InputError::Structure(format!("segment {empty} has no tokens")));
         }
-        let found = truth.iter().map(|segment| segment.length as usize).sum();
+        let found: usize = truth.iter().map(|segment| segment.length as usize).sum();
         if found != tokens {
-            return Err(SegmentError::Tokens { found, tokens });
+            let message =
+                format!("the segments have {found} tokens, but the sequence has {tokens}");
+            return Err(InputError::Structure(message));
         }
         self.open.sort_by_key(|(place, _)| *place);
         if let Some(pair) = self.open.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let (start, length) = pair[0].0;
-            return Err(SegmentError::Place { start: start as usize, length: length as usize });
+            return Err(misplaced(start as usize, length as usize));
         }
         for (place, attributes) in std::mem::take(&mut self.open) {
             self.segments.push(attributes)?; // they were checked before
@@ -303,7 +213,7 @@ impl Segmentations {
     ///     data.end_sequence(&[Segment { length: 1, label }], 1.0)?;
     /// }
     /// assert_eq!(data.select(|i| i == 2).truth(0)[0].label, 2);
-    /// # Ok::<(), maxmargin::model::segment::SegmentError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     #[must_use]
     pub fn select(&self, keep: impl Fn(usize) -> bool) -> Self {
@@ -332,4 +242,10 @@ impl Segmentations {
     fn segment_range(&self, i: usize) -> Range<usize> {
         self.starts[i].segment..self.starts[i + 1].segment
     }
+}
+
+/// The error of attributes for tokens that cannot have them.
+fn misplaced(start: usize, length: usize) -> InputError {
+    let place = format!("{length} tokens from token {start}");
+    InputError::Structure(format!("there cannot be attributes for {place} here"))
 }

@@ -27,6 +27,6 @@ mod problem;
 mod search;
 mod shape;
 
-pub use data::{Segment, SegmentError, Segmentations};
+pub use data::{Segment, Segmentations};
 pub use problem::SegmentChain;
 pub use shape::SegmentShape;

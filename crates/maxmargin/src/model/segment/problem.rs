@@ -1,8 +1,9 @@
 //! The semi-Markov chain as a structured problem.
 
-use super::data::{Segment, SegmentError, Segmentations};
+use super::data::{Segment, Segmentations};
 use super::search::{SegmentScores, SegmentSearch};
 use super::shape::SegmentShape;
+use crate::model::error::InputError;
 use crate::model::rows::{Row, add_scores};
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
@@ -85,11 +86,13 @@ impl SegmentChain {
         shape: SegmentShape,
         data: Segmentations,
         normalised: bool,
-    ) -> Result<Self, SegmentError> {
+    ) -> Result<Self, InputError> {
         let SegmentShape { labels, longest, .. } = shape;
         let stride = longest.checked_add(labels).and_then(|sum| sum.checked_mul(labels));
         if labels == 0 || longest == 0 || stride.is_none_or(|stride| stride >= 1 << 32) {
-            return Err(SegmentError::Shape);
+            let needed =
+                "a semi-Markov chain needs labels and a length of at least 1, and fewer weights";
+            return Err(InputError::structure(needed));
         }
         let found = data.attribute_bounds();
         let known = (shape.token_attributes, shape.segment_attributes);
@@ -97,7 +100,10 @@ impl SegmentChain {
             [("tokens", found.0, known.0), ("segments", found.1, known.1)]
         {
             if found > attributes {
-                return Err(SegmentError::Attributes { what, found, attributes });
+                let what = format!("{what} have {found} attributes");
+                return Err(InputError::Structure(format!(
+                    "{what}, but there are only {attributes}"
+                )));
             }
         }
         let (mut tokens, mut starts) = (Vec::new(), Vec::new());
@@ -105,11 +111,12 @@ impl SegmentChain {
             starts.push(tokens.len());
             for &Segment { length, label } in data.truth(sequence) {
                 if label as usize >= labels {
-                    return Err(SegmentError::Label { sequence, label, labels });
+                    return Err(InputError::label(format!("sequence {sequence}"), label, labels));
                 }
                 if length as usize > longest {
-                    let length = length as usize;
-                    return Err(SegmentError::Length { sequence, length, longest });
+                    let what = format!("sequence {sequence} has a segment of {length} tokens");
+                    let message = format!("{what}, but the longest can have {longest}");
+                    return Err(InputError::Structure(message));
                 }
                 tokens.extend((0..length).map(|t| (label, t == 0)));
             }

@@ -1,7 +1,7 @@
 //! Examples of trees: maps and true states, for training and prediction.
 
 use super::shape::TreeShape;
-use thiserror::Error;
+use crate::model::error::InputError;
 
 /// The state of a node: its kind and its place.
 ///
@@ -29,69 +29,6 @@ impl State {
     pub(super) fn at(kind: usize, place: usize, width: usize) -> Self {
         Self { kind: kind as u32, x: (place % width) as u32, y: (place / width) as u32 }
     }
-}
-
-/// Why an example cannot be added.
-///
-/// ```
-/// use maxmargin::model::tree::{State, TreeExamples, TreeNode, TreeShape};
-///
-/// let mut data = TreeExamples::new(TreeShape::new(vec![TreeNode::root(1, 1)], 1.0)?);
-/// let error = data.push(2, 2, vec![0.0; 3], vec![State::default()], &[], 1.0, 1.0).unwrap_err();
-/// assert_eq!(error.to_string(), "a grid of 2 × 2 with 1 maps needs 4 values, not 3");
-/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum TreeExampleError {
-    /// The maps have the wrong size.
-    #[error("a grid of {width} × {height} with {maps} maps needs {expected} values, not {found}")]
-    Maps {
-        /// Width of the grid.
-        width: usize,
-        /// Height of the grid.
-        height: usize,
-        /// Number of maps of all nodes.
-        maps: usize,
-        /// The number of values that this requires.
-        expected: usize,
-        /// The number of values.
-        found: usize,
-    },
-    /// A value that is NaN or infinite.
-    #[error("value {at} of the maps is {value}; a finite number is needed")]
-    Value {
-        /// The index of the value.
-        at: usize,
-        /// The value.
-        value: f32,
-    },
-    /// The number of states or node weights is not the number of nodes.
-    #[error("{found} {what} were given for {nodes} nodes")]
-    Count {
-        /// `states` or `node weights`.
-        what: &'static str,
-        /// Their number.
-        found: usize,
-        /// Number of nodes.
-        nodes: usize,
-    },
-    /// A true state that the node does not have.
-    #[error("node {node} has the state {state:?}, which does not exist")]
-    State {
-        /// The node.
-        node: usize,
-        /// The state.
-        state: State,
-    },
-    /// A weight or a distance is not positive and finite.
-    #[error("{what} is {value}; a positive finite number is needed")]
-    Number {
-        /// The name of the number.
-        what: &'static str,
-        /// The number.
-        value: f64,
-    },
 }
 
 /// Examples for one tree. Each has a grid, the maps of all nodes, and the true states.
@@ -153,40 +90,42 @@ impl TreeExamples {
         node_weights: &[f64],
         scale: f64,
         weight: f64,
-    ) -> Result<(), TreeExampleError> {
+    ) -> Result<(), InputError> {
         // Check the maps and the true states.
         let nodes = self.shape.nodes().len();
         let per_place = self.map_starts[nodes];
         let expected = width * height * per_place;
         if maps.len() != expected || width * height == 0 {
-            let found = maps.len();
-            return Err(TreeExampleError::Maps { width, height, maps: per_place, expected, found });
+            let grid = format!("a grid of {width} × {height} with {per_place} maps");
+            let message = format!("{grid} needs {expected} values, not {}", maps.len());
+            return Err(InputError::Structure(message));
         }
         if let Some(at) = maps.iter().position(|value| !value.is_finite()) {
-            return Err(TreeExampleError::Value { at, value: maps[at] });
+            let what = format!("value {at} of the maps");
+            return Err(InputError::not_finite(what, f64::from(maps[at])));
         }
-        let count = |what, found| TreeExampleError::Count { what, found, nodes };
+        let count = |what, found: usize| {
+            InputError::Structure(format!("{found} {what} were given for {nodes} nodes"))
+        };
         if truth.len() != nodes {
             return Err(count("states", truth.len()));
         }
         for (node, (&state, own)) in truth.iter().zip(self.shape.nodes()).enumerate() {
             let inside = (state.x as usize) < width && (state.y as usize) < height;
             if !inside || state.kind as usize >= own.kinds {
-                return Err(TreeExampleError::State { node, state });
+                let message = format!("node {node} has the state {state:?}, which does not exist");
+                return Err(InputError::Structure(message));
             }
         }
         if !node_weights.is_empty() && node_weights.len() != nodes {
             return Err(count("node weights", node_weights.len()));
         }
         // Turn node weights into shares of the loss.
-        let positive = |what, value: f64| match value > 0.0 && value.is_finite() {
-            true => Ok(value),
-            false => Err(TreeExampleError::Number { what, value }),
-        };
+        let positive = |what, value| InputError::check_positive(what, value).map(|()| value);
         let weights =
             if node_weights.is_empty() { vec![1.0; nodes] } else { node_weights.to_vec() };
         if let Some(&value) = weights.iter().find(|weight| **weight < 0.0 || weight.is_nan()) {
-            return Err(TreeExampleError::Number { what: "a node weight", value });
+            return Err(InputError::not_positive("a node weight", value));
         }
         let total = positive("the sum of node weights", weights.iter().sum())?;
         let shares = weights.iter().map(|weight| weight / total).collect();

@@ -26,7 +26,7 @@ mod problem;
 mod search;
 mod shape;
 
-pub use examples::{State, TreeExampleError, TreeExamples};
+pub use examples::{State, TreeExamples};
 pub use n_best::ScoredStates;
-pub use problem::{Tree, TreeError, TreeLoss};
-pub use shape::{TreeNode, TreeShape, TreeShapeError};
+pub use problem::{Tree, TreeLoss};
+pub use shape::{TreeNode, TreeShape};

@@ -5,13 +5,13 @@ use super::expectations::Sums;
 use super::parts::PartStarts;
 use super::search::Search;
 use super::shape::TreeShape;
+use crate::model::error::InputError;
 use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::sparse_accumulator::SparseAccumulator;
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
-use thiserror::Error;
 
 /// The loss of states: a weighted mean over nodes of
 ///
@@ -45,24 +45,6 @@ impl TreeLoss {
         let kind = if is_wrong { self.kind_cost } else { 0.0 };
         (distance_sq / (scale * scale) + kind).min(1.0)
     }
-}
-
-/// Why a loss is invalid.
-///
-/// ```
-/// use maxmargin::model::tree::{Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
-///
-/// let data = TreeExamples::new(TreeShape::new(vec![TreeNode::root(1, 1)], 1.0)?);
-/// let error = Tree::new(data, TreeLoss { kind_cost: -1.0 }).unwrap_err();
-/// assert_eq!(error.to_string(), "the cost of a wrong kind is -1; a finite number ≥ 0 is needed");
-/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum TreeError {
-    /// A cost of wrong kinds that is negative, NaN or infinite.
-    #[error("the cost of a wrong kind is {0}; a finite number ≥ 0 is needed")]
-    KindCost(f64),
 }
 
 /// Trees of parts as training data, or for prediction.
@@ -128,10 +110,8 @@ impl Tree {
     ///
     /// # Errors
     /// If the cost of wrong kinds is negative or not finite.
-    pub fn new(data: TreeExamples, loss: TreeLoss) -> Result<Self, TreeError> {
-        if !(loss.kind_cost >= 0.0 && loss.kind_cost.is_finite()) {
-            return Err(TreeError::KindCost(loss.kind_cost));
-        }
+    pub fn new(data: TreeExamples, loss: TreeLoss) -> Result<Self, InputError> {
+        InputError::check_not_negative("the cost of a wrong kind", loss.kind_cost)?;
         let none = Bounds::none(data.shape().dim());
         let bounds = data.shape().bounds(None).unwrap_or(none);
         let part_starts = PartStarts::new(data.shape());

@@ -1,8 +1,8 @@
 //! The structure of a tree and the layout of its weights.
 
+use crate::model::error::InputError;
 use crate::problem::bounds::{Bounds, BoundsError};
 use std::ops::Range;
-use thiserror::Error;
 
 /// One node of a tree.
 ///
@@ -62,48 +62,6 @@ impl TreeNode {
     }
 }
 
-/// Why a tree is invalid.
-///
-/// ```
-/// use maxmargin::model::tree::{TreeNode, TreeShape};
-///
-/// let circle = vec![TreeNode::root(1, 1).child_of(1), TreeNode::root(1, 1).child_of(0)];
-/// let error = TreeShape::new(circle, 1.0).unwrap_err();
-/// assert_eq!(error.to_string(), "node 0 is its own ancestor");
-/// ```
-#[derive(Debug, Error, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum TreeShapeError {
-    /// There are no nodes.
-    #[error("a tree needs at least one node")]
-    Empty,
-    /// A node without kinds.
-    #[error("node {0} needs at least one kind")]
-    NoKinds(usize),
-    /// A parent that does not exist.
-    #[error("node {node} has the parent {parent}, but there are only {nodes} nodes")]
-    Parent {
-        /// The node.
-        node: usize,
-        /// Its parent.
-        parent: usize,
-        /// The number of nodes.
-        nodes: usize,
-    },
-    /// The parents form a circle.
-    #[error("node {0} is its own ancestor")]
-    Circle(usize),
-    /// There is not one anchor per kind, or an anchor is not finite.
-    #[error("node {0} needs one anchor of finite numbers per kind, or none at all")]
-    Anchors(usize),
-    /// More weights than can be counted.
-    #[error("node {0} has more weights than can be counted")]
-    TooLarge(usize),
-    /// A unit that is not positive and finite.
-    #[error("the unit of length is {0}; a positive finite number is needed")]
-    Unit(f64),
-}
-
 /// The shape of a tree's weights: its nodes, and the unit in which deformations are measured.
 ///
 /// In w, each node in turn has its unary weights (one row of maps per kind) and its biases (one per
@@ -117,7 +75,7 @@ pub enum TreeShapeError {
 /// let shape = TreeShape::new(body, 4.0)?;
 /// assert_eq!((shape.unary(1), shape.bias(1)), (6..15, 15..18));
 /// assert_eq!((shape.table(1), shape.deformation(1), shape.dim()), (18..24, 24..36, 36));
-/// # Ok::<(), maxmargin::model::tree::TreeShapeError>(())
+/// # Ok::<(), maxmargin::model::tree::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -141,9 +99,9 @@ struct Stored {
 }
 
 impl TryFrom<Stored> for TreeShape {
-    type Error = TreeShapeError;
+    type Error = InputError;
 
-    fn try_from(stored: Stored) -> Result<Self, TreeShapeError> {
+    fn try_from(stored: Stored) -> Result<Self, InputError> {
         Self::new(stored.nodes, stored.unit)
     }
 }
@@ -160,36 +118,43 @@ impl TreeShape {
     /// # Errors
     /// If parents do not exist or form a circle, if a node has no kinds, if anchors do not fit, or if the
     /// unit is not positive and finite.
-    pub fn new(nodes: Vec<TreeNode>, unit: f64) -> Result<Self, TreeShapeError> {
+    pub fn new(nodes: Vec<TreeNode>, unit: f64) -> Result<Self, InputError> {
         if nodes.is_empty() {
-            return Err(TreeShapeError::Empty);
+            return Err(InputError::structure("a tree needs at least one node"));
         }
-        if !(unit > 0.0 && unit.is_finite()) {
-            return Err(TreeShapeError::Unit(unit));
-        }
+        InputError::check_positive("the unit of length", unit)?;
         for (at, node) in nodes.iter().enumerate() {
             if node.kinds == 0 {
-                return Err(TreeShapeError::NoKinds(at));
+                return Err(InputError::Structure(format!("node {at} needs at least one kind")));
             }
             if let Some(parent) = node.parent.filter(|&parent| parent >= nodes.len()) {
-                return Err(TreeShapeError::Parent { node: at, parent, nodes: nodes.len() });
+                return Err(InputError::Unknown {
+                    place: format!("node {at}"),
+                    what: "parent",
+                    found: parent,
+                    known: nodes.len(),
+                    unit: " nodes",
+                });
             }
             let finite = node.anchors.iter().all(|(x, y)| x.is_finite() && y.is_finite());
             if !finite || !node.anchors.is_empty() && node.anchors.len() != node.kinds {
-                return Err(TreeShapeError::Anchors(at));
+                let needed = "one anchor of finite numbers per kind, or none at all";
+                return Err(InputError::Structure(format!("node {at} needs {needed}")));
             }
         }
         let mut shape = Self { nodes, unit, starts: vec![0], order: Vec::new() };
         shape.order = shape.sort()?;
         for node in 0..shape.nodes.len() {
-            let end = shape.checked_end(node).ok_or(TreeShapeError::TooLarge(node))?;
+            let end = shape.checked_end(node).ok_or_else(|| {
+                InputError::Structure(format!("node {node} has more weights than can be counted"))
+            })?;
             shape.starts.push(end);
         }
         Ok(shape)
     }
 
     /// Sorts the nodes such that parents come before their children.
-    fn sort(&self) -> Result<Vec<usize>, TreeShapeError> {
+    fn sort(&self) -> Result<Vec<usize>, InputError> {
         let n = self.nodes.len();
         let mut depths = vec![0; n];
         for (at, depth) in depths.iter_mut().enumerate() {
@@ -198,7 +163,7 @@ impl TreeShape {
                 *depth += 1;
                 ancestor = parent;
                 if *depth > n {
-                    return Err(TreeShapeError::Circle(at));
+                    return Err(InputError::Structure(format!("node {at} is its own ancestor")));
                 }
             }
         }

@@ -7,7 +7,8 @@ use super::qp::{self, Optimum};
 use super::{dot, minus, norm_sq};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
-use maxmargin::model::factor_graph::{FactorGraph, FactorGraphError, Graphs, StateLoss, Tie};
+use maxmargin::model::InputError;
+use maxmargin::model::factor_graph::{FactorGraph, Graphs, StateLoss, Tie};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -63,7 +64,7 @@ impl GraphCase {
         self.try_build(inference).unwrap()
     }
 
-    pub fn try_build(&self, inference: Inference) -> Result<FactorGraph, FactorGraphError> {
+    pub fn try_build(&self, inference: Inference) -> Result<FactorGraph, InputError> {
         let templates = self.templates.iter().map(|t| maxmargin::model::factor_graph::Template {
             states: t.states.clone(),
             attributes: t.attributes,

@@ -5,9 +5,10 @@ use super::problems::{Enumerated, EnumeratedBlock};
 use super::{dot, minus};
 use maxmargin::Rng;
 use maxmargin::inference::Inference;
+use maxmargin::model::InputError;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::factor_graph::Tie;
-use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelError, MultilabelShape};
+use maxmargin::model::multilabel::{Hamming, Multilabel, MultilabelShape};
 use proptest::prelude::*;
 
 /// Attributes, labels, weight.
@@ -25,7 +26,7 @@ impl LabelCase {
         self.try_build(inference).unwrap()
     }
 
-    pub fn try_build(&self, inference: Inference) -> Result<Multilabel, MultilabelError> {
+    pub fn try_build(&self, inference: Inference) -> Result<Multilabel, InputError> {
         let mut data = LabelledRows::new();
         for (attributes, labels, weight) in &self.rows {
             data.push(attributes.iter().copied(), labels, *weight).unwrap();

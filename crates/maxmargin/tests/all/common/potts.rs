@@ -4,9 +4,8 @@ use super::graphs::Structure;
 use super::problems::{Enumerated, EnumeratedBlock};
 use super::{dot, minus};
 use maxmargin::Rng;
-use maxmargin::model::potts::{
-    NodeLoss, Potts, PottsError, PottsGraphs, PottsInference, PottsShape,
-};
+use maxmargin::model::InputError;
+use maxmargin::model::potts::{NodeLoss, Potts, PottsGraphs, PottsInference, PottsShape};
 use proptest::prelude::*;
 
 /// A node: attributes, label, weight.
@@ -46,7 +45,7 @@ impl PottsCase {
         self.try_build(inference).unwrap()
     }
 
-    pub fn try_build(&self, inference: PottsInference) -> Result<Potts, PottsError> {
+    pub fn try_build(&self, inference: PottsInference) -> Result<Potts, InputError> {
         Potts::new(self.shape, self.data(), self.loss, inference)
     }
 

@@ -8,8 +8,9 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
-use crate::model::factor_graph::{self, FactorGraphError, GraphShape, Graphs};
-use crate::model::multilabel::{self, MultilabelError, MultilabelShape};
+use crate::model::error::InputError;
+use crate::model::factor_graph::{self, GraphShape, Graphs};
+use crate::model::multilabel::{self, MultilabelShape};
 use crate::model::potts::Potts;
 use crate::problem::Problem;
 use crate::problem::bounds::{Bounds, BoundsError};
@@ -38,12 +39,9 @@ pub enum SoftError {
         /// Its value.
         value: f64,
     },
-    /// Graphs that do not fit the shape.
+    /// Graphs or labels that do not fit the shape.
     #[error(transparent)]
-    Graph(#[from] FactorGraphError),
-    /// Labels that do not fit the shape.
-    #[error(transparent)]
-    Labels(#[from] MultilabelError),
+    Model(#[from] InputError),
     /// The values of an attribute of an example do not have a finite sum.
     #[error("the values of attribute {attribute} add up to {value}")]
     NotFinite {
