@@ -12,7 +12,7 @@ use thiserror::Error;
 ///
 /// ```
 /// use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
-/// use maxmargin::model::{LabelledRows, InputError};
+/// use maxmargin::model::{InputError, LabelledRows};
 ///
 /// let mut rows = LabelledRows::new();
 /// let error = rows.push([(7, f64::INFINITY)], &[0], 1.0).unwrap_err();

@@ -1,7 +1,7 @@
 //! Binary classification as a structured problem.
 
 use super::shape::BinaryShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::labelled::LabelledRows;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;

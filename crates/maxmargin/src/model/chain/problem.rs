@@ -6,7 +6,7 @@ use super::parts::{self, MOST_LABELS, Part, decode};
 use super::sequences::{Sequence, Sequences};
 use super::shape::{ChainScores, ChainShape};
 use crate::inference::forward_backward::ForwardBackward;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::scatter_row;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;

@@ -4,7 +4,7 @@ use super::graphs::{Graph, Graphs};
 use super::shape::GraphShape;
 use crate::inference::Inference;
 use crate::inference::topology::Topology;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::sparse::SparseVec;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

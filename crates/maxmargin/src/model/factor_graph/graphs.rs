@@ -1,7 +1,7 @@
 //! Labelled factor graphs in index form, for training and prediction.
 
 use super::shape::{GraphShape, Template};
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use std::ops::Range;
 
@@ -102,10 +102,10 @@ impl Graphs {
     /// example, the cost of a superpixel may be its area.
     ///
     /// ```
-    /// use maxmargin::model::factor_graph::{InputError, Graphs};
-    /// let mut data = Graphs::new();
+    /// let mut data = maxmargin::model::factor_graph::Graphs::new();
     /// assert_eq!(data.push_weighted_variable(3, 0, 2.5), Ok(0));
-    /// assert_eq!(data.push_weighted_variable(3, 0, -1.0), Err(InputError::Cost(-1.0)));
+    /// let error = data.push_weighted_variable(3, 0, -1.0).unwrap_err().to_string();
+    /// assert_eq!(error, "the cost of a mistake is -1; a finite number ≥ 0 is needed");
     /// ```
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::inference::local_search::LocalSearch;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::{PointCheck, Quality};

@@ -1,6 +1,6 @@
 //! Pairs of lists with candidate links in index form, for training and prediction.
 
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ pub enum Gold {
 /// let pair = data.pair(0);
 /// assert_eq!((pair.rows(), pair.columns(), pair.links().len()), (2, 2, 3));
 /// assert_eq!(pair.link(2), (1, 1));
-/// # Ok::<(), maxmargin::model::matching::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
@@ -93,13 +93,14 @@ impl Pairs {
     /// Like [`push_link`](Self::push_link), but a mistake at this link counts `weight` ≥ 0 times.
     ///
     /// ```
-    /// use maxmargin::model::matching::{Gold, InputError, Pairs};
+    /// use maxmargin::model::InputError;
+    /// use maxmargin::model::matching::{Gold, Pairs};
     ///
     /// let mut data = Pairs::new();
     /// data.push_weighted_link(0, 0, [], Gold::Sure, 2.5)?;
     /// assert!(matches!(
     ///     data.push_weighted_link(0, 1, [], Gold::Sure, -1.0),
-    ///     Err(InputError::LinkWeight { .. })
+    ///     Err(InputError::Number { value: -1.0, .. })
     /// ));
     /// data.end_pair(1, 2, 1.0)?;
     /// assert_eq!(data.pair(0).link_weight(0), 2.5);
@@ -210,7 +211,7 @@ impl Pairs {
     /// // Possible links are free, but they have scores; this is how to train without them.
     /// let decided = data.select(|_| true, |pair, link| pair.gold(link) != Gold::Possible);
     /// assert_eq!((decided.len(), decided.pair(1).links().len()), (2, 0));
-    /// # Ok::<(), maxmargin::model::matching::InputError>(())
+    /// # Ok::<(), maxmargin::model::InputError>(())
     /// ```
     #[must_use]
     pub fn select(
@@ -250,7 +251,7 @@ impl Pairs {
 /// assert_eq!((pair.link(0), pair.gold(0), pair.attributes(0).attributes), ((0, 1), Gold::Sure, &[4][..]));
 /// assert_eq!(pair.find(0, 1), Some(0));
 /// assert_eq!(pair.find(0, 0), None); // no candidate
-/// # Ok::<(), maxmargin::model::matching::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pair<'a> {

@@ -4,7 +4,7 @@ use super::loss::LinkLoss;
 use super::matcher::{Matcher, Search, score_links};
 use super::pairs::{Gold, Pairs};
 use super::shape::MatchingShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;

@@ -1,6 +1,6 @@
 //! The loss of a classification: 0/1, or a matrix of costs.
 
-use crate::model::error::InputError;
+use crate::model::InputError;
 
 /// The loss of a classification.
 ///
@@ -10,7 +10,7 @@ use crate::model::error::InputError;
 /// assert_eq!(ClassLoss::default().cost(2, 1), 1.0);
 /// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
 /// assert_eq!(ClassLoss::Costs(costs).cost(1, 0), 5.0); // class 1 taken for class 0
-/// # Ok::<(), maxmargin::model::multiclass::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -45,7 +45,7 @@ impl ClassLoss {
 ///
 /// let costs = CostMatrix::new(vec![vec![0.0, 1.0], vec![5.0, 0.0]])?;
 /// assert_eq!((costs.classes(), costs.row(1)), (2, &[5.0, 0.0][..]));
-/// # Ok::<(), maxmargin::model::multiclass::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

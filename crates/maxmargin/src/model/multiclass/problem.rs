@@ -2,7 +2,7 @@
 
 use super::loss::ClassLoss;
 use super::shape::{MulticlassShape, first_largest};
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::labelled::LabelledRows;
 use crate::model::rows::scatter_row;
 use crate::problem::parts::scatter_into;

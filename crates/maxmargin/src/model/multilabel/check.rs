@@ -3,7 +3,7 @@
 use super::shape::MultilabelShape;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
-use crate::model::error::InputError;
+use crate::model::InputError;
 
 /// Checks that labels, attributes, pairs and label weights fit the shape.
 pub(crate) fn check(

@@ -8,7 +8,7 @@ use crate::inference::Inference;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;

@@ -3,7 +3,7 @@
 use super::graphs::PottsGraphs;
 use super::inference::PottsInference;
 use super::shape::PottsShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 
 /// The error of an inference that these graphs do not allow.
 pub(super) fn refuse(inference: PottsInference, why: &str) -> InputError {

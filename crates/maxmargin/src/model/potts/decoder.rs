@@ -7,7 +7,7 @@ use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::inference::lp::SimplexMethod;
 use crate::inference::topology::Topology;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::quality::Quality;
 
 /// Labels the nodes of a graph by scores of labels and costs of edges whose ends disagree:
@@ -29,7 +29,7 @@ use crate::problem::quality::Quality;
 /// assert_eq!((score, bound, &labels), (4.0, 4.0, &vec![1, 1, 1]));
 /// decoder.decode(PottsInference::Auto, &scores, &[0.1, 0.1], &mut labels)?;
 /// assert_eq!(labels, [1, 0, 1]);
-/// # Ok::<(), maxmargin::model::potts::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug)]
 pub struct PottsDecoder {

@@ -1,6 +1,6 @@
 //! Labelled graphs in index form, for training and prediction.
 
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::inference::lp::{SimplexMethod, SolveLp};
 use crate::inference::topology::Topology;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{add_scores, scatter_row};
 use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::parts::scatter_into;

@@ -1,6 +1,6 @@
 //! Sequences that are cut into segments, for training and prediction.
 
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{Row, Rows};
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::data::{Segment, Segmentations};
 use super::search::{SegmentScores, SegmentSearch};
 use super::shape::SegmentShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::rows::{Row, add_scores};
 use crate::problem::bounds::Bounds;
 use crate::problem::parts::scatter_into;

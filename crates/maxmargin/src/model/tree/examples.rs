@@ -1,7 +1,7 @@
 //! Examples of trees: maps and true states, for training and prediction.
 
 use super::shape::TreeShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 
 /// The state of a node: its kind and its place.
 ///

@@ -5,7 +5,7 @@ use super::expectations::Sums;
 use super::parts::PartStarts;
 use super::search::Search;
 use super::shape::TreeShape;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::bounds::{Bounds, BoundsError};
 use crate::problem::parts::scatter_into;
 use crate::problem::quality::PointCheck;

@@ -1,6 +1,6 @@
 //! The structure of a tree and the layout of its weights.
 
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::problem::bounds::{Bounds, BoundsError};
 use std::ops::Range;
 
@@ -75,7 +75,7 @@ impl TreeNode {
 /// let shape = TreeShape::new(body, 4.0)?;
 /// assert_eq!((shape.unary(1), shape.bias(1)), (6..15, 15..18));
 /// assert_eq!((shape.table(1), shape.deformation(1), shape.dim()), (18..24, 24..36, 36));
-/// # Ok::<(), maxmargin::model::tree::InputError>(())
+/// # Ok::<(), maxmargin::model::InputError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

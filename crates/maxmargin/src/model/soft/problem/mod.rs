@@ -8,7 +8,7 @@ use crate::dual::DualPoint;
 use crate::error::TrainError;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
-use crate::model::error::InputError;
+use crate::model::InputError;
 use crate::model::factor_graph::{self, GraphShape, Graphs};
 use crate::model::multilabel::{self, MultilabelShape};
 use crate::model::potts::Potts;
