@@ -1,7 +1,7 @@
 //! Labelled sequences in index form, for training and prediction.
 
-use crate::model::column::{Column, Offsets, append_unless_ones};
 use crate::model::InputError;
+use crate::model::column::{Column, Offsets, append_unless_ones};
 use crate::model::rows::{BadColumns, Row, Rows};
 use crate::util::prefetch::prefetch;
 use std::ops::Range;

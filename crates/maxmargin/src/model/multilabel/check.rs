@@ -1,9 +1,9 @@
 //! Checks that the parts of a multi-label problem fit together.
 
 use super::shape::MultilabelShape;
+use crate::model::InputError;
 use crate::model::LabelledRows;
 use crate::model::chain::Hamming;
-use crate::model::InputError;
 
 /// Checks that labels, attributes, pairs and label weights fit the shape.
 pub(crate) fn check(
