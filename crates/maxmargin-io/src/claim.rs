@@ -80,6 +80,9 @@ impl Claim<'_> {
             ("dual", claimed.dual, found.dual),
             ("gap", claimed.gap, found.gap),
         ]));
+        if let (Some(claimed), Some(found)) = (claimed.missed, found.missed) {
+            findings.extend(differences([("bound on what oracles missed", claimed, found)]));
+        }
         findings.extend(self.quality_finding(audit));
         findings.extend(certificate_contradiction(claimed));
         let contradiction = self.status_contradiction(found.gap);

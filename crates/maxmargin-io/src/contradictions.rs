@@ -11,9 +11,17 @@ use maxmargin::{Bounds, BoundsError, Certificate, GroupBounds, Quality, Status};
 /// With a heuristic oracle the primal is no more than what was found, so that it may lie below the dual;
 /// the gap is 0 then.
 pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<String> {
-    let Certificate { lambda, primal, dual, gap, quality } = *certificate;
+    let Certificate { lambda, primal, dual, gap, quality, missed } = *certificate;
     if !(lambda > 0.0 && lambda.is_finite()) {
         return Some(format!("lambda is {lambda}, which is not a positive finite number"));
+    }
+    if let Some(missed) = missed {
+        let is_known = quality == Quality::Heuristic && missed >= 0.0 && missed.is_finite();
+        if !is_known {
+            return Some(format!(
+                "oracles are claimed to have missed {missed} at most, but {quality} oracles do not say that"
+            ));
+        }
     }
     let (difference, rounding) = (primal - dual, rounding_of(&[primal, dual, gap]));
     let is_bound = matches!(quality, Quality::Exact | Quality::UpperBound);

@@ -163,7 +163,7 @@ fn solution(
         true if interrupt.is_raised() => Status::Interrupted,
         true => Status::MaxSeconds,
     };
-    let certificate = Certificate { lambda, primal, dual: 0.0, gap: primal, quality };
+    let certificate = Certificate { lambda, primal, dual: 0.0, gap: primal, quality, missed: None };
     let no_point = DualPoint { blocks: Vec::new() };
     let mut solution = Solution::new(weights, no_point, certificate, status);
     (solution.totals.passes, solution.totals.seconds) = (last.pass, last.seconds);

@@ -1,6 +1,7 @@
 //! Small problems for documentation examples.
 
 use crate::inference::Inference;
+use crate::kernel::{JointKernel, JointProblem};
 use crate::model::LabelledRows;
 use crate::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use crate::model::factor_graph::{self, FactorGraph, Graphs};
@@ -8,6 +9,32 @@ use crate::model::multilabel::{Multilabel, MultilabelShape};
 use crate::model::potts::{self, Potts, PottsGraphs, PottsShape};
 use crate::model::soft::SoftGraph;
 use crate::model::tree::{State, Tree, TreeExamples, TreeLoss, TreeNode, TreeShape};
+
+/// Two points, each of which has to say on which side it is, with a joint kernel.
+#[allow(clippy::missing_panics_doc)]
+pub fn joint_points() -> JointProblem<impl JointKernel> {
+    struct Points([f64; 2]);
+
+    impl JointKernel for Points {
+        fn examples(&self) -> usize {
+            2
+        }
+        fn outputs(&self, _: usize) -> usize {
+            2
+        }
+        fn truth(&self, i: usize) -> usize {
+            usize::from(self.0[i] > 0.0)
+        }
+        fn loss(&self, i: usize, y: usize) -> f64 {
+            f64::from(u8::from(y != self.truth(i)))
+        }
+        fn kernel(&self, (i, y): (usize, usize), (j, z): (usize, usize)) -> f64 {
+            if y == z { self.0[i] * self.0[j] } else { 0.0 }
+        }
+    }
+
+    JointProblem::new(Points([-1.0, 2.0]), 0).expect("a valid kernel")
+}
 
 /// Four short sequences over two labels.
 #[allow(clippy::missing_panics_doc)]

@@ -134,7 +134,8 @@ pub use run::early_stopping::Validator;
 pub use run::{Interrupt, Solution};
 pub use settings::{
     Auto, Average, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Caching, Direction,
-    Method, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord, Solver, Step,
+    Method, OracleAccuracy, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord,
+    Solver, Step,
 };
 pub use trainer::{Trainer, train};
 pub use util::names::UnknownName;

@@ -217,6 +217,10 @@ impl<'a> Trainer<'a> {
         let settings = self.settings.checked()?.resolved(problem.simplices().is_some());
         let kind = settings.solver;
         solver::check_suited(problem, kind)?;
+        if settings.asks_for_less() && !problem.has_accuracy() {
+            let why = "cannot ask the oracles of this problem for less than the maximum: they have no accuracy";
+            return Err(TrainError::Unsuited { solver: kind, why });
+        }
         if beginning.point.is_some() && !kind.starts_anywhere() {
             let why = "cannot start from a dual point; fw, bcfw and cutting planes can";
             return Err(TrainError::Unsuited { solver: kind, why });

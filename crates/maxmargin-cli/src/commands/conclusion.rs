@@ -30,6 +30,9 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
             "oracle_seconds": t.oracle_seconds, "seed": meta.settings.seed, "test": test,
             "validation": validation,
         });
+        if let Some(missed) = c.missed {
+            json["missed"] = missed.into();
+        }
         if let Some(LambdaSource::Auto(search)) = &meta.lambda_source {
             json["lambda_curve"] = json!(search.curve);
         }
@@ -104,6 +107,15 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
              problem. No weights {within} can bring the relaxed one below {:.6}, so these are within \
              {gap} of the relaxed problem.\n",
             c.primal, c.dual,
+        ),
+        Quality::Heuristic if c.missed.is_some() => format!(
+            "Decoding was a search that knows what it may have missed: the objective is at least {:.6} and at most \
+             {:.6}, and no weights {within} can bring it below {:.6}. What was found is within {gap}, and the \
+             true distance is at most {:.3e}.\n",
+            c.primal,
+            c.primal + c.missed.unwrap_or_default(),
+            c.dual,
+            c.proven_gap().unwrap_or(f64::INFINITY),
         ),
         Quality::Heuristic => format!(
             "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can \

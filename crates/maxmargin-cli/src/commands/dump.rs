@@ -59,6 +59,9 @@ fn to_text(model: &Model, weights: &LargestWeights) -> String {
     row("dual", c.dual.to_string());
     row("gap", c.gap.to_string());
     row("quality", format!("{}: {}", c.quality, c.quality.explain()));
+    if let Some(missed) = c.missed {
+        row("missed", format!("at most {missed}: the true gap is at most {}", c.gap + missed));
+    }
     if let Some(v) = &meta.validation {
         row("validation", format!("error {} after pass {}, {} checks", v.error, v.pass, v.checks));
     }

@@ -237,7 +237,8 @@ impl Test {
 
 /// The parts of the block-coordinate loop. Who sets one of them wants that loop, and not `auto`, which
 /// would choose them.
-const PARTS: [&str; 4] = ["order", "direction", "cache", "step"];
+const PARTS: [&str; 7] =
+    ["order", "direction", "cache", "step", "gap_steps", "oracle_share", "oracle_slack"];
 
 /// The settings of the file, if there is one, with the options given on the command line.
 fn settings(args: &SettingsArgs) -> Result<Settings> {
@@ -280,6 +281,8 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         cache_nu,
         cache_corners,
         cache_bytes,
+        oracle_share,
+        oracle_slack,
         step,
         average,
         rate,
@@ -288,8 +291,16 @@ fn settings(args: &SettingsArgs) -> Result<Settings> {
         seed,
         threads
     );
-    let parts =
-        [args.order.is_some(), args.direction.is_some(), args.cache.is_some(), args.step.is_some()];
+    settings.gap_steps |= args.gap_steps;
+    let parts = [
+        args.order.is_some(),
+        args.direction.is_some(),
+        args.cache.is_some(),
+        args.step.is_some(),
+        args.gap_steps,
+        args.oracle_share.is_some(),
+        args.oracle_slack.is_some(),
+    ];
     if parts.contains(&true) && args.solver.is_none() && settings.solver == Solver::Auto {
         settings.solver = Solver::BlockCoordinate;
     }
@@ -327,6 +338,9 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
             (args.cache_nu.is_some(), "--cache-nu"),
             (args.cache_corners.is_some(), "--cache-corners"),
             (args.cache_bytes.is_some(), "--cache-bytes"),
+            (args.gap_steps, "--gap-steps"),
+            (args.oracle_share.is_some(), "--oracle-share"),
+            (args.oracle_slack.is_some(), "--oracle-slack"),
             (args.batch.is_some(), "--batch"),
         ] {
             if given {
@@ -350,6 +364,9 @@ fn check_given(args: &SettingsArgs, solver: Solver) -> Result<()> {
         (args.cache_nu.is_some(), "--cache-nu"),
         (args.cache_corners.is_some(), "--cache-corners"),
         (args.cache_bytes.is_some(), "--cache-bytes"),
+        (args.gap_steps, "--gap-steps"),
+        (args.oracle_share.is_some(), "--oracle-share"),
+        (args.oracle_slack.is_some(), "--oracle-slack"),
         (args.batch.is_some(), "--batch"),
     ] {
         if given && !follows_gaps {

@@ -22,7 +22,7 @@ fn settings() -> Settings {
 }
 
 fn certificate(primal: f64, dual: f64, gap: f64, quality: Quality) -> Certificate {
-    Certificate { lambda: 0.1, primal, dual, gap, quality }
+    Certificate { lambda: 0.1, primal, dual, gap, quality, missed: None }
 }
 
 #[test]

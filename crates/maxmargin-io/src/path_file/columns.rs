@@ -145,7 +145,7 @@ fn breakpoints(file: &File<'_>, path: &PathHeader) -> Result<Vec<Breakpoint>, Mo
         let quality = given.get(at).copied().unwrap_or(shared);
         let changes = features[range.clone()].iter().copied().zip(weights[range].iter().copied());
         Breakpoint {
-            certificate: Certificate { lambda, primal, dual, gap, quality },
+            certificate: Certificate { lambda, primal, dual, gap, quality, missed: None },
             growth,
             estimated_gap,
             oracle_calls: calls[at],

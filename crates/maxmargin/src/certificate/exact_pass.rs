@@ -1,7 +1,7 @@
 //! The exact oracles of all blocks at one w, and the certificate that follows from their answers.
 
 use super::Certificate;
-use crate::dual::{Block, Scratch, Shares, Workers};
+use crate::dual::{Block, Corner, Move, Scratch, Shares, Workers};
 use crate::error::TrainError;
 use crate::problem::Blocks;
 use crate::problem::quality::Quality;
@@ -21,6 +21,8 @@ pub(crate) struct BlockReading {
     pub(crate) wrong_loss: Option<f64>,
     /// Whether that corner scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
+    /// How much larger the hinge can be, if the oracle is a heuristic that knows.
+    pub(super) missed: Option<f64>,
     /// Whether the oracle was called at all. It was not if the pass was cut before.
     pub(crate) is_read: bool,
 }
@@ -29,6 +31,29 @@ impl BlockReading {
     /// The size of what it is made of.
     pub(crate) fn size(&self) -> f64 {
         self.size
+    }
+}
+
+/// What the oracle of one block has found, and the way to it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Answer {
+    pub(crate) corner: Corner,
+    pub(crate) step: Move,
+    pub(crate) reading: BlockReading,
+}
+
+impl Answer {
+    /// [Reads](read_block) block `i`, and keeps the corner.
+    pub(crate) fn read(
+        &mut self,
+        problem: &dyn Blocks,
+        (shares, blocks, w): (&Shares, &[Block], &[f64]),
+        i: usize,
+        scratch: &mut Scratch<'_>,
+    ) {
+        self.reading = read_block(problem, shares, blocks, w, i, scratch);
+        std::mem::swap(&mut self.corner, &mut scratch.corner);
+        std::mem::swap(&mut self.step, &mut scratch.step);
     }
 }
 
@@ -45,7 +70,7 @@ pub(crate) fn read_block(
     i: usize,
     scratch: &mut Scratch<'_>,
 ) -> BlockReading {
-    scratch.find_corner(i, w);
+    let missed = scratch.worker.find_corner_and_missed(i, w);
     scratch.describe_corner(i);
     let Scratch { worker, corner, step, parts, .. } = scratch;
     let (loss, block) = (corner.loss, &blocks[i]);
@@ -73,7 +98,8 @@ pub(crate) fn read_block(
     }
     let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
     let size = size + own.abs();
-    BlockReading { hinge, gap: shares.of(i) * ascent, size, wrong_loss, failed, is_read: true }
+    let gap = shares.of(i) * ascent;
+    BlockReading { hinge, gap, size, wrong_loss, failed, missed, is_read: true }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -106,6 +132,30 @@ pub(crate) fn exact_pass_until(
     readings.iter().all(|reading| reading.is_read)
 }
 
+/// As [`exact_pass_until`], and keeps the corners. Of a pass that was cut, it keeps none.
+pub(crate) fn read_answers(
+    problem: &dyn Blocks,
+    workers: &mut Workers<'_>,
+    (shares, blocks, w): (&Shares, &[Block], &[f64]),
+    (answers, readings): (&mut Vec<Answer>, &mut Vec<BlockReading>),
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> bool {
+    answers.clear();
+    answers.resize_with(blocks.len(), Answer::default);
+    workers.for_each_oracle(w, answers, |i, scratch, answer| {
+        if !is_over() {
+            answer.read(problem, (shares, blocks, w), i, scratch);
+        }
+    });
+    readings.clear();
+    readings.extend(answers.iter().map(|answer| answer.reading));
+    let is_whole = readings.iter().all(|reading| reading.is_read);
+    if !is_whole {
+        answers.clear();
+    }
+    is_whole
+}
+
 /// The certificate of weights with the squared length `norm_sq` and a dual point with the value
 /// `dual`, from an exact pass at these weights with oracles of the given quality.
 pub(crate) fn from_readings(
@@ -129,7 +179,16 @@ pub(crate) fn from_readings(
         return Err(TrainError::Contradiction { primal, dual });
     }
     let primal = primal.max(dual);
-    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
+    let missed = match quality {
+        Quality::Heuristic => missed_in(shares, readings),
+        _ => None,
+    };
+    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality, missed })
+}
+
+/// How much larger than its readings the risk can be, if every oracle knows what it may have missed.
+pub(crate) fn missed_in(shares: &Shares, readings: &[BlockReading]) -> Option<f64> {
+    shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed?)).sum()
 }
 
 /// The certificate of weights w within their bounds and a dual point α with the value `dual`, from an exact
@@ -150,7 +209,7 @@ pub(crate) fn from_some_readings(
         return Err(TrainError::Overflow);
     }
     let quality = quality.after_cut();
-    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality })
+    Ok(Certificate { lambda, primal, dual, gap: primal - dual, quality, missed: None })
 }
 
 /// Refuses readings that are not finite, and losses that are not valid.

@@ -17,8 +17,8 @@ pub use audit::{Audit, audit};
 pub(crate) use check_points::{Infeasible, check_points, first_misfit, is_point};
 pub(crate) use check_problem::check_problem;
 pub(crate) use exact_pass::{
-    BlockReading, check_readings, exact_pass, exact_pass_until, from_readings, from_some_readings,
-    read_block,
+    Answer, BlockReading, check_readings, exact_pass, exact_pass_until, from_readings,
+    from_some_readings, read_answers,
 };
 
 use crate::error::TrainError;
@@ -59,9 +59,33 @@ pub struct Certificate {
     /// the dual point supports it. It is written to files only where it is not exact.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Quality::is_exact"))]
     pub quality: Quality,
+    /// How much larger than `gap` the true gap can be, because oracles may have missed the maximum. It is known if the
+    /// oracle is a heuristic that measures it (see [`OracleWithin`](crate::problem::OracleWithin)), and `None` with any
+    /// other oracle. P(w) − P* ≤ gap + missed then holds as firmly as P(w) − P* ≤ gap with an exact oracle.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub missed: Option<f64>,
 }
 
 impl Certificate {
+    /// What P(w) − P* is proven to be at most: the gap, and what oracles may have missed. Returns `None` if nothing is
+    /// proven of the problem itself, as with a relaxation or with a heuristic that does not know what it missed.
+    ///
+    /// ```
+    /// # use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, train};
+    ///
+    /// let proof = train(&toy(), &Settings::default())?.certificate;
+    /// assert_eq!(proof.proven_gap(), Some(proof.gap)); // the oracle of chains is exact
+    /// # Ok::<(), maxmargin::TrainError>(())
+    /// ```
+    pub fn proven_gap(&self) -> Option<f64> {
+        match self.quality {
+            Quality::Exact => Some(self.gap),
+            Quality::Heuristic => Some(self.gap + self.missed?),
+            _ => None,
+        }
+    }
+
     /// The same certificate with the dual value of another point, if that is larger.
     pub(crate) fn with_bound(self, bound: f64) -> Result<Self, TrainError> {
         let Self { mut primal, dual, .. } = self;

@@ -1,12 +1,13 @@
 //! How far rounding excuses a dual value above the primal one, and what a block is read as.
 
+use super::exact_pass::read_block;
 use super::*;
 use crate::doc::toy;
 use crate::dual::{Block, Shares, Workers};
 use crate::problem::{Problem, ProblemExt, SparseVec};
 
 fn certificate(primal: f64, quality: Quality) -> Certificate {
-    Certificate { lambda: 1.0, primal, dual: 0.0, gap: primal, quality }
+    Certificate { lambda: 1.0, primal, dual: 0.0, gap: primal, quality, missed: None }
 }
 
 #[test]

@@ -17,6 +17,9 @@
 //! line searches, paths and certificates apply to it. With the linear kernel, the iterates are the same
 //! as without a kernel. [`KernelModel`] makes predictions with a trained model.
 //!
+//! Outputs of any kind, compared as wholes together with their inputs, have a [joint kernel](JointKernel); [`JointProblem`] trains
+//! them where the outputs of each example can be listed.
+//!
 //! ```
 //! use maxmargin::kernel::{Kernel, KernelModel, Kernelised};
 //! use maxmargin::model::LabelledRows;
@@ -42,12 +45,14 @@
 mod cache;
 mod function;
 mod inputs;
+mod joint;
 mod model;
 mod nodes;
 mod problem;
 mod support;
 
 pub use function::{Kernel, KernelError};
+pub use joint::{JointKernel, JointKernelError, JointProblem};
 pub use model::{KernelModel, KernelModelError};
 pub use problem::{Kernelised, NodeInputs};
 pub use support::{Expander, Support};

@@ -307,8 +307,9 @@ impl<P: NodeInputs> Problem for Kernelised<P> {
             own_length: Some(self),
             total_weight: inner.total_weight,
             has_signed_losses: inner.has_signed_losses,
-            // Answers that were worked out beforehand would lack kernel values.
+            // Answers that were worked out beforehand would lack kernel values, and so would a search.
             batched: None,
+            within: None,
             is_trusted: inner.is_trusted,
             decodes_otherwise: inner.decodes_otherwise,
         }

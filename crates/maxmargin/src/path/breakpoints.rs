@@ -250,7 +250,9 @@ impl Path {
         };
         let primal = dual + gap.max(0.0);
         // As everywhere, the gap is the difference of the two, to the last bit.
-        Some(Certificate { lambda, primal, dual, gap: primal - dual, quality: c.quality })
+        let gap = primal - dual;
+        // What oracles have missed at the breakpoint says nothing about other weights.
+        Some(Certificate { lambda, primal, dual, gap, quality: c.quality, missed: None })
     }
 
     /// The largest true gap of the whole path, including the λ between breakpoints. For a grid, only its

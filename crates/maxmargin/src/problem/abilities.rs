@@ -1,5 +1,6 @@
 //! Optional abilities of problems, in addition to the methods that every problem has.
 
+use super::accuracy::OracleWithin;
 use super::expectations::Expectations;
 use super::parts::Parts;
 use super::quality::PointCheck;
@@ -56,6 +57,8 @@ pub struct Abilities<'a, W, Y> {
     pub points: Option<&'a dyn CheckPoints>,
     /// An oracle with scaled losses.
     pub scaled_losses: Option<&'a dyn ScaledLosses<Workspace = W, Output = Y>>,
+    /// An oracle of a requested accuracy, which knows what it may have missed.
+    pub within: Option<&'a dyn OracleWithin<Workspace = W, Output = Y>>,
     /// See [`Batched`].
     pub batched: Option<&'a dyn Batched<Workspace = W, Output = Y>>,
     /// Closed forms for blocks that are simplices.
@@ -90,6 +93,7 @@ impl<W, Y> Abilities<'_, W, Y> {
             truths: None,
             points: None,
             scaled_losses: None,
+            within: None,
             batched: None,
             simplices: None,
             expectations: None,

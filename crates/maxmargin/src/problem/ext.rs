@@ -1,6 +1,7 @@
 //! Methods that use the abilities of a problem, with defaults for the abilities that it lacks.
 
 use super::Problem;
+use super::accuracy::Accuracy;
 use super::expectations::Expectations;
 use super::parts::Target;
 use super::quality::PointCheck;
@@ -119,6 +120,19 @@ pub trait ProblemExt: Problem {
     ) -> bool {
         let own = self.abilities().scaled_losses;
         own.map(|own| own.oracle_with_loss(i, w, factor, workspace, y)).is_some()
+    }
+
+    /// [`OracleWithin::oracle_within`](super::OracleWithin::oracle_within). Returns `None` and leaves `y` unchanged if
+    /// the problem does not have this ability.
+    fn oracle_within(
+        &self,
+        i: usize,
+        w: &[f64],
+        accuracy: Accuracy,
+        workspace: &mut Self::Workspace,
+        y: &mut Self::Output,
+    ) -> Option<f64> {
+        Some(self.abilities().within?.oracle_within(i, w, accuracy, workspace, y))
     }
 
     /// [`CheckPoints::check_point`](super::CheckPoints::check_point). Returns [`PointCheck::Unproven`] if

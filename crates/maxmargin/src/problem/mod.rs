@@ -1,6 +1,7 @@
 //! The trait [`Problem`], its optional abilities, wrappers around problems, and a check of their laws.
 
 pub(crate) mod abilities;
+mod accuracy;
 pub(crate) mod blocks;
 pub(crate) mod bounded;
 pub(crate) mod bounds;
@@ -12,6 +13,7 @@ pub(crate) mod group_bounds;
 pub(crate) mod parts;
 pub(crate) mod quality;
 pub(crate) mod simplices;
+mod slack_finder;
 pub(crate) mod slack_rescaled;
 pub(crate) mod sparse;
 pub(crate) mod sparse_accumulator;
@@ -20,11 +22,14 @@ mod view;
 pub use abilities::{
     Abilities, AtLambda, Batched, CheckPoints, OwnLength, ScaledLosses, SecondObjective, Truths,
 };
+pub use accuracy::{Accuracy, OracleWithin};
 pub(crate) use bounds::Bounds;
 pub(crate) use ext::ProblemExt;
 pub use parts::{Parts, Target};
 pub(crate) use quality::{PointCheck, Quality};
 pub(crate) use simplices::Simplices;
+#[cfg(feature = "unstable")]
+pub use slack_finder::{EveryOutput, Search, SlackSearchError};
 pub(crate) use sparse::{Sink, SparseVec};
 
 pub(crate) use blocks::Blocks;

@@ -1,16 +1,17 @@
 //! Slack rescaling: the loss multiplies the slack of an output and not its margin.
 
+use super::slack_finder::{EveryOutput, Finder, Search, SlackSearchError};
 use super::{
-    Abilities, CheckPoints, Parts, PointCheck, Problem, ProblemExt, ScaledLosses, SparseVec,
-    Target, Truths,
+    Abilities, Accuracy, CheckPoints, OracleWithin, Parts, PointCheck, Problem, ProblemExt,
+    Quality, ScaledLosses, SparseVec, Target, Truths,
 };
 
 /// A problem with so few outputs that they can be tried one by one.
 ///
 /// Classes, sets of few labels and small factor graphs are enumerable. Chains, labelled graphs, trees and
 /// matchings are not: their decoders use dynamic programming, cuts and flows, which maximise sums over
-/// parts, and a product of a loss and a score is not such a sum. Slack rescaling refuses these problems
-/// at compile time.
+/// parts, and a product of a loss and a score is not such a sum. For these, slack rescaling
+/// searches with the decoder that they have (`SlackRescaled::by_search`, behind the feature `unstable`).
 ///
 /// ```
 /// use maxmargin::Enumerable;
@@ -28,8 +29,8 @@ use super::{
 #[diagnostic::on_unimplemented(
     message = "the outputs of `{Self}` cannot be tried out one by one",
     label = "its decoder maximises sums over parts",
-    note = "slack rescaling multiplies scores by losses, which only enumeration can maximise; train \
-            with margin rescaling, that is, without `SlackRescaled`",
+    note = "slack rescaling multiplies scores by losses, which only enumeration can maximise; \
+            `SlackRescaled::by_search` comes close with any decoder, and knows how close",
     note = "bounds are put around: `Bounded::new(SlackRescaled::new(problem), bounds)`"
 )]
 pub trait Enumerable: Problem {
@@ -48,8 +49,9 @@ pub trait Enumerable: Problem {
 /// All outputs must keep the same margin of 1, and the loss multiplies the amount by which they violate
 /// it: an output with a large loss need not be further away than others, but its violations cost more.
 /// Outputs without loss do not matter at all. Since losses multiply scores, a decoder cannot find the
-/// maximum. The oracle tries all outputs, so it is exact. In part space p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)),
-/// and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
+/// maximum. [`new`](Self::new) makes an oracle that tries all outputs, so it is exact.
+/// `by_search` (behind the feature `unstable`) makes one that calls the decoder at several weights of the loss, and knows how much
+/// it may have missed. In part space p′ᵢ(y) = Lᵢ(y)·(pᵢ(y) − pᵢ(yᵢ)), and p′ᵢ(yᵢ) = 0. With 0/1 loss nothing changes.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -77,13 +79,15 @@ pub trait Enumerable: Problem {
 /// The certificate has its usual meaning. A dual point from elsewhere is checked against the enumerated
 /// outputs.
 #[derive(Debug, Clone)]
-pub struct SlackRescaled<P> {
-    inner: P,
+pub struct SlackRescaled<P, F = EveryOutput> {
+    pub(super) inner: P,
     /// pᵢ(yᵢ) of every example.
-    truths: Vec<SparseVec>,
+    pub(super) truths: Vec<SparseVec>,
+    /// How the oracle finds its outputs.
+    finder: F,
 }
 
-/// Scratch memory of a [`SlackRescaled`], for one thread. `W` is that of the problem inside.
+/// Scratch memory of a [`SlackRescaled`], for one thread. `W` is that of the problem inside, and `Y` its output.
 ///
 /// ```
 /// use maxmargin::model::LabelledRows;
@@ -100,9 +104,13 @@ pub struct SlackRescaled<P> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct SlackWorkspace<W> {
-    inner: W,
-    parts: SparseVec,
+pub struct SlackWorkspace<W, Y> {
+    pub(super) inner: W,
+    pub(super) parts: SparseVec,
+    /// The output that is looked at, the lines that a search knows, and weights that it has scaled.
+    pub(super) y: Y,
+    pub(super) lines: Vec<super::slack_finder::Line>,
+    pub(super) scaled: Vec<f64>,
 }
 
 impl<P> SlackRescaled<P> {
@@ -143,19 +151,59 @@ impl<P> SlackRescaled<P> {
     where
         P: Enumerable,
     {
-        let truth = |i| {
-            let mut parts = SparseVec::new();
-            problem.truth_parts(i, &mut parts);
-            parts
-        };
-        let truths = (0..problem.examples()).map(truth).collect();
-        Self { inner: problem, truths }
+        Self { truths: truths_of(&problem), inner: problem, finder: EveryOutput }
     }
+}
 
+impl<P: Problem> SlackRescaled<P, Search> {
+    /// Wraps a `problem` whose outputs are too many to try them all. The oracle searches among those that the decoder of the problem
+    /// finds if the loss counts more or less.
+    ///
+    /// For every t ≥ 0 the decoder finds M(t) = max_y t·L(y) + 1 − ⟨w, ψ(y)⟩, so that all outputs lie below the line
+    /// t·x + a = M(t) in the plane of x = L(y) and a = 1 − ⟨w, ψ(y)⟩. The search asks at the t that lowers the largest product
+    /// x·a below all lines known so far, until no line can, which takes a few calls. What it returns is the best of the outputs found. Its
+    /// distance from the largest product is what it may have missed: an output that lies below the line between
+    /// two others is never found, whatever its product. So the quality is [`Quality::Heuristic`],
+    /// and the certificate [states](crate::Certificate::missed) by how much at most the true gap is larger.
+    ///
+    /// ```
+    /// use maxmargin::doc::toy;
+    /// use maxmargin::{Settings, SlackRescaled, train};
+    ///
+    /// let problem = SlackRescaled::by_search(toy())?; // a chain
+    /// let proof = train(&problem, &Settings::default())?.certificate;
+    /// assert!(proof.gap <= 0.01 && proof.missed.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A problem that [scales losses](ScaledLosses) itself takes part as it is. Others are asked at scaled weights, which costs
+    /// d operations for each call.
+    ///
+    /// # Errors
+    /// A problem whose corners are not all outputs, as with a relaxation: a product of their losses and scores means nothing. Or
+    /// one whose decoder maximises something else than scores.
+    #[cfg(feature = "unstable")]
+    pub fn by_search(problem: P) -> Result<Self, SlackSearchError> {
+        let finder = Search::new(&problem)?;
+        Ok(Self { truths: truths_of(&problem), inner: problem, finder })
+    }
+}
+
+impl<P, F> SlackRescaled<P, F> {
     /// The problem inside.
     pub fn inner(&self) -> &P {
         &self.inner
     }
+}
+
+/// pᵢ(yᵢ) of every example.
+fn truths_of<P: Problem>(problem: &P) -> Vec<SparseVec> {
+    let truth = |i| {
+        let mut parts = SparseVec::new();
+        problem.truth_parts(i, &mut parts);
+        parts
+    };
+    (0..problem.examples()).map(truth).collect()
 }
 
 impl<P: Enumerable> SlackRescaled<P> {
@@ -177,24 +225,34 @@ impl<P: Enumerable> SlackRescaled<P> {
     }
 }
 
-impl<P: Enumerable> Problem for SlackRescaled<P> {
+impl<P: Problem, F: Finder<P>> Problem for SlackRescaled<P, F> {
     type Output = P::Output;
-    type Workspace = SlackWorkspace<P::Workspace>;
+    type Workspace = SlackWorkspace<P::Workspace, P::Output>;
 
     crate::forward_problem!(self.inner, workspace.inner, except [
         workspace, // contains that of the problem inside
-        oracle,    // tries all outputs
+        oracle,    // tries all outputs, or searches
         psi,       // multiplied by the loss
-        quality,   // trying all outputs is exact, with any decoder
+        quality,   // trying all outputs is exact, with any decoder, and a search is not
         abilities, // see there
     ]);
 
     fn workspace(&self) -> Self::Workspace {
-        SlackWorkspace { inner: self.inner.workspace(), parts: SparseVec::new() }
+        SlackWorkspace {
+            inner: self.inner.workspace(),
+            parts: SparseVec::new(),
+            y: P::Output::default(),
+            lines: Vec::new(),
+            scaled: Vec::new(),
+        }
     }
 
     fn oracle(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace, best: &mut P::Output) {
-        ScaledLosses::oracle_with_loss(self, i, w, 1.0, workspace, best);
+        F::find(self, i, w, (1.0, Accuracy::Exact), workspace, best);
+    }
+
+    fn quality(&self) -> Quality {
+        F::QUALITY
     }
 
     fn psi(&self, i: usize, y: &P::Output, psi: &mut SparseVec) {
@@ -211,6 +269,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
             truths: inner.truths.is_some().then_some(self as _),
             // Masses are multiplied by losses.
             points: Some(self),
+            within: F::STOPS_EARLY.then_some(self as _),
             scaled_losses: Some(self),
             // Parts of different outputs have different lengths, and expectations and a second objective
             // would be those of margin rescaling.
@@ -231,7 +290,7 @@ impl<P: Enumerable> Problem for SlackRescaled<P> {
     }
 }
 
-impl<P: Enumerable> Parts for SlackRescaled<P> {
+impl<P: Problem, F: Finder<P>> Parts for SlackRescaled<P, F> {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut Self::Workspace) {
         self.inner.prepare(i, w, &mut workspace.inner);
     }
@@ -275,13 +334,13 @@ impl<P: Enumerable> Parts for SlackRescaled<P> {
     }
 }
 
-impl<P: Enumerable> Truths for SlackRescaled<P> {
+impl<P: Problem, F: Finder<P>> Truths for SlackRescaled<P, F> {
     fn truth(&self, i: usize) -> P::Output {
         self.inner.truth(i).unwrap_or_default()
     }
 }
 
-impl<P: Enumerable> ScaledLosses for SlackRescaled<P> {
+impl<P: Problem, F: Finder<P>> ScaledLosses for SlackRescaled<P, F> {
     fn oracle_with_loss(
         &self,
         i: usize,
@@ -290,27 +349,44 @@ impl<P: Enumerable> ScaledLosses for SlackRescaled<P> {
         workspace: &mut Self::Workspace,
         best: &mut P::Output,
     ) {
-        let SlackWorkspace { inner, parts } = workspace;
-        let truth = self.inner.score(i, w, inner, &self.truths[i]);
-        let mut most = f64::NEG_INFINITY;
-        self.inner.for_each_output(i, &mut |y| {
-            parts.clear();
-            self.inner.parts(i, y, parts);
-            let ahead = self.inner.score(i, w, inner, parts) - truth;
-            let loss = self.inner.loss(i, y);
-            // An output with an invalid loss is returned, so that training refuses it.
-            let is_wrong = loss < 0.0 || loss.is_nan();
-            let value = if is_wrong { f64::INFINITY } else { loss * (factor + ahead) };
-            if value > most {
-                most = value;
-                best.clone_from(y);
-            }
-        });
+        F::find(self, i, w, (factor, Accuracy::Exact), workspace, best);
     }
 }
 
-impl<P: Enumerable> CheckPoints for SlackRescaled<P> {
+impl<P: Problem, F: Finder<P>> OracleWithin for SlackRescaled<P, F> {
+    fn oracle_within(
+        &self,
+        i: usize,
+        w: &[f64],
+        accuracy: Accuracy,
+        workspace: &mut Self::Workspace,
+        best: &mut P::Output,
+    ) -> f64 {
+        F::find(self, i, w, (1.0, accuracy), workspace, best)
+    }
+}
+
+impl<P: Problem, F: Finder<P>> CheckPoints for SlackRescaled<P, F> {
     fn check_point(
+        &self,
+        i: usize,
+        parts: &SparseVec,
+        loss: f64,
+        slack: f64,
+    ) -> Result<PointCheck, String> {
+        F::check_point(self, i, parts, loss, slack)
+    }
+}
+
+impl<P, F> SlackRescaled<P, F> {
+    pub(super) fn finder(&self) -> &F {
+        &self.finder
+    }
+}
+
+impl<P: Enumerable> SlackRescaled<P> {
+    /// Checks a point against all outputs.
+    pub(super) fn check_enumerated(
         &self,
         i: usize,
         parts: &SparseVec,

@@ -6,7 +6,9 @@ use crate::problem::ext::feature_parts;
 use crate::problem::quality::{PointCheck, Quality};
 use crate::problem::simplices::Simplices;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Abilities, Blocks, BrokenLaw, Problem, ProblemExt, Target, check_quickly};
+use crate::problem::{
+    Abilities, Accuracy, Blocks, BrokenLaw, Problem, ProblemExt, Target, check_quickly,
+};
 use std::ops::Range;
 
 /// The methods of [`Blocks`]. Only the engine calls them: code outside of this crate cannot name this
@@ -31,6 +33,9 @@ pub trait View: Sync {
     fn quality(&self) -> Quality;
 
     fn has_signed_losses(&self) -> bool;
+
+    /// Whether oracles can be asked for less than the maximum.
+    fn has_accuracy(&self) -> bool;
 
     fn is_checked_at_start(&self) -> bool;
 
@@ -89,6 +94,13 @@ pub trait Worker: Send {
     /// Prepares for example `i` and finds the output with the largest loss-augmented score.
     fn find_corner(&mut self, i: usize, w: &[f64]);
 
+    /// Like [`find_corner`](Self::find_corner), but of the accuracy that is asked for, if the problem can be asked.
+    fn find_corner_within(&mut self, i: usize, w: &[f64], accuracy: Accuracy);
+
+    /// Like [`find_corner`](Self::find_corner). Returns how much larger the maximum can be, if the oracle is a heuristic
+    /// that knows.
+    fn find_corner_and_missed(&mut self, i: usize, w: &[f64]) -> Option<f64>;
+
     /// Like [`find_corner`](Self::find_corner), but with the loss multiplied by `factor`. Returns `false`
     /// if the problem cannot do that.
     fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool;
@@ -144,6 +156,10 @@ impl<P: Problem> View for P {
 
     fn has_signed_losses(&self) -> bool {
         ProblemExt::has_signed_losses(self)
+    }
+
+    fn has_accuracy(&self) -> bool {
+        self.abilities().within.is_some()
     }
 
     fn is_checked_at_start(&self) -> bool {
@@ -245,6 +261,29 @@ impl<P: Problem> Worker for OwnWorker<'_, P> {
     fn find_corner(&mut self, i: usize, w: &[f64]) {
         self.prepare(i, w);
         self.problem.oracle(i, w, &mut self.workspace, &mut self.y);
+    }
+
+    fn find_corner_within(&mut self, i: usize, w: &[f64], accuracy: Accuracy) {
+        self.prepare(i, w);
+        let (workspace, y) = (&mut self.workspace, &mut self.y);
+        match self.abilities.within {
+            Some(own) => {
+                own.oracle_within(i, w, accuracy, workspace, y);
+            }
+            None => self.problem.oracle(i, w, workspace, y),
+        }
+    }
+
+    fn find_corner_and_missed(&mut self, i: usize, w: &[f64]) -> Option<f64> {
+        let knows = self.problem.quality() == Quality::Heuristic;
+        let Some(own) = self.abilities.within.filter(|_| knows) else {
+            self.find_corner(i, w);
+            return None;
+        };
+        self.prepare(i, w);
+        let missed = own.oracle_within(i, w, Accuracy::Exact, &mut self.workspace, &mut self.y);
+        // A negative number is rounding; infinity and NaN say nothing.
+        missed.is_finite().then(|| missed.max(0.0))
     }
 
     fn find_corner_with_loss(&mut self, i: usize, w: &[f64], factor: f64) -> bool {

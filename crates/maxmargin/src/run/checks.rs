@@ -5,7 +5,9 @@
 
 use super::deadline::Cut;
 use super::{Check, Run};
-use crate::certificate::{Certificate, exact_pass_until, from_readings};
+use crate::certificate::{
+    Answer, Certificate, check_readings, exact_pass_until, from_readings, read_answers,
+};
 use crate::dual::{Block, Drift, DualPoint, DualState, length_sq};
 use crate::error::TrainError;
 use crate::observe::Status;
@@ -138,7 +140,12 @@ impl<'p> Run<'p, '_> {
         let state = other.unwrap_or(&self.state);
         let (at, readings) = ((&state.shares, &*state.blocks, &*state.w), &mut self.readings);
         let is_over = || deadline.passed().is_some();
-        let is_whole = exact_pass_until(self.problem, &mut self.workers, at, readings, &is_over);
+        let (problem, answers) = (self.problem, &mut self.answers);
+        let keeps_answers = self.settings.gap_steps && other.is_none();
+        let is_whole = match keeps_answers {
+            true => read_answers(problem, &mut self.workers, at, (answers, readings), &is_over),
+            false => exact_pass_until(problem, &mut self.workers, at, readings, &is_over),
+        };
         self.oracle_timer.add(begin.elapsed().as_secs_f64());
         let calls = readings.iter().filter(|reading| reading.is_read).count() as u64;
         let failures = readings.iter().filter(|reading| reading.failed).count() as u64;
@@ -153,6 +160,29 @@ impl<'p> Run<'p, '_> {
         self.totals.oracle_failures += failures;
         self.measure();
         self.certificate_of_readings(other).map(Some)
+    }
+
+    /// Calls all oracles at the present w once more, without counting them, for the corners that they find. Returns false if
+    /// the run is to end before all have answered.
+    pub(crate) fn ask_again(&mut self) -> Result<bool, TrainError> {
+        let deadline = self.deadline();
+        let at = (&self.state.shares, &*self.state.blocks, &*self.state.w);
+        let mut readings = Vec::new();
+        let found = (&mut self.answers, &mut readings);
+        let is_over = || deadline.passed().is_some();
+        let is_whole = read_answers(self.problem, &mut self.workers, at, found, &is_over);
+        check_readings(&readings)?;
+        Ok(is_whole)
+    }
+
+    /// Whether the corners of the last exact pass are kept.
+    pub(crate) fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// The corners of the last exact pass, which belong to the present w.
+    pub(crate) fn take_answers(&mut self) -> Vec<Answer> {
+        std::mem::take(&mut self.answers)
     }
 
     /// Forgets what a check has read before it was cut, because it belongs to other weights than those that

@@ -31,7 +31,7 @@ pub(crate) use resume::Resumed;
 pub(crate) use session::run_method;
 pub use solution::{Interrupt, Solution};
 
-use crate::certificate::{BlockReading, Certificate, check_problem};
+use crate::certificate::{Answer, BlockReading, Certificate, check_problem};
 use crate::dual::{Block, Drift, DualPoint, DualState, Workers};
 use crate::error::TrainError;
 use crate::observe::{
@@ -76,6 +76,9 @@ pub(crate) struct Run<'p, 'o> {
     cut: Option<Cut>,
     /// What the last exact pass has read.
     pub(crate) readings: Vec<BlockReading>,
+    /// The corners that the last exact pass of the iterate has found, if the settings ask for
+    /// [steps](crate::BlockCoordinate::gap_steps) towards them. They are empty if they do not belong to the present w.
+    answers: Vec<Answer>,
     /// The block gaps that were known at the start.
     pub(crate) block_gaps: Option<Vec<f64>>,
     pub(crate) trusting: bool,
@@ -221,6 +224,7 @@ impl<'p, 'o> Run<'p, 'o> {
             check_seconds: None,
             cut: None,
             readings: Vec::new(),
+            answers: Vec::new(),
             block_gaps: None,
             trusting: false,
             unproven: false,

@@ -5,7 +5,7 @@ use crate::dual::DualState;
 use crate::dual::{Scratch, Workers};
 use crate::observe::Status;
 use crate::problem::simplices::Simplices;
-use crate::problem::{Blocks, Worker};
+use crate::problem::{Accuracy, Blocks, Worker};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -15,6 +15,14 @@ impl<'p> Run<'p, '_> {
     pub(crate) fn oracle(&mut self, i: usize) {
         let scratch = self.workers.scratch();
         self.oracle_timer.time(|| scratch.find_corner(i, &self.state.w));
+        self.totals.oracle_calls += 1;
+        scratch.describe_corner(i);
+    }
+
+    /// As [`oracle`](Self::oracle), but of the accuracy that is asked for.
+    pub(crate) fn oracle_within(&mut self, i: usize, accuracy: Accuracy) {
+        let scratch = self.workers.scratch();
+        self.oracle_timer.time(|| scratch.worker.find_corner_within(i, &self.state.w, accuracy));
         self.totals.oracle_calls += 1;
         scratch.describe_corner(i);
     }

@@ -72,6 +72,7 @@ impl Run<'_, '_> {
                 if s.order == Order::Uniform
                     && steps_forward
                     && s.cache == Caching::Off
+                    && !s.asks_for_less()
                     && s.average == Average::None
                     && s.batch_size() == 1 =>
             {

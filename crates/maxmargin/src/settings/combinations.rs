@@ -3,7 +3,7 @@
 use super::method::DEFAULT_RATE;
 use super::{
     Auto, Average, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Caching, Direction,
-    Method, Order, PassOrder, Reuse, SettingsError, SettingsRecord, Solver, Step,
+    Method, OracleAccuracy, Order, PassOrder, Reuse, SettingsError, SettingsRecord, Solver, Step,
 };
 
 /// A choice that not every solver has.
@@ -45,6 +45,8 @@ impl SettingsRecord {
                     cache,
                     reuse,
                     average,
+                    gap_steps: self.steps_with_gaps()?,
+                    accuracy: self.accuracy()?,
                     batch,
                 })
             }
@@ -97,11 +99,62 @@ impl SettingsRecord {
         })
     }
 
+    /// Whether a batch step goes with every gap pass.
+    fn steps_with_gaps(&self) -> Result<bool, SettingsError> {
+        let refuse = |second: String, why| {
+            Err(SettingsError::Combination { first: "gap_steps".to_owned(), second, why })
+        };
+        if !self.gap_steps {
+            return Ok(false);
+        }
+        if self.direction != Direction::FrankWolfe || self.cache != Caching::Off {
+            let second = format!("direction {}, cache {}", self.direction, self.cache);
+            return refuse(second, "blocks that remember corners keep no room for others");
+        }
+        if self.average != Average::None {
+            let second = format!("average {}", self.average);
+            return refuse(second, "gap passes then look at the average and not at the iterate");
+        }
+        Ok(true)
+    }
+
+    /// How accurate the oracles of visits have to be.
+    fn accuracy(&self) -> Result<OracleAccuracy, SettingsError> {
+        let (share, slack) = (self.oracle_share, self.oracle_slack);
+        let accuracy =
+            OracleAccuracy::new(share, slack).ok_or_else(|| SettingsError::Combination {
+                first: format!("oracle_share {share}"),
+                second: format!("oracle_slack {slack}"),
+                why: "both say how much of the maximum an oracle may miss",
+            })?;
+        match (accuracy, self.batch_size()) {
+            (OracleAccuracy::Exact, _) | (_, 1) => Ok(accuracy),
+            (_, batch) => Err(SettingsError::Combination {
+                first: format!("batch {batch}"),
+                second: format!("oracle_share {share}, oracle_slack {slack}"),
+                why: "oracles of a batch are asked for the maximum",
+            }),
+        }
+    }
+
     /// Refuses numbers that the solver does not read.
     fn check_numbers(&self, reuse: Reuse) -> Result<(), SettingsError> {
         let refuse = |what: &str, value: f64, why| self.refuse(format!("{what} {value}"), why);
         if self.rate != DEFAULT_RATE && self.solver != Solver::AdaGrad {
             return refuse("rate", self.rate, "only adagrad has a rate");
+        }
+        let (exact, why) =
+            (OracleAccuracy::Exact.share_and_slack(), "only bcfw asks for less than the maximum");
+        if self.solver != Solver::BlockCoordinate {
+            if self.gap_steps {
+                return self.refuse("gap_steps".to_owned(), "only bcfw has them");
+            }
+            if self.oracle_share != exact.0 {
+                return refuse("oracle_share", self.oracle_share, why);
+            }
+            if self.oracle_slack != exact.1 {
+                return refuse("oracle_slack", self.oracle_slack, why);
+            }
         }
         if matches!(self.solver, Solver::Auto | Solver::BlockCoordinate) {
             return Ok(());

@@ -121,6 +121,13 @@ pub struct BlockCoordinate {
     pub reuse: Reuse,
     /// Whether the returned weights are an average over all steps. Default: `None`.
     pub average: BlockAverage,
+    /// Whether a batch Frank-Wolfe step goes with every gap pass: all its corners are known, and one line search of the
+    /// whole point towards them costs no oracle call. For plain Frank-Wolfe steps without a cache and an average.
+    /// Default: no.
+    pub gap_steps: bool,
+    /// How much of the maximum a visit asks its oracle for, if the problem can be
+    /// [asked](crate::problem::OracleWithin). Exact passes ask for all of it. Default: `Exact`.
+    pub accuracy: OracleAccuracy,
     /// How many blocks are visited as one batch: their oracles run side by side, on all threads, at one
     /// w, and then each block takes its own step. With 0, the size adapts to how well that works. The
     /// result depends on this number and not on the number of threads. Blocks that are
@@ -170,7 +177,56 @@ impl Default for BlockCoordinate {
             cache: Caching::default(),
             reuse: Reuse::default(),
             average: BlockAverage::None,
+            gap_steps: false,
+            accuracy: OracleAccuracy::Exact,
             batch: 1,
+        }
+    }
+}
+
+/// How accurate the oracles of visits have to be.
+///
+/// The theorems hold for oracles that find less than the maximum, too. A search that can stop early takes less time then,
+/// and the run takes more visits.
+///
+/// ```
+/// use maxmargin::{BlockCoordinate, OracleAccuracy, Settings};
+///
+/// let half = BlockCoordinate { accuracy: OracleAccuracy::Share(0.5), ..BlockCoordinate::default() };
+/// let settings = Settings { method: half.into(), ..Settings::default() };
+/// assert_eq!(settings.record().oracle_share, 0.5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum OracleAccuracy {
+    /// The maximum.
+    #[default]
+    Exact,
+    /// A corner that promises at least this share ν ∈ (0, 1] of the block's gap. The rate falls by 1/ν² at most
+    /// (Lacoste-Julien et al., 2013, App. C).
+    Share(f64),
+    /// A corner whose value, as a share cᵢ/C of it, misses the maximum by at most δ/2·γₖ·Cᵢ in visit k, where γₖ = 2n/(k + 2n) and Cᵢ is the
+    /// curvature 4cᵢ²Rᵢ²/(λC²) of the block, with Rᵢ the longest ‖ψᵢ(y)‖ that its visits have seen. The constants of the rate grow by 1 + δ
+    /// at most. The schedule of 2012 is δ = 1, where the constant Cᵢ is defined as half of this one.
+    Schedule(f64),
+}
+
+impl OracleAccuracy {
+    /// The accuracy with these numbers; `None` if both ask for less than the maximum.
+    pub(super) fn new(share: f64, slack: f64) -> Option<Self> {
+        match (share == 1.0, slack == 0.0) {
+            (true, true) => Some(Self::Exact),
+            (false, true) => Some(Self::Share(share)),
+            (true, false) => Some(Self::Schedule(slack)),
+            (false, false) => None,
+        }
+    }
+
+    pub(super) fn share_and_slack(self) -> (f64, f64) {
+        match self {
+            Self::Exact => (1.0, 0.0),
+            Self::Share(share) => (share, 0.0),
+            Self::Schedule(slack) => (1.0, slack),
         }
     }
 }

@@ -13,7 +13,8 @@ mod solver;
 
 pub use choices::{Average, Caching, Direction, Order, Step};
 pub use method::{
-    Auto, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Method, PassOrder, Reuse,
+    Auto, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Method, OracleAccuracy, PassOrder,
+    Reuse,
 };
 pub use record::SettingsRecord;
 pub use solver::Solver;
@@ -192,11 +193,19 @@ impl Settings {
             ("gap_power", record.gap_power),
             ("cache_factor", record.cache_factor),
             ("cache_nu", record.cache_nu),
+            ("oracle_slack", record.oracle_slack),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
                 let expected = "a finite number, at least 0";
                 return Err(SettingsError::Range { name, value, expected });
             }
+        }
+        if !(record.oracle_share > 0.0 && record.oracle_share <= 1.0) {
+            return Err(SettingsError::Range {
+                name: "oracle_share",
+                value: record.oracle_share,
+                expected: "a share of block gaps, more than 0 and at most 1",
+            });
         }
         nonzero("max_passes", self.max_passes)?;
         nonzero("gap_every", self.gap_every)?;

@@ -5,8 +5,8 @@
 
 use super::method::DEFAULT_RATE;
 use super::{
-    Average, BlockStep, Caching, Direction, Method, Order, Reuse, Settings, SettingsError, Solver,
-    Step,
+    Average, BlockStep, Caching, Direction, Method, OracleAccuracy, Order, Reuse, Settings,
+    SettingsError, Solver, Step,
 };
 
 /// [`Settings`] by name, as in settings files and model files: every choice of every solver has a field.
@@ -53,6 +53,12 @@ pub struct SettingsRecord {
     /// See [`BlockCoordinate::batch`](crate::BlockCoordinate::batch). Without a number, the default of
     /// the solver.
     pub batch: Option<usize>,
+    /// See [`BlockCoordinate::gap_steps`](crate::BlockCoordinate::gap_steps).
+    pub gap_steps: bool,
+    /// ν of [`OracleAccuracy::Share`]. Default: 1, which asks for the maximum.
+    pub oracle_share: f64,
+    /// δ of [`OracleAccuracy::Schedule`]. Default: 0, which asks for the maximum.
+    pub oracle_slack: f64,
     /// The size of Frank-Wolfe steps.
     pub step: Step,
     /// Whether the returned weights are an average over all steps.
@@ -115,6 +121,7 @@ impl Settings {
         let (mut order, mut step) = (Order::default(), BlockStep::default());
         let (mut gap_power, mut cache, mut reuse) = (1.0, Caching::default(), Reuse::default());
         let (mut rate, mut batch) = (DEFAULT_RATE, None);
+        let (mut gap_steps, mut accuracy) = (false, OracleAccuracy::Exact);
         match &self.method {
             Method::Auto(auto) => {
                 (gap_power, reuse) = (auto.gap_power, auto.reuse);
@@ -123,6 +130,7 @@ impl Settings {
             Method::BlockCoordinate(chosen) => {
                 (order, step, cache) = (chosen.order, chosen.step, chosen.cache);
                 (gap_power, reuse) = (chosen.gap_power, chosen.reuse);
+                (gap_steps, accuracy) = (chosen.gap_steps, chosen.accuracy);
                 let usual = default_batch(Solver::BlockCoordinate);
                 batch = Some(chosen.batch).filter(|size| *size != usual);
             }
@@ -137,6 +145,7 @@ impl Settings {
             Method::NSlack | Method::OneSlack => {}
         }
         let (direction, step) = step.direction_and_size();
+        let (oracle_share, oracle_slack) = accuracy.share_and_slack();
         SettingsRecord {
             lambda: self.lambda,
             solver: self.method.solver(),
@@ -149,6 +158,9 @@ impl Settings {
             cache_bytes: reuse.bytes,
             cache_corners: reuse.corners,
             batch,
+            gap_steps,
+            oracle_share,
+            oracle_slack,
             step,
             average: self.method.average(),
             rate,
@@ -176,6 +188,11 @@ impl SettingsRecord {
     /// The size of batches, or 0 if it adapts.
     pub(crate) fn batch_size(&self) -> usize {
         self.batch.unwrap_or_else(|| default_batch(self.solver))
+    }
+
+    /// Whether oracles are asked for less than the maximum.
+    pub(crate) fn asks_for_less(&self) -> bool {
+        self.oracle_share < 1.0 || self.oracle_slack > 0.0
     }
 
     /// The settings that the names say.

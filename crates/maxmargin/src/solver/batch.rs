@@ -5,8 +5,8 @@
 //! γ/λ, because the direction of w is −1/λ times a subgradient of the primal. Since all oracles are called
 //! at one w, every pass knows its exact gap.
 
-use crate::certificate::{BlockReading, Certificate, read_block};
-use crate::dual::{Corner, DualState, Move, Pace, Stride, length_sq};
+use crate::certificate::{Answer, Certificate};
+use crate::dual::{DualState, Pace, Stride, length_sq};
 use crate::error::TrainError;
 use crate::observe::Status;
 use crate::run::bytes::{Saved, to_bytes};
@@ -14,14 +14,6 @@ use crate::run::drive::PassEnd;
 use crate::run::fits::{Fits, Fitting};
 use crate::run::session::{Checked, Method, restored};
 use crate::run::{Check, Run};
-
-/// The answer of the oracle of one block.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Answer {
-    pub(super) corner: Corner,
-    pub(super) step: Move,
-    pub(super) reading: BlockReading,
-}
 
 /// What a batch method does with the answers of all oracles.
 pub(super) trait Round<'p>: Saved + Clone {
@@ -87,10 +79,7 @@ impl<M> Batch<M> {
         let drift = run.rebuild();
         self.answers.resize_with(run.examples(), Answer::default);
         let cut = run.all_oracles(&mut self.answers, |problem, state, i, scratch, answer| {
-            answer.reading =
-                read_block(problem, &state.shares, &state.blocks, &state.w, i, scratch);
-            std::mem::swap(&mut answer.corner, &mut scratch.corner);
-            std::mem::swap(&mut answer.step, &mut scratch.step);
+            answer.read(problem, (&state.shares, &state.blocks, &state.w), i, scratch);
         });
         if let Some(status) = cut {
             self.answers.clear();
@@ -189,7 +178,7 @@ impl Round<'_> for FrankWolfe {
     const CAN_BE_CUT: bool = false;
 
     fn prepare(&mut self, run: &Run<'_, '_>) {
-        self.direction = vec![0.0; run.problem.dim()];
+        direction_room(&mut self.direction, run.problem.dim());
     }
 
     fn round(
@@ -198,10 +187,36 @@ impl Round<'_> for FrankWolfe {
         answers: &[Answer],
         _: &Certificate,
     ) -> Result<bool, TrainError> {
-        let problem = run.problem;
-        let direction = &mut self.direction;
         let pace = Pace { rule: run.settings.step, k: run.totals.passes - 1, blocks: 1 };
-        let state = &mut run.state;
+        let Stride { gamma, .. } = BatchStep::By(pace).take(run, answers, &mut self.direction)?;
+        run.totals.visits += answers.len() as u64;
+        run.note_step(gamma, 1.0);
+        Ok(true)
+    }
+}
+
+/// How far all blocks move towards the corners that an exact pass has found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BatchStep {
+    /// By a rule.
+    By(Pace),
+    /// As far as the dual rises.
+    LineSearch,
+}
+
+impl BatchStep {
+    /// Moves all blocks of the state by the same γ towards their corners. `direction` is room for that of w.
+    pub(super) fn take(
+        self,
+        run: &mut Run<'_, '_>,
+        answers: &[Answer],
+        direction: &mut [f64],
+    ) -> Result<Stride, TrainError> {
+        let pace = match self {
+            Self::By(pace) => pace,
+            Self::LineSearch => Pace::EXACT,
+        };
+        let (problem, state) = (run.problem, &mut run.state);
         let slope: f64 = answers.iter().map(|answer| answer.reading.gap).sum();
         let rates: Vec<f64> = state.shares.iter().map(|share| -share / state.lambda).collect();
         let stride = if let Some(clipped) = &mut state.clipped {
@@ -226,13 +241,16 @@ impl Round<'_> for FrankWolfe {
             }
             stride
         };
-        let Stride { gamma, gain } = stride.ok_or(TrainError::Overflow)?;
+        let stride = stride.ok_or(TrainError::Overflow)?;
         for (i, answer) in answers.iter().enumerate() {
-            state.move_block(i, &answer.step, &answer.corner, gamma);
+            state.move_block(i, &answer.step, &answer.corner, stride.gamma);
         }
-        state.dual += gain;
-        run.totals.visits += answers.len() as u64;
-        run.note_step(gamma, 1.0);
-        Ok(true)
+        state.dual += stride.gain;
+        Ok(stride)
     }
+}
+
+/// Makes room for a direction of `d` weights.
+pub(super) fn direction_room(direction: &mut Vec<f64>, d: usize) {
+    direction.resize(d, 0.0);
 }

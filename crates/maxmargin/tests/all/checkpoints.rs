@@ -50,6 +50,9 @@ pub(crate) fn every_method() -> Vec<Settings> {
             );
         }
     }
+    for order in [Order::Cyclic, Order::Uniform, Order::Gap] {
+        all.push(SettingsRecord { order, gap_steps: true, ..base.record() }.settings().unwrap());
+    }
     all.extend(in_batches(&base));
     all
 }

@@ -22,7 +22,7 @@ pub(crate) fn soft(case: &GraphCase, lambda: f64, rho: f64) -> SoftGraph {
     scaled(case, lambda, rho, RhoScale::Sum)
 }
 
-fn scaled(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> SoftGraph {
+pub(crate) fn scaled(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> SoftGraph {
     let graphs = case.build(Inference::MaxProduct);
     let loss = StateLoss { normalised: case.normalised };
     let soft = SoftGraph::of_graphs(graphs.shape(), graphs.data(), loss, lambda, rho).unwrap();
@@ -34,12 +34,12 @@ fn price(case: &GraphCase, i: usize, rho: f64, scale: RhoScale) -> f64 {
     if scale == RhoScale::Example { rho * share(case, i) } else { rho }
 }
 
-fn share(case: &GraphCase, i: usize) -> f64 {
+pub(crate) fn share(case: &GraphCase, i: usize) -> f64 {
     case.graphs[i].weight / case.graphs.iter().map(|graph| graph.weight).sum::<f64>()
 }
 
 /// The optimum of the soft dual f_ρ(μ), from its definition, by an independent QP.
-fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> f64 {
+pub(crate) fn soft_optimum(case: &GraphCase, lambda: f64, rho: f64, scale: RhoScale) -> f64 {
     // A column contains what a part adds to w and to δ, and its entry of the linear term.
     let (mut columns, mut equations) = (Vec::new(), Vec::new());
     let (mut truth, mut messages, mut prices) = (vec![0.0; case.dim()], 0, Vec::new());
@@ -148,7 +148,7 @@ fn own_messages<'m>(
     })
 }
 
-fn exactly(lambda: f64) -> Settings {
+pub(crate) fn exactly(lambda: f64) -> Settings {
     SettingsRecord {
         lambda: Some(lambda),
         solver: Solver::Auto,

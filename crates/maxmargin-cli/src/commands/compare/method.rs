@@ -38,13 +38,16 @@ const SENSIBLE: [&str; 10] = [
 ];
 
 /// Settings that a part can give with their value, as in `gap-every=1` or `average=uniform`.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "gap-every",
     "gap-power",
     "block-gaps",
     "cache-factor",
     "cache-nu",
     "cache-corners",
+    "gap-steps",
+    "oracle-share",
+    "oracle-slack",
     "order",
     "direction",
     "step",

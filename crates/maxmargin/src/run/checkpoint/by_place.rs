@@ -30,4 +30,5 @@ pub(crate) struct CertificateByPlace {
     dual: f64,
     gap: f64,
     quality: Quality,
+    missed: Option<f64>,
 }

@@ -4,12 +4,12 @@
 //! dual of the problem with all mass on these corners. So the working set is what blocks remember, and
 //! [exhausting](Exhaustion) that solves its QP from where it stood.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Answer, Certificate};
 use crate::error::TrainError;
 use crate::run::Run;
 use crate::run::fits::{Fits, Fitting};
 use crate::settings::{Caching, SettingsRecord};
-use crate::solver::batch::{Answer, Round};
+use crate::solver::batch::Round;
 use crate::solver::block_coordinate::active_set::ActiveSets;
 use crate::solver::block_coordinate::corner_cache::Cache;
 use crate::solver::block_coordinate::exhaust::Exhaustion;

@@ -8,7 +8,7 @@
 use super::corner_store::CornerStore;
 use super::n_slack::{ENOUGH_OF_GAP, MOST_IDLE};
 use super::simplex_qp::SimplexQp;
-use crate::certificate::Certificate;
+use crate::certificate::{Answer, Certificate};
 use crate::dual::{Block, Clipped};
 use crate::error::TrainError;
 use crate::observe::CacheStats;
@@ -16,7 +16,7 @@ use crate::problem::bounds::bounds_in_force;
 use crate::problem::{Blocks, SparseVec};
 use crate::run::Run;
 use crate::run::fits::{Fits, Fitting, is_count};
-use crate::solver::batch::{Answer, Round};
+use crate::solver::batch::Round;
 
 /// A plane of remembered corners must promise this share of the last exact gap, or oracles are called.
 const WORTHWHILE_SHARE_OF_GAP: f64 = 0.25;

@@ -10,10 +10,12 @@
 //! | `order.rs`, `sum_tree.rs` | which block comes next |
 //! | `visit_remembering.rs`, `active_set.rs`, `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
 //! | `batches.rs` | several visits at once, on all threads |
+//! | `accuracies.rs` | how much of the maximum a visit asks its oracle for |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
 //! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls |
 //! | `visit_simplex.rs`, `simplex.rs` | blocks that are simplices |
 //! | `joint_cg.rs` | steps that move all blocks together |
+//! | `gap_steps.rs` | a batch step with every gap pass |
 //! | `staged.rs`, `auto.rs` | the direction `staged` and the choice of `auto` |
 //! | `average.rs` | averages of iterates |
 //! | `moved.rs` | blocks that something else has moved |
@@ -21,6 +23,7 @@
 //! A step costs what it changes: w and D follow sparsely, and scores, lengths and updates never leave the
 //! parts that a step moves.
 
+mod accuracies;
 pub(crate) mod active_set;
 mod atoms;
 mod auto;
@@ -28,6 +31,7 @@ pub(crate) mod average;
 mod batches;
 pub(crate) mod corner_cache;
 pub(crate) mod exhaust;
+mod gap_steps;
 mod joint_cg;
 mod kinds;
 mod memory_rounds;
@@ -41,6 +45,7 @@ mod visit_simplex;
 
 use crate::dual::{DualPoint, DualState, Move, Pace, Scratch, has_own_length};
 use crate::error::TrainError;
+use crate::observe::Status;
 use crate::problem::Blocks;
 use crate::problem::bounds::bounds_in_force;
 use crate::run::bytes::to_bytes;
@@ -51,10 +56,12 @@ use crate::run::{Check, Run};
 use crate::settings::{Average, Caching, Direction, Order, Solver};
 use crate::util::rng::Rng;
 use crate::util::rounding::ROUNDING;
+use accuracies::Accuracies;
 use active_set::ActiveSets;
 use average::Averager;
 use batches::Batches;
 use corner_cache::Cache;
+use gap_steps::GapSteps;
 use joint_cg::JointCg;
 use memory_rounds::MemoryRounds;
 use order::Picker;
@@ -77,6 +84,8 @@ pub(crate) struct BlockCoordinate {
     mode: Mode,
     batches: Batches,
     memory: MemoryRounds,
+    accuracies: Accuracies,
+    gap_steps: Option<GapSteps>,
 }
 
 /// What a visit does with its block.
@@ -135,6 +144,8 @@ impl BlockCoordinate {
             mode,
             batches,
             memory: MemoryRounds::default(),
+            accuracies: Accuracies::new(s, n),
+            gap_steps: s.gap_steps.then(GapSteps::default),
         }
     }
 
@@ -156,12 +167,22 @@ impl Fits for BlockCoordinate {
             }
         };
         let averager = self.averager.as_ref().is_none_or(|averager| averager.fits(to));
-        mode && averager && self.picker.fits(to.n) && self.batches.fits(to) && self.memory.fits(to)
+        mode && averager
+            && self.picker.fits(to.n)
+            && self.batches.fits(to)
+            && self.memory.fits(to)
+            && self.accuracies.fits(to)
     }
 }
 
 impl<'p> Method<'p> for BlockCoordinate {
     fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError> {
+        if let Some(steps) = &mut self.gap_steps
+            && !steps.take(run)?
+        {
+            let status = run.limit().unwrap_or(Status::Interrupted);
+            return Ok(PassEnd::Limit { status, visits: done });
+        }
         let (dual, begin) = (run.state.dual, run.seconds().0);
         let end = self.visit_blocks(run, done)?;
         if matches!(end, PassEnd::Limit { .. }) {
@@ -300,11 +321,12 @@ impl BlockCoordinate {
     fn visit(&mut self, run: &mut Run<'_, '_>, i: usize) -> Result<(), TrainError> {
         let (problem, k) = (run.problem, run.totals.visits);
         run.totals.visits += 1;
-        run.oracle(i); //                               y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
+        self.accuracies.call(run, i, k); //             y* = argmax Hᵢ(y; w), wₛ and ℓₛ   (lines 4, 5)
         note_curvature(&mut self.picker, run, i);
         let (state, scratch) = run.state_and_scratch();
         let (slope, has_failed) = aim_at_corner(problem, state, scratch, i)?;
         //                                              gᵢ = λ⟨wᵢ − wₛ, w⟩ − ℓᵢ + ℓₛ         (line 6)
+        let has_failed = has_failed && !self.accuracies.allow_less();
         run.totals.oracle_failures += u64::from(has_failed);
         self.picker.update(i, slope); //                gap sampling                 (2016, Alg. 2)
         if let Mode::Staged { stage, sets } = &mut self.mode {
@@ -389,6 +411,9 @@ impl BlockCoordinate {
         let Some(check) = run.check()? else { return Ok(None) };
         let gaps = || run.readings.iter().map(|reading| reading.gap);
         self.picker.refresh(gaps());
+        if let Some(steps) = &mut self.gap_steps {
+            steps.note_pass();
+        }
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.cache.note_exact(gaps());
         }

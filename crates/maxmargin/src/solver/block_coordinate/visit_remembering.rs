@@ -16,7 +16,7 @@ impl BlockCoordinate {
         run: &mut Run<'_, '_>,
         i: usize,
     ) -> Result<(), TrainError> {
-        let Self { picker, mode: Mode::Remembering(sets), .. } = self else {
+        let Self { picker, mode: Mode::Remembering(sets), accuracies, .. } = self else {
             return Ok(());
         };
         let (problem, k) = (run.problem, run.totals.visits);
@@ -35,12 +35,16 @@ impl BlockCoordinate {
         } else {
             // The oracle's corner joins the others.
             sets.cache.count_miss(i, remembered);
-            run.oracle(i);
+            if accuracies.allow_less() {
+                sets.refresh(problem, i, &mut run.state.blocks[i]);
+            }
+            accuracies.call(run, i, k);
             note_curvature(picker, run, i);
             let (state, scratch) = run.state_and_scratch();
             let remembered = remembered.unwrap_or_else(|| sets.look(i, state, &*scratch.worker));
             let Learned { gap, has_failed } =
                 sets.learn((problem, &*state), i, remembered, scratch)?;
+            let has_failed = has_failed && !accuracies.allow_less();
             run.totals.oracle_failures += u64::from(has_failed);
             picker.update(i, gap);
             sets.cache.note_oracle(i, gap);

@@ -4,8 +4,8 @@ use maxmargin::ProblemExt as _;
 use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
 use maxmargin::model::Row;
 use maxmargin::problem::{
-    Abilities, AtLambda, Batched, CheckPoints, OwnLength, Parts, ScaledLosses, SecondObjective,
-    Target, Truths,
+    Abilities, Accuracy, AtLambda, Batched, CheckPoints, OracleWithin, OwnLength, Parts,
+    ScaledLosses, SecondObjective, Target, Truths,
 };
 use maxmargin::{
     Blocks, Bounded, Bounds, Enumerable, Expectations, PointCheck, Problem, Quality, Simplices,
@@ -70,6 +70,7 @@ impl Problem for Peculiar {
             total_weight: Some(100.0),
             has_signed_losses: true,
             batched: Some(self),
+            within: Some(self),
             is_trusted: true,
             decodes_otherwise: true,
         }
@@ -79,6 +80,21 @@ impl Problem for Peculiar {
 impl Batched for Peculiar {
     fn announce(&self, _: Range<usize>, _: &[f64], notes: &mut Notes) {
         notes.0.push("announce");
+    }
+}
+
+impl OracleWithin for Peculiar {
+    fn oracle_within(
+        &self,
+        _: usize,
+        _: &[f64],
+        _: Accuracy,
+        notes: &mut Notes,
+        y: &mut u32,
+    ) -> f64 {
+        notes.0.push("oracle_within");
+        *y = 1;
+        0.25
     }
 }
 
@@ -257,7 +273,9 @@ fn bounded_forwards_all_but_bounds_and_simplices() {
     problem.prepare(0, &W, &mut notes);
     problem.prepare_scores(0, &W, &mut notes, &[]);
     problem.abilities().batched.unwrap().announce(0..2, &W, &mut notes);
-    assert_eq!(notes.0, ["workspace", "prepare", "prepare_scores", "announce"]);
+    let mut y = 0;
+    assert_eq!(problem.oracle_within(0, &W, Accuracy::Exact, &mut notes, &mut y), Some(0.25));
+    assert_eq!(notes.0, ["workspace", "prepare", "prepare_scores", "announce", "oracle_within"]);
     assert_eq!((problem.weights_norm_sq(&W), problem.second_objective(&W)), (Some(8.0), Some(9.0)));
     assert_eq!(problem.bounds(), Some(&above));
     assert!(problem.expectations().is_some() && problem.simplices().is_none());
@@ -277,6 +295,7 @@ fn slack_rescaling_forwards_what_losses_do_not_change() {
     let [psi, parts, truth] = vectors(&problem);
     assert_eq!((psi, parts, truth.len()), (vec![(1, 6.0)], vec![(10, -2.0), (11, 2.0)], 0));
     assert!(problem.second_objective(&W).is_none() && problem.abilities().batched.is_none());
+    assert!(problem.abilities().within.is_none(), "it tries all outputs");
     assert!(problem.abilities().at_lambda.is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }
@@ -289,6 +308,6 @@ fn a_kernel_forwards_what_does_not_look_at_inputs() {
     // Without inputs, no weights change.
     assert_eq!(OwnLength::weights_norm_sq(&problem, &W), 1.75);
     assert!(problem.bounds().is_none() && problem.second_objective(&W).is_none());
-    assert!(problem.abilities().batched.is_none());
+    assert!(problem.abilities().batched.is_none() && problem.abilities().within.is_none());
     assert!(problem.simplices().is_none() && problem.expectations().is_none());
 }
