@@ -132,10 +132,10 @@ pub use problem::sparse::{Sink, SparseVec};
 pub use run::checkpoint::{Checkpoint, CheckpointError, CheckpointEvery};
 pub use run::early_stopping::Validator;
 pub use run::{Interrupt, Solution};
+pub use settings::OracleAccuracy;
 pub use settings::{
     Auto, Average, BlindOrder, BlockAverage, BlockCoordinate, BlockStep, Caching, Direction,
-    Method, OracleAccuracy, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord,
-    Solver, Step,
+    Method, Order, PassOrder, Reuse, Settings, SettingsError, SettingsRecord, Solver, Step,
 };
 pub use trainer::{Trainer, train};
 pub use util::names::UnknownName;
