@@ -2,6 +2,7 @@
 
 use super::kinds::PoseKinds;
 use super::reader::{Joint, Pose};
+use crate::side_by_side::map_side_by_side;
 use maxmargin::Rng;
 use maxmargin::model::InputError;
 use maxmargin::model::tree::{State, TreeExamples};
@@ -72,6 +73,13 @@ impl Default for PoseSimulation {
             seed: 1,
         }
     }
+}
+
+/// What is drawn of one person.
+struct Drawn {
+    truth: Vec<State>,
+    maps: Vec<f32>,
+    frame: (f64, f64, f64),
 }
 
 /// People with simulated maps.
@@ -184,25 +192,10 @@ impl PoseSimulation {
             torsos: Vec::new(),
             frames: Vec::new(),
         };
-        for (number, pose) in (first..).zip(people) {
-            let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
-            let (places, frame) = self.place(pose);
-            let truth: Vec<State> = (0..places.len())
-                .map(|joint| {
-                    let kind = kinds.parents[joint].map_or(0, |parent| {
-                        let (from, to) = (places[parent], places[joint]);
-                        kinds.kind(joint, (to.0 - from.0, to.1 - from.1))
-                    });
-                    let step = |at: f64| at.round().clamp(0.0, (self.side - 1) as f64) as u32;
-                    State { kind: kind as u32, x: step(places[joint].0), y: step(places[joint].1) }
-                })
-                .collect();
-            let mut maps = Vec::new();
-            for (joint, state) in truth.iter().enumerate() {
-                let mirror = mirror(joint, places.len()).map(|other| places[other]);
-                let count = kinds.anchors[joint].len();
-                self.maps(&mut rng, places[joint], mirror, state.kind as usize, count, &mut maps);
-            }
+        // People do not depend on each other, so they are drawn side by side.
+        let draw = |(): &mut (), i: usize| self.draw(first + i, &people[i], kinds);
+        let drawn = map_side_by_side(people.len(), 0, || (), draw);
+        for (pose, Drawn { truth, maps, frame }) in people.iter().zip(drawn) {
             let (a, b) = (&pose.joints[torso.0], &pose.joints[torso.1]);
             let size = (a.distance(b) / frame.0).max(1.0);
             let side = self.side;
@@ -211,6 +204,29 @@ impl PoseSimulation {
             data.frames.push(frame);
         }
         Ok(data)
+    }
+
+    /// Draws the maps of the person with this number.
+    fn draw(&self, number: usize, pose: &Pose, kinds: &PoseKinds) -> Drawn {
+        let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let (places, frame) = self.place(pose);
+        let truth: Vec<State> = (0..places.len())
+            .map(|joint| {
+                let kind = kinds.parents[joint].map_or(0, |parent| {
+                    let (from, to) = (places[parent], places[joint]);
+                    kinds.kind(joint, (to.0 - from.0, to.1 - from.1))
+                });
+                let step = |at: f64| at.round().clamp(0.0, (self.side - 1) as f64) as u32;
+                State { kind: kind as u32, x: step(places[joint].0), y: step(places[joint].1) }
+            })
+            .collect();
+        let mut maps = Vec::new();
+        for (joint, state) in truth.iter().enumerate() {
+            let mirror = mirror(joint, places.len()).map(|other| places[other]);
+            let count = kinds.anchors[joint].len();
+            self.maps(&mut rng, places[joint], mirror, state.kind as usize, count, &mut maps);
+        }
+        Drawn { truth, maps, frame }
     }
 
     /// Where the joints of a person are on the grid; pixels per step, and where the grid begins.

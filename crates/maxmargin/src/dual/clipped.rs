@@ -119,6 +119,16 @@ impl<'p> Clipped<'p> {
         }
     }
 
+    /// Leaves only those changes of v that change w as well: those of weights between their bounds.
+    pub(crate) fn keep_free(&self, change: &mut [f64]) {
+        let bounds = self.bounds.lower().iter().zip(self.bounds.upper());
+        for ((change, v), (lower, upper)) in change.iter_mut().zip(&self.v).zip(bounds) {
+            if v <= lower || v >= upper {
+                *change = 0.0;
+            }
+        }
+    }
+
     /// Moves v by `gamma` along the way, and updates w.
     pub(crate) fn go(&mut self, gamma: f64, w: &mut [f64]) {
         for &feature in &self.way.touched {

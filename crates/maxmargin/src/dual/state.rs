@@ -164,6 +164,25 @@ impl<'p> DualState<'p> {
         pace.stride(slope, curvature, longest)
     }
 
+    /// As [`stride`](Self::stride) with bounds, for a way between two points that are given by their features.
+    pub(crate) fn stride_between(
+        &mut self,
+        i: usize,
+        (to, from): (&[f64], &[f64]),
+        slope: f64,
+        longest: f64,
+    ) -> Option<Stride> {
+        let scale = -self.shares.of(i) / self.lambda;
+        let Some(clipped) = &mut self.clipped else { return None };
+        let way = clipped.new_way();
+        for (feature, (to, from)) in to.iter().zip(from).enumerate() {
+            if to != from {
+                way.add(feature, scale * (to - from));
+            }
+        }
+        clipped.stride(self.lambda, slope, longest, Pace::EXACT)
+    }
+
     /// Whether a negative slope towards a corner is more than rounding can explain, so that the
     /// corner is worse than the block's own point.
     pub(crate) fn is_below_rounding(

@@ -132,14 +132,25 @@ impl<'p> Workers<'p> {
         });
     }
 
-    /// Calls `work` with chunks of `items` and the index of their first item.
+    /// Calls `work` with chunks of `items` and the index of their first item, on all threads.
     pub(crate) fn for_each_chunk<T: Send>(
         &mut self,
         items: &mut [T],
         size: usize,
         work: impl Fn(usize, &mut Scratch<'p>, &mut [T]) + Sync,
     ) {
-        let helpers = items.len().div_ceil(size).clamp(1, self.count()) - 1;
+        self.for_each_chunk_on(self.count(), items, size, work);
+    }
+
+    /// As [`for_each_chunk`](Self::for_each_chunk), on at most so many threads.
+    pub(crate) fn for_each_chunk_on<T: Send>(
+        &mut self,
+        threads: usize,
+        items: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut Scratch<'p>, &mut [T]) + Sync,
+    ) {
+        let helpers = items.len().div_ceil(size).clamp(1, self.count().min(threads)) - 1;
         let queue = Mutex::new(items.chunks_mut(size).enumerate());
         let next = || lock(&queue).next();
         let work_off = |scratch: &mut Scratch<'p>| {

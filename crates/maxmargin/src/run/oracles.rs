@@ -100,19 +100,25 @@ impl<'p> Run<'p, '_> {
             .for_each(results, |i, scratch, result| work(problem, state, i, scratch, result));
     }
 
-    /// Runs `work` on every block of a batch in parallel, timed as oracle calls. The caller counts them.
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.workers.count()
+    }
+
+    /// Runs `work` on every block of a batch on so many threads, timed as oracle calls. The caller counts them.
     pub(crate) fn batch_oracles<T: Send>(
         &mut self,
         batch: &mut [T],
+        threads: usize,
         work: impl Fn(&dyn Blocks, &DualState<'p>, &mut Scratch<'_>, &mut T) + Sync,
     ) {
         let begin = Instant::now();
         let (problem, state) = (self.problem, &self.state);
-        self.workers.for_each_chunk(batch, 1, |_, scratch, one| {
+        self.workers.for_each_chunk_on(threads, batch, 1, |_, scratch, one| {
             work(problem, state, scratch, &mut one[0]);
         });
         let seconds = begin.elapsed().as_secs_f64();
-        self.oracle_timer.add_batch(seconds, batch.len(), self.workers.count());
+        self.oracle_timer.add_batch(seconds, batch.len(), threads);
     }
 
     /// The state and the scratch of the sequential thread, side by side.

@@ -4,7 +4,8 @@ use crate::common::problems::Wide;
 use crate::common::{assert_proven, bcfw};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::{
-    Caching, Direction, Order, Problem, Rng, Settings, SettingsRecord, Solution, Solver, train,
+    Blocks, Bounded, Bounds, Caching, Direction, Order, Problem, Rng, Settings, SettingsRecord,
+    Solution, Solver, train,
 };
 
 /// Thirty chains of five tokens with four positive features each, as of flowers that were measured.
@@ -80,5 +81,41 @@ fn features_and_parts_lead_to_the_same_optimum() {
             assert!(gap.max(other_gap) <= 1e-4, "{direction} {cache}: {gap} {other_gap}");
             assert!(a.dual <= b.primal + 1e-12 && b.dual <= a.primal + 1e-12);
         }
+    }
+}
+
+/// Joint steps of all blocks keep to the bounds of weights: few calls suffice there too, the dual never falls, and
+/// the optimum is that of another method.
+#[test]
+fn few_calls_suffice_within_bounds() {
+    let chain = flowers();
+    let bounds = |problem: &dyn Blocks| {
+        let bounds = Bounds::none(problem.dim()).with(0..8, 0.0, 0.3).unwrap();
+        bounds.with(8..chain.dim(), -0.2, f64::INFINITY).unwrap()
+    };
+    let bounded = Bounded::new(chain.clone(), bounds(&chain));
+    let wide = Wide(chain.clone());
+    let wide = Bounded::new(wide.clone(), bounds(&wide));
+    let (gap, _) = gap_of(&bounded, &remembering(Caching::On, 100));
+    assert!(gap > 0.01, "visits alone are good enough here, so that this shows nothing: {gap}");
+
+    let (mut highest, mut settings) = (f64::NEG_INFINITY, remembering(Caching::Exhaust, 1));
+    settings.tolerance = 1e-6;
+    for calls in 1..30 {
+        settings.max_oracle_calls = Some(30 * calls);
+        let dual = gap_of(&bounded, &settings).1.certificate.dual;
+        assert!(dual >= highest - 1e-12, "the dual falls from {highest} to {dual}");
+        highest = dual;
+    }
+    let (gap, by_features) = gap_of(&bounded, &remembering(Caching::Exhaust, 30));
+    assert!(gap <= 0.01, "by features: {gap}");
+    let (gap, by_parts) = gap_of(&wide, &remembering(Caching::Exhaust, 30));
+    assert!(gap <= 0.01, "by parts: {gap}");
+    let other = Settings { method: Solver::NSlack.into(), ..base(1000) };
+    let (gap, other) = gap_of(&bounded, &other);
+    assert!(gap <= 0.01, "n-slack: {gap}");
+    for solution in [by_features, by_parts] {
+        let (a, b) = (solution.certificate, other.certificate);
+        assert!(a.dual <= b.primal + 1e-12 && b.dual <= a.primal + 1e-12);
     }
 }

@@ -194,6 +194,18 @@ impl ActiveSets {
         look(&mut self.atoms[i], i, state, worker)
     }
 
+    /// As [`look`](Self::look), at corners that are [likely](Atoms::evaluate_likely) to be the best.
+    pub(super) fn look_at_likely(
+        &mut self,
+        i: usize,
+        state: &DualState<'_>,
+        worker: &dyn Worker,
+    ) -> f64 {
+        let atoms = &mut self.atoms[i];
+        atoms.evaluate_likely(i, &state.w, worker);
+        state.shares.of(i) * (atoms.values[atoms.best()] - atoms.own_value())
+    }
+
     /// Writes the gap of the best remembered corner of every block, all at the present w.
     pub(crate) fn look_at_all(&mut self, run: &mut Run<'_, '_>, gaps: &mut [f64]) {
         run.for_each_block(&mut self.atoms, |_, state, i, scratch, atoms| {
@@ -338,7 +350,7 @@ impl ActiveSets {
         for round in 0..most {
             if round > 0 {
                 atoms.prepare(i, &state.w, worker);
-                atoms.evaluate(i, &state.w, worker);
+                atoms.evaluate_likely(i, &state.w, worker);
             }
             let (to, from) = (atoms.best(), atoms.worst_active());
             let violation = atoms.values[to] - atoms.values[from];
@@ -351,10 +363,15 @@ impl ActiveSets {
             if violation <= enough.max(0.0) {
                 break;
             }
-            self.room.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
             let longest = atoms.masses[from];
             let slope = share * violation;
-            let stride = state.stride(i, &self.room.way, slope, longest, Pace::EXACT, worker)?;
+            let stride = if atoms.has_features() {
+                let ends = (atoms.features(to), atoms.features(from));
+                state.stride_between(i, ends, slope, longest)?
+            } else {
+                self.room.way.assign_difference(&atoms.parts()[to], &atoms.parts()[from]);
+                state.stride(i, &self.room.way, slope, longest, Pace::EXACT, worker)?
+            };
             if stride.gamma == 0.0 {
                 break;
             }

@@ -41,6 +41,9 @@ pub(crate) struct Atoms {
 /// else. With less, the rest would be made of rounding errors and not be a point of the block.
 const LEAST_REST: f64 = 1e-3;
 
+/// The value of an idle atom that is not looked at for the time being: it is finite, and below all others.
+const OUT_OF_THE_RUNNING: f64 = f64::MIN;
+
 /// The masses of atoms in a checkpoint sum to 1 up to this much rounding.
 const MOST_DRIFT: f64 = 1e-6;
 
@@ -162,6 +165,28 @@ impl Atoms {
         }
         for ((value, parts), loss) in self.values.iter_mut().zip(&self.parts).zip(&self.losses) {
             *value = loss + worker.score(i, w, parts);
+        }
+    }
+
+    /// As [`evaluate`](Self::evaluate), but where features are kept, idle atoms that are below all others are
+    /// [out of the running](OUT_OF_THE_RUNNING) until the next call of `evaluate`.
+    pub(crate) fn evaluate_likely(&mut self, i: usize, w: &[f64], worker: &dyn Worker) {
+        if !self.has_features() {
+            return self.evaluate(i, w, worker);
+        }
+        let mut least = f64::INFINITY;
+        for at in 0..self.len() {
+            if self.values[at] != OUT_OF_THE_RUNNING {
+                self.values[at] = self.losses[at] + chunk_product(self.features(at), w);
+            }
+            if self.masses[at] > 0.0 {
+                least = least.min(self.values[at]);
+            }
+        }
+        for (value, mass) in self.values.iter_mut().zip(&self.masses) {
+            if *mass == 0.0 && *value < least {
+                *value = OUT_OF_THE_RUNNING;
+            }
         }
     }
 

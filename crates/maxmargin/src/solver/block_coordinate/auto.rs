@@ -5,14 +5,15 @@
 //! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
 //! (see `staged.rs`). Where all examples share few features, and where oracle calls take very long, it exhausts
 //! remembered corners between calls (`exhaust.rs`), because visits alone may take hundreds of times the calls.
-//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from
-//! calls that nothing disturbed. This and the cache rule `auto` are the only places where time can steer a run;
-//! the choice is kept with the model, and the same settings given by name make the same bits.
+//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, and after
+//! the first visits whether calls are long enough for batches, from calls that nothing disturbed. This and the cache
+//! rule `auto` are the only places where time can steer a run; the choice is kept with the model, and the same
+//! settings given by name make the same bits.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
 use crate::run::Run;
-use crate::settings::{Caching, Direction};
+use crate::settings::{Caching, Direction, Solver};
 
 /// Oracle calls that take longer than this are worth avoiding, if they take this share of the time.
 const DEAR_CALL: f64 = 20e-6;
@@ -50,20 +51,27 @@ impl BlockCoordinate {
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);
         let why = format!("oracle calls take about {each} each, about {share} of the time");
-        let pass = call * run.examples() as f64;
-        let batch = match run.settings.batch_size() {
-            0 if call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS => 1,
-            size => size,
-        };
+        if self.batches.wait() {
+            self.begin_batches(run);
+        }
+        let batch = if self.batches.is_single() { 1 } else { run.settings.batch_size() };
         let size = if batch == 0 { "auto".to_owned() } else { batch.to_string() };
         let reason =
             format!("order {order}, direction {direction}, cache {cache}, batch {size}: {why}");
         run.announce_choice(Choice { order, direction, cache, batch, reason });
-        if batch == 1 {
-            self.batches.stay_single();
-        }
         if at_once {
             self.switch_to_corrective(run);
+        }
+    }
+
+    /// Begins with batches whose size adapts, unless `auto` finds that calls are too short to share out.
+    pub(super) fn begin_batches(&mut self, run: &Run<'_, '_>) {
+        let call = run.undisturbed_call();
+        let pass = call * run.examples() as f64;
+        let is_short = call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS;
+        match run.settings.solver == Solver::Auto && is_short {
+            true => self.batches.stay_single(),
+            false => self.batches.begin(),
         }
     }
 

@@ -12,6 +12,7 @@
 use super::active_set::{ActiveSets, MOST_MOVES, Room, look, shift_masses};
 use super::atoms::{Atoms, Ruler};
 use super::corner_cache::Cache;
+use super::crew::Crew;
 use super::kinds::{Ends, Kind};
 use super::visit_remembering::learn;
 use super::{BlockCoordinate, Mode, aim_at_corner, curvature_of};
@@ -23,12 +24,13 @@ use crate::problem::sparse::SparseVec;
 use crate::run::Run;
 use crate::run::fits::Fitting;
 use crate::settings::Direction;
+use std::time::Instant;
 
 /// The sizes of a batch that adapts.
 const FIRST_SIZE: usize = 8;
 const LARGEST_SIZE: usize = 64;
 
-/// A batch takes at most this share of all blocks.
+/// A batch takes at most this share of all blocks, and the first one this share of those that were visited before.
 const LARGEST_SHARE: usize = 8;
 
 /// Batches grow while at least this share of the promised slopes is left when steps are taken, and shrink if
@@ -55,19 +57,50 @@ pub(super) struct Batches {
     has_own_scores: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
     slots: Vec<Slot>,
+    /// How many threads work on a batch. It is made with the first batch.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    crew: Option<Crew>,
 }
 
 impl Batches {
-    /// Batches of a fixed size, or of one that adapts if `size` is 0. The first pass then goes block by
+    /// Batches of a fixed size, or of one that adapts if `size` is 0. The first pass then begins block by
     /// block, for everything still changes with every step.
     pub(super) fn new(size: usize, has_own_scores: bool) -> Self {
         let (adapts, size) = (size == 0, size.max(1));
-        Self { size, adapts, promised: 0.0, left: 0.0, has_own_scores, slots: Vec::new() }
+        Self {
+            size,
+            adapts,
+            promised: 0.0,
+            left: 0.0,
+            has_own_scores,
+            slots: Vec::new(),
+            crew: None,
+        }
     }
 
     pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
         let has_own_scores = has_own_length(to.problem);
         self.size <= u32::MAX as usize && self.has_own_scores == has_own_scores
+    }
+
+    /// Whether batches are to begin, after so many visits of a first pass over `n` blocks.
+    pub(super) fn are_due(&self, n: usize, visits: usize) -> bool {
+        self.wait() && visits >= n.min(LARGEST_SHARE * FIRST_SIZE)
+    }
+
+    /// Whether batches are still to begin.
+    pub(super) fn wait(&self) -> bool {
+        self.adapts && self.size == 1
+    }
+
+    /// Begins with batches.
+    pub(super) fn begin(&mut self) {
+        self.size = FIRST_SIZE;
+    }
+
+    /// Whether the size is 1 for good.
+    pub(super) fn is_single(&self) -> bool {
+        self.size == 1 && !self.adapts
     }
 
     /// Visits blocks one by one from now on.
@@ -84,12 +117,10 @@ impl Batches {
     /// Adapts the size at the end of a pass.
     pub(super) fn adapt(&mut self) {
         let share = std::mem::take(&mut self.left) / std::mem::take(&mut self.promised);
-        if !self.adapts {
+        if !self.adapts || self.wait() {
             return;
         }
-        if self.size == 1 {
-            self.size = FIRST_SIZE;
-        } else if share >= SHARE_TO_GROW {
+        if share >= SHARE_TO_GROW {
             self.size = (2 * self.size).min(LARGEST_SIZE);
         } else if share < SHARE_TO_SHRINK {
             self.size = (self.size / 2).max(2);
@@ -169,6 +200,7 @@ impl BlockCoordinate {
         run: &mut Run<'_, '_>,
         size: usize,
     ) -> Result<usize, TrainError> {
+        let begin = Instant::now();
         let mut slots = std::mem::take(&mut self.batches.slots);
         slots.resize_with(size.max(slots.len()), Slot::default);
         let picked = self.pick(&mut slots[..size]);
@@ -184,6 +216,9 @@ impl BlockCoordinate {
             }
         }
         self.batches.slots = slots;
+        if let Some(crew) = &mut self.batches.crew {
+            crew.note(picked, begin.elapsed().as_secs_f64());
+        }
         outcome
     }
 
@@ -209,16 +244,18 @@ impl BlockCoordinate {
     /// Finds a direction for every block, side by side, at the present w.
     fn find_directions(&mut self, run: &mut Run<'_, '_>, slots: &mut [Slot]) {
         let direction = run.settings.direction;
+        let crew = self.batches.crew.get_or_insert_with(|| Crew::new(run.threads()));
+        let threads = crew.threads();
         match &mut self.mode {
             Mode::Remembering(sets) => {
                 slots.iter_mut().for_each(|slot| slot.atoms = sets.lend(slot.i));
                 let cache = &sets.cache;
-                run.batch_oracles(slots, |problem, state, scratch, slot| {
+                run.batch_oracles(slots, threads, |problem, state, scratch, slot| {
                     let found = slot.find_remembering(problem, state, cache, direction, scratch);
                     slot.error = found.err();
                 });
             }
-            _ => run.batch_oracles(slots, |problem, state, scratch, slot| {
+            _ => run.batch_oracles(slots, threads, |problem, state, scratch, slot| {
                 slot.error = slot.find_plain(problem, state, scratch).err();
             }),
         }

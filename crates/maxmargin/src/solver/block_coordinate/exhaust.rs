@@ -65,7 +65,7 @@ impl Exhaustion {
             if run.limit_after_work().is_some() {
                 return Ok(false);
             }
-            let mut left = sweep(run, sets, averager.as_deref_mut())?;
+            let mut left = sweep(run, sets, averager.as_deref_mut(), task.last.is_finite())?;
             task.sweeps_left = task.sweeps_left.saturating_sub(1);
             if left <= task.target {
                 sets.look_at_all(run, &mut self.gaps);
@@ -84,7 +84,7 @@ impl Exhaustion {
         Ok(true)
     }
 
-    /// Moves all blocks together, unless weights have bounds, with which the dual is not a quadratic.
+    /// Moves all blocks together.
     fn joint_step(
         &mut self,
         run: &mut Run<'_, '_>,
@@ -93,9 +93,6 @@ impl Exhaustion {
     ) {
         let (problem, k) = (run.problem, run.totals.visits);
         let (state, scratch) = run.state_and_scratch();
-        if state.clipped.is_some() {
-            return;
-        }
         let averager = averager.map(|averager| (averager, k + 1));
         let corners = RememberedCorners { problem, sets, worker: &mut *scratch.worker, averager };
         self.joint.step(&mut Arena { problem, state, corners });
@@ -103,18 +100,22 @@ impl Exhaustion {
 }
 
 /// Moves every block once between its remembered corners. Returns what they had left to gain, each at its
-/// moment.
+/// moment. After a first sweep over all corners, `likely` ones are enough: a look at all of them ends the work.
 fn sweep(
     run: &mut Run<'_, '_>,
     sets: &mut ActiveSets,
     mut averager: Option<&mut Averager>,
+    likely: bool,
 ) -> Result<f64, TrainError> {
     let (problem, k) = (run.problem, run.totals.visits);
     let mut left = 0.0;
     for i in 0..run.examples() {
         let (state, scratch) = run.state_and_scratch();
         sets.prepare(i, state, &mut *scratch.worker);
-        let gap = sets.look(i, state, &*scratch.worker);
+        let gap = match likely {
+            true => sets.look_at_likely(i, state, &*scratch.worker),
+            false => sets.look(i, state, &*scratch.worker),
+        };
         left += gap;
         if gap <= 0.0 {
             continue;

@@ -15,7 +15,7 @@ use crate::dual::length_sq;
 use crate::dual::{Block, DualState, Stride};
 use crate::problem::Blocks;
 use crate::problem::Simplices;
-use crate::problem::sparse::SparseVec;
+use crate::problem::sparse::{Sink as _, SparseVec};
 use crate::run::fits::Fitting;
 use crate::solver::block_coordinate::average::Averager;
 use std::ops::Range;
@@ -284,10 +284,23 @@ impl JointCg {
     }
 
     /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.
-    fn measure<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> Stride {
+    fn measure<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> Stride {
         let slope = dot(&self.slopes, &self.solver.direction);
-        let curvature = self.spread(place);
-        Pace::EXACT.stride(slope, curvature, 1.0).unwrap_or_default()
+        self.spread(place);
+        let state = &mut *place.state;
+        let stride = match &mut state.clipped {
+            None => {
+                let curvature = state.lambda * length_sq(place.problem, &self.change);
+                Pace::EXACT.stride(slope, curvature, 1.0)
+            }
+            Some(clipped) => {
+                let way = clipped.new_way();
+                let terms = self.change.iter().enumerate().filter(|(_, change)| **change != 0.0);
+                terms.for_each(|(feature, &change)| way.add(feature, change));
+                clipped.stride(state.lambda, slope, 1.0, Pace::EXACT)
+            }
+        };
+        stride.unwrap_or_default()
     }
 
     /// Finds the blocks with several corners, these corners, and their slopes.
@@ -323,7 +336,8 @@ impl JointCg {
         let enough = ENOUGH_OF_FIRST_GAP * gap;
         let mut round = 0;
         while round < self.rounds && gap > enough {
-            let curvature = self.spread(place);
+            self.spread(place);
+            let curvature = self.bend(place);
             round += 1;
             if !self.solver.advance(curvature) {
                 break;
@@ -337,10 +351,19 @@ impl JointCg {
         round
     }
 
-    /// Computes the change of w for a change of masses by `solver.direction`. Returns the curvature of
-    /// the dual along it.
-    fn spread<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> f64 {
-        let Arena { problem, state, corners: all } = place;
+    /// The curvature of the dual at the beginning of the way that [`spread`](Self::spread) has written. Weights
+    /// that are at their bounds stay there as the way begins, so they are left out, also for the slopes to come.
+    fn bend<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> f64 {
+        let Arena { problem, state, .. } = place;
+        if let Some(clipped) = &state.clipped {
+            clipped.keep_free(&mut self.change);
+        }
+        state.lambda * length_sq(*problem, &self.change)
+    }
+
+    /// Computes the change of w for a change of masses by `solver.direction`, as if w had no bounds.
+    fn spread<C: Corners>(&mut self, place: &Arena<'_, '_, C>) {
+        let Arena { state, corners: all, .. } = place;
         self.change.clear();
         self.change.resize(state.w.len(), 0.0);
         for FaceBlock { i, corners, share, .. } in &self.blocks {
@@ -349,7 +372,6 @@ impl JointCg {
             let scale = -share / state.lambda;
             all.spread(*i, scale, changes, &mut self.scratch, &mut self.change);
         }
-        state.lambda * length_sq(*problem, &self.change)
     }
 
     /// The change of the slopes for the last change of w.
@@ -383,7 +405,7 @@ impl JointCg {
         direction.extend(way.iter().map(|way| longest * way));
     }
 
-    /// Goes `gamma` ≤ 1 of the way in `solver.direction`, for which `change` was found.
+    /// Goes `gamma` ≤ 1 of the way in `solver.direction`, which was [measured](Self::measure) last.
     fn go<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>, gamma: f64) {
         let Arena { corners: all, state, .. } = place;
         for FaceBlock { i, corners, .. } in &self.blocks {
@@ -394,7 +416,13 @@ impl JointCg {
             let ends = ends.map(|(mass, way)| mass + gamma * way);
             all.assign(*i, block, &self.parts[corners.clone()], ends);
         }
-        state.w.iter_mut().zip(&self.change).for_each(|(w, change)| *w += gamma * change);
+        match &mut state.clipped {
+            None => {
+                let changes = state.w.iter_mut().zip(&self.change);
+                changes.for_each(|(w, change)| *w += gamma * change);
+            }
+            Some(clipped) => clipped.go(gamma, &mut state.w),
+        }
     }
 }
 

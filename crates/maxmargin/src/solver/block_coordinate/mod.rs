@@ -9,7 +9,7 @@
 //! | `mod.rs` | a pass, and plain visits |
 //! | `order.rs`, `sum_tree.rs` | which block comes next |
 //! | `visit_remembering.rs`, `active_set.rs`, `kinds.rs`, `atoms.rs` | visits to blocks that remember corners; pairwise, away and corrective steps |
-//! | `batches.rs` | several visits at once, on all threads |
+//! | `batches.rs`, `crew.rs` | several visits at once, on all threads |
 //! | `accuracies.rs` | how much of the maximum a visit asks its oracle for |
 //! | `corner_cache.rs` | when a remembered corner saves an oracle call |
 //! | `memory_rounds.rs`, `exhaust.rs` | work on remembered corners between oracle calls |
@@ -30,6 +30,7 @@ mod auto;
 pub(crate) mod average;
 mod batches;
 pub(crate) mod corner_cache;
+mod crew;
 pub(crate) mod exhaust;
 mod gap_steps;
 mod joint_cg;
@@ -254,6 +255,9 @@ impl BlockCoordinate {
             }
             if !self.finish_memory_round(run)? {
                 continue;
+            }
+            if self.batches.are_due(n, visits) {
+                self.begin_batches(run);
             }
             if visits >= n {
                 break;
