@@ -63,14 +63,15 @@ impl<F: FnMut(Event<'_>) -> Control> Observer for F {
 /// ```
 /// # use maxmargin::doc::toy;
 /// use maxmargin::observe::{Control, Event, Every};
-/// use maxmargin::{Settings, Trainer};
+/// use maxmargin::{Settings, Solver, Trainer};
 ///
 /// let mut rows = Vec::new();
 /// let mut watch = Every::new(5, |event: Event<'_>| {
 ///     if let Event::Pass { record, .. } = event { rows.push(record.pass); }
 ///     Control::Continue
 /// });
-/// let settings = Settings { tolerance: 0.0, max_passes: 16, gap_every: 8, ..Settings::default() };
+/// let method = Solver::BlockCoordinate.into();
+/// let settings = Settings { method, tolerance: 0.0, max_passes: 16, gap_every: 8, ..Settings::default() };
 /// Trainer::new(settings).observe(&mut watch).train(&toy())?;
 /// assert_eq!(rows, [5, 8, 10, 15, 16]);
 /// # Ok::<(), maxmargin::TrainError>(())
