@@ -145,10 +145,10 @@ pub(crate) struct SettingsArgs {
     /// Bytes that remembered corners may take [default: 1073741824]
     #[arg(long, value_name = "N")]
     pub(crate) cache_bytes: Option<u64>,
-    /// Share ν of a block's gap that the oracle of a visit has to find, if it can be asked [default: 1]
+    /// Share ν of block gaps that oracles of visits must find [default: 1]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) oracle_share: Option<f64>,
-    /// Factor δ of the error that the oracle of a visit may make, if it can be asked [default: 0]
+    /// Factor δ of the error that oracles of visits may make [default: 0]
     #[arg(long, allow_negative_numbers = true, value_parser = number, value_name = "NUMBER")]
     pub(crate) oracle_slack: Option<f64>,
     /// Take a batch Frank-Wolfe step with every gap pass, whose corners are known anyway
@@ -218,8 +218,8 @@ mod tests {
             format!("`--cache on` [default: {}]", settings.cache_factor),
             format!("`--cache on` [default: {}]", settings.cache_nu),
             format!("may remember [default: {}]", settings.cache_corners),
-            format!("has to find, if it can be asked [default: {}]", settings.oracle_share),
-            format!("may make, if it can be asked [default: {}]", settings.oracle_slack),
+            format!("visits must find [default: {}]", settings.oracle_share),
+            format!("of visits may make [default: {}]", settings.oracle_slack),
             format!("Step sizes [default: {}]", settings.step),
             format!("average of all of them [default: {}]", settings.average),
             format!("[default: {}]", settings.tolerance_text()),
