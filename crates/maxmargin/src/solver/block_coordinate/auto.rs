@@ -5,10 +5,10 @@
 //! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
 //! (see `staged.rs`). Where all examples share few features, and where oracle calls take very long, it exhausts
 //! remembered corners between calls (`exhaust.rs`), because visits alone may take hundreds of times the calls.
-//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, and after
-//! the first visits whether calls are long enough for batches, from calls that nothing disturbed. This and the cache
-//! rule `auto` are the only places where time can steer a run; the choice is kept with the model, and the same
-//! settings given by name make the same bits.
+//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from
+//! calls that nothing disturbed, and whether calls are long enough for batches; if they take very long, batches begin
+//! after the first visits. This and the cache rule `auto` are the only places where time can steer a run. The choice
+//! is kept with the model.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
@@ -64,12 +64,19 @@ impl BlockCoordinate {
         }
     }
 
-    /// Begins with batches whose size adapts, unless `auto` finds that calls are too short to share out.
-    pub(super) fn begin_batches(&mut self, run: &Run<'_, '_>) {
+    /// Begins with batches in the midst of the first pass if `auto` finds that calls take very long. Otherwise the
+    /// decision waits for the end of the pass, when more calls were timed.
+    pub(super) fn begin_batches_early(&mut self, run: &Run<'_, '_>) {
+        if run.settings.solver == Solver::Auto && run.undisturbed_call() > VERY_DEAR_CALL {
+            self.batches.begin();
+        }
+    }
+
+    /// Begins with batches whose size adapts, unless calls are too short to share out.
+    fn begin_batches(&mut self, run: &Run<'_, '_>) {
         let call = run.undisturbed_call();
         let pass = call * run.examples() as f64;
-        let is_short = call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS;
-        match run.settings.solver == Solver::Auto && is_short {
+        match call < SHORTEST_SHARED_CALL || pass < SHORTEST_SHARED_PASS {
             true => self.batches.stay_single(),
             false => self.batches.begin(),
         }

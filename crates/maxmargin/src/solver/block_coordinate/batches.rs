@@ -83,9 +83,9 @@ impl Batches {
         self.size <= u32::MAX as usize && self.has_own_scores == has_own_scores
     }
 
-    /// Whether batches are to begin, after so many visits of a first pass over `n` blocks.
-    pub(super) fn are_due(&self, n: usize, visits: usize) -> bool {
-        self.wait() && visits >= n.min(LARGEST_SHARE * FIRST_SIZE)
+    /// Whether batches may begin after just so many visits of a first pass.
+    pub(super) fn may_begin_after(&self, visits: usize) -> bool {
+        self.wait() && visits == LARGEST_SHARE * FIRST_SIZE
     }
 
     /// Whether batches are still to begin.

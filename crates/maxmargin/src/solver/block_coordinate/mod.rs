@@ -197,6 +197,8 @@ impl<'p> Method<'p> for BlockCoordinate {
             run.trust(self.picker.known_gaps().unwrap_or_default());
         } else if run.settings.solver == Solver::Auto && run.choice.is_none() {
             self.decide_auto(run);
+        } else if self.batches.wait() {
+            self.batches.begin();
         }
         Ok(end)
     }
@@ -256,11 +258,11 @@ impl BlockCoordinate {
             if !self.finish_memory_round(run)? {
                 continue;
             }
-            if self.batches.are_due(n, visits) {
-                self.begin_batches(run);
-            }
             if visits >= n {
                 break;
+            }
+            if self.batches.may_begin_after(visits) {
+                self.begin_batches_early(run);
             }
             let size = self.batch_size(n, n - visits);
             run.totals.passes += u64::from(visits == 0);
