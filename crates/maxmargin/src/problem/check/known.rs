@@ -4,7 +4,6 @@ use super::Law;
 use super::look::Look;
 use super::report::show;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Problem, ProblemExt as _};
 
 /// Numbers may differ by this share of the terms that they are sums of.
 pub(super) const ROUNDING: f64 = 1e-6;
@@ -99,14 +98,14 @@ fn absolute(vector: &SparseVec) -> SparseVec {
     vector.entries().iter().map(|&(feature, x)| (feature, x.abs())).collect()
 }
 
-impl<P: Problem> Look<'_, P> {
-    /// Computes the numbers of an output of example `i`. Returns `None` and reports a broken law if they
+impl Look<'_, '_> {
+    /// Computes the numbers of the output that is looked at, of example `i`. Returns `None` and reports a broken law if they
     /// cannot be used.
-    pub(super) fn describe(&mut self, i: usize, y: &P::Output, source: Source) -> Option<Known> {
-        let problem = self.problem;
+    pub(super) fn describe(&mut self, i: usize, source: Source) -> Option<Known> {
+        let problem = &mut *self.problem;
         // Loss and features.
-        let (loss, mut psi) = (problem.loss(i, y), SparseVec::new());
-        problem.psi(i, y, &mut psi);
+        let (loss, mut psi) = (problem.loss(i), SparseVec::new());
+        problem.psi(i, &mut psi);
         if !loss.is_finite() || !psi.is_finite() {
             let what = if loss.is_finite() { "features that are" } else { "a loss that is" };
             let message = || format!("{source} has {what} not finite");
@@ -126,8 +125,8 @@ impl<P: Problem> Look<'_, P> {
         // Parts.
         let (mut parts, mut truth, mut way) =
             (SparseVec::new(), SparseVec::new(), SparseVec::new());
-        problem.parts(i, y, &mut parts);
-        problem.truth_parts(i, &mut truth);
+        self.problem.parts(i, &mut parts);
+        self.problem.truth_parts(i, &mut truth);
         if !parts.is_finite() || !truth.is_finite() {
             let message = || format!("{source} has parts that are not finite");
             self.report.add(Law::Finite, i, message);
@@ -145,7 +144,7 @@ impl<P: Problem> Look<'_, P> {
         // The image of the parts, which the algebra is checked with later.
         let mut known = Known { psi, way, terms, loss, source, is_given: false };
         let mut image = SparseVec::new();
-        problem.scatter(i, -1.0, &known.way, (&mut image).into());
+        self.problem.scatter(i, -1.0, &known.way, (&mut image).into());
         if !image.is_finite() || !self.length_sq(&known.psi).is_finite() {
             let message = || format!("{source} has features that are too large");
             self.report.add(Law::Finite, i, message);
@@ -167,8 +166,10 @@ impl<P: Problem> Look<'_, P> {
 
     /// Checks the loss and the features of the truth, if the problem hands it out.
     pub(super) fn check_truth(&mut self, i: usize) {
-        let Some(y) = self.problem.truth(i) else { return };
-        let Some(truth) = self.describe(i, &y, TRUTH) else { return };
+        if !self.problem.find_truth(i) {
+            return;
+        }
+        let Some(truth) = self.describe(i, TRUTH) else { return };
         if truth.loss != 0.0 {
             let message = || format!("the true output has the loss {}, not 0", show(truth.loss));
             self.report.add(Law::TruthLoss, i, message);
@@ -213,7 +214,7 @@ impl<P: Problem> Look<'_, P> {
     }
 
     fn check_norm(&mut self, i: usize, known: &Known) {
-        let found = self.problem.norm_sq(i, &mut self.workspace, &known.way);
+        let found = self.problem.norm_sq(i, &known.way);
         let expected = self.length_sq(&known.psi);
         let size = match self.has_kernel {
             true => expected.abs() + found.abs() + ROUNDING * known.sum_of_terms().powi(2),

@@ -1,13 +1,13 @@
 //! The order in which a check calls the methods of a problem, and what it concludes from their answers.
 
-use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known, Source};
+use super::known::{BY_DECODING, BY_ORACLE, GIVEN, Known};
 use super::report::{Report, show};
+use super::subject::Subject;
 use super::weights::{Place, normals, spread};
 use super::{BrokenLaw, CheckOptions, Law};
 use crate::problem::bounds::Bounds;
 use crate::problem::quality::Quality;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Problem, ProblemExt as _};
 use crate::util::rng::Rng;
 
 /// The factors with which `oracle_with_loss` is called.
@@ -76,34 +76,38 @@ struct Tally {
 }
 
 /// A check in progress.
-pub(super) struct Look<'p, P: Problem> {
-    pub(super) problem: &'p P,
-    pub(super) workspace: P::Workspace,
+pub(super) struct Look<'a, 'p> {
+    pub(super) problem: &'a mut dyn Subject<'p>,
     pub(super) report: Report,
     pub(super) has_kernel: bool,
     tally: Tally,
 }
 
 /// Checks a problem against all laws.
-pub(super) fn run<P: Problem>(
-    problem: &P,
+pub(super) fn run(
+    problem: &mut dyn Subject<'_>,
     options: &CheckOptions,
     manner: Manner,
-    outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
 ) -> Vec<BrokenLaw> {
     let mut look = Look::new(problem);
-    look.thoroughly(options, manner, outputs);
+    look.thoroughly(options, manner);
     look.finish()
 }
 
-impl<'p, P: Problem> Look<'p, P> {
-    pub(super) fn new(problem: &'p P) -> Self {
+/// Checks a few outputs of a few examples.
+pub(super) fn run_quickly(problem: &mut dyn Subject<'_>) -> Vec<BrokenLaw> {
+    let mut look = Look::new(problem);
+    look.quickly();
+    look.finish()
+}
+
+impl<'a, 'p> Look<'a, 'p> {
+    fn new(problem: &'a mut dyn Subject<'p>) -> Self {
         let has_kernel = problem.weights_norm_sq(&vec![0.0; problem.dim()]).is_some();
-        let (workspace, report) = (problem.workspace(), Report::default());
-        Self { problem, workspace, report, has_kernel, tally: Tally::default() }
+        Self { problem, report: Report::default(), has_kernel, tally: Tally::default() }
     }
 
-    pub(super) fn finish(self) -> Vec<BrokenLaw> {
+    fn finish(self) -> Vec<BrokenLaw> {
         let Self { mut report, tally, .. } = self;
         if tally.answers == tally.truths {
             report.explain(Law::Oracle, "every answer of the oracle was the truth");
@@ -119,17 +123,12 @@ impl<'p, P: Problem> Look<'p, P> {
     }
 
     fn bounds(&self) -> Option<&'p Bounds> {
-        let problem = self.problem;
+        let dim = self.problem.dim();
         // Training refuses bounds of the wrong size.
-        problem.bounds().filter(|bounds| bounds.check_size(problem.dim()).is_ok())
+        self.problem.bounds().filter(|bounds| bounds.check_size(dim).is_ok())
     }
 
-    fn thoroughly(
-        &mut self,
-        options: &CheckOptions,
-        manner: Manner,
-        outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
-    ) {
+    fn thoroughly(&mut self, options: &CheckOptions, manner: Manner) {
         let (dim, bounds) = (self.problem.dim(), self.bounds());
         let mut rng = Rng::new(options.seed);
         let units: Vec<Vec<f64>> = (0..options.weights).map(|_| normals(&mut rng, dim)).collect();
@@ -151,7 +150,7 @@ impl<'p, P: Problem> Look<'p, P> {
             places.extend(Place::pair(bounds, length * scale, unit));
         }
         for block in &mut blocks {
-            self.gather(block, &places, outputs);
+            self.gather(block, &places);
             // Add weights for this block at which an oracle that forgets the loss returns the truth.
             let common = places.len();
             let worst = block.known.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
@@ -177,7 +176,7 @@ impl<'p, P: Problem> Look<'p, P> {
         }
     }
 
-    pub(super) fn quickly(&mut self) {
+    fn quickly(&mut self) {
         let (dim, bounds) = (self.problem.dim(), self.bounds());
         let unit = normals(&mut Rng::new(1), dim);
         let origin = Place::origin(bounds, dim);
@@ -211,26 +210,11 @@ impl<'p, P: Problem> Look<'p, P> {
 
     /// Asks a question about an example at some weights, and adds the answer to the known outputs.
     fn find(&mut self, block: &mut Block, question: Question, place: &Place) -> Option<usize> {
-        let (problem, i, w) = (self.problem, block.i, place.weights.as_slice());
-        let mut y = P::Output::default();
-        problem.prepare(i, w, &mut self.workspace);
-        let source: Source = match question {
-            Question::Oracle => {
-                problem.oracle(i, w, &mut self.workspace, &mut y);
-                BY_ORACLE
-            }
-            Question::OracleWithLoss(factor) => {
-                if !problem.oracle_with_loss(i, w, factor, &mut self.workspace, &mut y) {
-                    return None;
-                }
-                BY_ORACLE
-            }
-            Question::Decode => {
-                problem.decode(i, w, &mut self.workspace, &mut y);
-                BY_DECODING
-            }
-        };
-        let found = self.describe(i, &y, source)?;
+        if !self.problem.find(block.i, &place.weights, question) {
+            return None;
+        }
+        let source = if question == Question::Decode { BY_DECODING } else { BY_ORACLE };
+        let found = self.describe(block.i, source)?;
         Some(block.number(found))
     }
 
@@ -243,14 +227,10 @@ impl<'p, P: Problem> Look<'p, P> {
     }
 
     /// Collects the outputs that the caller passes, and the answers to all questions at all places.
-    fn gather(
-        &mut self,
-        block: &mut Block,
-        places: &[Place],
-        outputs: &mut dyn FnMut(usize) -> Vec<P::Output>,
-    ) {
-        for y in outputs(block.i) {
-            if let Some(known) = self.describe(block.i, &y, GIVEN) {
+    fn gather(&mut self, block: &mut Block, places: &[Place]) {
+        self.problem.gather(block.i);
+        while self.problem.find_given() {
+            if let Some(known) = self.describe(block.i, GIVEN) {
                 let number = block.number(known);
                 block.known[number].is_given = true;
             }
@@ -312,7 +292,7 @@ impl<'p, P: Problem> Look<'p, P> {
             let decoded = answers().find(|answer| answer.question == Question::Decode);
             for answer in answers() {
                 let is_decoded = answer.question == Question::Decode;
-                if promises && (!is_decoded || !self.problem.abilities().decodes_otherwise) {
+                if promises && (!is_decoded || !self.problem.decodes_otherwise()) {
                     self.check_answer(i, place, answer, &values);
                 }
                 if answer.question == Question::Oracle {

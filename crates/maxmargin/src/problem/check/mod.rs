@@ -3,14 +3,16 @@
 mod known;
 mod look;
 mod report;
+mod subject;
 mod values;
 mod weights;
 
 use crate::problem::Problem;
 use crate::problem::slack_rescaled::Enumerable;
 use crate::util::names::named_enum;
-use look::{Look, Manner};
+use look::Manner;
 use std::fmt;
+use subject::Typed;
 
 named_enum! {
     /// A law that every [`Problem`] must keep for its certificates to be true.
@@ -203,7 +205,7 @@ pub fn check_with_outputs<P: Problem>(
     options: &CheckOptions,
     mut outputs: impl FnMut(usize) -> Vec<P::Output>,
 ) -> Vec<BrokenLaw> {
-    look::run(problem, options, Manner::Given, &mut outputs)
+    look::run(&mut Typed::new(problem, &mut outputs), options, Manner::Given)
 }
 
 /// Like [`check`], but compares with all outputs of every checked example, so that the oracle must find
@@ -227,16 +229,15 @@ pub fn check_with_outputs<P: Problem>(
 /// # Panics
 /// If the problem does.
 pub fn check_enumerable<P: Enumerable>(problem: &P, options: &CheckOptions) -> Vec<BrokenLaw> {
-    look::run(problem, options, Manner::Enumerated, &mut |i| {
+    let mut outputs = |i| {
         let mut outputs = Vec::new();
         problem.for_each_output(i, &mut |y| outputs.push(y.clone()));
         outputs
-    })
+    };
+    look::run(&mut Typed::new(problem, &mut outputs), options, Manner::Enumerated)
 }
 
 /// Checks at most three examples with three oracle calls each, at the start of training.
 pub(crate) fn check_quickly<P: Problem>(problem: &P) -> Vec<BrokenLaw> {
-    let mut look = Look::new(problem);
-    look.quickly();
-    look.finish()
+    look::run_quickly(&mut Typed::new(problem, &mut |_| Vec::new()))
 }

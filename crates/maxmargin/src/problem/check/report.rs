@@ -12,17 +12,26 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn add(&mut self, law: Law, example: usize, message: impl FnOnce() -> String) {
-        match self.broken.iter().position(|broken| broken.law == law) {
-            Some(at) if self.last[at] == example => {}
-            Some(at) => {
-                self.broken[at].examples += 1;
-                self.last[at] = example;
-            }
-            None => {
-                self.broken.push(BrokenLaw { law, example, examples: 1, message: message() });
-                self.last.push(example);
-            }
+        if !self.count(law, example) {
+            self.push(law, example, message());
         }
+    }
+
+    /// Counts an example that breaks a law, if the law is known to be broken.
+    fn count(&mut self, law: Law, example: usize) -> bool {
+        let Some(at) = self.broken.iter().position(|broken| broken.law == law) else {
+            return false;
+        };
+        if self.last[at] != example {
+            self.broken[at].examples += 1;
+            self.last[at] = example;
+        }
+        true
+    }
+
+    fn push(&mut self, law: Law, example: usize, message: String) {
+        self.broken.push(BrokenLaw { law, example, examples: 1, message });
+        self.last.push(example);
     }
 
     pub(super) fn is_broken(&self, law: Law) -> bool {

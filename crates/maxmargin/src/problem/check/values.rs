@@ -6,7 +6,6 @@ use super::look::{Answer, Look, Question};
 use super::report::show;
 use super::weights::Place;
 use crate::problem::sparse::SparseVec;
-use crate::problem::{Problem, ProblemExt as _};
 
 /// The values of known outputs at some weights.
 pub(super) struct Values<'k> {
@@ -54,16 +53,16 @@ impl Values<'_> {
     }
 }
 
-impl<P: Problem> Look<'_, P> {
+impl Look<'_, '_> {
     /// Computes the values of all known outputs at some weights, and checks that `score` agrees with
     /// them.
     pub(super) fn values<'k>(&mut self, i: usize, place: &Place, known: &'k [Known]) -> Values<'k> {
         let w = place.weights.as_slice();
         let (mut rises, mut sizes) = (Vec::new(), Vec::new());
-        self.problem.prepare(i, w, &mut self.workspace);
+        self.problem.prepare(i, w);
         for output in known {
             let (product, size) = self.product(w, output);
-            let score = self.problem.score(i, w, &self.workspace, &output.way);
+            let score = self.problem.score(i, w, &output.way);
             if differ(score, -product, size) {
                 let message = || {
                     format!(
@@ -142,12 +141,12 @@ impl<P: Problem> Look<'_, P> {
         let w = place.weights.as_slice();
         let ways: Vec<SparseVec> = all.iter().map(|known| known.way.clone()).collect();
         let scores = |look: &Self| -> Vec<f64> {
-            ways.iter().map(|way| look.problem.score(i, w, &look.workspace, way)).collect()
+            ways.iter().map(|way| look.problem.score(i, w, way)).collect()
         };
-        self.problem.prepare(i, w, &mut self.workspace);
+        self.problem.prepare(i, w);
         let expected = scores(self);
-        self.problem.prepare(i, &other.weights, &mut self.workspace);
-        self.problem.prepare_scores(i, w, &mut self.workspace, &ways);
+        self.problem.prepare(i, &other.weights);
+        self.problem.prepare_scores(i, w, &ways);
         let found = scores(self);
         let differ = |at: &usize| found[*at].to_bits() != expected[*at].to_bits();
         if let Some(at) = (0..ways.len()).find(differ) {
