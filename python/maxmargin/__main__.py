@@ -30,7 +30,9 @@ def parser() -> argparse.ArgumentParser:
     )
     train.add_argument("--workers", type=int, default=2, help="the number of shards (default: 2)")
     train.add_argument("--checkpoint", help="a folder that all workers can reach")
-    train.add_argument("--local-passes", type=int, default=5, help="passes in a round (default: 5)")
+    train.add_argument(
+        "--local-passes", type=passes, default="auto", help="passes in a round (default: auto)"
+    )
     train.add_argument("--lambda", dest="lam", default="scale", help="a number, scale or 1/n")
     train.add_argument("--tolerance", default="1%", help="a gap, or a share of the objective in %%")
     train.add_argument("--max-passes", type=int, default=1000)
@@ -59,6 +61,11 @@ def backend_of(options: argparse.Namespace) -> Any:
     if engine == "serial" and not separator:
         return SerialBackend(options.workers, **shared)
     raise ValueError(f"--cluster {options.cluster} is not known; there are ray, dask and serial")
+
+
+def passes(text: str) -> int | str:
+    """A number of passes, or auto."""
+    return text if text == "auto" else int(text)
 
 
 def number_or_name(text: str) -> float | str:

@@ -162,6 +162,28 @@ def test_other_kinds_train_in_shards():
         assert estimator.score(X, truth) > 0.5
 
 
+def test_passes_of_a_round_are_chosen_or_fixed():
+    X, y = words()
+    given = {"lam": 0.01, "tol": 1e-4}
+    chosen, again = (
+        ChainSVM(**given, backend=SerialBackend(num_workers=3)).fit(X, y) for _ in range(2)
+    )
+    passes = [about["passes"] for about in chosen.rounds_]
+    assert len(set(passes)) > 1 and chosen.n_iter_ == sum(passes)
+    assert passes == [about["passes"] for about in again.rounds_]
+    fixed = ChainSVM(**given, backend=SerialBackend(num_workers=3, local_passes=2)).fit(X, y)
+    assert {about["passes"] for about in fixed.rounds_} == {2}
+
+
+def test_gaps_before_rounds_are_those_of_checks():
+    X, y = words()
+    backend = SerialBackend(num_workers=4, check_every=1)
+    model = ChainSVM(lam=0.02, tol=1e-3, backend=backend).fit(X, y)
+    assert len(model.rounds_) > 1
+    for before, after in itertools.pairwise(model.rounds_):
+        assert after["gap_before"] == pytest.approx(before["gap"], abs=1e-9)
+
+
 def test_bounds_hold_in_shards():
     X, y = words()
     given = {"lam": 0.05, "tol": 0.01, "bounds": (-0.1, 0.2)}
@@ -308,7 +330,8 @@ def test_what_makes_no_sense_is_refused():
 
 def test_a_callback_ends_the_training():
     X, y = words()
-    model = ChainSVM(lam=1e-4, tol=1e-9, backend=SerialBackend(num_workers=2))
+    backend = SerialBackend(num_workers=2, local_passes=5)
+    model = ChainSVM(lam=1e-4, tol=1e-9, backend=backend)
     model.callback = lambda row: row["passes"] < 15
     model.fit(X, y)
     assert model.status_ == "stopped" and len(model.rounds_) == 3

@@ -5,6 +5,7 @@
 //! exactly one JSON object.
 
 mod args;
+mod cluster;
 mod commands;
 mod help;
 mod kind;
@@ -21,6 +22,10 @@ use std::process::ExitCode;
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
+    let given: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if cluster::is_asked_for(&given) {
+        return exit_code(cluster::run(&given));
+    }
     let line =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let (mut command, arguments) = help::asked_for(std::env::args_os());

@@ -9,7 +9,7 @@ use crate::fit::{parse, parse_settings};
 use crate::model::Model;
 use crate::shard::Reading;
 use crate::structure::BoundArrays;
-use maxmargin::distributed::{Change, Coordinator as Inner, Proposal, ShardReading};
+use maxmargin::distributed::{Change, Coordinator as Inner, Proposal, ShardReading, Way};
 use maxmargin::{Bounds, Certificate, DualPoint, GroupBounds, Solution, Status};
 use maxmargin_io::{
     Fingerprinter, Format, LambdaSource, Origin, Outcome, ProblemRole, RawSequence,
@@ -24,9 +24,8 @@ pub(crate) struct Coordinator {
     inner: Inner,
 }
 
-/// What a shard proposes, as it says itself.
-type Proposed<'py> =
-    (Option<PyReadonlyArray1<'py, u32>>, PyReadonlyArray1<'py, f64>, f64, Option<f64>, u64);
+/// A way that a shard proposes, as it says itself.
+type ProposedWay<'py> = (Option<PyReadonlyArray1<'py, u32>>, PyReadonlyArray1<'py, f64>, f64);
 
 #[pymethods]
 impl Coordinator {
@@ -61,24 +60,21 @@ impl Coordinator {
         self.inner.forget();
     }
 
-    /// Takes the best step; returns the shares of the last proposals, one by shard, and those of earlier ones,
-    /// which are the same for all.
-    fn step(&mut self, proposals: Vec<Proposed<'_>>) -> PyResult<(Vec<f64>, Vec<f64>)> {
+    /// Takes the best step that the ways of all shards allow; returns for each shard the shares of its points, the
+    /// latest first, and how many of them it keeps.
+    fn step(&mut self, proposals: Vec<Vec<ProposedWay<'_>>>) -> PyResult<Vec<(Vec<f64>, usize)>> {
         let mut own = Vec::with_capacity(proposals.len());
-        for (at, values, loss, known_gap, oracle_calls) in &proposals {
-            let at = at.as_ref().map(|at| at.as_slice().map(<[u32]>::to_vec)).transpose()?;
-            let change = Change { at, values: values.as_slice()?.to_vec() };
-            own.push(Proposal {
-                change,
-                loss: *loss,
-                known_gap: *known_gap,
-                oracle_calls: *oracle_calls,
-            });
+        for proposal in &proposals {
+            let mut ways = Vec::with_capacity(proposal.len());
+            for (at, values, loss) in proposal {
+                let at = at.as_ref().map(|at| at.as_slice().map(<[u32]>::to_vec)).transpose()?;
+                let change = Change { at, values: values.as_slice()?.to_vec() };
+                ways.push(Way { change, loss: *loss });
+            }
+            own.push(Proposal { ways, ..Proposal::default() });
         }
         let mixtures = self.inner.step(&own).map_err(value_error)?;
-        let earlier = mixtures.first().map(|mixture| mixture.earlier.clone());
-        let newest = mixtures.iter().map(|mixture| mixture.newest).collect();
-        Ok((newest, earlier.unwrap_or_default()))
+        Ok(mixtures.into_iter().map(|mixture| (mixture.shares, mixture.keep)).collect())
     }
 
     /// The certificate of the weights that were added up last, as JSON.

@@ -8,7 +8,7 @@ use crate::examples::AnyData;
 use crate::fit::{parse, parse_settings, training};
 use crate::oracle::Features;
 use crate::structure::{BoundArrays, PyProblem};
-use maxmargin::distributed::{Mixture, ShardSolver, Whole};
+use maxmargin::distributed::{Effort, Mixture, ShardReading, ShardSolver, Whole};
 use maxmargin::{Blocks, Bounds, GroupBounds, Interrupt, Settings, scale_lambda};
 use maxmargin_io::{ProblemRole, Training};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -42,10 +42,11 @@ pub(crate) struct Shard {
     interrupt: Interrupt,
 }
 
-/// A change of the weights (places, if it is sparse, and values), the change of the loss, the gap if it is known,
-/// and oracle calls so far.
-type Proposed<'py> =
-    (Option<Bound<'py, PyArray1<u32>>>, Bound<'py, PyArray1<f64>>, f64, Option<f64>, u64);
+/// A change of the weights (places, if it is sparse, and values), and the change of the loss.
+type ProposedWay<'py> = (Option<Bound<'py, PyArray1<u32>>>, Bound<'py, PyArray1<f64>>, f64);
+
+/// Ways, what an exact pass has read, and oracle calls so far.
+type Proposed<'py> = (Vec<ProposedWay<'py>>, Reading, u64);
 
 /// Weights, loss, and the round of the last commit.
 type State<'py> = (Bound<'py, PyArray1<f64>>, f64, u64);
@@ -153,17 +154,21 @@ impl Shard {
         round: u64,
         sum: PyReadonlyArray1<'py, f64>,
         passes: usize,
+        shards: usize,
     ) -> PyResult<Proposed<'py>> {
         let sum = sum.as_slice()?.to_vec();
-        let found = self.ask(py, move |solver| solver.propose(round, &sum, passes))?;
+        let effort = Effort::among(shards, passes);
+        let found = self.ask(py, move |solver| solver.propose(round, &sum, effort))?;
         let found = found.map_err(value_error)?;
-        let at = found.change.at.map(|at| PyArray1::from_vec(py, at));
-        let values = PyArray1::from_vec(py, found.change.values);
-        Ok((at, values, found.loss, found.known_gap, found.oracle_calls))
+        let ways = found.ways.into_iter().map(|way| {
+            let at = way.change.at.map(|at| PyArray1::from_vec(py, at));
+            (at, PyArray1::from_vec(py, way.change.values), way.loss)
+        });
+        Ok((ways.collect(), told(&found.reading), found.oracle_calls))
     }
 
-    fn commit(&self, py: Python<'_>, round: u64, newest: f64, earlier: Vec<f64>) -> PyResult<bool> {
-        let mixture = Mixture { newest, earlier };
+    fn commit(&self, py: Python<'_>, round: u64, shares: Vec<f64>, keep: usize) -> PyResult<bool> {
+        let mixture = Mixture { shares, keep };
         self.ask(py, move |solver| solver.commit(round, &mixture))?.map_err(value_error)
     }
 
@@ -180,8 +185,7 @@ impl Shard {
     fn check(&self, py: Python<'_>, sum: PyReadonlyArray1<'_, f64>) -> PyResult<Reading> {
         let sum = sum.as_slice()?.to_vec();
         let read = self.ask(py, move |solver| solver.check(&sum))?.map_err(value_error)?;
-        let quality = read.quality.name().to_owned();
-        Ok((read.risk, read.gap, read.size, read.failures, quality, read.is_whole))
+        Ok(told(&read))
     }
 
     fn dual(&self, py: Python<'_>, lambda_: f64) -> PyResult<Dual> {
@@ -232,6 +236,11 @@ impl Shard {
         }
         lock(&answer).take().ok_or_else(panicked)
     }
+}
+
+fn told(read: &ShardReading) -> Reading {
+    let quality = read.quality.name().to_owned();
+    (read.risk, read.gap, read.size, read.failures, quality, read.is_whole)
 }
 
 fn about(problem: &dyn Blocks, scale: Option<f64>) -> About {

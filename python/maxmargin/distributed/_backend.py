@@ -30,8 +30,9 @@ class Backend:
         A folder that all workers can reach, in which each keeps its shard: a path, or an address such as
         ``s3://…`` if fsspec is installed. A worker that is started anew goes on from there, and so does a
         training that is started anew with the same data. Without it, a lost shard begins again.
-    local_passes : int, default=5
-        Passes over its examples that a shard makes in a round.
+    local_passes : int or "auto", default="auto"
+        Passes over its examples that a shard makes in a round, after the exact pass with which a round begins.
+        ``"auto"`` takes as many as have closed most of the gap for their work, counted in passes so that runs repeat.
     check_every : int, default=5
         After so many rounds the gap is computed exactly, which takes one more pass; also as soon as it seems
         to be small enough.
@@ -44,13 +45,13 @@ class Backend:
         num_workers: int = 2,
         *,
         checkpoint: str | None = None,
-        local_passes: int = 5,
+        local_passes: int | str = "auto",
         check_every: int = 5,
         max_losses: int = 100,
     ) -> None:
         for name, value in (
             ("num_workers", num_workers),
-            ("local_passes", local_passes),
+            ("local_passes", 1 if local_passes == "auto" else local_passes),
             ("check_every", check_every),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -19,12 +19,10 @@ import numpy as np
 
 from .. import _maxmargin as native
 from ._backend import Backend, ClusterError, WorkerLost
+from ._passes import Passes
 from ._worker import aligned, pack, size_of
 
 logger = logging.getLogger("maxmargin")
-
-#: Known gaps that add up to this share of the tolerance are worth an exact check.
-PROMISING = 0.8
 
 #: How often a lost worker is asked whether it is there again, and how long to wait in between.
 ATTEMPTS = 300
@@ -111,6 +109,10 @@ class Driver:
         self._tag = 0
         self._rows: list[dict[str, float]] = []
         self._calls = 0
+        local = self.backend.local_passes
+        self._passes = Passes(None if local == "auto" else int(local))
+        self._made = 0
+        self._gaps: list[float] = []
         self._begin()
         self._recover(range(self.shards), begins=True)
         while True:
@@ -162,29 +164,37 @@ class Driver:
     def _go_round(self) -> str | None:
         """Makes a round; returns the status if the training ends with it."""
         self.round += 1
-        passes, begin = self.backend.local_passes, time.perf_counter()
-        about: dict[str, Any] = {"round": self.round, "lost": []}
+        passes, begin = self._passes.next, time.perf_counter()
+        about: dict[str, Any] = {"round": self.round, "passes": passes, "lost": []}
         try:
             message = self._broadcast()
             answers = self._all("propose", self.round, message, passes)
             proposals = [proposal for proposal, _ in answers]
-            newest, earlier = self.coordinator.step(proposals)
-            each = [(share, earlier) for share in newest]
+            before = self.coordinator.dual()
+            # What each shard has read of the gap before it set to work, added up.
+            gap = sum(reading[1] for _, reading, _ in proposals)
+            each = self.coordinator.step([ways for ways, *_ in proposals])
+            self._passes.note(self.coordinator.dual() - before, gap)
+            self._gaps.append(gap)
             waits = self._all("commit", self.round, each=each)
-            sent = self.shards * size_of(self._message) + sum(map(size_of, proposals))
+            self._made += passes
+            sent = self.shards * size_of(self._message)
+            sent += sum(size_of(list(ways)) for ways, *_ in proposals)
             about |= {
-                "shares": newest,
-                "earlier": earlier,
+                "shares": [sum(shares[:1]) for shares, _ in each],
+                "corners": [sum(shares[1:2]) for shares, _ in each],
+                "earlier": [sum(shares[2:]) for shares, _ in each],
+                "gap_before": gap,
                 "bytes": sent,
                 "worker_seconds": [
                     own + wait for (_, own), wait in zip(answers, waits, strict=True)
                 ],
             }
-            self._calls = sum(proposal[4] for proposal in proposals)
-            gaps = [proposal[3] for proposal in proposals]
-            certificate = self._check() if self._is_due(gaps) else None
+            self._calls = sum(calls for *_, calls in proposals)
+            certificate = self._check() if self._is_due() else None
         except _Lost as lost:
             before = self.coordinator.dual()
+            self._gaps.clear()
             self._recover(lost.shards)
             about |= {"lost": lost.shards, "dual_before": before}
             certificate = None
@@ -198,7 +208,7 @@ class Driver:
             return "converged"
         if goes_on is False:
             return "stopped"
-        if self.round * passes >= self.settings["max_passes"]:
+        if self._made >= self.settings["max_passes"]:
             return "max-passes"
         if time.perf_counter() - self.began >= self.settings.get("max_seconds", np.inf):
             return "max-seconds"
@@ -208,12 +218,16 @@ class Driver:
         share = self.settings["relative_tolerance"]
         return max(self.settings["tolerance"], share / (1.0 - share) * max(dual, 0.0))
 
-    def _is_due(self, gaps: Sequence[float | None]) -> bool:
+    def _is_due(self) -> bool:
+        """Whether the gap is worth an exact pass of its own, as it is if it seems to be small enough."""
         if self.round % self.backend.check_every == 0:
             return True
-        known = [gap for gap in gaps if gap is not None]
-        tolerance = self._tolerance(self.coordinator.dual())
-        return len(known) == len(gaps) and sum(known) <= PROMISING * tolerance
+        # Gaps are known from before each round. The next one is likely to fall as the last one did.
+        last = self._gaps[-1]
+        fall = (
+            min(last / self._gaps[-2], 1.0) if len(self._gaps) > 1 and self._gaps[-2] > 0 else 0.5
+        )
+        return last * fall <= self._tolerance(self.coordinator.dual())
 
     def _check(self) -> dict[str, Any]:
         """The certificate of the weights that the blocks of all shards add up to."""
@@ -258,13 +272,13 @@ class Driver:
         columns = {
             name: np.array([row[name] for row in self._rows], dtype=np.float64) for name in COLUMNS
         }
-        totals = (self.round * self.backend.local_passes, self._calls, seconds)
+        totals = (self._made, self._calls, seconds)
         weights = self.coordinator.weights()
         return Outcome(self.lam, weights, duals, certificate, status, columns, self.rounds, totals)
 
     def _row(self, about: dict[str, Any], certificate: dict[str, Any] | None) -> dict[str, float]:
         row = dict.fromkeys(COLUMNS, float("nan"))
-        passes = self.round * self.backend.local_passes
+        passes = self._made
         shares = about.get("shares", [])
         row |= {
             "passes": passes,

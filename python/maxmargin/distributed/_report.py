@@ -43,7 +43,8 @@ def write_rounds(model: Any, path: str | os.PathLike[str], title: str | None = N
     )
     rows = "".join(map(_row, rounds))
     head = (
-        "<th>round<th>dual<th>gap<th>share, least to largest<th>seconds<th>by worker<th>MB<th>lost"
+        "<th>round<th>passes<th>dual<th>gap before<th>gap<th>share, least to largest<th>of corners"
+        "<th>seconds<th>by worker<th>MB<th>lost"
     )
     page = (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
@@ -60,11 +61,13 @@ def _row(about: dict[str, Any]) -> str:
     shares = about.get("shares") or [0.0]
     workers = about.get("worker_seconds") or []
     gap = "" if about["gap"] is None else f"{about['gap']:.4g}"
+    before = "" if "gap_before" not in about else f"{about['gap_before']:.4g}"
+    corners = max(about.get("corners") or [0.0])
     each = " ".join(f"{seconds:.2f}" for seconds in workers)
     lost = ", ".join(map(str, about["lost"]))
     return (
-        f"<tr><td>{about['round']}<td>{about['dual']:.6g}<td>{gap}"
-        f"<td>{min(shares):.3f} to {max(shares):.3f}<td>{about['seconds']:.2f}<td>{each}"
+        f"<tr><td>{about['round']}<td>{about['passes']}<td>{about['dual']:.6g}<td>{before}<td>{gap}"
+        f"<td>{min(shares):.3f} to {max(shares):.3f}<td>{corners:.3f}<td>{about['seconds']:.2f}<td>{each}"
         f"<td>{about.get('bytes', 0) / 1e6:.2f}<td class=lost>{lost}"
     )
 

@@ -68,6 +68,7 @@ class ShardWorker:
 
     def __init__(self, load: Any, index: int, count: int, checkpoint: str | None) -> None:
         self.load = load
+        self.count = count
         self.file = None
         if checkpoint is not None:
             self.file = f"{checkpoint.rstrip('/')}/shard-{index + 1}-of-{count}.mmshard"
@@ -126,14 +127,14 @@ class ShardWorker:
     def propose(self, round: int, message: Message, passes: int) -> Any:
         """What the shard would like to change, and the seconds that took."""
         begin = time.perf_counter()
-        shard = self._known()
-        return shard.propose(round, self._take(message), passes), time.perf_counter() - begin
+        found = self._known().propose(round, self._take(message), passes, self.count)
+        return found, time.perf_counter() - begin
 
-    def commit(self, round: int, newest: float, earlier: list[float]) -> float:
+    def commit(self, round: int, shares: list[float], keep: int) -> float:
         """Moves as far as it was told, keeps the checkpoint, and returns the seconds that took. A commit that
         comes again changes nothing."""
         begin = time.perf_counter()
-        if self._known().commit(round, newest, earlier) and self.file is not None:
+        if self._known().commit(round, shares, keep) and self.file is not None:
             _write(self.file, self._known().to_bytes())
         return time.perf_counter() - begin
 

@@ -34,6 +34,18 @@ impl Change {
         Self { at: Some(at), values }
     }
 
+    /// The change from zero to `new`.
+    pub(super) fn of(new: &[f64]) -> Self {
+        let moved = new.iter().filter(|value| **value != 0.0).count();
+        let fits = u32::try_from(new.len()).is_ok();
+        if !fits || moved * (size_of::<f64>() + size_of::<u32>()) >= size_of_val(new) {
+            return Self { at: None, values: new.to_vec() };
+        }
+        let places = new.iter().enumerate().filter(|(_, value)| **value != 0.0);
+        let (at, values) = places.map(|(place, value)| (place as u32, *value)).unzip();
+        Self { at: Some(at), values }
+    }
+
     /// Whether the change is one of `d` weights: as many places as values, in order, and finite numbers.
     pub(super) fn fits(&self, d: usize) -> bool {
         let places = match &self.at {

@@ -5,10 +5,14 @@
 //! worse than the start, whenever the work ends.
 
 /// Work goes on until this share of what could be gained at the start is left.
-const ENOUGH: f64 = 1e-12;
+const ENOUGH: f64 = 1e-10;
 
-/// The most moves for each variable.
+/// Less than this share of the largest number in the program is rounding.
+const ROUNDING: f64 = 1e-16;
+
+/// The most moves for each variable, and of all.
 const MOST_MOVES: usize = 20_000;
+const MOST_MOVES_OF_ALL: usize = 1_000_000;
 
 /// The program: `linear` is b, `products` is G, row by row, and `groups` has the group of each variable, all of
 /// them from 0 to the largest.
@@ -21,6 +25,9 @@ pub(super) struct GroupQp<'a> {
 /// Where mass can be in a group: on a variable, or on the rest.
 type Place = Option<usize>;
 
+/// The best value of a group and where it is, the lowest value with mass and where, and the value of the group's point.
+type Found = (f64, Place, f64, Place, f64);
+
 impl GroupQp<'_> {
     /// The best θ. Returns `None` if a number is not finite.
     pub(super) fn solve(&self) -> Option<Vec<f64>> {
@@ -31,10 +38,12 @@ impl GroupQp<'_> {
         let groups = self.groups.iter().max().map_or(0, |last| last + 1);
         let mut theta = vec![0.0; self.linear.len()];
         let (mut rest, mut values) = (vec![1.0; groups], self.linear.to_vec());
-        let mut first = None;
-        for _ in 0..MOST_MOVES * self.linear.len() {
-            let (best, gap) = self.worst_group(&theta, &rest, &values);
-            let enough = ENOUGH * *first.get_or_insert(gap);
+        let (mut first, mut found) = (None, Vec::new());
+        let diagonal = self.products.iter().enumerate().map(|(at, row)| row[at]);
+        let largest = diagonal.chain(self.linear.iter().copied()).map(f64::abs).fold(0.0, f64::max);
+        for _ in 0..(MOST_MOVES * self.linear.len()).min(MOST_MOVES_OF_ALL) {
+            let (best, gap) = self.worst_group(&theta, &rest, &values, &mut found);
+            let enough = (ENOUGH * *first.get_or_insert(gap)).max(ROUNDING * largest);
             let Some((group, to, from)) = best.filter(|_| gap > enough) else { break };
             let value = |place: Place| place.map_or(0.0, |at| values[at]);
             let ascent = value(to) - value(from);
@@ -63,17 +72,18 @@ impl GroupQp<'_> {
     }
 
     /// The move that promises most, as a group and where its mass goes and comes from; and how much there is
-    /// left to gain at most.
+    /// left to gain at most. `found` is scratch memory.
     fn worst_group(
         &self,
         theta: &[f64],
         rest: &[f64],
         values: &[f64],
+        found: &mut Vec<Found>,
     ) -> (Option<(usize, Place, Place)>, f64) {
-        // The best value of each group, the lowest with mass, and the value of the group's point.
         let start =
             |&rest: &f64| (0.0, None, if rest > 0.0 { 0.0 } else { f64::INFINITY }, None, 0.0);
-        let mut found: Vec<(f64, Place, f64, Place, f64)> = rest.iter().map(start).collect();
+        found.clear();
+        found.extend(rest.iter().map(start));
         for (at, (&value, &group)) in values.iter().zip(self.groups).enumerate() {
             let (best, to, lowest, from, own) = &mut found[group];
             if value > *best {
@@ -89,7 +99,7 @@ impl GroupQp<'_> {
         let gap = found.iter().map(|(best, .., own)| best - own).sum();
         let mut worst = None;
         let mut most = 0.0;
-        for (group, (best, to, lowest, from, _)) in found.into_iter().enumerate() {
+        for (group, &mut (best, to, lowest, from, _)) in found.iter_mut().enumerate() {
             if best - lowest > most {
                 most = best - lowest;
                 worst = Some((group, to, from));

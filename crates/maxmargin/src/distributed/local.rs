@@ -1,6 +1,6 @@
 //! What the problem of a shard has to do with the whole.
 
-use super::shard::Whole;
+use super::proposal::Whole;
 use crate::dual::has_own_length;
 use crate::error::TrainError;
 use crate::problem::Blocks;

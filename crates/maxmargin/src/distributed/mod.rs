@@ -1,23 +1,29 @@
 //! Training on several machines: shards that propose steps, and a coordinator that combines them.
 //!
 //! Each of K shards holds some of the examples and their blocks of the dual. In a round, a [`ShardSolver`]
-//! works on its own blocks at a copy of w and proposes (Δwₖ, Δℓₖ). The dual of all blocks,
-//! D = ℓ − λ/2 ‖w‖², need not rise if all proposals are taken in full: every shard has used the room that
-//! the others wanted too. So the [`Coordinator`] finds the best share of each, which is a small quadratic
-//! program, and no round can lower the dual.
+//! calls all of its oracles at w, works on its own blocks at a copy of w, and proposes ways (Δwₖ, Δℓₖ): to where its
+//! passes have led, and to the corner that its oracles have found. The dual of all blocks, D = ℓ − λ/2 ‖w‖², need
+//! not rise if all proposals are taken in full: every shard has used the room that the others wanted too. So the
+//! [`Coordinator`] finds the best mixture of what each shard has proposed in this round and the last ones, which is a
+//! small quadratic program, and no round can lower the dual.
+//!
+//! The corners matter most. Where passes lead lies near the present point, so that mixtures of such points alone cannot
+//! go far: on digits in 16 shards, the gap after 30 rounds is 0.06 to 0.14 of the objective without corners,
+//! however many points are kept, and 0.001 with them.
 //!
 //! | file | part |
 //! |---|---|
 //! | `shard.rs`, `local.rs`, `mix.rs`, `saved.rs` | the blocks of a shard: proposing, committing, checking, checkpoints |
+//! | `proposal.rs` | what shards and their coordinator tell each other |
 //! | `coordinator.rs` | w = Σ wₖ, the step of a round, the certificate |
-//! | `group_qp.rs` | the quadratic program over a product of simplices |
+//! | `hulls.rs`, `group_qp.rs` | the points that shards know, and the quadratic program over a product of simplices |
 //! | `change.rs` | changes of w, sparse where most of it did not move |
 //!
 //! There is no network here: how messages travel is up to the caller. The Python package lets Ray or Dask
 //! carry them.
 //!
 //! ```
-//! use maxmargin::distributed::{Coordinator, ShardSolver, Whole};
+//! use maxmargin::distributed::{Coordinator, Effort, ShardSolver, Whole};
 //! use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 //! use maxmargin::{Interrupt, Settings};
 //!
@@ -40,7 +46,7 @@
 //! for round in 1..=20 {
 //!     let mut proposals = Vec::new();
 //!     for shard in &mut shards {
-//!         proposals.push(shard.propose(round, coordinator.sum(), 2)?);
+//!         proposals.push(shard.propose(round, coordinator.sum(), Effort::among(2, 2))?);
 //!     }
 //!     let mixtures = coordinator.step(&proposals)?;
 //!     for (shard, mixture) in shards.iter_mut().zip(&mixtures) {
@@ -59,16 +65,15 @@
 mod change;
 mod coordinator;
 mod group_qp;
+mod hulls;
 mod local;
 mod mix;
+mod proposal;
 #[cfg(feature = "checkpoint")]
 mod saved;
 mod shard;
 
 pub use change::Change;
-pub use coordinator::{Coordinator, Mixture};
-pub use shard::{Proposal, ShardReading, ShardSolver, Whole};
-
-/// The number of earlier proposals that shards keep, and whose hull a coordinator searches. (With 16 shards of OCR,
-/// older ones get no mass.)
-const MEMORY: usize = 5;
+pub use coordinator::Coordinator;
+pub use proposal::{Effort, Mixture, Proposal, ShardReading, Way, Whole};
+pub use shard::ShardSolver;

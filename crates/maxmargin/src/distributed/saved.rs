@@ -1,6 +1,7 @@
 //! The blocks of a shard as bytes, so that a worker that is started anew need not begin at the truth.
 
-use super::shard::{ShardSolver, Whole};
+use super::proposal::Whole;
+use super::shard::ShardSolver;
 use crate::certificate::first_misfit;
 use crate::dual::Block;
 use crate::error::TrainError;

@@ -1,76 +1,21 @@
 //! The blocks of a shard, and the work on them at a copy of w.
 
-use super::MEMORY;
 use super::change::Change;
-use super::coordinator::Mixture;
 use super::local::{local, share_of};
-use super::mix::mix;
-use crate::certificate::{BlockReading, check_readings, exact_pass_until};
+use super::mix::{Rest, is_mixture, mix};
+use super::proposal::{Effort, Mixture, Proposal, ShardReading, Way, Whole};
+use crate::certificate::{BlockReading, check_readings, exact_pass_until, read_answers};
 #[cfg(feature = "checkpoint")]
 use crate::dual::Workers;
 use crate::dual::{Block, DualPoint, Shares, add_weights};
 use crate::error::TrainError;
-use crate::problem::{Blocks, Quality};
+use crate::problem::Blocks;
 use crate::run::drive::PassEnd;
 use crate::run::session::Method as _;
 use crate::run::{Beginning, Interrupt, Run, RunHooks};
 use crate::settings::Settings;
 use crate::solver::BlockCoordinate;
 use std::collections::VecDeque;
-
-/// What a shard has to know of the whole.
-///
-/// ```
-/// // 1000 examples of weight 1 in all shards together.
-/// let whole = maxmargin::distributed::Whole { lambda: 0.001, total_weight: 1000.0 };
-/// assert_eq!(whole.lambda * whole.total_weight, 1.0);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Whole {
-    /// The regularization strength λ.
-    pub lambda: f64,
-    /// The weights of the examples of all shards, added up.
-    pub total_weight: f64,
-}
-
-/// What a shard would like to change.
-///
-/// ```
-/// let nothing = maxmargin::distributed::Proposal::default();
-/// assert!(nothing.change.values.is_empty() && nothing.loss == 0.0);
-/// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Proposal {
-    /// Δwₖ, in the scale of the whole.
-    pub change: Change,
-    /// Δℓₖ, in the scale of the whole.
-    pub loss: f64,
-    /// The shard's part of the gap, as far as its visits know it: a guess.
-    pub known_gap: Option<f64>,
-    /// The oracle calls of the shard so far.
-    pub oracle_calls: u64,
-}
-
-/// What an exact pass has read of a shard, in the scale of the whole.
-///
-/// ```
-/// assert!(!maxmargin::distributed::ShardReading::default().is_whole);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ShardReading {
-    /// Σ cᵢ/C max_y Hᵢ(y; w).
-    pub risk: f64,
-    /// The gaps of the blocks, added up.
-    pub gap: f64,
-    /// The size of losses and scores, to which rounding errors are relative.
-    pub size: f64,
-    /// How often the oracle has failed so far.
-    pub failures: u64,
-    /// What the oracle promises.
-    pub quality: Quality,
-    /// Whether all blocks were read. They were not if the shard was interrupted.
-    pub is_whole: bool,
-}
 
 /// Some of the examples of a training, with their blocks of the dual; see [the module](super).
 ///
@@ -85,8 +30,9 @@ pub struct ShardSolver<'p> {
     run: Run<'p, 'static>,
     method: BlockCoordinate,
     interrupt: Interrupt,
-    /// sₖ.
+    /// sₖ, and λ/sₖ.
     share: f64,
+    lambda: f64,
     /// The blocks as they were committed, their weights, and their part of ℓ.
     pub(super) present: Vec<Block>,
     sum: Vec<f64>,
@@ -94,13 +40,11 @@ pub struct ShardSolver<'p> {
     /// The round of the last commit, and the first one that may be committed.
     pub(super) committed: u64,
     fence: u64,
-    proposed: Option<(u64, Vec<Block>)>,
-    /// The proposals of earlier rounds, the latest first.
+    proposed: Option<(u64, Vec<Vec<Block>>)>,
+    /// The points that were proposed in earlier rounds, the latest first.
     earlier: VecDeque<Vec<Block>>,
     /// Passes since the gaps of all blocks were known.
     passes_since_look: u64,
-    /// The least share that a block ever had of its starting point; see `go_on_from`.
-    least: Vec<f64>,
 }
 
 impl std::fmt::Debug for ShardSolver<'_> {
@@ -150,6 +94,7 @@ impl<'p> ShardSolver<'p> {
             method,
             interrupt,
             share,
+            lambda: whole.lambda / share,
             present: blocks,
             sum: Vec::new(),
             loss: 0.0,
@@ -158,7 +103,6 @@ impl<'p> ShardSolver<'p> {
             proposed: None,
             earlier: VecDeque::new(),
             passes_since_look: 0,
-            least: Vec::new(),
         };
         shard.add_up();
         Ok(shard)
@@ -184,8 +128,8 @@ impl<'p> ShardSolver<'p> {
         self.committed
     }
 
-    /// Works on the blocks for some passes, where all shards together have the weights `sum` (with bounds, what
-    /// the weights are clipped from), and proposes what has come of it. Nothing is changed before it is
+    /// Calls all oracles where all shards together have the weights `sum` (with bounds, what the weights are clipped
+    /// from), works on the blocks for some passes, and proposes what has come of both. Nothing is changed before it is
     /// [committed](Self::commit).
     ///
     /// # Errors
@@ -194,7 +138,7 @@ impl<'p> ShardSolver<'p> {
         &mut self,
         round: u64,
         sum: &[f64],
-        passes: usize,
+        effort: Effort,
     ) -> Result<Proposal, TrainError> {
         if round <= self.committed || round < self.fence {
             let (over, least) = (round, self.fence.max(self.committed + 1));
@@ -202,26 +146,36 @@ impl<'p> ShardSolver<'p> {
             return Err(TrainError::Shard { why });
         }
         self.check_size(sum)?;
+        let Effort { passes, caution } = effort;
+        if !(caution >= 1.0 && caution.is_finite()) {
+            let why = format!("the caution is {caution}; it must be a number of at least 1");
+            return Err(TrainError::Shard { why });
+        }
+        // At λ/σ′ the own weights count σ′ times, so the others are what is left of `sum`.
         let Self { run, method, .. } = self;
-        run.state.set_elsewhere(sum.iter().zip(&self.sum).map(|(all, own)| all - own).collect());
+        run.state.lambda = self.lambda / caution;
+        let others = sum.iter().zip(&self.sum).map(|(all, own)| all - caution * own);
+        run.state.set_elsewhere(others.collect());
         method.write_blocks(run);
-        method.go_on_from(run, &self.present, &mut self.least);
+        method.go_on_from(run, &self.present);
         run.rebuild();
+        let (reading, corner) = self.look_at_all(true)?;
         self.work(passes)?;
         let Self { run, method, .. } = self;
         method.write_blocks(run);
-        let blocks = run.state.blocks.clone();
-        let (new, loss) = self.weights_of(&blocks);
-        let change = Change::between(&self.sum, &new);
-        let known_gap = self.method.known_gap().map(|gap| self.share * gap);
-        let oracle_calls = self.run.totals.oracle_calls;
-        let loss = loss - self.loss;
-        self.proposed = Some((round, blocks));
-        Ok(Proposal { change, loss, known_gap, oracle_calls })
+        let mut points = vec![run.state.blocks.clone()];
+        points.extend(corner);
+        let ways = points.iter().map(|blocks| {
+            let (new, loss) = self.weights_of(blocks);
+            Way { change: Change::between(&self.sum, &new), loss: loss - self.loss }
+        });
+        let (ways, oracle_calls) = (ways.collect(), self.run.totals.oracle_calls);
+        self.proposed = Some((round, points));
+        Ok(Proposal { ways, reading, oracle_calls })
     }
 
-    /// Makes some passes. As in a run on one machine, an exact pass refreshes what is known of the gaps now and then;
-    /// also if no block seems to have a gap any more, for the others may have moved w since the blocks were visited.
+    /// Makes some passes. As in a run on one machine, an exact pass refreshes what is known of the gaps now and then, also
+    /// if no block seems to have a gap any more.
     fn work(&mut self, passes: usize) -> Result<(), TrainError> {
         let (mut left, mut looked) = (passes, false);
         while left > 0 && !self.interrupt.is_raised() {
@@ -232,30 +186,62 @@ impl<'p> ShardSolver<'p> {
                 return Ok(());
             }
             if is_early || self.passes_since_look >= self.run.settings.gap_every {
-                self.look_at_all()?;
+                self.look_at_all(false)?;
                 looked = true;
             }
         }
         Ok(())
     }
 
-    /// Lets the method know the gaps of all blocks where it stands.
-    fn look_at_all(&mut self) -> Result<(), TrainError> {
+    /// Calls all oracles where the method stands, and lets it know the gaps of all blocks. If it was not interrupted, it
+    /// also returns the corner where all blocks are best, if that is wanted. A block that has no gap stays where it is.
+    fn look_at_all(
+        &mut self,
+        wants_corner: bool,
+    ) -> Result<(ShardReading, Option<Vec<Block>>), TrainError> {
         let Self { run, method, interrupt, problem, .. } = self;
+        let problem = *problem;
         method.write_blocks(run);
         run.rebuild();
         let (state, workers) = run.state_and_workers();
-        let at = (&state.shares, &*state.blocks, &*state.w);
-        let mut readings = Vec::new();
-        let is_over = || interrupt.is_raised();
-        if exact_pass_until(*problem, workers, at, &mut readings, &is_over) {
-            check_readings(&readings)?;
-            let gaps: Vec<f64> = readings.iter().map(|reading| reading.gap).collect();
-            method.note_gaps(&gaps);
+        let (blocks, mut answers, mut readings) = (&state.blocks, Vec::new(), Vec::new());
+        let at = (&state.shares, &**blocks, &*state.w);
+        let into = (&mut answers, &mut readings);
+        let is_whole = read_answers(problem, workers, at, into, &|| interrupt.is_raised());
+        let corner = (wants_corner && is_whole).then(|| {
+            let best = answers.into_iter().zip(blocks).map(|(answer, block)| {
+                match answer.reading.gap > 0.0 {
+                    true => Block { parts: answer.corner.parts, loss: answer.corner.loss },
+                    false => block.clone(),
+                }
+            });
+            best.collect()
+        });
+        Ok((self.sum_up(&readings)?, corner))
+    }
+
+    /// What readings of all blocks come to; the method learns the gaps if all were read.
+    fn sum_up(&mut self, readings: &[BlockReading]) -> Result<ShardReading, TrainError> {
+        check_readings(readings)?;
+        let shares = &self.run.state.shares;
+        let total = |part: fn(&BlockReading) -> f64| -> f64 {
+            let parts = shares.iter().zip(readings);
+            self.share * parts.map(|(share, reading)| share * part(reading)).sum::<f64>()
+        };
+        let (risk, size) = (total(|reading| reading.hinge), total(BlockReading::size));
+        let gaps: Vec<f64> = readings.iter().map(|reading| reading.gap).collect();
+        let gap = self.share * gaps.iter().sum::<f64>();
+        let is_whole = readings.iter().all(|reading| reading.is_read);
+        if is_whole {
+            self.method.note_gaps(&gaps);
+            self.passes_since_look = 0;
         }
-        self.passes_since_look = 0;
-        run.totals.oracle_calls += readings.iter().filter(|reading| reading.is_read).count() as u64;
-        Ok(())
+        let totals = &mut self.run.totals;
+        totals.oracle_calls += readings.iter().filter(|reading| reading.is_read).count() as u64;
+        totals.oracle_failures += readings.iter().filter(|reading| reading.failed).count() as u64;
+        let failures = totals.oracle_failures;
+        let quality = self.problem.quality();
+        Ok(ShardReading { risk, gap, size, failures, quality, is_whole })
     }
 
     /// Moves the blocks as far as the coordinator says. Returns false if the round was committed before.
@@ -267,30 +253,43 @@ impl<'p> ShardSolver<'p> {
         if round <= self.committed {
             return Ok(false);
         }
-        let Some((_, blocks)) = self.proposed.take_if(|(own, _)| *own == round) else {
+        let Some((_, points)) = self.proposed.take_if(|(own, _)| *own == round) else {
             let why = format!("there is no proposal of round {round} to commit");
             return Err(TrainError::Shard { why });
         };
-        let Mixture { newest, earlier } = mixture;
-        let shares = || std::iter::once(newest).chain(earlier);
-        let whole: f64 = shares().sum();
-        let known = self.earlier.len() >= earlier.len();
-        if !(known && shares().all(|share| *share >= 0.0) && whole <= 1.0 + 1e-9) {
-            self.proposed = Some((round, blocks));
+        if !is_mixture(&mixture.shares, points.len() + self.earlier.len()) {
+            self.proposed = Some((round, points));
             let why = format!("the shares {mixture:?} are not those of a mixture");
             return Err(TrainError::Shard { why });
         }
-        let points = std::iter::once(&blocks).chain(&self.earlier);
-        let points: Vec<(f64, &Vec<Block>)> =
-            shares().copied().zip(points).filter(|(share, _)| *share > 0.0).collect();
-        for (i, block) in self.present.iter_mut().enumerate() {
-            mix(block, &points, i);
-        }
-        self.earlier.push_front(blocks);
-        self.earlier.truncate(MEMORY);
+        points.into_iter().rev().for_each(|point| self.earlier.push_front(point));
+        self.go_to(&mixture.shares);
+        self.earlier.truncate(mixture.keep);
         self.committed = round;
         self.add_up();
         Ok(true)
+    }
+
+    /// Moves every block to a mixture of the points that are known. The method stands at the first of them: what it
+    /// remembers of the corners there keeps that point's share, and the rest becomes a corner of its own.
+    fn go_to(&mut self, shares: &[f64]) {
+        let Self { run, method, earlier, present, .. } = self;
+        let Some(proposed) = earlier.front() else { return };
+        let Rest { newest, others } = Rest::of(shares);
+        let others = others.into_iter().zip(earlier.iter().skip(1));
+        let others: Vec<(f64, &Vec<Block>)> = others.filter(|(share, _)| *share > 0.0).collect();
+        for (i, block) in present.iter_mut().enumerate() {
+            if newest == 1.0 {
+                block.clone_from(&proposed[i]);
+                continue;
+            }
+            mix(block, &others, i);
+            if newest > 0.0 && *block != proposed[i] {
+                let rest = block.clone();
+                mix(block, &[(newest, proposed)], i);
+                method.mix(run, i, newest, (&rest, block));
+            }
+        }
     }
 
     /// Refuses all commits of rounds before this one from now on, and forgets the proposals so far.
@@ -316,27 +315,8 @@ impl<'p> ShardSolver<'p> {
         let (problem, interrupt) = (self.problem, &self.interrupt);
         let mut readings = Vec::new();
         let at = (&shares, &*self.present, &*w);
-        let is_whole = exact_pass_until(problem, self.run.workers(), at, &mut readings, &|| {
-            interrupt.is_raised()
-        });
-        check_readings(&readings)?;
-        let total = |part: fn(&BlockReading) -> f64| -> f64 {
-            let parts = shares.iter().zip(&readings);
-            self.share * parts.map(|(share, reading)| share * part(reading)).sum::<f64>()
-        };
-        let (risk, size) = (total(|reading| reading.hinge), total(BlockReading::size));
-        let gap = self.share * readings.iter().map(|reading| reading.gap).sum::<f64>();
-        let failed = readings.iter().filter(|reading| reading.failed).count() as u64;
-        let totals = &mut self.run.totals;
-        totals.oracle_calls += readings.iter().filter(|reading| reading.is_read).count() as u64;
-        totals.oracle_failures += failed;
-        let failures = totals.oracle_failures;
-        if is_whole {
-            let gaps: Vec<f64> = readings.iter().map(|reading| reading.gap).collect();
-            self.method.note_gaps(&gaps);
-            self.passes_since_look = 0;
-        }
-        Ok(ShardReading { risk, gap, size, failures, quality: problem.quality(), is_whole })
+        exact_pass_until(problem, self.run.workers(), at, &mut readings, &|| interrupt.is_raised());
+        self.sum_up(&readings)
     }
 
     /// The blocks, and the threads to look at them.
@@ -363,7 +343,7 @@ impl<'p> ShardSolver<'p> {
     /// The weights of blocks, and their part of ℓ.
     fn weights_of(&self, blocks: &[Block]) -> (Vec<f64>, f64) {
         let mut w = vec![0.0; self.problem.dim()];
-        let (shares, lambda) = (&self.run.state.shares, self.run.state.lambda);
+        let (shares, lambda) = (&self.run.state.shares, self.lambda);
         add_weights(self.problem, shares, lambda, blocks, 0..blocks.len(), &mut w);
         let loss: f64 = shares.iter().zip(blocks).map(|(share, block)| share * block.loss).sum();
         (w, self.share * loss)

@@ -4,7 +4,9 @@
 use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::qp::{csc, minimise, solve};
 use crate::common::{assert_all_close, assert_close, cases, dot};
-use maxmargin::distributed::{Change, Coordinator, Mixture, Proposal, ShardSolver, Whole};
+use maxmargin::distributed::{
+    Change, Coordinator, Effort, Mixture, Proposal, ShardSolver, Way, Whole,
+};
 use maxmargin::model::LabelledRows;
 use maxmargin::model::binary::{Binary, BinaryShape};
 use maxmargin::{
@@ -64,7 +66,8 @@ impl<'p> Cluster<'p> {
     fn propose(&mut self, passes: usize) -> Vec<Proposal> {
         self.round += 1;
         let (round, sum) = (self.round, self.coordinator.sum());
-        self.shards.iter_mut().map(|shard| shard.propose(round, sum, passes).unwrap()).collect()
+        let effort = Effort::among(self.shards.len(), passes);
+        self.shards.iter_mut().map(|shard| shard.propose(round, sum, effort).unwrap()).collect()
     }
 
     fn commit(&mut self, mixtures: &[Mixture]) {
@@ -98,12 +101,12 @@ impl<'p> Cluster<'p> {
     }
 }
 
-/// D of a proposal taken with shares, straight from the definition.
-fn value(lambda: f64, w: &[f64], loss: f64, proposals: &[Proposal], shares: &[f64]) -> f64 {
+/// D where ways are gone with shares, straight from the definition.
+fn value(lambda: f64, w: &[f64], loss: f64, ways: &[Way], shares: &[f64]) -> f64 {
     let (mut w, mut loss) = (w.to_vec(), loss);
-    for (proposal, share) in proposals.iter().zip(shares) {
-        dense(&proposal.change, w.len()).iter().zip(&mut w).for_each(|(x, w)| *w += share * x);
-        loss += share * proposal.loss;
+    for (way, share) in ways.iter().zip(shares) {
+        dense(&way.change, w.len()).iter().zip(&mut w).for_each(|(x, w)| *w += share * x);
+        loss += share * way.loss;
     }
     loss - 0.5 * lambda * dot(&w, &w)
 }
@@ -157,7 +160,7 @@ proptest! {
         let problems = shards_of(&problem, count);
         let settings = &methods()[2];
         let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
-        for _ in 0..150 {
+        for _ in 0..60 {
             cluster.go_round(3);
         }
         let (found, best) = (cluster.certificate(), solve(&problem, lambda));
@@ -168,84 +171,81 @@ proptest! {
     }
 
     #[test]
-    fn the_shares_of_a_round_are_the_best_ones(
-        problem in any_polytope(), count in 1usize..=5, lambda in 0.02..2.0f64, rounds in 0usize..4,
+    fn the_mixtures_of_a_round_are_the_best_of_all_hulls(
+        problem in any_polytope(), count in 1usize..=5, lambda in 0.02..2.0f64, rounds in 0usize..6,
     ) {
         let problems = shards_of(&problem, count);
-        let settings = &methods()[2];
+        let settings = &methods()[rounds % 3];
         let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
-        for _ in 0..rounds {
-            cluster.go_round(2);
+        // What each shard has proposed so far, as points of its own, the latest first.
+        let mut points: Vec<Vec<(Vec<f64>, f64)>> = vec![Vec::new(); problems.len()];
+        for round in 0..=rounds {
+            let own: Vec<(Vec<f64>, f64)> =
+                cluster.shards.iter().map(|shard| (shard.sum().to_vec(), shard.loss())).collect();
+            let (w, before) = (cluster.coordinator.sum().to_vec(), cluster.coordinator.dual());
+            let loss: f64 = own.iter().map(|(_, loss)| loss).sum();
+            let proposals = cluster.propose(1);
+            let mixtures = cluster.coordinator.step(&proposals).unwrap();
+            for (k, (proposal, (sum, loss))) in proposals.iter().zip(&own).enumerate() {
+                let new = proposal.ways.iter().map(|way| {
+                    let change = dense(&way.change, w.len());
+                    let point = sum.iter().zip(&change).map(|(a, b)| a + b).collect();
+                    (point, loss + way.loss)
+                });
+                let new: Vec<_> = new.collect();
+                points[k].splice(0..0, new);
+            }
+            if round == rounds {
+                let (mut ways, mut groups, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+                for (k, (points, (sum, loss))) in points.iter().zip(&own).enumerate() {
+                    for (point, own) in points {
+                        let values = point.iter().zip(sum).map(|(to, from)| to - from).collect();
+                        let change = Change { at: None, values };
+                        ways.push(Way { change, loss: own - loss });
+                        groups.push(k);
+                    }
+                    let mass: f64 = mixtures[k].shares.iter().sum();
+                    prop_assert!(mass <= 1.0 + 1e-12 && mixtures[k].shares.iter().all(|s| *s >= 0.0));
+                    prop_assert_eq!(mixtures[k].shares.len(), points.len());
+                    shares.extend(&mixtures[k].shares);
+                }
+                // Following the shares leads where the coordinator says, and no masses lead higher.
+                let after = cluster.coordinator.dual();
+                let reached = value(lambda, &w, loss, &ways, &shares);
+                assert_close(reached, after, 1e-9, after);
+                let best = best_by_qp(lambda, &w, &ways, |at| groups[at]);
+                let best = value(lambda, &w, loss, &ways, &best);
+                prop_assert!(after >= best - 1e-7 * (1.0 + best.abs()), "{after} {best}");
+                // One share η for all is never better, and averaging neither. Brute force over η.
+                let first: Vec<Way> = proposals.iter().map(|p| p.ways[0].clone()).collect();
+                for step in 0..=200 {
+                    let eta = f64::from(step) / 200.0;
+                    let all = value(lambda, &w, loss, &first, &vec![eta; first.len()]);
+                    prop_assert!(after >= all - 1e-8 * (1.0 + all.abs()), "{eta}: {after} {all}");
+                }
+                prop_assert!(after >= before - 1e-12);
+            }
+            cluster.commit(&mixtures);
         }
-        cluster.coordinator.forget(); // what is left is one share of each proposal
-        cluster.add_up();
-        let loss: f64 = cluster.shards.iter().map(ShardSolver::loss).sum();
-        let (w, before) = (cluster.coordinator.sum().to_vec(), cluster.coordinator.dual());
-        let proposals = cluster.propose(2);
-        let mixtures = cluster.coordinator.step(&proposals).unwrap();
-        let after = cluster.coordinator.dual();
-        let shares: Vec<f64> = mixtures.iter().map(|mixture| mixture.newest).collect();
-        prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
-        assert_close(value(lambda, &w, loss, &proposals, &shares), after, 1e-10, after);
-        // A box QP: θ and its slack sum to one.
-        let best = best_by_qp(lambda, &w, &proposals, |k| vec![k]);
-        let best = value(lambda, &w, loss, &proposals, &best);
-        prop_assert!(after >= best - 1e-8 * (1.0 + best.abs()), "{after} {best}");
-        // One share η for all is never better, and averaging neither. Brute force over η.
-        for step in 0..=1000 {
-            let eta = f64::from(step) / 1000.0;
-            let all = value(lambda, &w, loss, &proposals, &vec![eta; proposals.len()]);
-            prop_assert!(after >= all - 1e-10 * (1.0 + all.abs()), "{eta}: {after} {all}");
-        }
-        prop_assert!(after >= before - 1e-12);
     }
 
     #[test]
-    fn the_mixture_with_earlier_proposals_is_the_best_of_their_hull(
-        problem in any_polytope(), count in 1usize..=4, lambda in 0.02..2.0f64, rounds in 1usize..7,
+    fn proposals_read_the_gap_of_the_weights_that_were_sent(
+        problem in any_polytope(), count in 1usize..=4, lambda in 0.05..2.0f64, method in 0usize..6,
     ) {
         let problems = shards_of(&problem, count);
-        let settings = &methods()[1];
-        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), settings);
-        // All proposals so far as points, the latest first.
-        let mut points: Vec<(Vec<f64>, f64)> = Vec::new();
-        for round in 0..=rounds {
-            let loss: f64 = cluster.shards.iter().map(ShardSolver::loss).sum();
-            let w = cluster.coordinator.sum().to_vec();
-            let proposals = cluster.propose(1);
+        let mut cluster = Cluster::new(&problems, whole(&problem, lambda), &methods()[method]);
+        for _ in 0..3 {
+            let certificate = cluster.certificate();
+            let proposals = cluster.propose(2);
+            let readings: Vec<_> = proposals.iter().map(|proposal| proposal.reading).collect();
+            let read = cluster.coordinator.certificate(&readings).unwrap();
+            assert_close(read.primal, certificate.primal, 1e-10, certificate.primal);
+            assert_close(read.gap, certificate.gap, 1e-9, certificate.primal);
+            let gap: f64 = readings.iter().map(|reading| reading.gap).sum();
+            assert_close(gap, certificate.gap, 1e-9, certificate.primal);
             let mixtures = cluster.coordinator.step(&proposals).unwrap();
             cluster.commit(&mixtures);
-            if round == rounds {
-                let mass: f64 = mixtures[0].earlier.iter().sum::<f64>();
-                prop_assert!(mass <= 1.0 + 1e-12);
-                // The hull of the present point, of the best shares, and of earlier proposals.
-                let shares = best_by_qp(lambda, &w, &proposals, |k| vec![k]);
-                let mut way = Proposal::default();
-                let mut sum = vec![0.0; w.len()];
-                for (proposal, share) in proposals.iter().zip(&shares) {
-                    let change = dense(&proposal.change, w.len());
-                    change.iter().zip(&mut sum).for_each(|(x, sum)| *sum += share * x);
-                    way.loss += share * proposal.loss;
-                }
-                way.change = Change { at: None, values: sum };
-                let mut ways = vec![way];
-                ways.extend(points.iter().take(5).map(|(point, own)| {
-                    let values = point.iter().zip(&w).map(|(to, from)| to - from).collect();
-                    let change = Change { at: None, values };
-                    Proposal { change, loss: own - loss, ..Proposal::default() }
-                }));
-                let masses = best_by_qp(lambda, &w, &ways, |_| vec![0]);
-                let best = value(lambda, &w, loss, &ways, &masses);
-                let found = cluster.coordinator.dual();
-                prop_assert!(found >= best - 1e-7 * (1.0 + best.abs()), "{found} {best}");
-            }
-            let mut all = w.clone();
-            let mut all_loss = loss;
-            for proposal in &proposals {
-                dense(&proposal.change, w.len()).iter().zip(&mut all).for_each(|(x, w)| *w += x);
-                all_loss += proposal.loss;
-            }
-            points.insert(0, (all, all_loss));
         }
     }
 
@@ -308,16 +308,11 @@ proptest! {
     }
 }
 
-/// The best shares of proposals by another QP solver; `group` names the sums that are at most 1.
-fn best_by_qp(
-    lambda: f64,
-    w: &[f64],
-    proposals: &[Proposal],
-    group: impl Fn(usize) -> Vec<usize>,
-) -> Vec<f64> {
-    let count = proposals.len();
-    let changes: Vec<Vec<f64>> = proposals.iter().map(|p| dense(&p.change, w.len())).collect();
-    let groups: Vec<usize> = (0..count).map(|k| group(k)[0]).collect();
+/// The best shares of ways by another QP solver; `group` names the sums that are at most 1.
+fn best_by_qp(lambda: f64, w: &[f64], ways: &[Way], group: impl Fn(usize) -> usize) -> Vec<f64> {
+    let count = ways.len();
+    let changes: Vec<Vec<f64>> = ways.iter().map(|way| dense(&way.change, w.len())).collect();
+    let groups: Vec<usize> = (0..count).map(group).collect();
     let most = groups.iter().max().map_or(0, |last| last + 1);
     // One variable for each share, and one for the rest of each group.
     let quadratic =
@@ -325,7 +320,7 @@ fn best_by_qp(
             true => lambda * dot(&changes[row], &changes[column]),
             false => 0.0,
         });
-    let slope = |k: usize| proposals[k].loss - lambda * dot(w, &changes[k]);
+    let slope = |k: usize| ways[k].loss - lambda * dot(w, &changes[k]);
     let linear: Vec<f64> =
         (0..count + most).map(|at| if at < count { -slope(at) } else { 0.0 }).collect();
     let sums: Vec<_> = (0..most)
@@ -357,8 +352,12 @@ fn plain_adding_lowers_the_dual() {
     let mut added = Vec::new();
     for _ in 0..6 {
         let sum = cluster.coordinator.sum().to_vec();
-        cluster.propose(3);
-        let all = vec![Mixture { newest: 1.0, earlier: Vec::new() }; 3];
+        cluster.round += 1;
+        for shard in &mut cluster.shards {
+            let effort = Effort { passes: 3, caution: 1.0 }; // as if the others stood still
+            shard.propose(cluster.round, &sum, effort).unwrap();
+        }
+        let all = vec![Mixture { shares: vec![1.0], keep: 0 }; 3];
         cluster.commit(&all);
         cluster.add_up();
         added.push((sum, cluster.coordinator.dual()));
@@ -407,21 +406,22 @@ fn commits_are_made_once_and_only_in_their_round() {
     assert!(!shard.commit(0, &mixtures[0]).unwrap());
     assert_eq!((shard.sum(), shard.point()), (&*sum, point));
     // One without a proposal, and one whose round was given up.
+    let effort = Effort::among(2, 1);
     let refused = |result: Result<bool, TrainError>| result.unwrap_err().to_string();
     let told = refused(shard.commit(2, &mixtures[0]));
     assert_eq!(told, "there is no proposal of round 2 to commit");
-    shard.propose(2, &sum, 1).unwrap();
+    shard.propose(2, &sum, effort).unwrap();
     shard.fence(3);
     assert_eq!(refused(shard.commit(2, &mixtures[0])), told);
-    let told = shard.propose(2, &sum, 1).unwrap_err().to_string();
+    let told = shard.propose(2, &sum, effort).unwrap_err().to_string();
     assert_eq!(told, "round 2 is over; the next one is 3 or later");
     // Shares that are not those of a mixture, after which the right ones still count.
-    shard.propose(3, &sum, 1).unwrap();
+    shard.propose(3, &sum, effort).unwrap();
     for newest in [-0.1, 1.1, f64::NAN] {
-        shard.commit(3, &Mixture { newest, earlier: Vec::new() }).unwrap_err();
+        shard.commit(3, &Mixture { shares: vec![newest], keep: 2 }).unwrap_err();
     }
-    shard.commit(3, &Mixture { newest: 0.5, earlier: vec![0.1] }).unwrap_err();
-    assert!(shard.commit(3, &Mixture { newest: 0.5, earlier: Vec::new() }).unwrap());
+    shard.commit(3, &Mixture { shares: vec![0.1; 3], keep: 2 }).unwrap_err(); // there are two points
+    assert!(shard.commit(3, &Mixture { shares: vec![0.5], keep: 2 }).unwrap());
 }
 
 #[test]
@@ -468,8 +468,12 @@ fn what_makes_no_sense_is_refused() {
     let fw = Settings { method: maxmargin::Solver::FrankWolfe.into(), ..settings.clone() };
     assert!(new(whole, &fw).unwrap_err().to_string().contains("does not train in shards"));
     let mut shard = ShardSolver::new(&problem, whole, &settings, Interrupt::new()).unwrap();
-    shard.propose(1, &[0.0; 3], 1).unwrap_err();
-    shard.propose(1, &[f64::NAN; 18], 1).unwrap_err();
+    let effort = Effort::among(1, 1);
+    shard.propose(1, &[0.0; 3], effort).unwrap_err();
+    shard.propose(1, &[f64::NAN; 18], effort).unwrap_err();
+    for caution in [0.5, f64::NAN, f64::INFINITY] {
+        shard.propose(1, &[0.0; 18], Effort { passes: 1, caution }).unwrap_err();
+    }
     shard.check(&[0.0; 19]).unwrap_err();
     let mut coordinator = Coordinator::new(1.0, vec![0.0; 3], None);
     for change in [
@@ -479,7 +483,8 @@ fn what_makes_no_sense_is_refused() {
         Change { at: Some(vec![1, 1]), values: vec![1.0, 2.0] },
         Change { at: Some(vec![1]), values: vec![] },
     ] {
-        coordinator.step(&[Proposal { change, ..Proposal::default() }]).unwrap_err();
+        let ways = vec![Way { change, loss: 0.0 }];
+        coordinator.step(&[Proposal { ways, ..Proposal::default() }]).unwrap_err();
     }
     coordinator.add_up([(&[1.0, 2.0][..], 0.0)]).unwrap_err();
     coordinator.add_up([(&[1.0, 2.0, f64::NAN][..], 0.0)]).unwrap_err();

@@ -255,11 +255,17 @@ impl ActiveSets {
     /// Takes over a point of block `i` that something else has made. It becomes the only atom with mass, and
     /// the corners stay.
     pub(super) fn take_over(&mut self, problem: &dyn Blocks, i: usize, block: &Block) {
-        self.room.relate(problem, i, &block.parts);
+        self.mix(problem, i, 0.0, block);
+    }
+
+    /// Lets all atoms of block `i` keep the share `kept` of their mass, and gives the rest to another point, which
+    /// becomes an atom.
+    pub(super) fn mix(&mut self, problem: &dyn Blocks, i: usize, kept: f64, other: &Block) {
+        self.room.relate(problem, i, &other.parts);
         let atoms = &mut self.atoms[i];
-        atoms.masses.fill(0.0);
-        let at = atoms.insert((problem, i), &self.room.relative, block.loss, 0.0);
-        atoms.masses[at] = 1.0;
+        atoms.masses.iter_mut().for_each(|mass| *mass *= kept);
+        let at = atoms.insert((problem, i), &self.room.relative, other.loss, 0.0);
+        atoms.masses[at] += 1.0 - kept;
         self.stale[i] = false;
         self.tidy(i);
     }

@@ -13,17 +13,8 @@ impl BlockCoordinate {
         }
     }
 
-    /// Goes on from other `points`, after the blocks have been [written](Self::write_blocks). All are mixtures of
-    /// points that the blocks had at such moments. `least` is kept from call to call.
-    pub(crate) fn go_on_from(
-        &mut self,
-        run: &mut Run<'_, '_>,
-        points: &[Block],
-        least: &mut Vec<f64>,
-    ) {
-        if let Mode::Staged { stage, .. } = &mut self.mode {
-            stage.mix(least);
-        }
+    /// Goes on from other `points`, after the blocks have been [written](Self::write_blocks).
+    pub(crate) fn go_on_from(&mut self, run: &mut Run<'_, '_>, points: &[Block]) {
         let mut moved = false;
         for (i, (block, point)) in run.state.blocks.iter_mut().zip(points).enumerate() {
             if block == point {
@@ -31,8 +22,10 @@ impl BlockCoordinate {
             }
             block.clone_from(point);
             moved = true;
-            if let Mode::Remembering(sets) = &mut self.mode {
-                sets.take_over(run.problem, i, point);
+            match &mut self.mode {
+                Mode::Remembering(sets) => sets.take_over(run.problem, i, point),
+                Mode::Staged { stage, .. } => stage.keep(i, 0.0),
+                Mode::Plain | Mode::Simplices(_) => {}
             }
         }
         if let Mode::Simplices(Some(joint)) = &mut self.mode
@@ -42,19 +35,28 @@ impl BlockCoordinate {
         }
     }
 
+    /// Lets block `i` keep the share `kept` of where it is; the rest of its mass goes to another point, and `point` is
+    /// what comes of that. Remembered corners keep that share of their mass.
+    pub(crate) fn mix(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        i: usize,
+        kept: f64,
+        (rest, point): (&Block, &Block),
+    ) {
+        match &mut self.mode {
+            Mode::Remembering(sets) => sets.mix(run.problem, i, kept, rest),
+            Mode::Staged { stage, .. } => stage.keep(i, kept),
+            Mode::Plain | Mode::Simplices(_) => {}
+        }
+        run.state.blocks[i].clone_from(point);
+    }
+
     /// Learns the gaps of all blocks from an exact pass.
     pub(crate) fn note_gaps(&mut self, gaps: &[f64]) {
         self.picker.refresh(gaps.iter().copied());
         if let Mode::Remembering(sets) | Mode::Staged { sets, .. } = &mut self.mode {
             sets.cache.note_exact(gaps.iter().copied());
-        }
-    }
-
-    /// The gap of all blocks together as far as the visits know it.
-    pub(crate) fn known_gap(&self) -> Option<f64> {
-        match &self.mode {
-            Mode::Staged { stage, .. } => Some(stage.known_gap()),
-            _ => self.picker.known_gap(),
         }
     }
 }

@@ -67,14 +67,9 @@ impl PlainStage {
         &self.left
     }
 
-    /// Takes note that blocks may be mixtures of points that they had before. Such a mixture has at least the
-    /// least share of the starting point that any of its points had, which `least` keeps.
-    pub(crate) fn mix(&mut self, least: &mut Vec<f64>) {
-        least.resize(self.left.len(), 1.0);
-        for (least, left) in least.iter_mut().zip(&mut self.left) {
-            *least = least.min(*left);
-            *left = *least;
-        }
+    /// Takes note that block `i` keeps a share of where it was. Nothing is known of the rest, which may be any point.
+    pub(crate) fn keep(&mut self, i: usize, share: f64) {
+        self.left[i] *= share;
     }
 
     /// The last known gap of every block.
