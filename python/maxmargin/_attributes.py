@@ -46,8 +46,7 @@ class AttributeNames:
                 f"{self.n_features_in_}; X has other attributes"
             )
 
-    def _restore_attributes(self, model: native.Model, meta: dict[str, Any]) -> None:
-        alphabet = model.attributes()
+    def _restore_attributes(self, alphabet: native.Alphabet) -> None:
         names = alphabet.list()
         if names and all(name.isdigit() for name in names):
             self.n_features_in_ = max(len(names), *(int(name) for name in names))

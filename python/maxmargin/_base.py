@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -67,6 +68,24 @@ Own = TypeVar("Own", bound="BaseSVM")
 
 class ConvergenceWarning(sklearn.exceptions.ConvergenceWarning):
     """Training ended before the duality gap was within the tolerance."""
+
+
+def leave_time(settings: dict[str, Any], begun: float | None) -> None:
+    """Takes the time since ``begun`` off the time limit, if there is one."""
+    if begun is not None and "max_seconds" in settings:
+        # What is left must be above 0; the run then ends at once, with its true gap.
+        left = settings["max_seconds"] - (time.monotonic() - begun)
+        settings["max_seconds"] = max(left, min(settings["max_seconds"], 1e-3))
+
+
+def frames_within() -> int:
+    """How many calls lie between whoever has called this package and the caller of this function, for
+    ``stacklevel``."""
+    frame, level = sys._getframe(1), 1
+    own = str(__package__)
+    while frame.f_back is not None and str(frame.f_globals.get("__package__")).startswith(own):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def warn_if_unproven(findings: list[str], quality: str, frames: int = 3) -> list[str]:
@@ -213,10 +232,7 @@ class BaseSVM(PartialFit, BaseEstimator):
         """Trains, and takes note of the result. The time limit counts from the moment ``begun``."""
         progress = self._progress()
         settings = self.settings(prepared.total_weight)
-        if begun is not None and "max_seconds" in settings:
-            # What is left must be above 0; the run then ends at once, with its true gap.
-            left = settings["max_seconds"] - (time.monotonic() - begun)
-            settings["max_seconds"] = max(left, min(settings["max_seconds"], 1e-3))
+        leave_time(settings, begun)
         more = self._begin_run()
         start = getattr(self, "_model", None) if self.warm_start or more else None
         try:
@@ -298,7 +314,9 @@ class BaseSVM(PartialFit, BaseEstimator):
         self._coef = weights
 
     def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
-        self.certificate_ = Certificate._of(meta["certificate"], meta["problem"])
+        self.certificate_ = Certificate._of(
+            meta["certificate"], meta["problem"], meta.get("upper_bound")
+        )
         self.status_: str = meta["status"]
         self.lam_source_: dict[str, Any] = meta.get("lambda_source") or {"rule": "given"}
         self.totals_: dict[str, Any] = meta["totals"]
@@ -317,7 +335,7 @@ class BaseSVM(PartialFit, BaseEstimator):
             c.quality,
         )
 
-    def _conclude(self, frames: int = 5) -> None:
+    def _conclude(self) -> None:
         """Passes a ctrl-C on now that the model is safe, so that searches over parameters stop; or warns."""
         on_interrupt = getattr(self, "on_interrupt", "raise")
         if on_interrupt not in ("raise", "keep"):
@@ -326,9 +344,9 @@ class BaseSVM(PartialFit, BaseEstimator):
             raise KeyboardInterrupt(
                 "training was interrupted; the estimator has the model so far, with its true gap"
             )
-        self._warn(frames)
+        self._warn()
 
-    def _warn(self, frames: int = 4) -> None:
+    def _warn(self) -> None:
         """Warns if the training has not converged, in the name of who has called ``fit``."""
         if self.status_ in ("converged", "patience", "stopped"):
             return
@@ -336,7 +354,7 @@ class BaseSVM(PartialFit, BaseEstimator):
         text += f" at the gap {self.certificate_.gap:.4g}, above tol={self.tol}"
         if self.status_ == "max-passes":
             text += "; raise max_passes or tol, or scale the features"
-        warnings.warn(text, ConvergenceWarning, stacklevel=frames)
+        warnings.warn(text, ConvergenceWarning, stacklevel=frames_within())
 
     def _set_weights(self) -> None:
         raise NotImplementedError

@@ -28,6 +28,9 @@ class Certificate:
         of it: the true gap may be larger), or ``"unproven"`` (it proves nothing).
     problem : str
         The problem that was solved: the structured SVM, its relaxation, or one with soft constraints.
+    upper_bound : float or None
+        Where the quality is ``"heuristic"``: an upper bound of the true objective of the weights, by messages that
+        bound the LP relaxation of every graph. ``primal`` is a lower one then.
     """
 
     lam: float
@@ -36,9 +39,22 @@ class Certificate:
     gap: float
     quality: str = "exact"
     problem: str = "structured SVM with margin rescaling"
+    upper_bound: float | None = None
+
+    @property
+    def proven_gap(self) -> float:
+        """How far from the optimum the weights are at most, as far as it is proven: ``gap``, or, where decoding was a
+        heuristic, ``upper_bound - dual``; infinite if nothing is proven."""
+        if self.quality in ("exact", "upper-bound"):
+            return self.gap
+        if self.quality == "heuristic" and self.upper_bound is not None:
+            return self.upper_bound - self.dual
+        return float("inf")
 
     @classmethod
-    def _of(cls, meta: dict[str, Any], problem: str) -> Certificate:
+    def _of(
+        cls, meta: dict[str, Any], problem: str, upper_bound: float | None = None
+    ) -> Certificate:
         return cls(
             lam=meta["lambda"],
             primal=meta["primal"],
@@ -46,13 +62,17 @@ class Certificate:
             gap=meta["gap"],
             quality=meta.get("quality", "exact"),
             problem=problem,
+            upper_bound=upper_bound,
         )
 
     def _rows(self) -> list[tuple[str, str]]:
         """What notebooks show of it."""
         share = f" ({self.gap / abs(self.primal):.2%} of the objective)" if self.primal else ""
+        objective = f"{self.primal:.6g}"
+        if self.upper_bound is not None:
+            objective += f" to {self.upper_bound:.6g}"
         return [
-            ("objective", f"{self.primal:.6g}"),
+            ("objective", objective),
             ("no weights below", f"{self.dual:.6g}"),
             ("gap", f"{self.gap:.4g}{share}"),
             ("worth", self.quality),

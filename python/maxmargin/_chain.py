@@ -376,7 +376,7 @@ default="auto"
             built_in = meta["template"].get("built_in")
             lines = meta["template"]["lines"]
             self.template = built_in["name"] if built_in else "\n".join(lines)
-        self._restore_attributes(model, meta)
+        self._restore_attributes(model.attributes())
 
     def _set_weights(self) -> None:
         self.__dict__.pop("_weight_cache", None)

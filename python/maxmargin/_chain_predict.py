@@ -176,6 +176,7 @@ class PredictsSequences:
         def ask(data: native.SequenceData, fixed: Any) -> Any:
             return self._model.chain_marginals(data, rules, fixed, threads(self.n_jobs))
 
+        check_is_fitted(self, "certificate_")
         empty = (0.0, np.empty((0, len(self.classes_))))
         return self._ask(X, lengths, fixed, open_label, ask, empty)
 
@@ -186,6 +187,7 @@ class PredictsSequences:
         def ask(data: native.SequenceData, _: Any) -> Any:
             return self._model.chain_max_marginals(data, threads(self.n_jobs))
 
+        check_is_fitted(self, "certificate_")
         return self._ask(X, lengths, None, None, ask, np.empty((0, len(self.classes_))))
 
     def score(

@@ -11,6 +11,32 @@ from ._labels import Labels
 from ._settings import number
 
 
+def by_label(
+    class_weight: Any, labels: Labels, truth: list[Any], given: Any
+) -> tuple[np.ndarray | None, list[np.ndarray] | None]:
+    """Weights of classes, and from them the weights of items by their true labels, example by example, times those
+    that are ``given``.
+
+    >>> from maxmargin._labels import as_classes
+    >>> _, each = by_label({"b": 3.0}, Labels(as_classes("ab")), [["a", "b"], ["b"]], [[1.0, 2.0], [0.5]])
+    >>> [own.tolist() for own in each]
+    [[1.0, 6.0], [1.5]]
+    """
+    if class_weight is None:
+        return None, given
+    numbers, ends = labels.encode_all(truth, strict=False)
+    own = class_weights(class_weight, labels, numbers)
+    if own is None:
+        return None, given
+    each = np.split(np.append(own, 1.0)[np.minimum(numbers, len(own))], ends[:-1])
+    if given is None:
+        return own, each
+    if len(given) != len(each):
+        raise ValueError(f"there are {len(each)} examples and weights for {len(given)}")
+    pairs = zip(each, given, strict=True)
+    return own, [weights * np.asarray(more, dtype=np.float64) for weights, more in pairs]
+
+
 def class_weights(class_weight: Any, labels: Labels, numbers: np.ndarray) -> np.ndarray | None:
     """A weight for each class, from ``class_weight`` and the numbers of all labels in the data; none if all are 1.
 

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import BaseSVM, total
+from ._class_weight import by_label
 from ._inputs import as_matrix, one_each
-from ._labels import Labels
+from ._labels import Labels, as_classes
 
 #: The name of the attribute that all nodes have; the command line has it too.
 CONSTANT = "bias"
@@ -22,6 +23,11 @@ class NodeLabels(BaseSVM):
     #: Whether edges may have types.
     _typed: ClassVar[bool] = False
     _labels: Labels
+    #: What classes have counted in training.
+    _class_weights: np.ndarray | None = None
+    class_weight: Any
+    loss: str
+    classes_: np.ndarray
     n_features_in_: int
     n_edge_features_in_: int
     unary_coef_: np.ndarray
@@ -48,6 +54,24 @@ class NodeLabels(BaseSVM):
                     f"it has {graph.nodes.shape[0]} nodes, and {name} of the shape {values.shape}"
                 )
         return numbers, own
+
+    def _by_class(self, y: Any, node_weight: Any) -> Any:
+        """The weights of nodes, times those of their true labels; of states, those of what is seen of them."""
+        if self.class_weight is None:
+            return node_weight
+        if self.loss == "balanced":
+            raise ValueError(
+                "class_weight has no effect with loss='balanced', in which all labels of a graph count the "
+                "same; set loss='normalised'"
+            )
+        truth = [own.tolist() if isinstance(own, np.ndarray) else list(own) for own in y]
+        seen = [[self.seen(label) for label in own] for own in truth]
+        labels = Labels(as_classes(self.seen(label) for label in self.classes_.tolist()))
+        weights, found = self.class_weight, self._class_weights
+        if found is not None:
+            weights = dict(zip(labels.classes.tolist(), found.tolist(), strict=True))
+        self._class_weights, each = by_label(weights, labels, seen, node_weight)
+        return each
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
         """For each graph the scores of labels at nodes (nodes × labels), without those of edges."""

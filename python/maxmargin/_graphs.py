@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -11,10 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
 from ._base import BaseSVM, Prepared, check_n, labelled_pair, lead, total
+from ._class_weight import class_weights
 from ._hard import hard_training, restore_training, soft_result
 from ._inputs import located
+from ._labels import Labels, as_classes, label_array
 from ._settings import group_bounds, threads
-from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Solver,
+)
 
 
 class FactorGraphSVM(BaseSVM):
@@ -22,9 +35,10 @@ class FactorGraphSVM(BaseSVM):
     small sets of variables.
 
     A graph is a dictionary as in the command line's files: ``variables``, a list of dictionaries with
-    their number of ``states`` (and perhaps the ``cost`` of a mistake), and ``factors``, a list of
-    dictionaries with ``template`` (factors of one template share their weights), ``variables`` (their
-    indices) and ``attributes`` (a dictionary, or a list of numbers).
+    their ``states`` (and perhaps the ``cost`` of a mistake), and ``factors``, a list of dictionaries with
+    ``template`` (factors of one template share their weights), ``variables`` (their indices) and
+    ``attributes`` (a dictionary, or a list of numbers). States are a number of them, which are then 0, 1, …,
+    or a list of labels of any hashable type.
 
     Parameters
     ----------
@@ -39,6 +53,9 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     ties : dict of str to {"agree", "differ", "diagonal", "free"}, optional
         Templates whose joint states share weights, one per attribute: those in which all variables have
         the same state, or not all of them, or attribute ``k`` in joint state ``k`` only.
+    class_weight : dict or "balanced", optional
+        What the variables of a true state count in the loss: weights by state, or ``"balanced"`` for
+        n/(k count) with n variables in k states; multiplied by their ``cost``.
     training, rho, rho_scale, rho_schedule, multipliers, smooth
         As in :class:`MultilabelSVM`.
 
@@ -91,6 +108,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         inference: str = "auto",
         loss: Literal["hamming", "normalised"] = "normalised",
         ties: Mapping[str, str] | None = None,
+        class_weight: ClassWeight = None,
         training: str | None = None,
         rho: float | None = None,
         rho_scale: str | None = None,
@@ -121,7 +139,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         ----------
         X : list of dict
             Graphs.
-        y : list of lists of int, optional
+        y : list of lists, optional
             The true state of each variable; taken from the variables' ``truth`` if not given.
         sample_weight : array-like, optional
             A positive weight for each graph.
@@ -134,12 +152,13 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         """
         if self.backend is not None:
             raise ValueError("FactorGraphSVM does not train on a cluster; leave backend out")
+        begun = time.monotonic()
         prepared = self._prepare(X, y, sample_weight)
         own = None
         if validation is not None:
             graphs, truth = labelled_pair(validation)
             own = prepared.data.read_more(graph_lines(list(graphs), truth))
-        self._run(prepared, own)
+        self._run(prepared, own, begun)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
@@ -149,7 +168,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         if not X:
             raise ValueError("there are no graphs")
         weights, whole = total(sample_weight, len(X))
-        data = native.GraphData(graph_lines(X, y, weights))
+        self._class_weights: dict[Any, float] | None = None
+        data = native.GraphData(graph_lines(X, y, weights, self._by_class(X, y)))
         ties = [(str(name), str(tie)) for name, tie in (self.ties or {}).items()]
         hard = hard_training(self)
         spec = {
@@ -164,9 +184,26 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         )
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.GraphData:
-        labelled = y is not None
-        weights = extra.get("sample_weight")
-        return self._model.read_graphs(graph_lines(list(X), y, weights), labelled)
+        X, labelled = list(X), y is not None or bool(extra.get("labelled"))
+        # As in training, where states count differently.
+        costs = self._by_class(X, y) if extra.get("labelled") else None
+        lines = graph_lines(X, y, extra.get("sample_weight"), costs)
+        return self._model.read_graphs(lines, labelled)
+
+    def _by_class(self, X: list[Any], y: Any) -> dict[Any, float] | None:
+        """What the variables of each true state count."""
+        if self.class_weight is None:
+            return None
+        found = self.__dict__.get("_class_weights")
+        if found is None:
+            truth = truths_of(X) if y is None else [list(own) for own in y]
+            labels = Labels(as_classes(plain_label(state) for own in truth for state in own))
+            numbers, _ = labels.encode_all(truth)
+            own = class_weights(self.class_weight, labels, numbers)
+            assert own is not None
+            found = dict(zip(labels.index, own.tolist(), strict=True))
+            self._class_weights = found
+        return found
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"
@@ -188,15 +225,26 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def predict(self, X: Any) -> list[np.ndarray]:
         """The best states of the variables of each graph."""
         check_is_fitted(self, "certificate_")
+        X = list(X)
         found = self._model.predict_states(self._examples(X), threads(self.n_jobs))
-        return [np.array(states, dtype=np.int64) for states in found]
+        return [named_states(graph, states) for graph, states in zip(X, found, strict=True)]
+
+    def decision_function(self, X: Any) -> list[list[np.ndarray]]:
+        """For each graph, and each of its variables, the scores of the states, without those of factors of several
+        variables."""
+        check_is_fitted(self, "certificate_")
+        return self._model.state_scores(self._examples(X), threads(self.n_jobs))
 
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best states of each graph with their scores, best first; all are tried out, so a
         graph may have a million at most."""
         check_is_fitted(self, "certificate_")
+        X = list(X)
         found = self._model.rank_states(self._examples(X), check_n(n), threads(self.n_jobs))
-        return [[(np.array(own, dtype=np.int64), score) for score, own in best] for best in found]
+        return [
+            [(named_states(graph, own), score) for score, own in best]
+            for graph, best in zip(X, found, strict=True)
+        ]
 
     def predict_confidence(self, X: Any) -> list[tuple[np.ndarray, float]]:
         """The best states of each graph, and how far their score is ahead of the next best ones."""
@@ -205,7 +253,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of variables whose state is right."""
         X = list(X)
-        truth = [[v.get("truth") for v in g["variables"]] for g in X] if y is None else list(y)
+        truth = truths_of(X) if y is None else [plain_list(own) for own in y]
         weights, _ = total(sample_weight, len(X))
         right = whole = 0.0
         if len(truth) != len(X):
@@ -214,19 +262,57 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             if len(own) != len(states):
                 raise ValueError(f"graph {at} has {len(states)} variables and {len(own)} states")
             weight = 1.0 if weights is None else float(weights[at])
-            right += weight * float(np.sum(np.asarray(own) == states))
+            pairs = zip(own, states.tolist(), strict=True)
+            right += weight * sum(plain_label(a) == b for a, b in pairs)
             whole += weight * len(states)
         return right / whole if whole else 1.0
 
 
-def graph_lines(X: list[Any], y: Any = None, weights: Any = None) -> str:
-    """Graphs as the lines of a file."""
+def plain_label(label: Any) -> Any:
+    """NumPy's numbers and texts as Python's own."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def plain_list(labels: Any) -> list[Any]:
+    """Labels as a list."""
+    return labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+
+
+def truths_of(X: list[Any]) -> list[list[Any]]:
+    """The true states that graphs have in themselves."""
+    return [
+        [v.get("truth") if isinstance(v, Mapping) else None for v in graph["variables"]]
+        for graph in X
+    ]
+
+
+def state_names(variable: Any) -> list[Any] | None:
+    """The labels of the states of a variable, if they have any."""
+    states = variable.get("states") if isinstance(variable, Mapping) else variable
+    if isinstance(states, (list, tuple, np.ndarray)):
+        return [plain_label(label) for label in plain_list(states)]
+    return None
+
+
+def named_states(graph: Mapping[str, Any], states: list[int]) -> np.ndarray:
+    """The states of the variables of a graph by the labels that they have there."""
+    names = [state_names(variable) for variable in graph["variables"]]
+    if all(own is None for own in names):
+        return np.array(states, dtype=np.int64)
+    pairs = zip(names, states, strict=True)
+    return label_array([state if own is None else own[state] for own, state in pairs])
+
+
+def graph_lines(
+    X: list[Any], y: Any = None, weights: Any = None, by_state: dict[Any, float] | None = None
+) -> str:
+    """Graphs as the lines of a file. The costs of variables are multiplied by what their true states count."""
     if y is not None and len(y) != len(X):
         raise ValueError(f"X has {len(X)} graphs and y has {len(y)}")
     lines = []
     for i, graph in enumerate(X):
         try:
-            line = graph_line(graph, None if y is None else list(y[i]))
+            line = graph_line(graph, None if y is None else plain_list(y[i]), by_state)
             weight = graph.get("weight") if weights is None else float(weights[i])
             if weight is not None:
                 line["weight"] = weight
@@ -238,20 +324,48 @@ def graph_lines(X: list[Any], y: Any = None, weights: Any = None) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def graph_line(graph: Any, truth: list[Any] | None) -> dict[str, Any]:
+def graph_line(
+    graph: Any, truth: list[Any] | None, by_state: dict[Any, float] | None = None
+) -> dict[str, Any]:
     """A graph as a line of a file."""
     if not isinstance(graph, Mapping):
         raise TypeError(f"a graph is a dictionary, not {type(graph).__name__}")
     variables = [
-        dict(variable) if isinstance(variable, Mapping) else {"states": int(variable)}
+        dict(variable) if isinstance(variable, Mapping) else {"states": variable}
         for variable in graph["variables"]
     ]
     if truth is not None:
         if len(truth) != len(variables):
             raise ValueError(f"it has {len(variables)} variables and {len(truth)} states")
         for variable, state in zip(variables, truth, strict=True):
-            variable["truth"] = int(state)
+            variable["truth"] = state
+    for at, (variable, given) in enumerate(zip(variables, graph["variables"], strict=True)):
+        if by_state is not None:
+            weight = by_state.get(plain_label(variable.get("truth")), 1.0)
+            variable["cost"] = float(variable.get("cost", 1.0)) * weight
+        number_states(variable, state_names(given), at)
     return {"variables": variables, "factors": factors_of(graph)}
+
+
+def number_states(variable: dict[str, Any], names: list[Any] | None, at: int) -> None:
+    """Puts numbers in place of the labels of states."""
+    truth = plain_label(variable.get("truth"))
+    if names is None:
+        variable["states"] = int(variable["states"])
+        if truth is not None:
+            if not isinstance(truth, (int, float)) or int(truth) != truth:
+                raise ValueError(
+                    f"variable {at} has the state {truth!r}, but its states have numbers"
+                )
+            variable["truth"] = int(truth)
+        return
+    if len(set(names)) < len(names):
+        raise ValueError(f"variable {at} has a state twice: {names!r}")
+    variable["states"] = len(names)
+    if "truth" in variable:
+        if truth not in names:
+            raise ValueError(f"variable {at} has no state {truth!r}; there are {names!r}")
+        variable["truth"] = names.index(truth)
 
 
 def factors_of(graph: Mapping[str, Any]) -> list[dict[str, Any]]:

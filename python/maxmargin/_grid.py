@@ -14,7 +14,7 @@ from ._graph import NodeLabels
 from ._inputs import one_each
 from ._pairwise import GraphSVM
 from ._potts import PottsSVM
-from ._types import PathLike
+from ._types import ClassWeight, PathLike
 
 #: What pairs of neighbouring labels are worth.
 PAIRWISE = ("directional", "symmetric", "potts")
@@ -84,6 +84,8 @@ verbose, callback, options
     loss : {"normalised", "hamming", "balanced"}, default="normalised"
         The share of pixels that are wrong; their number (with tables only); or balanced over the
         labels of each image (with ``"potts"`` only).
+    class_weight : dict or "balanced", optional
+        What the pixels of a label count in the loss, as in :class:`GraphSVM`.
     fit_intercept : bool, default=True
         Whether labels have a constant weight each.
 
@@ -96,7 +98,8 @@ verbose, callback, options
 
     Examples
     --------
-    An image is an array of height × width × features, its labels an array of height × width:
+    An image is an array of height × width × features, its labels an array of height × width, or lists of
+    labels of any hashable type:
 
     >>> import numpy as np
     >>> from maxmargin import GridSVM
@@ -124,6 +127,7 @@ verbose, callback, options
         neighbours: int = 4,
         inference: str = "auto",
         loss: str = "normalised",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -168,18 +172,29 @@ verbose, callback, options
             graphs.append((image.reshape(-1, image.shape[2]), edges))
         return graphs
 
-    def _flat(self, X: Any, y: Any) -> list[np.ndarray]:
+    def _flat(self, X: Any, y: Any) -> list[Any]:
         """Labels pixel by pixel."""
-        flat = []
+        flat: list[Any] = []
         for at, (image, labels) in enumerate(
             zip(X, one_each("images", len(X), "y", y), strict=True)
         ):
-            labels, size = np.asarray(labels), np.shape(image)[:2]
-            if labels.shape != size:
+            size = np.shape(image)[:2]
+            if isinstance(labels, np.ndarray):
+                if labels.shape != size:
+                    raise ValueError(
+                        f"image {at} has {size[0]} × {size[1]} pixels, and labels of the shape "
+                        f"{labels.shape}"
+                    )
+                flat.append(labels.ravel())
+                continue
+            # Labels may be tuples, which NumPy would take for one dimension more.
+            rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in labels]
+            if (len(rows), *{len(row) for row in rows}) != size:
                 raise ValueError(
-                    f"image {at} has {size[0]} × {size[1]} pixels, and labels of the shape {labels.shape}"
+                    f"image {at} has {size[0]} × {size[1]} pixels, and y has {len(rows)} rows of "
+                    f"{sorted({len(row) for row in rows})} labels"
                 )
-            flat.append(labels.ravel())
+            flat.append([label for row in rows for label in row])
         return flat
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> GridSVM:
@@ -210,6 +225,17 @@ verbose, callback, options
         estimator = self.estimator_ if keep else self._estimator()
         self.estimator_ = estimator.set_params(**self._estimator().get_params())
         self.estimator_.fit(graphs, flat, sample_weight, validation=validation)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None
+    ) -> GridSVM:
+        """Trains on these images and all that were given to ``partial_fit`` before, as in :class:`ChainSVM`."""
+        X = list(X)
+        graphs, flat = self._graphs(X), self._flat(X, y)
+        estimator = getattr(self, "estimator_", None) or self._estimator()
+        estimator = estimator.set_params(**self._estimator().get_params())
+        self.estimator_ = estimator.partial_fit(graphs, flat, sample_weight, classes=classes)
         return self
 
     def _fitted(self) -> Any:

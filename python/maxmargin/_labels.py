@@ -53,6 +53,20 @@ def as_classes(labels: Iterable[Hashable]) -> np.ndarray:
     return classes
 
 
+def label_array(labels: list[Any]) -> np.ndarray:
+    """Labels as an array of their own type, or of objects if there is none for them.
+
+    >>> label_array(["a", "b"]).dtype.kind, label_array([1, "a"]).tolist(), label_array([(1, 2)]).shape
+    ('U', [1, 'a'], (1,))
+    """
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, int, bool, float}:
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
 def _plain(label: Any) -> Hashable:
     """NumPy's numbers and texts as Python's own, which hash and print alike."""
     return label.item() if isinstance(label, np.generic) else label

@@ -205,6 +205,18 @@ class LatentSVM(BaseEstimator):
         see = getattr(self.estimator_, "see", None)
         return [see(z) for z in found] if callable(see) else found
 
+    def decision_function(self, X: Any) -> Any:
+        """What the estimator's ``decision_function`` says: scores of complete outputs, or of states."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def partial_fit(self, X: Any, y: Any = None, **extra: Any) -> Any:
+        """Not possible: each round completes all outputs anew, so that none of it can be kept."""
+        raise NotImplementedError(
+            "LatentSVM has no partial_fit: each round completes the outputs of all data anew; call fit with "
+            "all of them"
+        )
+
     def complete(self, X: Any, y: Any) -> list[Any]:
         """The best outputs that are seen as ``y``."""
         check_is_fitted(self, "estimator_")

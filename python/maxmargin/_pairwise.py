@@ -13,9 +13,9 @@ from . import _maxmargin as native
 from ._base import Prepared, check_n, lead, total
 from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
-from ._labels import Labels, as_classes, loaded_classes
+from ._labels import Labels, as_classes, label_array, loaded_classes
 from ._settings import group_bounds, threads
-from ._types import OnInterrupt
+from ._types import ClassWeight, OnInterrupt
 
 #: What becomes of a table if the ends of an edge change places.
 SYMMETRIES = ("directed", "symmetric", "antisymmetric")
@@ -45,6 +45,10 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         ones. ``certificate_.quality`` says what the gap is worth.
     loss : {"normalised", "hamming"}, default="normalised"
         The share of nodes that are wrong, or their number.
+    class_weight : dict or "balanced", optional
+        What the nodes of a label count in the loss, by their true labels: weights by label, or ``"balanced"``
+        for n/(k count) with n nodes of k labels; multiplied by ``node_weight``. With ``visible``, what is
+        seen of a node counts.
     fit_intercept : bool, default=True
         Whether labels have a constant weight each.
     visible : mapping, optional
@@ -107,6 +111,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         pairwise: str | Sequence[str] = "directed",
         inference: str = "auto",
         loss: str = "normalised",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         visible: Mapping[Any, Any] | None = None,
         bounds: Any = None,
@@ -152,8 +157,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight, node_weight=node_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation, node_weight=node_weight)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
@@ -164,7 +168,8 @@ random_state, warm_start, verbose, callback, on_interrupt, options
             raise ValueError("there are no graphs")
         truth = one_each("graphs", len(graphs), "y", y)
         named = list(self.visible or ())
-        classes = as_classes([*named, *(label for labels in truth for label in labels)])
+        own = (label for labels in truth for label in labels)
+        classes = as_classes([*named, *own, *self._ahead()])
         if len(classes) < 2:
             raise ValueError(f"there is nothing to learn from {len(classes)} label")
         self._labels = Labels(classes)
@@ -174,7 +179,8 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         types = [int(g.edge_types.max()) for g in graphs if g.edge_types is not None]
         self.n_edge_types_in_ = 1 + max(types, default=0)
         weights, whole = total(sample_weight, len(graphs))
-        data = self._fill(graphs, y, weights, extra.get("node_weight"))
+        self._class_weights = None
+        data = self._fill(graphs, y, weights, self._by_class(truth, extra.get("node_weight")))
         spec = {
             "kind": "factor-graph",
             "shape": json.loads(data.shape([])),
@@ -267,7 +273,11 @@ random_state, warm_start, verbose, callback, on_interrupt, options
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.GraphData:
         graphs = self._graphs(X)
         weights, _ = total(extra.get("sample_weight"), len(graphs))
-        return self._fill(graphs, y, weights, extra.get("node_weight"))
+        node_weight = extra.get("node_weight")
+        if extra.get("labelled"):
+            # As in training, where classes count differently.
+            node_weight = self._by_class(one_each("graphs", len(graphs), "y", y), node_weight)
+        return self._fill(graphs, y, weights, node_weight)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         spec = meta["spec"]
@@ -383,13 +393,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
     def see(self, states: Any) -> np.ndarray:
         """What is seen of the states of a graph."""
         own = states.tolist() if isinstance(states, np.ndarray) else list(states)
-        found = [self.seen(state) for state in own]
-        array = np.array(found)
-        if array.ndim == 1 and array.tolist() == found:
-            return array
-        array = np.empty(len(found), dtype=object)
-        array[:] = found
-        return array
+        return label_array([self.seen(state) for state in own])
 
     def draw(self, X: Any, y: Any, rng: np.random.Generator) -> list[list[Any]]:
         """States at random that agree with what is known of them; see :meth:`complete`. An entry of None is
@@ -417,7 +421,8 @@ random_state, warm_start, verbose, callback, on_interrupt, options
     def objective(self, X: Any, y: Any, **extra: Any) -> float:
         """The objective λ/2 ‖w‖² + mean structured hinge loss of the weights on any labelled data."""
         check_is_fitted(self, "certificate_")
-        return self._model.objective(self._examples(X, y, **extra), threads(self.n_jobs))
+        data = self._examples(X, y, labelled=True, **extra)
+        return self._model.objective(data, threads(self.n_jobs))
 
     def predict_nbest(self, X: Any, n: int = 5) -> list[list[tuple[np.ndarray, float]]]:
         """The ``n`` best labellings of each graph with their scores, best first; all are tried out, so a

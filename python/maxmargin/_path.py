@@ -100,7 +100,6 @@ class RegularizationPath(Generic[Fitted]):
             return estimator
         model = self._path.model_at(float(lam))
         if hasattr(estimator, "_new_attributes"):
-            estimator._attribute_cache = model.attributes()
             estimator._column_cache = {}
         estimator._adopt(model, model.history())
         return estimator

@@ -14,7 +14,17 @@ from ._graph import CONSTANT, Graph, NodeLabels
 from ._inputs import native_matrix, one_each
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads
-from ._types import Cache, Callback, Direction, Lam, Measure, OnInterrupt, Order, Solver
+from ._types import (
+    Cache,
+    Callback,
+    ClassWeight,
+    Direction,
+    Lam,
+    Measure,
+    OnInterrupt,
+    Order,
+    Solver,
+)
 
 
 class PottsSVM(NodeLabels):
@@ -41,6 +51,10 @@ default="auto"
     loss : {"balanced", "normalised"}, default="balanced"
         The share of nodes that are wrong, by their weights; balanced, all labels of a graph count the
         same, so that a small object counts as much as the background around it.
+    class_weight : dict or "balanced", optional
+        What the nodes of a label count in the loss, by their true labels: weights by label, or ``"balanced"``
+        for n/(k count) with n nodes of k labels; multiplied by ``node_weight``. It goes with
+        ``loss="normalised"``.
     fit_intercept : bool, default=True
         Whether labels have a constant weight each.
 
@@ -94,6 +108,7 @@ default="auto"
         attractive: bool = True,
         inference: str = "auto",
         loss: Literal["balanced", "normalised"] = "balanced",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
         bounds: Any = None,
         max_seconds: float | None = None,
@@ -149,7 +164,8 @@ default="auto"
         if not graphs:
             raise ValueError("there are no graphs")
         truth = one_each("graphs", len(graphs), "y", y)
-        classes = as_classes(label for labels in truth for label in labels)
+        own = (label for labels in truth for label in labels)
+        classes = as_classes([*own, *self._ahead()])
         if len(classes) < 2:
             raise ValueError(f"there is nothing to learn from {len(classes)} label")
         self._labels = Labels(classes)
@@ -157,7 +173,8 @@ default="auto"
         self.n_features_in_ = graphs[0].nodes.shape[1]
         self.n_edge_features_in_ = graphs[0].edge_width
         weights, whole = total(sample_weight, len(graphs))
-        data = self._fill(graphs, truth, weights, extra.get("node_weight"))
+        self._class_weights = None
+        data = self._fill(graphs, truth, weights, self._by_class(truth, extra.get("node_weight")))
         nodes = [str(at + 1) for at in range(self.n_features_in_)]
         nodes += [CONSTANT] if self.fit_intercept else []
         edges = [f"edge {at + 1}" for at in range(self.n_edge_features_in_)]
@@ -213,7 +230,11 @@ default="auto"
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.NodeData:
         graphs = [Graph(graph, at) for at, graph in enumerate(X)]
         weights, _ = total(extra.get("sample_weight"), len(graphs))
-        return self._fill(graphs, y, weights, extra.get("node_weight"))
+        node_weight = extra.get("node_weight")
+        if extra.get("labelled"):
+            # As in training, where classes count differently.
+            node_weight = self._by_class(one_each("graphs", len(graphs), "y", y), node_weight)
+        return self._fill(graphs, y, weights, node_weight)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         spec = meta["spec"]

@@ -127,7 +127,7 @@ class RowSVM(AttributeNames, BaseSVM):
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self._labels = Labels(loaded_classes(model.labels().list()))
         self.classes_ = self._labels.classes
-        self._restore_attributes(model, meta)
+        self._restore_attributes(model.attributes())
         self._restore_spec(meta["spec"])
 
     def _restore_spec(self, spec: dict[str, Any]) -> None:

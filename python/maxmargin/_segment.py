@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -9,17 +10,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
+from ._attributes import AttributeNames
 from ._base import BaseSVM, Prepared, total
-from ._inputs import as_matrix, native_matrix, one_each
+from ._class_weight import class_weights
+from ._inputs import Sequences, len_of, located, one_each
 from ._labels import Labels, as_classes, loaded_classes
 from ._settings import group_bounds, threads, whole_number
-from ._types import OnInterrupt
+from ._types import ClassWeight, OnInterrupt
 
-#: The name of the attribute that all tokens have.
-CONSTANT = "bias"
+#: The name of the attribute that all tokens have; the command line has it too.
+CONSTANT = "(constant)"
 
 
-class SegmentSVM(BaseSVM):
+class SegmentSVM(AttributeNames, BaseSVM):
     """Cuts sequences into labelled segments: a semi-Markov chain.
 
     In contrast to :class:`ChainSVM`, the score can depend on a segment as a whole: on its length, and
@@ -32,8 +35,8 @@ class SegmentSVM(BaseSVM):
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
 patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, options
-        As in :class:`ChainSVM`; the groups for ``bounds`` are ``tokens``, ``segments``, ``lengths`` and
-        ``transition``.
+        As in :class:`ChainSVM`; the groups for ``bounds`` are ``tokens``, ``segments``, ``lengths``,
+        ``transition`` and ``first``.
     longest : int, optional
         The largest number of tokens of a segment; that of the longest segment in training by default.
         Time grows with it.
@@ -44,8 +47,14 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
     loss : {"normalised", "hamming"}, default="normalised"
         The share of tokens that are wrong, or their number. A token is wrong if its label is, or if
         it begins a segment where it should not, or the other way round.
+    class_weight : dict or "balanced", optional
+        What a wrong token costs by its true label: weights by label, or ``"balanced"`` for n/(k count) with n
+        tokens of k labels.
     fit_intercept : bool, default=True
         Whether tokens have a constant weight for each label.
+    first_tokens : bool, default=False
+        Whether the first token of a segment has weights of its own, besides those of all tokens: what begins a
+        segment is often told by its first word. The command line has them.
 
     Attributes
     ----------
@@ -55,9 +64,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         The largest number of tokens of a segment.
     weights_ : dict of ndarray
         The weights: ``tokens`` (features × labels), ``segments`` (features × labels), ``lengths``
-        (lengths from 1 × labels), and ``transition`` (labels × labels).
+        (lengths from 1 × labels), ``transition`` (labels × labels), and ``first`` (features × labels).
     n_features_in_, n_segment_features_in_ : int
-        Numbers of features of tokens and of segments.
+        Numbers of features of tokens, if these are matrices, and of segments.
+    attribute_names_ : list of str
+        The names of the attributes of tokens.
     coef_, certificate_, history_, status_, n_iter_
         As in :class:`ChainSVM`.
 
@@ -93,7 +104,9 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         longest: int | None = None,
         segment_features: Callable[[Any, int, int], Any] | None = None,
         loss: str = "normalised",
+        class_weight: ClassWeight = None,
         fit_intercept: bool = True,
+        first_tokens: bool = False,
         bounds: Any = None,
         max_seconds: float | None = None,
         validation: float | None = None,
@@ -116,11 +129,11 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         Parameters
         ----------
         X : list
-            A matrix with a row per token for each sequence: a NumPy array, a SciPy sparse matrix or a
-            data frame.
+            One item per sequence: a matrix with a row per token (a NumPy array, a SciPy sparse matrix or a
+            data frame), or a list of tokens, each a dictionary or a list of attributes.
         y : list of lists
             The segments of each sequence in order, tuples ``(start, stop, label)``, which cover it
-            without gaps.
+            without gaps. :func:`maxmargin.io.segments_of_tags` makes them of BIO tags.
         sample_weight : array-like, optional
             A positive weight for each sequence.
         validation : tuple (X, y), optional
@@ -130,8 +143,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         -------
         self
         """
-        prepared = self._prepare(X, y, sample_weight)
-        self._run(prepared, self._prepare_validation(validation))
+        self._fit(X, y, sample_weight, validation)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any = None, **extra: Any) -> Prepared:
@@ -143,20 +155,26 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         truth = [
             as_segments(own, at) for at, own in enumerate(one_each("sequences", len(X), "y", y))
         ]
-        classes = as_classes(label for own in truth for _, _, label in own)
+        found = (label for own in truth for _, _, label in own)
+        classes = as_classes([*found, *self._ahead()])
         if len(classes) == 0:
             raise ValueError("there are no segments to learn from")
         self._labels = Labels(classes)
         self.classes_ = classes
         most = max(stop - start for own in truth for start, stop, _ in own)
         self.longest_ = most if self.longest is None else whole_number("longest", self.longest, 1)
-        self.n_features_in_ = as_matrix(X[0]).shape[1]
+        sequences = Sequences(X)
+        attributes = self._new_attributes(sequences.width, sequences.names)
         self.n_segment_features_in_ = 0
         if self.segment_features is not None:
             self.n_segment_features_in_ = len(np.ravel(self.segment_features(X[0], 0, 1)))
         weights, whole = total(sample_weight, len(X))
-        data = self._fill(X, truth, weights)
-        names = [str(at + 1) for at in range(self.n_features_in_)]
+        # The names of attributes grow while tokens are read.
+        none = native.Alphabet()
+        read = sequences.fill(None, none, attributes, grow=True)
+        constant = len(attributes) if self.fit_intercept else None
+        data = self._fill(X, read, constant, truth, weights)
+        names = attributes.list()
         names += [CONSTANT] if self.fit_intercept else []
         tokens = len(names)
         names += [f"segment {at + 1}" for at in range(self.n_segment_features_in_)]
@@ -167,8 +185,10 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
                 "token_attributes": tokens,
                 "segment_attributes": self.n_segment_features_in_,
                 "longest": self.longest_,
+                "firsts": bool(self.first_tokens),
             },
             "normalised": self.loss == "normalised",
+            "label_weights": self._costs(truth),
         }
         return Prepared(
             spec,
@@ -180,29 +200,37 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
             group_bounds(self.bounds),
         )
 
-    def _fill(self, X: list[Any], truth: Any, weights: np.ndarray | None) -> native.SegmentData:
-        """Sequences in the form that training takes."""
+    def _costs(self, truth: list[list[tuple[int, int, Any]]]) -> list[float]:
+        """What a wrong token costs by its true label; nothing if it is 1 for all."""
+        lengths = [stop - start for own in truth for start, stop, _ in own]
+        labels = self._labels.encode([label for own in truth for _, _, label in own])
+        found = class_weights(self.class_weight, self._labels, np.repeat(labels, lengths))
+        return [] if found is None else found.tolist()
+
+    def _fill(
+        self,
+        X: list[Any],
+        read: native.SequenceData,
+        constant: int | None,
+        truth: Any,
+        weights: np.ndarray | None,
+    ) -> native.SegmentData:
+        """Sequences in the form that training takes, from their tokens."""
         data = native.SegmentData()
         for at, x in enumerate(X):
             try:
-                tokens = as_matrix(x)
-                if tokens.shape[1] != self.n_features_in_:
-                    raise ValueError(
-                        f"tokens have {tokens.shape[1]} features, and {self.n_features_in_} were "
-                        "expected"
-                    )
-                places, rows = self._candidates(x, tokens.shape[0])
-                data.add(
-                    native_matrix(tokens),
-                    self.n_features_in_,
-                    bool(self.fit_intercept),
+                places, rows = self._candidates(x, len_of(x))
+                data.add_sequence(
+                    read,
+                    at,
+                    constant,
                     places,
                     rows,
                     None if truth is None else self._numbered(truth[at]),
                     1.0 if weights is None else float(weights[at]),
                 )
             except (TypeError, ValueError) as error:
-                raise type(error)(f"sequence {at}: {error}") from None
+                raise located(f"sequence {at}", error) from None
         return data
 
     def _candidates(self, x: Any, tokens: int) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -225,34 +253,54 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         return np.array(places, dtype=np.int64), np.array(rows)
 
     def _numbered(self, segments: list[tuple[int, int, Any]]) -> list[tuple[int, int]]:
-        labels = self._labels.encode([label for _, _, label in segments])
+        labels = self._labels.encode([label for _, _, label in segments], strict=False)
         pairs = zip(segments, labels, strict=True)
         return [(stop - start, int(label)) for (start, stop, _), label in pairs]
 
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> native.SegmentData:
         X = list(X)
         weights, _ = total(extra.get("sample_weight"), len(X))
-        if y is None:
-            return self._fill(X, None, weights)
-        truth = [
-            as_segments(own, at) for at, own in enumerate(one_each("sequences", len(X), "y", y))
-        ]
-        return self._fill(X, truth, weights)
+        truth = None
+        if y is not None or extra.get("labelled"):
+            own = one_each("sequences", len(X), "y", y)
+            truth = [as_segments(segments, at) for at, segments in enumerate(own)]
+        sequences, attributes = Sequences(X), self._attributes()
+        columns = self._columns_of(sequences.width, sequences.names)
+        none = native.Alphabet()
+        read = sequences.fill(None, none, attributes, grow=False, columns=columns)
+        self._check_known(read.unknown)
+        constant = len(attributes) if self.fit_intercept else None
+        return self._fill(X, read, constant, truth, weights)
+
+    def _attributes(self) -> native.Alphabet:
+        alphabet = self.__dict__.get("_attribute_cache")
+        if alphabet is None:
+            shape = json.loads(self._model.meta())["spec"]["shape"]
+            tokens = shape["token_attributes"] - bool(self.fit_intercept)
+            alphabet = native.Alphabet(self._model.attributes().list()[:tokens])
+            self._attribute_cache = alphabet
+        return alphabet
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         shape = meta["spec"]["shape"]
         self._labels = Labels(loaded_classes(model.labels().list()))
         self.classes_ = self._labels.classes
-        tokens = shape["token_attributes"]
-        constant = tokens > 0 and model.attributes().list()[tokens - 1] == CONSTANT
+        names = model.attributes().list()[: shape["token_attributes"]]
+        constant = bool(names) and names[-1] == CONSTANT
         self.longest_ = shape["longest"]
-        self.n_features_in_ = tokens - int(constant)
+        self._restore_attributes(native.Alphabet(names[: len(names) - int(constant)]))
         self.n_segment_features_in_ = shape["segment_attributes"]
         self.set_params(
             longest=self.longest_,
             loss="normalised" if meta["spec"]["normalised"] else "hamming",
             fit_intercept=constant,
+            first_tokens=bool(shape.get("firsts")),
+            class_weight=self._restored_costs(meta["spec"]),
         )
+
+    def _restored_costs(self, spec: dict[str, Any]) -> dict[Any, float] | None:
+        costs = spec.get("label_weights") or []
+        return dict(zip(self.classes_.tolist(), costs, strict=False)) or None
 
     def _set_weights(self) -> None:
         self.coef_ = self._model.weights()
@@ -260,16 +308,36 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
 
     def predict(self, X: Any) -> list[list[tuple[int, int, Any]]]:
         """The best segments of each sequence, tuples ``(start, stop, label)``."""
+
+        def ask(data: native.SegmentData) -> list[Any]:
+            return self._model.predict_segments(data, threads(self.n_jobs))
+
         check_is_fitted(self, "certificate_")
-        found = self._model.predict_segments(self._examples(X), threads(self.n_jobs))
-        predicted = []
-        for own in found:
+        labels, predicted = self.classes_.tolist(), []
+        for own in self._ask(X, ask, []):
             start, segments = 0, []
             for length, label in own:
-                segments.append((start, start + length, self.classes_.tolist()[label]))
+                segments.append((start, start + length, labels[label]))
                 start += length
             predicted.append(segments)
         return predicted
+
+    def decision_function(self, X: Any) -> list[np.ndarray]:
+        """For each sequence a matrix (tokens × labels): the score of the best segments that give this token this
+        label."""
+
+        def ask(data: native.SegmentData) -> list[Any]:
+            return self._model.segment_max_marginals(data, threads(self.n_jobs))
+
+        check_is_fitted(self, "certificate_")
+        return self._ask(X, ask, np.empty((0, len(self.classes_))))
+
+    def _ask(self, X: Any, ask: Callable[[native.SegmentData], list[Any]], empty: Any) -> list[Any]:
+        """What the model answers for each sequence; ``empty`` for those without tokens."""
+        X = list(X)
+        full = [x for x in X if len_of(x) > 0]
+        found = iter(ask(self._examples(full)) if full else [])
+        return [next(found) if len_of(x) > 0 else empty for x in X]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of tokens whose label is right, and that begin a segment where they should."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, labelled_pair, total, warn_if_unproven
+from ._base import BaseSVM, labelled_pair, leave_time, total, warn_if_unproven
 from ._oracle import Adapter, Structure, as_sparse, decode_all
 from ._runs import Report
 from ._settings import as_json, bound_arrays, is_auto, seed, threads
@@ -134,6 +135,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
             If a look at three examples shows that the structure breaks what certificates rest on, for
             instance because ``decode`` leaves out the loss. :func:`check_structure` looks closer.
         """
+        begun = time.monotonic()
         if validation is not None:
             validation = labelled_pair(validation)
         if not isinstance(self.backend, str):
@@ -155,7 +157,10 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         settings = self.settings(float(weights.sum()))
         curve = None
         if is_auto(self.lam):
+            leave_time(settings, begun)
             settings["lambda"], curve = self._choose_lam(X, y, weights, own, settings)
+            settings |= {name: at for name, at in self.settings().items() if name == "max_seconds"}
+        leave_time(settings, begun)
         try:
             w, dual, columns, about = native.fit_structure(
                 adapter,
@@ -182,7 +187,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         if told["warnings"]:
             text = "the structure breaks what its certificate rests on, see check_structure: "
             warnings.warn(text + "; ".join(told["warnings"]), UserWarning, stacklevel=2)
-        self._conclude(4)
+        self._conclude()
         return self
 
     def _adapter(self, X: list[Any], y: list[Any]) -> Adapter:
@@ -273,7 +278,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
     def decision_function(self, X: Any) -> np.ndarray:
         """The score ⟨w, features(x, ŷ)⟩ of the predicted output of each input."""
         X = list(X)
-        w, found = self.coef_, self.predict(X)
+        found, w = self.predict(X), self.coef_
 
         def score(x: Any, y: Any) -> float:
             indices, values = as_sparse(self.structure.features(x, y))

@@ -28,6 +28,8 @@ __all__ = [
     "read_sequences",
     "read_superpixels",
     "read_trace",
+    "segments_of_tags",
+    "tags_of_segments",
 ]
 
 
@@ -280,3 +282,53 @@ def chunk_f1(truth: Any, predicted: Any) -> tuple[float, float, float]:
     """
     as_text = [[str(label) for label in labels] for labels in truth]
     return native.chunk_counts(as_text, [[str(label) for label in labels] for labels in predicted])
+
+
+def segments_of_tags(
+    tags: Sequence[Sequence[str]], scheme: str | None = None
+) -> list[list[tuple[int, int, str]]]:
+    """The segments that tags of tokens tell, for :class:`SegmentSVM`.
+
+    Parameters
+    ----------
+    tags : list of lists of str
+        The tags of each sequence, such as ``B-NP``, ``I-NP`` and ``O``.
+    scheme : {"bio", "bioes", "runs"}, optional
+        How tags tell segments. In ``"bio"``, ``B-`` begins a segment and ``I-`` continues it, and each token
+        tagged ``O`` is a segment of its own; in ``"bioes"``, ``E-`` ends one and ``S-`` is one of a single token;
+        in ``"runs"``, tags are labels, and tokens in a row with the same one are a segment. It is found out by
+        itself if not given.
+
+    Returns
+    -------
+    list of lists of tuples
+        The segments ``(start, stop, label)`` of each sequence.
+
+    Examples
+    --------
+    >>> from maxmargin.io import segments_of_tags, tags_of_segments
+    >>> segments_of_tags([["B-NP", "I-NP", "O"]])
+    [[(0, 2, 'NP'), (2, 3, 'O')]]
+    >>> tags_of_segments([[(0, 2, "NP"), (2, 3, "O")]])
+    [['B-NP', 'I-NP', 'O']]
+    """
+    return native.segments_of_tags([list(own) for own in tags], scheme)
+
+
+def tags_of_segments(segments: Any, scheme: str = "bio") -> list[list[str]]:
+    """The tags of tokens that tell segments: the way back of :func:`segments_of_tags`.
+
+    Parameters
+    ----------
+    segments : list of lists of tuples
+        The segments ``(start, stop, label)`` of each sequence.
+    scheme : {"bio", "bioes", "runs"}, default="bio"
+        How tags tell segments.
+
+    Returns
+    -------
+    list of lists of str
+        The tags. Tokens of the label ``O`` have the tag ``O`` each, but for ``"runs"``.
+    """
+    lengths = [[(int(stop) - int(start), str(label)) for start, stop, label in s] for s in segments]
+    return native.tags_of_segments(lengths, scheme)

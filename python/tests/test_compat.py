@@ -304,8 +304,9 @@ def test_docstrings_run_as_they_are(tmp_path):
     """Those of maxmargin.torch where PyTorch is installed; not from the folder of the package, which has a
     module of that name."""
     command = [sys.executable, "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "maxmargin"]
-    if importlib.util.find_spec("torch") is None:
-        command += ["--ignore", str(pathlib.Path(maxmargin.__file__).with_name("torch"))]
+    for name in ("torch", "jax"):
+        if importlib.util.find_spec(name) is None:
+            command += ["--ignore", str(pathlib.Path(maxmargin.__file__).with_name(name))]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout
 

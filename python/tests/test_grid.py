@@ -1,5 +1,6 @@
 """Images as arrays."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -150,3 +151,60 @@ def test_what_is_wrong_is_said():
         GridSVM().fit([x[0, 0] for x in X], y)
     with pytest.raises(ValueError, match="X has 2 images and y has 1"):
         GridSVM().fit(X, y[:1])
+
+
+def noisy_stripes(rng, count, shape, labels=3):
+    """Images of stripes of several labels under noise."""
+    X, y = [], []
+    for _ in range(count):
+        truth = (np.add.outer(np.arange(shape[0]) // 2, np.arange(shape[1]) // 3)) % labels
+        X.append(np.eye(labels)[truth] + rng.normal(scale=0.7, size=(*shape, labels)))
+        y.append(truth)
+    return X, y
+
+
+@pytest.mark.parametrize("pairwise", ["directional", "potts"])
+def test_a_heuristic_comes_with_a_bound_of_the_true_objective(rng, pairwise):
+    X, y = noisy_stripes(rng, 4, (2, 4))
+    inference = "expansion" if pairwise == "potts" else "max-product"
+    model = GridSVM(lam=0.05, pairwise=pairwise, inference=inference).fit(X, y)
+    c = model.certificate_
+    assert c.quality == "heuristic" and c.primal <= c.upper_bound
+    assert c.proven_gap == c.upper_bound - c.dual >= c.gap
+    # The true objective, by trying out all labellings.
+    edges = maxmargin.grid_edges((2, 4))
+    all_of_them = np.array(list(itertools.product(range(3), repeat=8)))
+    hinges = []
+    for x, truth in zip(X, y, strict=True):
+        nodes = x.reshape(8, 3) @ model.unary_coef_.T + model.intercept_
+        scores = nodes[np.arange(8), all_of_them].sum(axis=1)
+        for a, b, kind in edges:
+            if pairwise == "potts":
+                differ = all_of_them[:, a] != all_of_them[:, b]
+                scores -= model.pairwise_coef_[0] * differ
+            else:
+                table = model.pairwise_coef_[kind, 0]
+                scores += table[all_of_them[:, a], all_of_them[:, b]]
+        if pairwise == "potts":
+            scores = scores / 8
+        loss = (all_of_them != truth.ravel()).mean(axis=1)
+        own = np.flatnonzero((all_of_them == truth.ravel()).all(axis=1))[0]
+        hinges.append(np.max(loss + scores) - scores[own])
+    objective = 0.5 * c.lam * float(model.coef_ @ model.coef_) + np.mean(hinges)
+    assert c.primal - 1e-9 <= objective <= c.upper_bound + 1e-9
+    assert model.verify(X, y) == []
+
+
+def test_bounds_of_large_grids_are_near(rng, tmp_path):
+    X, y = noisy_stripes(rng, 3, (12, 12))
+    model = GridSVM(lam=0.01).fit(X, y)
+    c = model.certificate_
+    assert c.quality == "heuristic" and model.score(X, y) > 0.9
+    assert c.proven_gap <= 0.5 * c.upper_bound
+    assert " to " in c._repr_html_()
+    model.save(tmp_path / "model")
+    again = maxmargin.load(tmp_path / "model")
+    assert again.certificate_ == c
+    exact = GridSVM(lam=0.01, pairwise="potts").fit(X, [own % 2 for own in y])
+    assert exact.certificate_.upper_bound is None
+    assert exact.certificate_.proven_gap == exact.certificate_.gap

@@ -1,6 +1,8 @@
 """Sequences that are cut into segments."""
 
+import os
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 import maxmargin
 from maxmargin import SegmentSVM
+from maxmargin.io import segments_of_tags, tags_of_segments
 
 
 def span(x, start, stop):
@@ -140,7 +143,7 @@ def test_what_is_wrong_is_said(rng):
     refused("sequence 1: the segment .* should begin at token 0", segments=[(1, n, "a")])
     refused("should begin at token 1", segments=[(0, 1, "a"), (1, 1, "b")])
     refused("sequence 1: the segments have", segments=[(0, n + 1, "a")])
-    refused("sequence 1: tokens have 1 features, and 2 were expected", x=X[1][:, :1])
+    refused("sequence 1: it has 1 columns, and others have 2", x=X[1][:, :1])
     refused("sequence 1: token 0: attribute 0 has the value NaN", x=X[1] * np.nan)
     refused("has a segment of", longest=1, segments=[(0, n, "a")] if n > 1 else y[1])
     refused("loss is 'l2'", loss="l2")
@@ -150,3 +153,68 @@ def test_what_is_wrong_is_said(rng):
         SegmentSVM().fit([], [])
     with pytest.raises(ValueError, match="X has 1 sequences and y has 2"):
         SegmentSVM().fit(X[:1], y[:2])
+
+
+def test_tokens_may_have_attributes_by_name(tmp_path):
+    X = [[["the"], ["cat"], ["sat"]], [{"w": "a"}, {"w": "dog", "long": 0.5}, ["sat"]]]
+    y = segments_of_tags([["B-NP", "I-NP", "B-VP"], ["B-NP", "I-NP", "B-VP"]])
+    model = SegmentSVM(lam=0.01, first_tokens=True).fit(X, y)
+    assert model.predict(X) == y and model.verify(X, y) == []
+    assert model.attribute_names_ == ["the", "cat", "sat", "w:a", "w:dog", "long"]
+    assert model.weights_["first"].shape == (7, 2)
+    model.save(tmp_path / "model")
+    again = maxmargin.load(tmp_path / "model")
+    assert again.predict(X) == y and again.verify(X, y) == [] and again.first_tokens
+    assert again.attribute_names_ == model.attribute_names_
+    # What is not known is left out, and a sequence without tokens has no segments.
+    assert again.predict([[["a", "mat"]], []])[1] == []
+    assert again.decision_function([[]])[0].shape == (0, 2)
+
+
+def test_tags_and_segments_go_both_ways():
+    tags = [["B-NP", "I-NP", "O", "B-VP"], ["O"], []]
+    segments = segments_of_tags(tags)
+    assert segments == [[(0, 2, "NP"), (2, 3, "O"), (3, 4, "VP")], [(0, 1, "O")], []]
+    assert tags_of_segments(segments) == tags
+    assert tags_of_segments(segments, "bioes")[0] == ["B-NP", "E-NP", "O", "S-VP"]
+    assert segments_of_tags([["a", "a", "b"]]) == [[(0, 2, "a"), (2, 3, "b")]]
+    with pytest.raises(ValueError, match="known are bio, bioes, runs"):
+        segments_of_tags(tags, "iob")
+
+
+def test_the_command_line_reads_models_of_segments_and_the_other_way_round(tmp_path):
+    program = os.environ.get("MAXMARGIN")
+    if program is None:
+        pytest.skip("MAXMARGIN names no command line")
+    lines = "B-A\t1:1.5\t2:1\nI-A\t1:1\nO\t2:-1\n\nO\t2:-2\nB-A\t1:2\n"
+    (tmp_path / "data.crf").write_text(lines)
+
+    def run(*arguments):
+        found = subprocess.run(
+            [program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return found.stdout
+
+    X = [np.array([[1.5, 1.0], [1.0, 0.0], [0.0, -1.0]]), np.array([[0.0, -2.0], [2.0, 0.0]])]
+    y = segments_of_tags([["B-A", "I-A", "O"], ["O", "B-A"]])
+    model = SegmentSVM(lam=0.01, loss="hamming", first_tokens=True).fit(X, y)
+    model.save(tmp_path / "python.model")
+    assert run("predict", "python.model", "data.crf").split() == ["B-A", "I-A", "O", "O", "B-A"]
+    assert "The claim holds" in run("verify", "python.model", "data.crf")
+    run("train", "data.crf", "--model", "segment", "--lambda", "0.01", "-q", "-o", "cli.model")
+    loaded = maxmargin.load(tmp_path / "cli.model")
+    assert loaded.predict(X) == y
+    assert loaded.certificate_.primal == pytest.approx(model.certificate_.primal, abs=0.01)
+    tokens, tags = maxmargin.read_sequences(tmp_path / "data.crf", "crfsuite")
+    assert loaded.verify(tokens, segments_of_tags(tags)) == []
+
+
+def test_scores_of_tokens_are_those_of_the_best_segments(rng):
+    X, y = steps(rng, 6)
+    model = SegmentSVM(lam=0.05).fit(X, y)
+    for x, found in zip(X, model.decision_function(X), strict=True):
+        all_of_them = outputs(len(x), model.longest_, ["a", "b"])
+        for t in range(len(x)):
+            for k, label in enumerate("ab"):
+                own = [o for o in all_of_them if tags(o)[t][0] == label]
+                assert found[t, k] == pytest.approx(max(score(model, x, o) for o in own))

@@ -1,10 +1,10 @@
-//! The constant attribute of multi-label models.
+//! The constant attribute of multi-label models and of segments.
 
 use crate::names::Names;
 use maxmargin::model::LabelledRows;
 
-/// The name of an attribute that is 1 in every row, so that every label has a constant weight. Models that
-/// know this name see it in all rows; data files do not have it.
+/// The name of an attribute that is 1 in every row or token, so that every label has a constant weight. Models that
+/// know this name see it in all of them; data files do not have it.
 pub const CONSTANT: &str = "(constant)";
 
 /// The rows as a model with these attributes sees them: with the [constant](CONSTANT) one, if it has it.

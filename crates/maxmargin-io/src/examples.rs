@@ -141,6 +141,7 @@ impl Examples {
         match self {
             Self::Sequences(data) => Some(SeenNames::in_sequences(data)),
             Self::Rows(data) => Some(SeenNames::in_rows(data)),
+            Self::Segments(data) => Some(SeenNames::in_segments(data)),
             _ => None,
         }
     }

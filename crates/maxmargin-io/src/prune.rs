@@ -165,6 +165,7 @@ impl Model {
         zeros.iter().for_each(|&feature| model.weights[feature] = 0.0);
         let earlier = self.meta.pruned;
         let largest = zeros.last().map_or(0.0, |&feature| trained[feature].abs().next_up());
+        model.meta.upper_bound = None; // it was one of other weights
         model.meta.certificate = after.certificate;
         model.meta.pruned = Some(Pruning {
             below: earlier.map_or(largest, |own| own.below.max(largest)),

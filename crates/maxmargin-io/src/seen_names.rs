@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::names::Names;
 use crate::spec::{PottsSpec, Spec};
 use maxmargin::model::chain::Sequences;
+use maxmargin::model::segment::Segmentations;
 use maxmargin::model::{LabelledRows, Row};
 use std::fmt::Write as _;
 
@@ -56,6 +57,28 @@ impl SeenNames {
         for (row, labels) in rows.iter() {
             labels.iter().for_each(|&label| mark(&mut seen.labels, label));
             seen.add_row(row);
+        }
+        seen
+    }
+
+    /// The names in sequences that are cut into segments; of attributes, those of tokens.
+    ///
+    /// ```
+    /// use maxmargin::model::segment::{Segment, Segmentations};
+    /// use maxmargin_io::SeenNames;
+    ///
+    /// let mut data = Segmentations::new();
+    /// data.push_token([(2, 1.0)])?;
+    /// data.end_sequence(&[Segment { length: 1, label: 3 }], 1.0)?;
+    /// let seen = SeenNames::in_segments(&data);
+    /// assert!(seen.has_label(3) && seen.has_attribute(2));
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    pub fn in_segments(data: &Segmentations) -> Self {
+        let mut seen = Self::default();
+        for i in 0..data.len() {
+            data.truth(i).iter().for_each(|segment| mark(&mut seen.labels, segment.label));
+            (0..data.tokens(i)).for_each(|t| seen.add_row(data.token(i, t)));
         }
         seen
     }
@@ -118,8 +141,10 @@ impl Model {
         let mut findings = Vec::new();
         let spec = &self.meta.spec;
         // Sets of labels may leave one out everywhere, and some formats have all their labels anyway.
-        let from_data = matches!(spec, Spec::Chain(_) | Spec::Binary(_) | Spec::Multiclass(_))
-            && self.meta.format.fixed_labels().is_empty();
+        let from_data = matches!(
+            spec,
+            Spec::Chain(_) | Spec::Binary(_) | Spec::Multiclass(_) | Spec::Segment(_)
+        ) && self.meta.format.fixed_labels().is_empty();
         if from_data {
             let unseen = self.labels.iter().enumerate().filter(|(at, _)| !seen.has_label(*at));
             findings

@@ -13,6 +13,8 @@ pub use soft::{FactorTraining, SoftSpec};
 pub use structures::{MatchingSpec, PottsSpec, TreeSpec};
 
 use crate::model::ModelError;
+use crate::names::Names;
+use crate::segments::{SegmentTags, TagNames};
 use maxmargin::inference::Inference;
 use maxmargin::model::binary::BinaryShape;
 use maxmargin::model::chain::{ChainShape, Hamming};
@@ -221,8 +223,8 @@ specs! {
     /// use maxmargin_io::{SegmentSpec, Spec};
     ///
     /// let shape =
-    ///     SegmentShape { labels: 2, token_attributes: 3, segment_attributes: 0, longest: 4 };
-    /// let spec = Spec::from(SegmentSpec { shape, normalised: true });
+    ///     SegmentShape { labels: 2, token_attributes: 3, longest: 4, ..SegmentShape::default() };
+    /// let spec = Spec::from(SegmentSpec::new(shape));
     /// assert_eq!((spec.kind(), spec.dim()), ("segment", 3 * 2 + 4 * 2 + 2 * 2));
     /// ```
     Segment(SegmentSpec) {
@@ -230,6 +232,39 @@ specs! {
         shape: SegmentShape,
         /// Whether the loss is divided by the number of tokens.
         normalised: bool,
+        /// What a wrong token costs by its true label; empty means 1 for all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        label_weights: Vec<f64>,
+        /// How segments are written in files.
+        #[serde(default, skip_serializing_if = "SegmentTags::is_default")]
+        tags: SegmentTags,
+    }
+}
+
+impl SegmentSpec {
+    /// A chain of segments with the share of wrong tokens as its loss, in files with BIO tags.
+    ///
+    /// ```
+    /// use maxmargin::model::segment::SegmentShape;
+    /// assert!(maxmargin_io::SegmentSpec::new(SegmentShape::default()).normalised);
+    /// ```
+    pub fn new(shape: SegmentShape) -> Self {
+        let (label_weights, tags) = (Vec::new(), SegmentTags::default());
+        Self { shape, normalised: true, label_weights, tags }
+    }
+
+    /// The tags of segments in files, for a model with these labels.
+    ///
+    /// ```
+    /// use maxmargin::model::segment::SegmentShape;
+    /// use maxmargin_io::SegmentSpec;
+    ///
+    /// let shape = SegmentShape { labels: 1, longest: 2, ..SegmentShape::default() };
+    /// let tags = SegmentSpec::new(shape).tag_names(&["NP"].into_iter().collect());
+    /// assert!(tags.names().get("I-NP").is_some());
+    /// ```
+    pub fn tag_names(&self, labels: &Names) -> TagNames {
+        TagNames::new(self.tags, labels)
     }
 }
 

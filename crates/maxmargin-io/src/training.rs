@@ -131,8 +131,13 @@ impl Training {
                 continue;
             }
             outcome.solution.totals = totals;
+            let Solution { status, lambda, weights, .. } = &outcome.solution;
+            let has_time = !matches!(status, Status::Interrupted | Status::MaxSeconds);
+            let bound = has_time.then(|| built.objective_bound(*lambda, weights, settings.threads));
+            let upper_bound = bound.flatten().filter(|bound| bound.is_finite());
             let mut model = outcome.into_model(origin, spec, settings.clone());
             model.meta.n = n;
+            model.meta.upper_bound = upper_bound;
             model.meta.bounds = plan.bounds.clone();
             model.meta.lambda_source = plan.lambda_source.clone();
             if let Some(scaling) = &plan.scaling {

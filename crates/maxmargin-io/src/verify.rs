@@ -4,7 +4,7 @@ use crate::claim::Claim;
 use crate::examples::Examples;
 use crate::fingerprint::Fingerprint;
 use crate::model::Model;
-use crate::problem::ProblemError;
+use crate::problem::{BuiltProblem, ProblemError};
 use crate::problem_role::ProblemRole;
 use maxmargin::{Audit, Blocks, DualPoint, TrainError, audit};
 use std::borrow::Cow;
@@ -112,8 +112,24 @@ impl Model {
         };
         let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
         let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
+        verdict.findings.extend(self.bound_finding(&problem, threads));
         verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());
         Ok(verdict)
+    }
+
+    /// What speaks against the upper bound of the true objective that the model claims, if it claims one.
+    fn bound_finding(&self, problem: &BuiltProblem, threads: usize) -> Option<String> {
+        let claimed = self.meta.upper_bound?;
+        let found = problem.objective_bound(self.meta.certificate.lambda, &self.weights, threads);
+        match found {
+            Some(found) if claimed >= found - Claim::ROUNDING * (1.0 + found.abs()) => None,
+            Some(found) => Some(format!(
+                "the true objective is claimed to be at most {claimed}, but no bound below {found} was found"
+            )),
+            None => {
+                Some("an upper bound is claimed, which no training of this kind has".to_owned())
+            }
+        }
     }
 
     /// The objective of the weights on any labelled examples, at the λ of the training.

@@ -5,6 +5,8 @@
 struct Readme;
 #[doc = include_str!("../../../docs/how-to/tag-sequences.md")]
 struct Chains;
+#[doc = include_str!("../../../docs/how-to/cut-sequences.md")]
+struct Segments;
 #[doc = include_str!("../../../docs/how-to/factor-graphs.md")]
 struct FactorGraph;
 #[doc = include_str!("../../../docs/how-to/classify-rows.md")]

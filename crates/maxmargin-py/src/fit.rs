@@ -23,6 +23,7 @@ use maxmargin_io::{
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::time::Instant;
 
 /// A structured argument.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
@@ -194,10 +195,12 @@ pub(crate) fn fit<'py>(
     let mut plan = TrainingPlan { bounds, rounds, start, lambda_source: None, scaling };
     let interrupt = Interrupt::new();
     let rule = Rule::parse(rule, measure)?;
+    let begun = Instant::now();
     let found = supervised(py, None, &interrupt, |_| {
         find_lambda(rule, &training, validation.as_ref(), &plan.bounds, &settings, &interrupt)
     })?;
     not_interrupted(&interrupt)?;
+    settings.spend(begun.elapsed());
     let (mut lambda, mut source) = found;
     if let LambdaSource::Scale(scale) = &mut source {
         // Losses that count more, by their class, have to weigh more against the regularizer, too.

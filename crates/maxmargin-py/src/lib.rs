@@ -68,7 +68,7 @@ mod native {
     #[pymodule_export]
     use crate::rows::RowData;
     #[pymodule_export]
-    use crate::segments::SegmentData;
+    use crate::segments::{SegmentData, segments_of_tags, tags_of_segments};
     #[pymodule_export]
     use crate::sequences::SequenceData;
     #[pymodule_export]

@@ -360,6 +360,24 @@ impl Model {
         py.detach(|| spec.predict(&self.inner.weights, graphs, threads)).map_err(value_error)
     }
 
+    /// For each graph the scores of the states of each variable, without those of factors of several variables.
+    fn state_scores<'py>(
+        &self,
+        py: Python<'py>,
+        data: &FactorGraphData,
+        threads: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyArray1<f64>>>>> {
+        let Spec::FactorGraph(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict states of variables"));
+        };
+        let (w, graphs) = (&self.inner.weights, &data.data);
+        let scores = py.detach(|| spec.state_scores(w, graphs, threads)).map_err(value_error)?;
+        let arrays = |own: Vec<Vec<f64>>| {
+            own.into_iter().map(|scores| PyArray1::from_vec(py, scores)).collect()
+        };
+        Ok(scores.into_iter().map(arrays).collect())
+    }
+
     /// The best states of the variables of graphs among those that are allowed, by variable and state.
     fn complete_states(
         &self,
@@ -402,6 +420,26 @@ impl Model {
         let found = py.detach(|| spec.predict(w, &data.data, threads)).map_err(value_error)?;
         let pairs = |own: Vec<Segment>| own.iter().map(|s| (s.length, s.label)).collect();
         Ok(found.into_iter().map(pairs).collect())
+    }
+
+    /// For each token and label, the score of the best segments that give the token this label.
+    fn segment_max_marginals<'py>(
+        &self,
+        py: Python<'py>,
+        data: &SegmentData,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let Spec::Segment(spec) = &self.inner.meta.spec else {
+            return Err(value_error("this model does not predict segments"));
+        };
+        let w = &self.inner.weights;
+        let found =
+            py.detach(|| spec.max_marginals(w, &data.data, threads)).map_err(value_error)?;
+        let matrix = |own: Vec<f64>| {
+            let tokens = own.len() / spec.shape.labels.max(1);
+            PyArray1::from_vec(py, own).reshape([tokens, spec.shape.labels])
+        };
+        found.into_iter().map(matrix).collect()
     }
 
     /// The labels of the nodes of graphs, which are used up.

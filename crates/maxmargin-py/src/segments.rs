@@ -2,8 +2,9 @@
 
 use crate::arrays::AnyMatrix;
 use crate::error::value_error;
+use crate::sequences::SequenceData;
 use maxmargin::model::segment::{Segment, Segmentations};
-use maxmargin_io::{Fingerprint, Fingerprinter};
+use maxmargin_io::{Fingerprint, Names, SegmentTags, TagNames, segment_fingerprint};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
@@ -24,30 +25,42 @@ impl SegmentData {
         self.data.len()
     }
 
-    /// Adds a sequence: a row per token, whether tokens have one attribute more that is 1, the first token and
-    /// the length of each segment with attributes, a row for each of these, length and label of its true
-    /// segments (one of all tokens with label 0 if not given), and its weight.
+    /// Adds sequence `i` of those in index form: an attribute that all tokens have besides, the first token and the
+    /// length of each segment with attributes, a row for each of these, length and label of its true segments (one
+    /// token of label 0 each if not given), and its weight.
     #[expect(clippy::too_many_arguments, reason = "a sequence has as many parts")]
-    fn add(
+    fn add_sequence(
         &mut self,
-        tokens: AnyMatrix<'_>,
-        width: u32,
-        constant: bool,
+        from: &SequenceData,
+        i: usize,
+        constant: Option<u32>,
         places: Option<PyReadonlyArray2<'_, i64>>,
         segment_rows: Option<AnyMatrix<'_>>,
         truth: Option<Vec<(u32, u32)>>,
         weight: f64,
     ) -> PyResult<()> {
-        let rows = tokens.as_matrix();
-        let mut row = Vec::new();
-        for t in 0..rows.rows() {
-            rows.row(t, &None, &mut row).map_err(value_error)?;
-            if constant {
-                row.push((width, 1.0));
-            }
-            let pushed = self.data.push_token(row.iter().copied());
-            pushed.map_err(|error| value_error(format!("token {t}: {error}")))?;
+        if i >= from.data.len() {
+            return Err(value_error(format!("there is no sequence {i}")));
         }
+        for token in from.data.sequence(i).tokens() {
+            let own = token.pairs().filter(|(attribute, _)| Some(*attribute) != constant);
+            let all = own.chain(constant.map(|attribute| (attribute, 1.0)));
+            self.data.push_token(all).map_err(value_error)?;
+        }
+        self.end(places, segment_rows, truth, weight)
+    }
+}
+
+impl SegmentData {
+    /// Ends the open sequence.
+    fn end(
+        &mut self,
+        places: Option<PyReadonlyArray2<'_, i64>>,
+        segment_rows: Option<AnyMatrix<'_>>,
+        truth: Option<Vec<(u32, u32)>>,
+        weight: f64,
+    ) -> PyResult<()> {
+        let mut row = Vec::new();
         if let (Some(places), Some(segment_rows)) = (places, segment_rows) {
             let own = segment_rows.as_matrix();
             for (at, place) in places.as_array().rows().into_iter().enumerate() {
@@ -63,29 +76,49 @@ impl SegmentData {
         // Without a truth, segments of one token are as good as any.
         let truth: Vec<Segment> = match truth {
             Some(truth) => truth.into_iter().map(segment).collect(),
-            None => vec![Segment { length: 1, label: 0 }; rows.rows()],
+            None => vec![Segment { length: 1, label: 0 }; self.data.open_tokens()],
         };
         self.data.end_sequence(&truth, weight).map_err(value_error)
     }
-}
 
-impl SegmentData {
     /// The fingerprint of the sequences, which have no names.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        let mut all = Fingerprinter::for_records("segments");
-        for i in 0..self.data.len() {
-            let truth = self.data.truth(i).iter();
-            let truth = truth.flat_map(|own| [own.length, own.label].map(f64::from));
-            all.add_record([], [self.data.weight(i)].into_iter().chain(truth));
-            for t in 0..self.data.tokens(i) {
-                let pairs = self.data.token(i, t).pairs();
-                all.add_record([], pairs.flat_map(|(a, value)| [f64::from(a), value]));
-            }
-            for (start, length, row) in self.data.segments(i) {
-                let pairs = row.pairs().flat_map(|(a, value)| [f64::from(a), value]);
-                all.add_record([], [start as f64, length as f64].into_iter().chain(pairs));
-            }
-        }
-        all.finish()
+        segment_fingerprint(&self.data)
     }
+}
+
+/// The segments that the tags of sequences tell; how they do so is found out from all of them if it is not given.
+#[pyfunction]
+#[pyo3(signature = (sequences, scheme=None))]
+pub(crate) fn segments_of_tags(
+    sequences: Vec<Vec<String>>,
+    scheme: Option<&str>,
+) -> PyResult<Vec<Vec<(usize, usize, String)>>> {
+    let scheme = match scheme {
+        Some(name) => name.parse().map_err(value_error)?,
+        None => SegmentTags::of(sequences.iter().flatten().map(String::as_str)),
+    };
+    let cut = |own: &Vec<String>| {
+        let tags: Vec<&str> = own.iter().map(String::as_str).collect();
+        let spans = scheme.spans(&tags).into_iter();
+        spans.map(|(start, stop, label)| (start, stop, label.to_owned())).collect()
+    };
+    Ok(sequences.iter().map(cut).collect())
+}
+
+/// The tags of sequences of segments, which are given by length and label.
+#[pyfunction]
+pub(crate) fn tags_of_segments(
+    sequences: Vec<Vec<(u32, String)>>,
+    scheme: &str,
+) -> PyResult<Vec<Vec<String>>> {
+    let scheme: SegmentTags = scheme.parse().map_err(value_error)?;
+    let mut labels = Names::new();
+    let mut numbered =
+        |(length, label): &(u32, String)| Segment { length: *length, label: labels.intern(label) };
+    let segments: Vec<Vec<Segment>> =
+        sequences.iter().map(|own| own.iter().map(&mut numbered).collect()).collect();
+    let names = TagNames::new(scheme, &labels);
+    let tags = |own: &Vec<Segment>| names.tags(own).map(std::borrow::Cow::into_owned).collect();
+    Ok(segments.iter().map(tags).collect())
 }

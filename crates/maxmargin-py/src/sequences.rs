@@ -57,7 +57,8 @@ impl SequenceData {
                     name(attribute, &mut |name| self.raw.push_attribute(name, value));
                 }
             }
-            self.data.push_token(row.iter().copied(), label).map_err(value_error)?;
+            let pushed = self.data.push_token(row.iter().copied(), label);
+            pushed.map_err(|error| value_error(format!("token {t}: {error}")))?;
         }
         self.fingerprinter.add(&self.raw);
         self.data.end_sequence(weight).map_err(value_error)

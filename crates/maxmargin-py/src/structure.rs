@@ -23,6 +23,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Instant;
 
 /// A problem whose oracle is a Python object.
 ///
@@ -315,7 +316,9 @@ pub(crate) fn fit_structure<'py>(
     let problem = PyProblem::new(adapter, truths, weights, dim, bounds, quality)?;
     if Rule::parse(rule, None)? == Rule::Scale {
         let seed = settings.seed;
+        let begun = Instant::now();
         let found = supervised(py, None, &problem.interrupt, |_| Ok(scale_lambda(&problem, seed)?));
+        settings.spend(begun.elapsed());
         settings.lambda = Some(problem.conclude(found)?.lambda);
     }
     let given = settings.clone();

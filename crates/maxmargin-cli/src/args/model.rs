@@ -31,11 +31,14 @@ pub struct ModelArgs {
     /// pairs of words that are linked less often have no weight of their own [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) min_count: Option<u64>,
-    /// Groups of features of a chain to leave out
+    /// Tokens of a segment at most [default: those of the longest segment in the training data]
+    #[arg(long, value_parser = at_least_one, value_name = "N")]
+    pub(crate) longest: Option<usize>,
+    /// Groups of features of a chain to leave out; of segments `first`, the weights of first tokens
     #[arg(long, value_enum, value_delimiter = ',', value_name = "GROUP,…")]
     pub(crate) without: Vec<Group>,
     /// Loss: the share of wrong labels in an example, or their number
-    /// [default: hamming of chains, balanced of graphs, else normalised-hamming]
+    /// [default: hamming of chains and segments, balanced of graphs, else normalised-hamming]
     #[arg(long, value_enum)]
     pub(crate) loss: Option<Loss>,
     /// Least value of weights, of all or of a group (of a chain: emission, transition, bias, first,
@@ -118,6 +121,7 @@ pub(crate) enum ModelName {
     Potts,
     Tree,
     Matching,
+    Segment,
 }
 
 /// Pairs of labels that have a weight.

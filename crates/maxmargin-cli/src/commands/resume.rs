@@ -146,6 +146,15 @@ fn difference(then: &Spec, now: &Spec) -> Option<&'static str> {
             ];
             differ.into_iter().find(|(differ, _)| *differ).map_or(Some("--model"), |o| Some(o.1))
         }
+        (Spec::Segment(then), Spec::Segment(now)) => {
+            let differ = [
+                (then.shape.longest != now.shape.longest, "--longest"),
+                (then.shape.firsts != now.shape.firsts, "--without"),
+                (then.normalised != now.normalised, "--loss"),
+                (then.label_weights != now.label_weights, "--label-weight"),
+            ];
+            differ.into_iter().find(|(differ, _)| *differ).map_or(Some("--model"), |o| Some(o.1))
+        }
         _ if then.kind() == now.kind() => Some("option for the model"),
         _ => Some("--model"),
     }

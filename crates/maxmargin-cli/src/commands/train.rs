@@ -17,11 +17,12 @@ use maxmargin::{
     TrainError,
 };
 use maxmargin_io::{
-    ErrorCounts, HeldOut, LabelRule, Model, Origin, ProblemRole, SaveError, Template, Training,
-    TrainingPlan, atomic_write, default_settings,
+    ErrorCounts, HeldOut, LabelRule, LambdaSource, Model, Origin, ProblemRole, SaveError, Template,
+    Training, TrainingPlan, atomic_write, default_settings,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 pub(super) fn run(args: &TrainArgs) -> Result<ExitCode> {
     let mut settings = settings(&args.settings)?;
@@ -89,7 +90,11 @@ fn run_on(
             settings: &settings,
             screen,
         };
+        let begun = Instant::now();
         let (lambda, source) = finding.find()?;
+        if matches!(source, LambdaSource::Auto(_)) {
+            settings.spend(begun.elapsed());
+        }
         (settings.lambda, plan.lambda_source) = (Some(lambda), Some(source));
     }
     note.lambda_source = plan.lambda_source.clone();

@@ -119,5 +119,6 @@ pub(super) fn example_of(name: ModelName) -> &'static str {
         ModelName::Potts => "maxmargin train superpixels.txt --report r.html --images photos",
         ModelName::Tree => "maxmargin train poses.tsv --format pose --joint-kinds 4",
         ModelName::Matching => "maxmargin train pairs.tsv --format alignment --links 2",
+        ModelName::Segment => "maxmargin train train.txt --model segment -o my.model",
     }
 }

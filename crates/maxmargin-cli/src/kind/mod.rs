@@ -14,6 +14,7 @@ mod multilabel;
 mod options;
 mod potts;
 mod rows;
+mod segment;
 mod soft;
 pub(crate) mod tested;
 mod texts;
@@ -93,6 +94,7 @@ pub(crate) fn kind_of(spec: &Spec) -> Result<&dyn Kind> {
         Spec::Potts(own) => own,
         Spec::Tree(own) => &**own,
         Spec::Matching(own) => &**own,
+        Spec::Segment(own) => own,
         other => bail!("models of the kind {} are not known here", other.kind()),
     })
 }
@@ -198,6 +200,7 @@ pub(crate) fn options_of(name: ModelName) -> &'static [&'static str] {
         ModelName::Potts => &potts::KNOWN,
         ModelName::Tree => &tree::KNOWN,
         ModelName::Matching => &matching::KNOWN,
+        ModelName::Segment => &segment::KNOWN,
     }
 }
 
@@ -259,6 +262,7 @@ pub(crate) fn read_training(
         Some(ModelName::Potts) => potts::training(data, format, args),
         Some(ModelName::Tree) => tree::training(data, format, args),
         Some(ModelName::Matching) => matching::training(data, format, args),
+        Some(ModelName::Segment) => segment::training(&source, format, args, threads),
         None => {
             let rows = read_rows()?;
             match rows.labels.len() {

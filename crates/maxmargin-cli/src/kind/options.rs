@@ -11,6 +11,7 @@ pub(super) fn check(args: &ModelArgs, model: &str, known: &[&str]) -> Result<()>
         (args.template.is_some(), "--template"),
         (args.label_column.is_some(), "--label-column"),
         (args.min_count.is_some(), "--min-count"),
+        (args.longest.is_some(), "--longest"),
         (!args.without.is_empty(), "--without"),
         (args.loss.is_some(), "--loss"),
         (!args.label_weight.is_empty(), "--label-weight"),

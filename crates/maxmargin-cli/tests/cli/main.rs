@@ -33,6 +33,7 @@ mod pipes;
 mod predict;
 mod refusals;
 mod report;
+mod segments;
 mod soft;
 mod structures;
 mod tampered;

@@ -76,6 +76,7 @@ impl Measure {
     pub fn of(spec: &Spec, labels: &Names) -> Self {
         match spec {
             Spec::Chain(_) if is_bio(labels.iter()) => Self::ChunkF1,
+            Spec::Segment(_) => Self::ChunkF1,
             Spec::Multilabel(_) => Self::MicroF1,
             Spec::Matching(_) => Self::Aer,
             Spec::Potts(_) => Self::Iou,
@@ -88,7 +89,7 @@ impl Measure {
     pub fn misfit(self, spec: &Spec) -> Option<&'static str> {
         let (fits, what) = match self {
             Self::Error | Self::Subset => (true, ""),
-            Self::ChunkF1 => (matches!(spec, Spec::Chain(_)), "sequences"),
+            Self::ChunkF1 => (matches!(spec, Spec::Chain(_) | Spec::Segment(_)), "sequences"),
             Self::MicroF1 => (matches!(spec, Spec::Multilabel(_)), "sets of labels"),
             Self::Aer => (matches!(spec, Spec::Matching(_)), "matchings"),
             Self::Iou => (matches!(spec, Spec::Potts(_)), "graphs"),
@@ -112,6 +113,7 @@ impl Measure {
     ) -> Result<HeldOutError, ProblemError> {
         let own = match (self, spec) {
             (Self::ChunkF1, Spec::Chain(_)) => chunk_error(spec, w, examples, labels, threads),
+            (Self::ChunkF1, Spec::Segment(_)) => segment_error(spec, w, examples, labels, threads)?,
             (Self::MicroF1, Spec::Multilabel(_)) => micro_error(spec, w, examples, threads)?,
             (Self::Iou, Spec::Potts(_)) => overlap_error(spec, w, examples, threads)?,
             _ => None,
@@ -146,6 +148,24 @@ fn chunk_error(
     }
     let total = chunks.total();
     Some(HeldOutError { error: 1.0 - total.f1(), of: total.truth.max(total.predicted) })
+}
+
+/// 1 − F1 of segments.
+fn segment_error(
+    spec: &Spec,
+    w: &[f64],
+    examples: &Examples,
+    labels: &Names,
+    threads: usize,
+) -> Result<Option<HeldOutError>, ProblemError> {
+    let (Spec::Segment(own), Examples::Segments(data)) = (spec, examples) else { return Ok(None) };
+    let (tags, mut chunks) = (own.tag_names(labels), Tally::default());
+    for (i, predicted) in own.predict(w, data, threads)?.iter().enumerate() {
+        tags.count(data.truth(i), predicted, &mut chunks);
+    }
+    let total = chunks.total();
+    let of = total.truth.max(total.predicted);
+    Ok(Some(HeldOutError { error: 1.0 - total.f1(), of }))
 }
 
 /// 1 − F1 of all labels together.

@@ -122,6 +122,24 @@ impl FactorGraphSpec {
             y.states.clone()
         }))
     }
+
+    /// For each graph the scores of the states of each variable, by the factors of that variable alone. On as many
+    /// threads as [`thread_count`](crate::thread_count) says.
+    ///
+    /// # Errors
+    /// Graphs that do not fit, or that are too large for the inference.
+    pub fn state_scores(
+        &self,
+        w: &[f64],
+        graphs: &Graphs,
+        threads: usize,
+    ) -> Result<Vec<Vec<Vec<f64>>>, ProblemError> {
+        let problem = self.problem(graphs.clone())?;
+        let start = || problem.workspace();
+        Ok(map_side_by_side(graphs.len(), threads, start, |workspace, i| {
+            problem.state_scores(i, w, workspace)
+        }))
+    }
 }
 
 impl PottsSpec {
@@ -168,7 +186,27 @@ impl SegmentSpec {
         data: &Segmentations,
         threads: usize,
     ) -> Result<Vec<Vec<Segment>>, ProblemError> {
-        Ok(decode_all(&self.problem(data.clone())?, w, threads, Clone::clone))
+        // New data may have segments that are longer than any in training.
+        Ok(decode_all(&self.problem(data.without_truth())?, w, threads, Clone::clone))
+    }
+
+    /// For each sequence, the score of the best segments that give each token each label; the labels of a token are
+    /// side by side. On as many threads as [`thread_count`](crate::thread_count) says.
+    ///
+    /// # Errors
+    /// Sequences that do not fit.
+    pub fn max_marginals(
+        &self,
+        w: &[f64],
+        data: &Segmentations,
+        threads: usize,
+    ) -> Result<Vec<Vec<f64>>, ProblemError> {
+        let problem = self.problem(data.without_truth())?;
+        let start = || problem.workspace();
+        Ok(map_side_by_side(data.len(), threads, start, |workspace, i| {
+            problem.prepare(i, w, workspace);
+            problem.max_marginals(i, workspace)
+        }))
     }
 }
 

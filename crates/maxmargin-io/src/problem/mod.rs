@@ -6,6 +6,7 @@ pub use error::ProblemError;
 
 use crate::examples::Examples;
 use crate::problem_role::{InputWeights, ProblemRole};
+use crate::side_by_side::map_side_by_side;
 use crate::spec::{
     FactorGraphSpec, KernelSpec, MatchingSpec, MultilabelSpec, PottsSpec, Rescaling, SegmentSpec,
     Spec, TreeSpec,
@@ -24,7 +25,7 @@ use maxmargin::model::potts::{Potts, PottsGraphs};
 use maxmargin::model::segment::{SegmentChain, Segmentations};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
-use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, SlackRescaled};
+use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, Quality, SlackRescaled};
 
 /// A problem of any type, and what its weights have to do with those of its model.
 ///
@@ -50,6 +51,9 @@ enum Built {
     Plain(Box<dyn Blocks>),
     Kernel(Box<dyn KernelBlocks>),
     Soft(Box<SoftGraph>),
+    /// Graphs whose decoding may be a heuristic, for which there are bounds.
+    Graphs(Box<FactorGraph>),
+    Potts(Box<Potts>),
 }
 
 /// A problem with a kernel.
@@ -64,13 +68,71 @@ impl BuiltProblem {
             Built::Plain(problem) => &**problem,
             Built::Kernel(problem) => &**problem,
             Built::Soft(problem) => &**problem,
+            Built::Graphs(problem) => &**problem,
+            Built::Potts(problem) => &**problem,
         }
+    }
+
+    /// An upper bound of the true objective of weights, λ/2 ‖w‖² + the mean of bounds of the hinges, where decoding is a
+    /// heuristic, which finds less than the hinges, and such bounds are known. On as many threads as
+    /// [`thread_count`](crate::thread_count) says.
+    ///
+    /// ```
+    /// use maxmargin::GroupBounds;
+    /// use maxmargin::inference::Inference;
+    /// use maxmargin::model::factor_graph::{Graphs, StateLoss};
+    /// use maxmargin_io::{Examples, FactorGraphSpec, Spec};
+    ///
+    /// let mut data = Graphs::new();
+    /// for v in 0..3 {
+    ///     data.push_variable(3, v)?;
+    /// }
+    /// for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+    ///     data.push_factor(0, &[a, b], [(0, 1.0)])?;
+    /// }
+    /// data.end_graph(1.0)?;
+    /// let spec = FactorGraphSpec {
+    ///     shape: data.shape()?,
+    ///     loss: StateLoss::default(),
+    ///     inference: Inference::MaxProduct,
+    ///     training: Default::default(),
+    ///     rescaling: Default::default(),
+    ///     states: Vec::new(),
+    ///     labels: Vec::new(),
+    /// };
+    /// let spec = Spec::from(spec);
+    /// let problem = spec.problem(Examples::FactorGraphs(data), &GroupBounds::default())?;
+    /// let bound = problem.objective_bound(1.0, &vec![0.0; spec.dim()], 1);
+    /// assert!(bound.is_some_and(|bound| (bound - 1.0).abs() < 1e-12)); // the largest loss, at w = 0
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn objective_bound(&self, lambda: f64, w: &[f64], threads: usize) -> Option<f64> {
+        let n = self.blocks().examples();
+        if self.blocks().quality() != Quality::Heuristic {
+            return None;
+        }
+        let bounds = match &self.0 {
+            Built::Graphs(problem) => {
+                let start = || problem.workspace();
+                map_side_by_side(n, threads, start, |own, i| problem.hinge_bound(i, w, own))
+            }
+            Built::Potts(problem) => {
+                let start = || problem.workspace();
+                map_side_by_side(n, threads, start, |own, i| problem.hinge_bound(i, w, own))
+            }
+            _ => return None,
+        };
+        let weight = |i: usize| self.blocks().weight(i);
+        let all: f64 = (0..n).map(weight).sum();
+        let risk: f64 = bounds.iter().enumerate().map(|(i, bound)| weight(i) * bound).sum();
+        let norm_sq: f64 = w.iter().map(|w| w * w).sum();
+        Some(0.5 * lambda * norm_sq + risk / all)
     }
 
     /// What its weights have to do with those of its model.
     pub fn role(&self) -> ProblemRole<'_> {
         match &self.0 {
-            Built::Plain(_) => ProblemRole::Plain,
+            Built::Plain(_) | Built::Graphs(_) | Built::Potts(_) => ProblemRole::Plain,
             Built::Kernel(problem) => ProblemRole::Kernel(&**problem),
             Built::Soft(problem) => ProblemRole::Soft(problem),
         }
@@ -231,7 +293,7 @@ impl FactorGraphSpec {
         }
         let problem = self.problem(data)?.with_bounds(bounds);
         Ok(match self.rescaling {
-            Rescaling::Margin => BuiltProblem::plain(problem),
+            Rescaling::Margin => BuiltProblem(Built::Graphs(Box::new(problem))),
             Rescaling::Slack => BuiltProblem::plain(SlackRescaled::new(problem)),
         })
     }
@@ -243,7 +305,8 @@ impl SegmentSpec {
     /// # Errors
     /// Sequences that do not fit.
     pub fn problem(&self, data: Segmentations) -> Result<SegmentChain, InputError> {
-        SegmentChain::new(self.shape, data, self.normalised)
+        let chain = SegmentChain::new(self.shape, data, self.normalised)?;
+        chain.with_label_weights(self.label_weights.clone())
     }
 }
 
@@ -271,7 +334,7 @@ impl PottsSpec {
         let build = |lambda, rho| SoftGraph::of_potts(&problem, lambda, rho);
         Ok(match self.training.problem(build)? {
             Some(soft) => BuiltProblem::soft(soft),
-            None => BuiltProblem::plain(problem),
+            None => BuiltProblem(Built::Potts(Box::new(problem))),
         })
     }
 }

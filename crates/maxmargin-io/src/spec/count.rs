@@ -53,7 +53,9 @@ impl Spec {
             Self::Matching(spec) => spec.shape.attributes as u128,
             Self::Segment(SegmentSpec { shape, .. }) => {
                 let k = shape.labels;
-                let counts = [shape.token_attributes, shape.segment_attributes, shape.longest, k];
+                let firsts = if shape.firsts { shape.token_attributes } else { 0 };
+                let tokens = shape.token_attributes;
+                let counts = [tokens, shape.segment_attributes, shape.longest, k, firsts];
                 counts.map(|count| product([count, k])).into_iter().fold(0, u128::saturating_add)
             }
         };
@@ -127,12 +129,17 @@ mod tests {
             (own.shape.groups.transition, own.shape.groups.first) = (false, false);
         }
         assert_eq!(spec.counted_weights(), spec.dim() as u128);
-        let shape =
-            SegmentShape { labels: 3, token_attributes: 7, segment_attributes: 2, longest: 5 };
-        let spec = Spec::from(SegmentSpec { shape, normalised: true });
+        let shape = SegmentShape {
+            labels: 3,
+            token_attributes: 7,
+            segment_attributes: 2,
+            longest: 5,
+            firsts: true,
+        };
+        let spec = Spec::from(SegmentSpec::new(shape));
         assert_eq!(spec.counted_weights(), spec.dim() as u128);
         let shape = SegmentShape { longest: usize::MAX, ..shape };
-        assert!(Spec::from(SegmentSpec { shape, normalised: true }).check_size().is_err());
+        assert!(Spec::from(SegmentSpec::new(shape)).check_size().is_err());
     }
 
     #[test]

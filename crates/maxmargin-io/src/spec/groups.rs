@@ -93,6 +93,7 @@ impl Spec {
                     group("segments", shape.segments(), vec![shape.segment_attributes, k]),
                     group("lengths", shape.lengths(), vec![shape.longest, k]),
                     group("transition", shape.transitions(), vec![k, k]),
+                    group("first", shape.firsts(), vec![shape.token_attributes, k]),
                 ]
             }
             Self::Tree(_) | Self::Matching(_) => {

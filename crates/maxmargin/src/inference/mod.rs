@@ -19,6 +19,7 @@ pub(crate) mod max_flow;
 pub(crate) mod max_marginals;
 pub(crate) mod max_product;
 pub(crate) mod max_sum;
+pub(crate) mod message_bound;
 pub(crate) mod n_best;
 pub(crate) mod roof_duality;
 pub(crate) mod subsets;
@@ -64,6 +65,7 @@ pub mod algorithms {
     pub use super::max_flow::Quantum;
     pub use super::max_product::MaxProduct;
     pub use super::max_sum::MaxSum;
+    pub use super::message_bound::MessageBound;
     pub use super::roof_duality::{RoofDuality, both_on};
     pub use super::subsets::{MOST_VARIABLES, Subsets};
     pub use super::sum_product::SumProduct;

@@ -9,7 +9,8 @@
 //! After so few passes, averages predict about as well as the optimum, where iterates do not, and nobody needs
 //! a certificate of weights that are thrown away. Training every λ to a small gap took up to fifteen times the
 //! oracle calls of the training that follows, and did not choose better (`benchmarks/results`). Work is counted
-//! in passes, and not by the clock, so that runs repeat.
+//! in passes, and not by the clock, so that runs repeat; only a time limit looks at it, of which the search may use a
+//! part ([`SHARE`]).
 //!
 //! The folds of a λ, and the λ at both ends, are trained side by side. What is tried does not depend on the number
 //! of threads, because the same λ go together on one thread as on many. Errors are measured afterwards, one after
@@ -26,6 +27,7 @@ use crate::problem::Blocks;
 use crate::run::{Interrupt, Solution};
 use crate::settings::{Auto, BlockAverage, BlockCoordinate, BlockStep, Method, Reuse, Settings};
 use crate::trainer::Trainer;
+use std::time::Instant;
 
 /// From each λ to the next one outwards. Around the best one, the steps are the root of this.
 const FACTOR: f64 = 4.0;
@@ -128,7 +130,8 @@ pub struct LambdaChoice {
 /// some of the examples. Of the settings, the search uses the seed and the number of threads, and the parts of
 /// the block-coordinate loop if that is the solver. Otherwise it uses `auto`, which the clock can steer where
 /// oracle calls are expensive. Folds, and the λ at both ends, are trained side by side on as many threads as the
-/// settings say; the choice does not depend on their number. `watch` is told of every λ. An interrupt ends the search with the best λ so far.
+/// settings say; the choice does not depend on their number. `watch` is told of every λ. An interrupt ends the search
+/// with the best λ so far, and so does the end of half of `max_seconds`.
 ///
 /// ```
 /// # use maxmargin::doc::toy;
@@ -173,6 +176,8 @@ pub fn choose_lambda(
         watch,
         tried: Vec::new(),
         calls: 0,
+        begun: Instant::now(),
+        seconds: settings.max_seconds.map(|most| SHARE * most),
     };
     search.run()?;
     Ok(search.conclude())
@@ -185,7 +190,13 @@ struct Trial {
     error: HeldOutError,
 }
 
+/// The share of a time limit that the search may use; the rest is left to the training that follows.
+const SHARE: f64 = 0.5;
+
 struct Search<'s, 'f, W> {
+    begun: Instant,
+    /// Seconds that the search may take, if there is a limit.
+    seconds: Option<f64>,
     folds: &'s mut [LambdaFold<'f>],
     around: f64,
     training: Settings,
@@ -229,8 +240,16 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         Ok(())
     }
 
+    /// What is left of the time limit, if there is one.
+    fn seconds_left(&self) -> Option<f64> {
+        Some(self.seconds? - self.begun.elapsed().as_secs_f64())
+    }
+
     /// Trains all folds at some steps, side by side; false if the search is to end.
     fn try_steps(&mut self, steps: &[f64]) -> Result<bool, TrainError> {
+        if !self.tried.is_empty() && self.seconds_left().is_some_and(|left| left <= 0.0) {
+            return Ok(false);
+        }
         let affordable = steps.len().min(MOST_TRIED - self.tried.len());
         let jobs = self.jobs(&steps[..affordable]);
         let mut solutions = self.train(&jobs).into_iter();
@@ -265,7 +284,9 @@ impl<W: FnMut(&TriedLambda)> Search<'_, '_, W> {
         let job = |step: f64, fold: &LambdaFold<'_>| {
             let passes = shared.max(LEAST_VISITS / fold.problem.examples().max(1)) as u64;
             let lambda = Some(fold.around * FACTOR.powf(step));
-            Settings { lambda, max_passes: passes, gap_every: passes, ..self.training.clone() }
+            let max_seconds = self.seconds_left().map(|left| left.max(f64::MIN_POSITIVE));
+            let training = self.training.clone();
+            Settings { lambda, max_passes: passes, gap_every: passes, max_seconds, ..training }
         };
         let mut jobs = Vec::new();
         for &step in steps {

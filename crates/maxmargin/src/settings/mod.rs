@@ -20,6 +20,7 @@ pub use record::SettingsRecord;
 pub use solver::Solver;
 
 use std::ops::Deref;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The settings of a training run.
@@ -235,6 +236,23 @@ impl Settings {
     /// ```
     pub fn tolerance_at(&self, dual: f64) -> f64 {
         larger_tolerance(self.tolerance, self.relative_tolerance, dual)
+    }
+
+    /// Takes time that was spent already off the time limit, if there is one. A tiny limit is left at least, at which
+    /// a run ends at once.
+    ///
+    /// ```
+    /// use maxmargin::Settings;
+    /// use std::time::Duration;
+    ///
+    /// let mut settings = Settings { max_seconds: Some(60.0), ..Settings::default() };
+    /// settings.spend(Duration::from_secs(20));
+    /// assert_eq!(settings.max_seconds, Some(40.0));
+    /// ```
+    pub fn spend(&mut self, spent: Duration) {
+        if let Some(seconds) = &mut self.max_seconds {
+            *seconds = (*seconds - spent.as_secs_f64()).max(seconds.min(1e-3));
+        }
     }
 
     /// Whether the weights of a run are those of its dual point, w = Aα.

@@ -10,6 +10,7 @@ use maxmargin::inference::algorithms::Enumerate;
 use maxmargin::inference::algorithms::LocalSearch;
 use maxmargin::inference::algorithms::MaxProduct;
 use maxmargin::inference::algorithms::MaxSum;
+use maxmargin::inference::algorithms::MessageBound;
 use maxmargin::inference::algorithms::RoofDuality;
 use maxmargin::inference::algorithms::{LocalPolytope, check_consistency, dual_bound};
 use maxmargin::inference::{Decoder, Inference};
@@ -129,6 +130,33 @@ proptest! {
         let deltas = numbers(0, count, seed ^ 1);
         let bound = dual_bound(&graph, &scores, &deltas);
         prop_assert!(bound >= structure.best(&scores) - 1e-13 * magnitude(&scores));
+    }
+
+    #[test]
+    fn messages_bound_the_relaxation(
+        structure in any_structure(), kind in KINDS, seed in any::<u64>()
+    ) {
+        let (graph, scores) = (structure.topology(), scores(&structure, kind, seed));
+        let bound = MessageBound::default().bound(&graph, &scores);
+        let scale = magnitude(&scores);
+        let mut corner = Labelling::default();
+        let relaxed = LocalPolytope::default().maximise(&SimplexMethod, &graph, &scores, &mut corner);
+        prop_assert!(bound >= structure.best(&scores) - 1e-12 * scale);
+        prop_assert!(bound >= relaxed.unwrap() - 1e-12 * scale);
+        // It is never worse than what no messages give, and a second call gives the same.
+        let first = dual_bound(&graph, &scores, &vec![0.0; 10_000]);
+        prop_assert!(bound <= first + 1e-12 * scale, "{bound} is above {first}");
+        prop_assert_eq!(MessageBound::default().bound(&graph, &scores), bound);
+    }
+
+    #[test]
+    fn messages_are_tight_on_chains(states in 2usize..4, seed in any::<u64>()) {
+        let graph = Topology::new([states; 5], (0..4u32).map(|v| [v, v + 1])).unwrap();
+        let scores = numbers(0, graph.size(), seed);
+        let mut y = Vec::new();
+        let best = Enumerate::default().maximise(&graph, &scores, &mut y);
+        let bound = MessageBound::default().bound(&graph, &scores);
+        assert_close(bound, best, 1e-3, magnitude(&scores));
     }
 
     #[test]

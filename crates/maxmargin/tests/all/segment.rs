@@ -42,6 +42,31 @@ proptest! {
     }
 
     #[test]
+    fn max_marginals_are_those_of_all_outputs(case in any_segments(5), kind in KINDS, seed in any::<u64>()) {
+        let problem = case.build();
+        let w = numbers(kind, problem.dim(), seed);
+        let scale = magnitude(&w) * 60.0 + 5.0;
+        let mut workspace = problem.workspace();
+        for (i, sequence) in case.sequences.iter().enumerate() {
+            problem.prepare(i, &w, &mut workspace);
+            let labels = case.shape.labels;
+            let mut best = vec![f64::NEG_INFINITY; sequence.tokens.len() * labels];
+            for y in case.outputs(i) {
+                let score = dot(&w, &case.phi(i, &y));
+                let tokens = y.iter().flat_map(|s| vec![s.label as usize; s.length as usize]);
+                for (t, label) in tokens.enumerate() {
+                    best[t * labels + label] = best[t * labels + label].max(score);
+                }
+            }
+            let found = problem.max_marginals(i, &mut workspace);
+            prop_assert_eq!(found.len(), best.len());
+            for (found, best) in found.iter().zip(&best) {
+                assert_close(*found, *best, 1e-13, scale);
+            }
+        }
+    }
+
+    #[test]
     fn parts_stand_for_features(
         case in any_segments(5), kind in KINDS, seed in any::<u64>(), mix in -1.0..1.0f64
     ) {
@@ -141,7 +166,7 @@ proptest! {
 }
 
 fn shape(labels: usize, longest: usize) -> SegmentShape {
-    SegmentShape { labels, token_attributes: 1, segment_attributes: 1, longest }
+    SegmentShape { labels, token_attributes: 1, segment_attributes: 1, longest, firsts: false }
 }
 
 #[test]
@@ -226,4 +251,17 @@ fn lengths_and_attributes_of_segments_are_learned() {
     let predicted = problem.predict(&solution.weights);
     let right = (0..30).filter(|&i| predicted[i] == problem.data().truth(i)).count();
     assert!(right >= 28, "{right} of 30");
+}
+
+#[test]
+fn label_weights_are_checked() {
+    let mut data = Segmentations::new();
+    data.push_token([]).unwrap();
+    data.end_sequence(&[Segment { length: 1, label: 0 }], 1.0).unwrap();
+    let shape = SegmentShape { labels: 1, longest: 1, ..SegmentShape::default() };
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        let chain = SegmentChain::new(shape, data.clone(), true).unwrap();
+        let error = chain.with_label_weights(vec![wrong]).unwrap_err();
+        assert!(error.to_string().contains("the loss weight of label 0"), "{error}");
+    }
 }

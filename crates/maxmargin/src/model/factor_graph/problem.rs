@@ -11,6 +11,7 @@ use crate::inference::labelling::Labelling;
 use crate::inference::local_polytope::check_consistency;
 use crate::inference::local_search::LocalSearch;
 use crate::inference::lp::{SimplexMethod, SolveLp};
+use crate::inference::message_bound::MessageBound;
 use crate::inference::sum_product::SumProduct;
 use crate::inference::topology::Topology;
 use crate::model::InputError;
@@ -284,6 +285,63 @@ impl FactorGraph {
             y.states.clone()
         };
         (0..self.examples()).map(&mut predict).collect()
+    }
+
+    /// The scores of the states of each variable of graph `i`, by the factors of that variable alone.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::Problem;
+    ///
+    /// let problem = rings(); // three variables with two states
+    /// let scores = problem.state_scores(0, &vec![0.0; problem.dim()], &mut problem.workspace());
+    /// assert_eq!(scores, [[0.0, 0.0]; 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn state_scores(
+        &self,
+        i: usize,
+        w: &[f64],
+        workspace: &mut FactorGraphWorkspace,
+    ) -> Vec<Vec<f64>> {
+        self.prepare(i, w, workspace);
+        let topology = &self.graphs[i].topology;
+        (0..topology.variables()).map(|v| workspace.scores[topology.node(v)].to_vec()).collect()
+    }
+
+    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩: the hinge itself where decoding is exact,
+    /// that of the relaxation where it is solved, and else a bound of the relaxation by messages. So it holds for
+    /// heuristics too, which find less than the hinge.
+    ///
+    /// ```
+    /// # use maxmargin::doc::rings;
+    /// use maxmargin::Problem;
+    ///
+    /// let problem = rings();
+    /// let w = vec![0.0; problem.dim()];
+    /// let bound = problem.hinge_bound(0, &w, &mut problem.workspace());
+    /// assert!((bound - 1.0).abs() < 1e-12); // the largest loss, if all scores are 0
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn hinge_bound(&self, i: usize, w: &[f64], workspace: &mut FactorGraphWorkspace) -> f64 {
+        self.prepare(i, w, workspace);
+        let Compiled { topology, inference, .. } = &self.graphs[i];
+        let truth = topology.value(&workspace.scores, self.data.graph(i).truth());
+        if inference.quality() < Quality::Heuristic {
+            let mut y = Labelling::default();
+            self.oracle(i, w, workspace, &mut y);
+            let mut parts = SparseVec::new();
+            y.push_parts(topology, &mut parts);
+            return (self.loss(i, &y) + parts.dot_dense(&workspace.scores) - truth).max(0.0);
+        }
+        self.for_each_right(i, |place, cost| workspace.scores[place] -= cost);
+        let all: f64 = self.costs(i).iter().sum();
+        let bound = MessageBound::default().bound(topology, &workspace.scores);
+        (all + bound - truth).max(0.0)
     }
 
     /// Writes the best states of graph `i` to `y`, among those that are allowed: `allowed` has one entry

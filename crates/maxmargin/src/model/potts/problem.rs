@@ -9,6 +9,7 @@ use super::loss::NodeLoss;
 use super::search::{Means, Network, Search, Task, topology};
 use super::shape::PottsShape;
 use crate::inference::lp::{SimplexMethod, SolveLp};
+use crate::inference::message_bound::MessageBound;
 use crate::inference::topology::Topology;
 use crate::model::InputError;
 use crate::model::rows::{add_scores, scatter_row};
@@ -202,6 +203,53 @@ impl Potts {
         (0..self.examples()).map(&mut predict).collect()
     }
 
+    /// An upper bound of the hinge of graph `i`, max_y L(y) − ⟨w, ψ(y)⟩: the hinge itself where decoding is exact, that
+    /// of the relaxation where it is solved, and else a bound of the relaxation by messages. So it holds for
+    /// heuristics too, which find less than the hinge.
+    ///
+    /// ```
+    /// # use maxmargin::doc::patches;
+    /// use maxmargin::Problem;
+    ///
+    /// let problem = patches();
+    /// let w = vec![0.0; problem.dim()];
+    /// let bound = problem.hinge_bound(0, &w, &mut problem.workspace());
+    /// assert!((bound - 1.0).abs() < 1e-12); // the largest loss, if all scores are 0
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too few weights.
+    pub fn hinge_bound(&self, i: usize, w: &[f64], workspace: &mut PottsWorkspace) -> f64 {
+        self.prepare(i, w, workspace);
+        let graph = self.data.graph(i);
+        let (k, edges) = (self.shape.labels, graph.edges());
+        if self.quality() < Quality::Heuristic {
+            let (mut y, mut parts) = (NodeLabels::default(), SparseVec::new());
+            self.oracle(i, w, workspace, &mut y);
+            self.parts(i, &y, &mut parts);
+            return (self.loss(i, &y) + self.score(i, w, workspace, &parts)).max(0.0);
+        }
+        let PottsWorkspace { scores, edge_costs, augmented, .. } = workspace;
+        let edges = if edge_costs.is_empty() { &[] } else { edges };
+        let truth = Task { labels: k, scores, edges, costs: edge_costs }.value(graph.labels());
+        self.augment(i, scores, augmented);
+        let Some(structure) = topology(graph.nodes(), k, edges) else { return f64::INFINITY };
+        let mut tables = Vec::new();
+        Task { labels: k, scores: augmented, edges, costs: edge_costs }.tables(&mut tables);
+        let all: f64 = self.costs[i].iter().sum();
+        (all + MessageBound::default().bound(&structure, &tables) - truth).max(0.0)
+    }
+
+    /// Writes scores to `augmented`, with the cost of a node taken off its right label: all wrong labels cost the same.
+    fn augment(&self, i: usize, scores: &[f64], augmented: &mut Vec<f64>) {
+        augmented.clear();
+        augmented.extend_from_slice(scores);
+        let rows = augmented.chunks_exact_mut(self.shape.labels);
+        for ((row, &label), cost) in rows.zip(self.data.graph(i).labels()).zip(&self.costs[i]) {
+            row[label as usize] -= cost;
+        }
+    }
+
     /// Writes the best labelling or corner for `scores` and `edge_costs` to `y`. If `is_rounded`, the
     /// labels of a fractional corner are rounded as well as possible.
     fn search(
@@ -302,13 +350,7 @@ impl Problem for Potts {
 
     fn oracle(&self, i: usize, _: &[f64], workspace: &mut PottsWorkspace, y: &mut NodeLabels) {
         let PottsWorkspace { scores, edge_costs, augmented, search, .. } = workspace;
-        augmented.clear();
-        augmented.extend_from_slice(scores);
-        // All wrong labels cost the same, so subtract the cost from the right one.
-        let rows = augmented.chunks_exact_mut(self.shape.labels);
-        for ((row, &label), cost) in rows.zip(self.data.graph(i).labels()).zip(&self.costs[i]) {
-            row[label as usize] -= cost;
-        }
+        self.augment(i, scores, augmented);
         self.search(i, (augmented, edge_costs), search, false, y);
     }
 

@@ -55,7 +55,7 @@ impl Task<'_> {
     }
 
     /// Writes the tables of a factor graph: first the scores of nodes, then a table for each edge.
-    fn tables(&self, into: &mut Vec<f64>) {
+    pub(super) fn tables(&self, into: &mut Vec<f64>) {
         into.clear();
         into.extend_from_slice(self.scores);
         let k = self.labels;

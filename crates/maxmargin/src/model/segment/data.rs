@@ -231,6 +231,28 @@ impl Segmentations {
         selected
     }
 
+    /// The same sequences with other true segments: one token of the first label each. Prediction takes any truth,
+    /// and data to predict on may have segments that no model allows.
+    ///
+    /// ```
+    /// use maxmargin::model::segment::{Segment, Segmentations};
+    /// let mut data = Segmentations::new();
+    /// data.push_token([(0, 1.0)])?;
+    /// data.push_token([(0, 1.0)])?;
+    /// data.end_sequence(&[Segment { length: 2, label: 7 }], 1.0)?;
+    /// assert_eq!(data.without_truth().truth(0), [Segment { length: 1, label: 0 }; 2]);
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    #[must_use]
+    pub fn without_truth(&self) -> Self {
+        let starts = self.starts.iter().map(|start| Start { truth: start.token, ..*start });
+        Self {
+            starts: starts.collect(),
+            truth: vec![Segment { length: 1, label: 0 }; self.starts[self.len()].token],
+            ..self.clone()
+        }
+    }
+
     /// Attributes of the segment of sequence `i` at this place, if it has any.
     pub(super) fn segment(&self, i: usize, start: usize, length: usize) -> Option<Row<'_>> {
         let range = self.segment_range(i);

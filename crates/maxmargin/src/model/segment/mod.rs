@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! ⟨w, φ(x, y)⟩ = Σ_segments (s, l, y)  Σ_{t=s}^{s+l−1} ⟨w_token[y], xₜ⟩       its tokens
+//!                                     + ⟨w_first[y], xₛ⟩                     its first token, perhaps
 //!                                     + ⟨w_segment[y], x_{s,l}⟩              its own attributes
 //!                                     + w_length[l, y]                       its length
 //!              + Σ_neighbours           w_transition[y, z]

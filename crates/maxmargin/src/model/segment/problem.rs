@@ -16,6 +16,7 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 ///
 /// The loss is the share of tokens that are wrong: that have a wrong label, or that are the first of a
 /// segment where they should not be, or the other way round. It is their number if it is not normalised.
+/// Tokens can count by their true label ([`with_label_weights`](Self::with_label_weights)).
 ///
 /// ```
 /// use maxmargin::model::segment::{Segment, SegmentChain, SegmentShape, Segmentations};
@@ -29,7 +30,7 @@ use crate::problem::{Abilities, CheckPoints, Parts, Problem, Target, Truths};
 /// let truth = [Segment { length: 2, label: 0 }, Segment { length: 3, label: 1 }];
 /// data.end_sequence(&truth, 1.0)?;
 /// let shape =
-///     SegmentShape { labels: 2, token_attributes: 0, segment_attributes: 0, longest: data.longest() };
+///     SegmentShape { labels: 2, longest: data.longest(), ..SegmentShape::default() };
 /// let chain = SegmentChain::new(shape, data, true)?;
 /// let solution = train(&chain, &Settings { lambda: Some(0.01), ..Settings::default() })?;
 /// assert_eq!(chain.predict(&solution.weights)[0], truth);
@@ -44,6 +45,8 @@ pub struct SegmentChain {
     /// The index of the first token of each sequence.
     starts: Vec<usize>,
     normalised: bool,
+    /// What a wrong token costs by its true label; 1 where there is none.
+    label_weights: Vec<f64>,
     bounds: Option<Bounds>,
 }
 
@@ -52,6 +55,8 @@ pub struct SegmentChain {
 pub struct SegmentWorkspace {
     /// Scores of the labels of each token.
     nodes: Vec<f64>,
+    /// Scores of the labels of the token at hand, as the first one of a segment.
+    firsts: Vec<f64>,
     /// The score of each segment, at (start · longest + length − 1) · labels + label. Segments that go
     /// beyond the end of the sequence have no meaning.
     segments: Vec<f64>,
@@ -121,7 +126,33 @@ impl SegmentChain {
                 tokens.extend((0..length).map(|t| (label, t == 0)));
             }
         }
-        Ok(Self { shape, data, tokens, starts, normalised, bounds: None })
+        let label_weights = Vec::new();
+        Ok(Self { shape, data, tokens, starts, normalised, label_weights, bounds: None })
+    }
+
+    /// The same problem with a loss in which a wrong token costs what its true label says: `weights[label]`, or 1
+    /// if there are none.
+    ///
+    /// ```
+    /// use maxmargin::Problem as _;
+    /// use maxmargin::model::segment::{Segment, SegmentChain, SegmentShape, Segmentations};
+    ///
+    /// let mut data = Segmentations::new();
+    /// data.push_token([])?;
+    /// data.push_token([])?;
+    /// let truth = [Segment { length: 1, label: 0 }, Segment { length: 1, label: 1 }];
+    /// data.end_sequence(&truth, 1.0)?;
+    /// let shape = SegmentShape { labels: 2, longest: 1, ..SegmentShape::default() };
+    /// let chain = SegmentChain::new(shape, data, true)?.with_label_weights(vec![1.0, 5.0])?;
+    /// assert_eq!(chain.loss(0, &vec![truth[0], truth[0]]), 2.5); // label 1 missed at one of two tokens
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a weight is negative, infinite or NaN, or if their number is not that of the labels.
+    pub fn with_label_weights(self, weights: Vec<f64>) -> Result<Self, InputError> {
+        InputError::check_label_weights(&weights, self.shape.labels)?;
+        Ok(Self { label_weights: weights, ..self })
     }
 
     /// The same problem with bounds on its weights. Training refuses bounds whose number is not the
@@ -153,6 +184,34 @@ impl SegmentChain {
             y.clone()
         };
         (0..self.examples()).map(&mut predict).collect()
+    }
+
+    /// For each token and label of sequence `i`, the score of the best segments that give the token this label;
+    /// labels are side by side. [`prepare`](Parts::prepare) comes first.
+    ///
+    /// ```
+    /// use maxmargin::{Problem as _, ProblemExt as _};
+    /// use maxmargin::model::segment::{Segment, SegmentChain, SegmentShape, Segmentations};
+    ///
+    /// let mut data = Segmentations::new();
+    /// data.push_token([(0, 1.0)])?;
+    /// data.push_token([(0, -1.0)])?;
+    /// data.end_sequence(&[Segment { length: 2, label: 0 }], 1.0)?;
+    /// let shape = SegmentShape { labels: 2, token_attributes: 1, longest: 2, ..Default::default() };
+    /// let chain = SegmentChain::new(shape, data, true)?;
+    /// // Label 1 likes tokens with the attribute, and nothing else counts.
+    /// let w = [0.0, 1.0,  0.0, 0.0, 0.0, 0.0,  0.0, 0.0, 0.0, 0.0];
+    /// let mut workspace = chain.workspace();
+    /// chain.prepare(0, &w, &mut workspace);
+    /// assert_eq!(chain.max_marginals(0, &mut workspace), [0.0, 1.0,  1.0, 0.0]);
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the workspace was not prepared for this sequence.
+    pub fn max_marginals(&self, i: usize, workspace: &mut SegmentWorkspace) -> Vec<f64> {
+        let SegmentWorkspace { segments, transitions, search, .. } = workspace;
+        search.max_marginals(self.scores(i, segments, transitions))
     }
 
     /// The number of coordinates of the parts at one place: pairs first, then segments that begin there.
@@ -189,21 +248,26 @@ impl SegmentChain {
         self.shape.longest.min(self.data.tokens(i))
     }
 
-    /// The cost of a token that is wrong.
+    /// The cost of a token that is wrong, whose label has the weight 1.
     fn cost(&self, i: usize) -> f64 {
         if self.normalised { 1.0 / self.data.tokens(i) as f64 } else { 1.0 }
     }
 
-    /// Whether token `t` of sequence `i` is wrong with this label, as the first of a segment or not.
+    /// The weight of token `t` of sequence `i` if it is wrong with this label, as the first of a segment or not;
+    /// else 0.
     #[inline]
-    fn is_wrong(&self, i: usize, t: usize, label: usize, is_first: bool) -> bool {
-        self.tokens[self.starts[i] + t] != (label as u32, is_first)
+    fn mistake(&self, i: usize, t: usize, label: usize, is_first: bool) -> f64 {
+        let truth = self.tokens[self.starts[i] + t];
+        match truth == (label as u32, is_first) {
+            true => 0.0,
+            false => self.label_weights.get(truth.0 as usize).copied().unwrap_or(1.0),
+        }
     }
 
     /// The loss of a segment.
     pub(super) fn segment_loss(&self, i: usize, start: usize, length: usize, label: usize) -> f64 {
-        let wrong = |t: &usize| self.is_wrong(i, *t, label, *t == start);
-        self.cost(i) * (start..start + length).filter(wrong).count() as f64
+        let mistake = |t: usize| self.mistake(i, t, label, t == start);
+        self.cost(i) * (start..start + length).map(mistake).sum::<f64>()
     }
 
     fn scores<'a>(&self, i: usize, segments: &'a [f64], pairs: &'a [f64]) -> SegmentScores<'a> {
@@ -235,6 +299,9 @@ impl SegmentChain {
             match self.part(id) {
                 Part::Segment { start, length, label } => {
                     (start..start + length).for_each(|t| add(self.data.token(i, t), 0, label));
+                    if self.shape.firsts {
+                        add(self.data.token(i, start), self.shape.firsts().start, label);
+                    }
                     if let Some(row) = self.data.segment(i, start, length) {
                         add(row, of_segments, label);
                     }
@@ -274,12 +341,11 @@ impl Problem for SegmentChain {
         augmented.clone_from(segments);
         for start in 0..tokens {
             for label in 0..labels {
-                let mut wrong = 0;
+                let mut wrong = 0.0;
                 for length in 1..=longest.min(tokens - start) {
                     let t = start + length - 1;
-                    wrong += u32::from(self.is_wrong(i, t, label, t == start));
-                    augmented[(start * longest + length - 1) * labels + label] +=
-                        cost * f64::from(wrong);
+                    wrong += self.mistake(i, t, label, t == start);
+                    augmented[(start * longest + length - 1) * labels + label] += cost * wrong;
                 }
             }
         }
@@ -332,7 +398,7 @@ impl Problem for SegmentChain {
 
 impl Parts for SegmentChain {
     fn prepare(&self, i: usize, w: &[f64], workspace: &mut SegmentWorkspace) {
-        let SegmentWorkspace { nodes, segments, transitions, .. } = workspace;
+        let SegmentWorkspace { nodes, firsts, segments, transitions, .. } = workspace;
         let (labels, longest) = (self.shape.labels, self.longest(i));
         let tokens = self.data.tokens(i);
         nodes.clear();
@@ -343,9 +409,15 @@ impl Parts for SegmentChain {
         segments.clear();
         segments.resize(tokens * longest * labels, 0.0);
         let lengths = &w[self.shape.lengths()];
+        firsts.clear();
+        firsts.resize(labels, 0.0);
         for start in 0..tokens {
+            if self.shape.firsts {
+                firsts.fill(0.0);
+                add_scores(&w[self.shape.firsts()], self.data.token(i, start), firsts);
+            }
             for label in 0..labels {
-                let mut sum = 0.0;
+                let mut sum = firsts[label];
                 for length in 1..=longest.min(tokens - start) {
                     sum += nodes[(start + length - 1) * labels + label];
                     let own = (length - 1) * labels + label;

@@ -37,6 +37,46 @@ impl SegmentSearch {
     ///
     /// If a score is not finite, the result is some list of segments that cover the sequence.
     pub(super) fn run(&mut self, scores: SegmentScores<'_>, best: &mut Vec<Segment>) {
+        self.forward(scores);
+        self.trace(scores.tokens, scores.labels, best);
+    }
+
+    /// The score of the best segments that give each token each label, at t · labels + y.
+    ///
+    /// With the best score B(t, y) of the tokens from t on, if a segment of the label y ends there, a segment is
+    /// in segments of the score (entry at its start) + (its own score) + B(its end, y) at best. All its tokens
+    /// have its label.
+    pub(super) fn max_marginals(&mut self, scores: SegmentScores<'_>) -> Vec<f64> {
+        let SegmentScores { tokens, labels, longest, segments, transitions } = scores;
+        self.forward(scores);
+        let mut after = vec![0.0; (tokens + 1) * labels];
+        let mut found = vec![f64::NEG_INFINITY; tokens * labels];
+        // The best score of the tokens from `start` on, by the label of the first segment.
+        let mut first = vec![0.0; labels];
+        for start in (0..tokens).rev() {
+            for (y, best) in first.iter_mut().enumerate() {
+                *best = f64::NEG_INFINITY;
+                let entry = if start == 0 { 0.0 } else { self.entries[start * labels + y].0 };
+                for length in 1..=longest.min(tokens - start) {
+                    let own = segments[(start * longest + length - 1) * labels + y];
+                    let value = own + after[(start + length) * labels + y];
+                    *best = best.max(value);
+                    for t in start..start + length {
+                        let known = &mut found[t * labels + y];
+                        *known = known.max(entry + value);
+                    }
+                }
+            }
+            for z in 0..labels {
+                let next = (0..labels).map(|y| transitions[z * labels + y] + first[y]);
+                after[start * labels + z] = next.fold(f64::NEG_INFINITY, f64::max);
+            }
+        }
+        found
+    }
+
+    /// Finds the values of all places.
+    fn forward(&mut self, scores: SegmentScores<'_>) {
         let SegmentScores { tokens, labels, longest, .. } = scores;
         self.values.clear();
         self.values.resize((tokens + 1) * labels, f64::NEG_INFINITY);
@@ -52,7 +92,6 @@ impl SegmentSearch {
                 self.enter(scores, end);
             }
         }
-        self.trace(tokens, labels, best);
     }
 
     /// Considers all segments of this length that end at `end`.

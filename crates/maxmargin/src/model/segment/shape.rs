@@ -3,16 +3,17 @@
 use std::ops::Range;
 
 /// The shape of the weights of a semi-Markov chain: those of the attributes of tokens, of the attributes of
-/// segments, of lengths, and of pairs of neighbouring labels. In the first three, the weights of all labels
-/// are side by side.
+/// segments, of lengths, of pairs of neighbouring labels, and perhaps of the attributes of first tokens. In all but
+/// those of pairs, the weights of all labels are side by side.
 ///
 /// ```
 /// use maxmargin::model::segment::SegmentShape;
 ///
 /// let shape =
-///     SegmentShape { labels: 2, token_attributes: 5, segment_attributes: 1, longest: 3 };
-/// assert_eq!(shape.dim(), 5 * 2 + 1 * 2 + 3 * 2 + 2 * 2);
+///     SegmentShape { labels: 2, token_attributes: 5, segment_attributes: 1, longest: 3, firsts: true };
+/// assert_eq!(shape.dim(), 5 * 2 + 1 * 2 + 3 * 2 + 2 * 2 + 5 * 2);
 /// assert_eq!((shape.lengths(), shape.transitions()), (12..18, 18..22));
+/// assert_eq!(SegmentShape { firsts: false, ..shape }.dim(), 22);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -26,12 +27,15 @@ pub struct SegmentShape {
     pub segment_attributes: usize,
     /// The largest number of tokens of a segment.
     pub longest: usize,
+    /// Whether the first token of a segment has weights of its own, besides those of all tokens. Default: no.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub firsts: bool,
 }
 
 impl SegmentShape {
     /// Number of weights.
     pub fn dim(&self) -> usize {
-        self.transitions().end
+        self.firsts().end
     }
 
     /// The range of the weights of attributes of tokens.
@@ -55,5 +59,11 @@ impl SegmentShape {
     pub fn transitions(&self) -> Range<usize> {
         let start = self.lengths().end;
         start..start + self.labels * self.labels
+    }
+
+    /// The range of the weights of the attributes of first tokens; empty if they have none of their own.
+    pub fn firsts(&self) -> Range<usize> {
+        let start = self.transitions().end;
+        start..start + if self.firsts { self.tokens().len() } else { 0 }
     }
 }

@@ -14,6 +14,8 @@ type Attributes = Vec<(u32, f64)>;
 pub struct SegmentCase {
     pub shape: SegmentShape,
     pub normalised: bool,
+    /// What a wrong token costs by its true label; 1 if there are none.
+    pub label_weights: Vec<f64>,
     pub sequences: Vec<CaseSegments>,
 }
 
@@ -28,7 +30,8 @@ pub struct CaseSegments {
 
 impl SegmentCase {
     pub fn build(&self) -> SegmentChain {
-        SegmentChain::new(self.shape, self.data(), self.normalised).unwrap()
+        let chain = SegmentChain::new(self.shape, self.data(), self.normalised).unwrap();
+        chain.with_label_weights(self.label_weights.clone()).unwrap()
     }
 
     pub fn data(&self) -> Segmentations {
@@ -69,17 +72,23 @@ impl SegmentCase {
 
     /// The joint feature map φ(xᵢ, y), term by term from the formula.
     pub fn phi(&self, i: usize, y: &[Segment]) -> Vec<f64> {
-        let SegmentShape { labels, token_attributes, segment_attributes, longest } = self.shape;
+        let SegmentShape { labels, token_attributes, segment_attributes, longest, firsts } =
+            self.shape;
         let (of_segments, of_lengths) =
             (token_attributes * labels, (token_attributes + segment_attributes) * labels);
         let of_pairs = of_lengths + longest * labels;
-        let mut phi = vec![0.0; of_pairs + labels * labels];
+        let of_firsts = of_pairs + labels * labels;
+        let own = if firsts { token_attributes * labels } else { 0 };
+        let mut phi = vec![0.0; of_firsts + own];
         let sequence = &self.sequences[i];
         let mut start = 0;
         for (at, segment) in y.iter().enumerate() {
             let (length, label) = (segment.length as usize, segment.label as usize);
             for &(a, value) in sequence.tokens[start..start + length].iter().flatten() {
                 phi[a as usize * labels + label] += value;
+            }
+            for &(a, value) in sequence.tokens[start].iter().filter(|_| firsts) {
+                phi[of_firsts + a as usize * labels + label] += value;
             }
             for (from, tokens, attributes) in &sequence.segments {
                 for &(a, value) in attributes.iter().filter(|_| (*from, *tokens) == (start, length))
@@ -107,7 +116,9 @@ impl SegmentCase {
             y.iter().flat_map(tags).collect()
         };
         let (truth, found) = (tags(&self.sequences[i].truth), tags(y));
-        let wrong = truth.iter().zip(&found).filter(|(a, b)| a != b).count() as f64;
+        let cost = |label: u32| self.label_weights.get(label as usize).copied().unwrap_or(1.0);
+        let wrong = truth.iter().zip(&found).filter(|(a, b)| a != b);
+        let wrong: f64 = wrong.map(|(truth, _)| cost(truth.0)).sum();
         if self.normalised { wrong / truth.len() as f64 } else { wrong }
     }
 
@@ -131,11 +142,16 @@ impl SegmentCase {
 pub fn any_segments(most: usize) -> impl Strategy<Value = SegmentCase> {
     (1usize..=3, 0usize..=3, 0usize..=2, 1usize..=3, any::<bool>(), any::<u64>()).prop_map(
         move |(labels, token_attributes, segment_attributes, longest, normalised, seed)| {
-            let shape = SegmentShape { labels, token_attributes, segment_attributes, longest };
             let mut rng = Rng::new(seed);
+            let firsts = rng.below(2) == 0;
+            let shape =
+                SegmentShape { labels, token_attributes, segment_attributes, longest, firsts };
             let sequences = 1 + rng.below(3);
             let sequences = (0..sequences).map(|_| any_sequence(shape, most, &mut rng)).collect();
-            SegmentCase { shape, normalised, sequences }
+            // Some have weights of labels.
+            let weights = if rng.below(2) == 0 { 0 } else { labels };
+            let label_weights = (0..weights).map(|_| 3.0 * rng.unit_f64()).collect();
+            SegmentCase { shape, normalised, label_weights, sequences }
         },
     )
 }
