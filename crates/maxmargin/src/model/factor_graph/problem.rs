@@ -335,7 +335,7 @@ impl FactorGraph {
             let mut y = Labelling::default();
             self.oracle(i, w, workspace, &mut y);
             let mut parts = SparseVec::new();
-            y.push_parts(topology, &mut parts);
+            y.add_parts(topology, &mut parts);
             return (self.loss(i, &y) + parts.dot_dense(&workspace.scores) - truth).max(0.0);
         }
         self.for_each_right(i, |place, cost| workspace.scores[place] -= cost);
