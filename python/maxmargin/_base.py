@@ -373,6 +373,13 @@ class BaseSVM(PartialFit, BaseEstimator):
     def _examples(self, X: Any, y: Any = None, **extra: Any) -> Any:
         raise NotImplementedError
 
+    def _begin_shards(self, X: Any, y: Any) -> None:
+        """Takes note of what a shard has to know of all examples, after they were prepared."""
+
+    def _shard_examples(self, X: Any, y: Any, **extra: Any) -> Any:
+        """The examples of a shard, for the names of all of them."""
+        return self._examples(X, y, labelled=True, **extra)
+
     def _groups(self, weights: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """The weights by group, as views of all of them."""
         if weights is None:

@@ -92,6 +92,7 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
     """
 
     _kind: ClassVar[str] = "factor-graph"
+    _first_lines: str
 
     def __init__(
         self,
@@ -151,7 +152,8 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
         self
         """
         if self.backend is not None:
-            raise ValueError("FactorGraphSVM does not train on a cluster; leave backend out")
+            self._fit(X, y, sample_weight, validation)
+            return self
         begun = time.monotonic()
         prepared = self._prepare(X, y, sample_weight)
         own = None
@@ -204,6 +206,28 @@ patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_inter
             found = dict(zip(labels.index, own.tolist(), strict=True))
             self._class_weights = found
         return found
+
+    def _begin_shards(self, X: Any, y: Any) -> None:
+        """Keeps the graphs in which a template or an attribute occurs first: they fix the order of all names."""
+        seen: set[Any] = set()
+        first = []
+        for at, graph in enumerate(X):
+            own = {
+                (factor["template"], name)
+                for factor in factors_of(graph)
+                for name in (None, *factor["attributes"])
+            }
+            if not own <= seen:
+                seen |= own
+                first.append(at)
+        truth = None if y is None else [y[at] for at in first]
+        self._first_lines = graph_lines([X[at] for at in first], truth)
+
+    def _shard_examples(self, X: Any, y: Any, **extra: Any) -> native.GraphData:
+        # What states count follows from all graphs, which this shard has not seen.
+        costs = None if self.class_weight is None else self._class_weights
+        lines = graph_lines(list(X), y, extra.get("sample_weight"), costs)
+        return native.GraphData(self._first_lines).read_more(lines)
 
     def _restore(self, model: native.Model, meta: dict[str, Any]) -> None:
         self.loss = "normalised" if meta["spec"]["loss"]["normalised"] else "hamming"

@@ -67,7 +67,7 @@ class GridSVM(BaseEstimator):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, max_seconds, validation, patience, n_jobs, random_state, warm_start, \
-verbose, callback, options
+backend, verbose, callback, options
         As in :class:`ChainSVM`.
     pairwise : {"directional", "symmetric", "potts"}, default="directional"
         What pairs of neighbouring labels are worth: a table of weights, labels × labels, for each
@@ -135,6 +135,7 @@ verbose, callback, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         options: Mapping[str, Any] | None = None,

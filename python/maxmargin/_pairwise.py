@@ -32,7 +32,7 @@ class GraphSVM(NodeLabels):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, max_seconds, validation, patience, n_jobs, \
-random_state, warm_start, verbose, callback, on_interrupt, options
+random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`.
     pairwise : {"directed", "symmetric", "antisymmetric"} or list of them, default="directed"
         What a table is if the ends of an edge change places: another one (``"directed"``), the same
@@ -121,6 +121,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         on_interrupt: OnInterrupt = "raise",

@@ -34,7 +34,7 @@ class SegmentSVM(AttributeNames, BaseSVM):
     Parameters
     ----------
     lam, C, tol, max_passes, solver, order, direction, cache, bounds, max_seconds, validation, \
-patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, options
+patience, n_jobs, random_state, warm_start, backend, verbose, callback, on_interrupt, options
         As in :class:`ChainSVM`; the groups for ``bounds`` are ``tokens``, ``segments``, ``lengths``,
         ``transition`` and ``first``.
     longest : int, optional
@@ -114,6 +114,7 @@ patience, n_jobs, random_state, warm_start, verbose, callback, on_interrupt, opt
         n_jobs: int | None = None,
         random_state: Any = None,
         warm_start: bool = False,
+        backend: Any = None,
         verbose: int = 0,
         callback: Any = None,
         on_interrupt: OnInterrupt = "raise",

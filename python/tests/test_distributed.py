@@ -11,8 +11,11 @@ from maxmargin import (
     BinarySVM,
     ChainSVM,
     FactorGraphSVM,
+    GraphSVM,
+    GridSVM,
     MulticlassSVM,
     MultilabelSVM,
+    SegmentSVM,
     StructuredSVM,
     load,
 )
@@ -160,6 +163,58 @@ def test_other_kinds_train_in_shards():
         assert abs(found.dual - alone.certificate_.dual) <= 2e-3
         assert estimator.verify(X, truth) == []
         assert estimator.score(X, truth) > 0.5
+
+
+def factor_graph(rng, at):
+    """A pair of variables, whose templates occur in an order of their own."""
+    values = rng.normal(size=2)
+    factors = [
+        {
+            "template": "colour",
+            "variables": [v],
+            "attributes": {f"x{at % 3}": values[v], "one": 1.0},
+        }
+        for v in range(2)
+    ]
+    if at % 4 == 1:
+        factors.append({"template": "pair", "variables": [0, 1], "attributes": {"bias": 1.0}})
+    return {"variables": [{"states": 2}] * 2, "factors": factors}, [int(v > 0) for v in values]
+
+
+def test_graphs_of_all_kinds_train_in_shards(tmp_path):
+    rng = np.random.default_rng(5)
+    line = np.array([[0, 1], [1, 2], [2, 3]])
+    nodes = [rng.normal(size=(4, 2)) for _ in range(12)]
+    # Edges of type 1 are in a few graphs only.
+    typed = [np.column_stack([line, np.full(3, at % 5 == 4)]) for at in range(12)]
+    graphs = list(zip(nodes, typed, strict=True))
+    labels = [["ab"[int(row.sum() > 0)] for row in own] for own in nodes]
+    images = [rng.normal(size=(3, 3, 1)) for _ in range(8)]
+    pixels = [(image[:, :, 0] > 0).astype(int) for image in images]
+    tokens = [rng.normal(size=(5, 2)) for _ in range(9)]
+    cuts = [[(0, 2, "x"), (2, 5, "y")] if t[0, 0] > 0 else [(0, 5, "z")] for t in tokens]
+    pairs = [factor_graph(rng, at) for at in range(10)]
+    drawn, states = [list(own) for own in zip(*pairs, strict=True)]
+    for estimator, X, y in [
+        (GraphSVM(lam=0.1), graphs, labels),
+        (GridSVM(lam=0.1, pairwise="potts"), images, pixels),
+        (SegmentSVM(lam=0.1), tokens, cuts),
+        (FactorGraphSVM(lam=0.1), drawn, states),
+        (GraphSVM(lam=0.1, class_weight="balanced"), graphs, labels),
+        (SegmentSVM(lam=0.1, class_weight="balanced"), tokens, cuts),
+        (FactorGraphSVM(lam=0.1, class_weight={0: 1.0, 1: 3.0}), drawn, states),
+        (FactorGraphSVM(lam=0.1, class_weight="balanced"), drawn, states),
+    ]:
+        alone = type(estimator)(**estimator.get_params()).set_params(tol=1e-3).fit(X, y)
+        estimator.set_params(tol=1e-3, backend=SerialBackend(num_workers=3)).fit(X, y)
+        found = estimator.certificate_
+        assert found.gap <= 1e-3
+        assert abs(found.dual - alone.certificate_.dual) <= 2e-3
+        assert estimator.verify(X, y) == []
+        assert len(estimator.coef_) == len(alone.coef_)
+        estimator.save(tmp_path / "model.safetensors")
+        if not isinstance(estimator, GridSVM):
+            assert load(tmp_path / "model.safetensors").verify(X, y) == []
 
 
 def test_passes_of_a_round_are_chosen_or_fixed():
@@ -320,8 +375,6 @@ def test_what_makes_no_sense_is_refused():
         ChainSVM(backend="ray").fit(X, y)
     with pytest.raises(ValueError, match="shards"):
         ChainSVM(lam=0.1, solver="fw", backend=backend).fit(X, y)
-    with pytest.raises(ValueError, match="does not train on a cluster"):
-        FactorGraphSVM(backend=backend).fit([])
     with pytest.raises(ValueError, match="files are read by ChainSVM only"):
         MulticlassSVM(backend=backend).fit([__file__], None)
     with pytest.raises(ValueError, match="different formats"):

@@ -1,12 +1,14 @@
 //! Factor graphs on their way into a model.
 
+use crate::alphabet::Alphabet;
 use crate::arrays::{AnyMatrix, Matrix};
 use crate::error::value_error;
 use maxmargin::model::InputError;
 use maxmargin::model::factor_graph::{Graphs, Tie};
 use maxmargin_io::{
-    FactorGraphNames, FactorGraphReader, Fingerprint, Fingerprinter, LabelRule, Lines, Names,
-    RawFactor, RawFactorGraph, RawVariable, read_factor_graphs, read_factor_graphs_with,
+    FactorGraphDataset, FactorGraphNames, FactorGraphReader, Fingerprint, Fingerprinter, LabelRule,
+    Lines, Names, Origin, RawFactor, RawFactorGraph, RawVariable, read_factor_graphs,
+    read_factor_graphs_with,
 };
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -156,6 +158,14 @@ impl FactorGraphData {
     /// Reads more graphs for the same names.
     fn read_more(&self, lines: &str) -> PyResult<Self> {
         Self::with_names(lines, &self.names, true)
+    }
+
+    /// The names of labels and attributes that a model of these graphs has.
+    fn names(&self) -> (Alphabet, Alphabet) {
+        let (names, fingerprint) = (self.names.clone(), self.fingerprint);
+        let origin =
+            Origin::from(&FactorGraphDataset { graphs: Graphs::default(), names, fingerprint });
+        (Alphabet { names: origin.labels }, Alphabet { names: origin.attributes })
     }
 
     fn __len__(&self) -> usize {

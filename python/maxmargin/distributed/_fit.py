@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import _maxmargin as native
+from .._graphs import FactorGraphSVM
 from .._labels import Labels, loaded_classes
 from .._settings import as_json, group_bounds, is_auto, lambda_rule, when_standardised
 from ..io import SequenceFile
@@ -105,7 +106,7 @@ def fit_given(
 ) -> None:
     if extra.get("lengths") is not None:
         raise ValueError("lengths do not go with a backend; give a list of sequences")
-    if y is None:
+    if y is None and not isinstance(estimator, FactorGraphSVM):
         raise ValueError("y is needed, unless X names files")
     parts = spread(_num_samples(X), min(backend.num_workers, _num_samples(X)))
     every = {**extra, "sample_weight": sample_weight}
@@ -117,21 +118,24 @@ def fit_given(
     prepared = estimator._prepare(X, y, sample_weight, **extra)
     refuse_soft(prepared)
     spec, bounds = as_json("the model", prepared.spec), json_bounds(prepared.bounds)
-    labels, attributes = prepared.labels.list(), prepared.attributes.list()
-    task = (spec, labels, attributes, prepared.format, bounds)
+    names = prepared.labels, prepared.attributes
+    if isinstance(prepared.data, native.GraphData):
+        names = prepared.data.names()
+    estimator._begin_shards(X, y)
+    task = (spec, names[0].list(), names[1].list(), prepared.format, bounds)
     template = getattr(estimator, "_read_template", None)
     fingerprint = native.fingerprint_of(prepared.data)
     loads = [
         Given(
             estimator,
             _safe_indexing(X, list(own)),
-            _safe_indexing(y, list(own)),
+            None if y is None else _safe_indexing(y, list(own)),
             {k: v for k, v in given_parts(every, own).items() if v is not None},
             task,
         )
         for own in parts
     ]
-    origin = (prepared.labels, prepared.attributes, prepared.format, fingerprint, template)
+    origin = (*names, prepared.format, fingerprint, template)
     outcome = run(estimator, backend, loads, None)
     adopt(estimator, outcome, spec, origin, bounds, prepared.exact)
 

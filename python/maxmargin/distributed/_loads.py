@@ -49,7 +49,7 @@ class Given:
 
     def __call__(self, names: Any) -> Any:
         spec, labels, attributes, format, bounds = self.task
-        data = whole(self.estimator)._examples(self.X, self.y, labelled=True, **self.extra)
+        data = whole(self.estimator)._shard_examples(self.X, self.y, **self.extra)
         alphabets = native.Alphabet(labels), native.Alphabet(attributes)
         return native.Shard(spec, data, *alphabets, format, bounds)
 
