@@ -241,7 +241,7 @@ def fit_structure_on_cluster(
     estimator._keep_curve(None)
     estimator._note(about, outcome.columns)
     estimator.rounds_ = outcome.rounds
-    estimator._warn(4)
+    estimator._warn()
 
 
 def loaders_of(X: Any) -> list[Callable[[], Any]]:
@@ -392,7 +392,7 @@ def adopt_alone(estimator: Any, pickled: bytes) -> None:
     estimator.__dict__.update(found.__dict__)
     estimator.__dict__.update(mine)
     estimator.rounds_ = []
-    estimator._warn(5)
+    estimator._warn()
 
 
 def adopt(
@@ -419,4 +419,4 @@ def adopt(
     estimator._keep_curve(None)
     estimator._adopt(model, outcome.columns)
     estimator.rounds_ = outcome.rounds
-    estimator._warn(6)
+    estimator._warn()
