@@ -173,9 +173,10 @@ def test_a_heuristic_comes_with_a_bound_of_the_true_objective(rng, pairwise):
     assert c.proven_gap == c.upper_bound - c.dual >= c.gap
     # The true objective, by trying out all labellings.
     edges = maxmargin.grid_edges((2, 4))
-    all_of_them = np.array(list(itertools.product(range(3), repeat=8)))
+    all_of_them = np.array(list(itertools.product(range(len(model.classes_)), repeat=8)))
     hinges = []
-    for x, truth in zip(X, y, strict=True):
+    for x, labels in zip(X, y, strict=True):
+        truth = np.searchsorted(model.classes_, labels)
         nodes = x.reshape(8, 3) @ model.unary_coef_.T + model.intercept_
         scores = nodes[np.arange(8), all_of_them].sum(axis=1)
         for a, b, kind in edges:

@@ -284,10 +284,10 @@ impl TagNames {
 /// Sequences that are cut into segments, with the names of their labels and attributes.
 ///
 /// ```
-/// use maxmargin_io::{Lines, SegmentDataset, open_reader, read_training};
+/// use maxmargin_io::{Format, Lines, SegmentDataset, open_reader, read_training};
 ///
 /// let lines = Lines::from_reader("f", "B-NP\tthe\nI-NP\tcat\nO\tpurrs\n".as_bytes())?;
-/// let data = SegmentDataset::of(&read_training(open_reader(lines, None)?)?)?;
+/// let data = SegmentDataset::of(&read_training(open_reader(lines, Some(Format::Crfsuite))?)?)?;
 /// assert_eq!(data.labels.iter().collect::<Vec<_>>(), ["NP", "O"]);
 /// assert_eq!((data.segments.truth(0).len(), data.segments.longest()), (2, 2));
 /// assert_eq!(data.attributes.iter().last(), Some(maxmargin_io::CONSTANT)); // which all tokens have

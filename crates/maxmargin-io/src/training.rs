@@ -134,7 +134,10 @@ impl Training {
             let Solution { status, lambda, weights, .. } = &outcome.solution;
             let has_time = !matches!(status, Status::Interrupted | Status::MaxSeconds);
             let bound = has_time.then(|| built.objective_bound(*lambda, weights, settings.threads));
-            let upper_bound = bound.flatten().filter(|bound| bound.is_finite());
+            // What a heuristic finds is no more than the true objective, so less than that is rounding.
+            let found = outcome.solution.certificate.primal;
+            let finite = bound.flatten().filter(|bound| bound.is_finite());
+            let upper_bound = finite.map(|bound| bound.max(found));
             let mut model = outcome.into_model(origin, spec, settings.clone());
             model.meta.n = n;
             model.meta.upper_bound = upper_bound;
