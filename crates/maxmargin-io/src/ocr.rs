@@ -163,13 +163,16 @@ impl OcrReader {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
+            // The line of another word is taken apart with that word: mistakes of this one come first.
+            let number = number_of(line.as_bytes());
+            if !into.is_empty() && number.is_some() && number != into.id() {
+                self.lines.hold();
+                return Ok(fold);
+            }
             let letter = letter(&self.lines)?;
             if into.is_empty() {
                 self.groups.begin(letter.word, &self.lines, 0)?;
                 into.set_id(Some(letter.word));
-            } else if into.id() != Some(letter.word) {
-                self.lines.hold();
-                return Ok(fold);
             } else if letter.position <= position {
                 let expected = format!("a position after {position}");
                 let found = letter.position.to_string();

@@ -381,3 +381,11 @@ fn a_damaged_archive_is_read_up_to_the_damage() {
     text.truncate(half);
     compare(&Input { text, breaks: false }, Format::Crfsuite);
 }
+
+/// The first word lacks a letter, and the line after it has a mistake of another kind.
+#[test]
+fn the_mistakes_of_a_word_come_before_those_of_the_next() {
+    let pixels = "0000007".to_owned() + &"0".repeat(25);
+    let text = format!("2\t1\t\t0\t{pixels}\n1\t:\to\t0\t{pixels}\n");
+    compare(&Input { text: text.into_bytes(), breaks: false }, Format::Ocr);
+}
