@@ -38,6 +38,7 @@ pub trait JointKernel: Sync {
 ///
 /// ```
 /// # use maxmargin::kernel::{JointKernel, JointProblem};
+/// #[derive(Debug)]
 /// struct Nothing;
 ///
 /// impl JointKernel for Nothing {
