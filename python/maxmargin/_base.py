@@ -314,9 +314,7 @@ class BaseSVM(PartialFit, BaseEstimator):
         self._coef = weights
 
     def _note(self, meta: dict[str, Any], columns: dict[str, np.ndarray]) -> None:
-        self.certificate_ = Certificate._of(
-            meta["certificate"], meta["problem"], meta.get("upper_bound")
-        )
+        self.certificate_ = Certificate._of(meta["certificate"], meta["problem"])
         self.status_: str = meta["status"]
         self.lam_source_: dict[str, Any] = meta.get("lambda_source") or {"rule": "given"}
         self.totals_: dict[str, Any] = meta["totals"]

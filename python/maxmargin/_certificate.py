@@ -28,9 +28,9 @@ class Certificate:
         of it: the true gap may be larger), or ``"unproven"`` (it proves nothing).
     problem : str
         The problem that was solved: the structured SVM, its relaxation, or one with soft constraints.
-    upper_bound : float or None
-        Where the quality is ``"heuristic"``: an upper bound of the true objective of the weights, by messages that
-        bound the LP relaxation of every graph. ``primal`` is a lower one then.
+    missed : float or None
+        Where the quality is ``"heuristic"`` and it is known: how much decoding may have missed. The true objective of
+        the weights then lies between ``primal`` and ``primal + missed``, and the true gap is at most ``gap + missed``.
     """
 
     lam: float
@@ -39,22 +39,31 @@ class Certificate:
     gap: float
     quality: str = "exact"
     problem: str = "structured SVM with margin rescaling"
-    upper_bound: float | None = None
+    missed: float | None = None
+
+    @property
+    def upper_bound(self) -> float:
+        """What the true objective of the weights is proven to be at most: ``primal``, or ``primal + missed`` where decoding
+        was a heuristic; infinite if nothing is proven."""
+        if self.quality in ("exact", "upper-bound"):
+            return self.primal
+        if self.quality == "heuristic" and self.missed is not None:
+            return self.primal + self.missed
+        return float("inf")
 
     @property
     def proven_gap(self) -> float:
-        """How far from the optimum the weights are at most, as far as it is proven: ``gap``, or, where decoding was a
-        heuristic, ``upper_bound - dual``; infinite if nothing is proven."""
-        if self.quality in ("exact", "upper-bound"):
+        """How far from the optimum of the problem itself the weights are proven to be at most: ``gap``, or
+        ``gap + missed`` where decoding was a heuristic. It is infinite if nothing is proven of it, as with a
+        relaxation, whose ``gap`` is about the relaxed problem."""
+        if self.quality == "exact":
             return self.gap
-        if self.quality == "heuristic" and self.upper_bound is not None:
-            return self.upper_bound - self.dual
+        if self.quality == "heuristic" and self.missed is not None:
+            return self.gap + self.missed
         return float("inf")
 
     @classmethod
-    def _of(
-        cls, meta: dict[str, Any], problem: str, upper_bound: float | None = None
-    ) -> Certificate:
+    def _of(cls, meta: dict[str, Any], problem: str) -> Certificate:
         return cls(
             lam=meta["lambda"],
             primal=meta["primal"],
@@ -62,14 +71,14 @@ class Certificate:
             gap=meta["gap"],
             quality=meta.get("quality", "exact"),
             problem=problem,
-            upper_bound=upper_bound,
+            missed=meta.get("missed"),
         )
 
     def _rows(self) -> list[tuple[str, str]]:
         """What notebooks show of it."""
         share = f" ({self.gap / abs(self.primal):.2%} of the objective)" if self.primal else ""
         objective = f"{self.primal:.6g}"
-        if self.upper_bound is not None:
+        if self.missed is not None:
             objective += f" to {self.upper_bound:.6g}"
         return [
             ("objective", objective),

@@ -333,7 +333,7 @@ random_state, warm_start, verbose, callback, on_interrupt, options
         truths = adapter.truths()
         c = self.certificate_
         claim: dict[str, Any] = {"lambda": c.lam, "primal": c.primal, "dual": c.dual, "gap": c.gap}
-        claim["quality"] = c.quality
+        claim |= {"quality": c.quality, "missed": c.missed}
         findings, quality = native.verify_structure(
             adapter,
             truths,

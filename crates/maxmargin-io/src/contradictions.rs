@@ -19,7 +19,7 @@ pub(crate) fn certificate_contradiction(certificate: &Certificate) -> Option<Str
         let is_known = quality == Quality::Heuristic && missed >= 0.0 && missed.is_finite();
         if !is_known {
             return Some(format!(
-                "oracles are claimed to have missed {missed} at most, but {quality} oracles do not say that"
+                "decoding is claimed to have missed at most {missed}, which no {quality} certificate states"
             ));
         }
     }

@@ -143,12 +143,13 @@ impl Model {
             Ok(examples) => examples,
             Err(other) => return Err(PruneError::Refuted(other)),
         };
-        let problem =
+        let built =
             self.meta.spec.problem(examples, &self.meta.bounds).map_err(VerifyError::from)?;
-        let problem = problem.blocks();
+        let problem = built.blocks();
         let weights = self.trained_weights();
         let search = Search { problem, dual, lambda: self.meta.certificate.lambda, threads };
-        let before = search.audit(&weights)?;
+        let mut before = search.audit(&weights)?;
+        built.state_missed(&mut before.certificate, &weights, threads);
         if let Some(finding) =
             (Claim { weights: &weights, ..self.claim() }).findings(&before).first()
         {
@@ -156,7 +157,10 @@ impl Model {
         }
         let order = prunable(&weights, problem.bounds());
         let (zeroed, after) = search.choose(&weights, &order, rule, &before)?;
-        Ok(self.with_zeros(&order[..zeroed], &weights, &before, after))
+        let mut model = self.with_zeros(&order[..zeroed], &weights, &before, after);
+        let pruned = model.trained_weights().into_owned();
+        built.state_missed(&mut model.meta.certificate, &pruned, threads);
+        Ok(model)
     }
 
     /// The model with these weights at zero.
@@ -165,7 +169,6 @@ impl Model {
         zeros.iter().for_each(|&feature| model.weights[feature] = 0.0);
         let earlier = self.meta.pruned;
         let largest = zeros.last().map_or(0.0, |&feature| trained[feature].abs().next_up());
-        model.meta.upper_bound = None; // it was one of other weights
         model.meta.certificate = after.certificate;
         model.meta.pruned = Some(Pruning {
             below: earlier.map_or(largest, |own| own.below.max(largest)),

@@ -131,16 +131,12 @@ impl Training {
                 continue;
             }
             outcome.solution.totals = totals;
-            let Solution { status, lambda, weights, .. } = &outcome.solution;
-            let has_time = !matches!(status, Status::Interrupted | Status::MaxSeconds);
-            let bound = has_time.then(|| built.objective_bound(*lambda, weights, settings.threads));
-            // What a heuristic finds is no more than the true objective, so less than that is rounding.
-            let found = outcome.solution.certificate.primal;
-            let finite = bound.flatten().filter(|bound| bound.is_finite());
-            let upper_bound = finite.map(|bound| bound.max(found));
+            let Solution { status, weights, certificate, .. } = &mut outcome.solution;
+            if !matches!(status, Status::Interrupted | Status::MaxSeconds) {
+                built.state_missed(certificate, weights, settings.threads);
+            }
             let mut model = outcome.into_model(origin, spec, settings.clone());
             model.meta.n = n;
-            model.meta.upper_bound = upper_bound;
             model.meta.bounds = plan.bounds.clone();
             model.meta.lambda_source = plan.lambda_source.clone();
             if let Some(scaling) = &plan.scaling {

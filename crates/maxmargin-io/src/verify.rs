@@ -4,9 +4,9 @@ use crate::claim::Claim;
 use crate::examples::Examples;
 use crate::fingerprint::Fingerprint;
 use crate::model::Model;
-use crate::problem::{BuiltProblem, ProblemError};
+use crate::problem::ProblemError;
 use crate::problem_role::ProblemRole;
-use maxmargin::{Audit, Blocks, DualPoint, TrainError, audit};
+use maxmargin::{Audit, Blocks, Certificate, DualPoint, TrainError, audit};
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -111,25 +111,12 @@ impl Model {
             }
         };
         let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
-        let mut verdict = self.verify_on(problem.blocks(), problem.role(), threads)?;
-        verdict.findings.extend(self.bound_finding(&problem, threads));
+        let state_missed = |found: &mut Certificate, weights: &[f64]| {
+            problem.state_missed(found, weights, threads);
+        };
+        let mut verdict = self.verdict(problem.blocks(), problem.role(), state_missed, threads)?;
         verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());
         Ok(verdict)
-    }
-
-    /// What speaks against the upper bound of the true objective that the model claims, if it claims one.
-    fn bound_finding(&self, problem: &BuiltProblem, threads: usize) -> Option<String> {
-        let claimed = self.meta.upper_bound?;
-        let found = problem.objective_bound(self.meta.certificate.lambda, &self.weights, threads);
-        match found {
-            Some(found) if claimed >= found - Claim::ROUNDING * (1.0 + found.abs()) => None,
-            Some(found) => Some(format!(
-                "the true objective is claimed to be at most {claimed}, but no bound below {found} was found"
-            )),
-            None => {
-                Some("an upper bound is claimed, which no training of this kind has".to_owned())
-            }
-        }
     }
 
     /// The objective of the weights on any labelled examples, at the λ of the training.
@@ -210,6 +197,17 @@ impl Model {
         role: ProblemRole<'_>,
         threads: usize,
     ) -> Result<Verdict, TrainError> {
+        self.verdict(problem, role, |_, _| (), threads)
+    }
+
+    /// What [`verify_on`](Self::verify_on) finds, where `state_missed` completes the certificate of the given weights.
+    fn verdict(
+        &self,
+        problem: &dyn Blocks,
+        role: ProblemRole<'_>,
+        state_missed: impl FnOnce(&mut Certificate, &[f64]),
+        threads: usize,
+    ) -> Result<Verdict, TrainError> {
         let Some(dual) = &self.dual else {
             let mut findings = vec!["the model has no dual point to check its gap with".to_owned()];
             findings.extend(self.contradictions());
@@ -235,7 +233,8 @@ impl Model {
             return Ok(Verdict { audit: None, findings });
         }
         let lambda = self.meta.certificate.lambda;
-        let audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
+        let mut audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
+        state_missed(&mut audit.certificate, &weights);
         let mut findings = claim.findings(&audit);
         if let ProblemRole::Soft(problem) = role {
             findings.extend(self.soft_findings(problem));

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._hinge import check_hinge
+
 
 class JaxStructure(Protocol):
     """What :func:`structured_hinge_loss` has to know of a structure.
@@ -62,14 +64,7 @@ def structured_hinge_loss(
     >>> float(value), slope[0].tolist()
     (2.0, [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]])
     """
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"reduction is {reduction!r}; known are 'mean', 'sum' and 'none'")
-    for method in ("decode", "score", "loss"):
-        if isinstance(structure, type) or not callable(getattr(structure, method, None)):
-            raise TypeError(
-                f"the structure has no method {method}; give Chain(), Assignment(), Tree(), Potts() or an "
-                "object like them"
-            )
+    check_hinge(structure, reduction)
     scores, truth = widened(jnp.asarray(scores)), jnp.asarray(truth)
     found = labels_of(structure, scores, truth, parts)
     hinge = (

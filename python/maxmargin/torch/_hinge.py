@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from .._hinge import check_hinge
+
 
 class TorchStructure(Protocol):
     """What :class:`StructuredHingeLoss` has to know of a structure.
@@ -58,14 +60,7 @@ class StructuredHingeLoss(torch.nn.Module):
 
     def __init__(self, structure: TorchStructure, reduction: str = "mean") -> None:
         super().__init__()
-        if reduction not in ("mean", "sum", "none"):
-            raise ValueError(f"reduction is {reduction!r}; known are 'mean', 'sum' and 'none'")
-        for method in ("decode", "score", "loss"):
-            if isinstance(structure, type) or not callable(getattr(structure, method, None)):
-                raise TypeError(
-                    f"the structure has no method {method}; give Chain(), Assignment(), Tree(), "
-                    "Potts() or an object like them"
-                )
+        check_hinge(structure, reduction)
         self.structure = structure
         self.reduction = reduction
 

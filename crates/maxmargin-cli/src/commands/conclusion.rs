@@ -46,9 +46,6 @@ pub(super) fn conclude(model: &Model, test: Option<&Test>, talk: TalkArgs) -> Re
         if let Some(theory) = &meta.theory {
             json["theory"] = json!(theory);
         }
-        if let Some(bound) = meta.upper_bound {
-            json["upper_bound"] = json!(bound);
-        }
         if let Some(size) = support_size(model) {
             json["support"] = json!({"inputs": size.inputs, "parts": size.parts});
         }
@@ -99,17 +96,6 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
     let is_bounded = !model.meta.bounds.is_empty() || model.meta.spec.bounds_weights();
     let within = if is_bounded { "in bounds" } else { "whatsoever" };
     let gap = format!("{:.3e} of the optimum ({share:.2} % of the objective)", c.gap);
-    if let (Quality::Heuristic, Some(bound)) = (c.quality, model.meta.upper_bound) {
-        let proven = bound - c.dual;
-        return format!(
-            "Decoding was a heuristic: the objective is at least {:.6} and at most {bound:.6}, and no weights \
-             {within} can bring it below {:.6}. So these are within {proven:.3e} of the optimum ({:.2} % of the \
-             objective); by what was found, within {gap}.\n",
-            c.primal,
-            c.dual,
-            100.0 * proven / bound.max(f64::MIN_POSITIVE),
-        );
-    }
     match c.quality {
         Quality::Exact => format!(
             "The objective is {:.6}. No weights {within} can bring it below {:.6}, \
@@ -122,21 +108,25 @@ pub(super) fn bounds_in_words(model: &Model) -> String {
              {gap} of the relaxed problem.\n",
             c.primal, c.dual,
         ),
-        Quality::Heuristic if c.missed.is_some() => format!(
-            "Decoding was a search that knows what it may have missed: the objective is at least {:.6} and at most \
-             {:.6}, and no weights {within} can bring it below {:.6}. What was found is within {gap}, and the \
-             true distance is at most {:.3e}.\n",
-            c.primal,
-            c.primal + c.missed.unwrap_or_default(),
-            c.dual,
-            c.proven_gap().unwrap_or(f64::INFINITY),
-        ),
-        Quality::Heuristic => format!(
-            "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can \
-             bring it below {:.6}. What was found is within {gap}, \
-             but the true distance may be larger.\n",
-            c.primal, c.dual,
-        ),
+        Quality::Heuristic => match c.missed {
+            Some(missed) => {
+                let (bound, proven) = (c.primal + missed, c.gap + missed);
+                format!(
+                    "Decoding was a heuristic: the objective is at least {:.6} and at most {bound:.6}, and no weights \
+                     {within} can bring it below {:.6}. So these are within {proven:.3e} of the optimum ({:.2} % of the \
+                     objective); by what was found, within {gap}.\n",
+                    c.primal,
+                    c.dual,
+                    100.0 * proven / bound.max(f64::MIN_POSITIVE),
+                )
+            }
+            None => format!(
+                "Decoding was a heuristic: the objective is at least {:.6}, and no weights {within} can \
+                 bring it below {:.6}. What was found is within {gap}, \
+                 but the true distance may be larger.\n",
+                c.primal, c.dual,
+            ),
+        },
         Quality::Unfinished => format!(
             "There was no time to compute the distance to the optimum: the objective is at least \
              {:.6}, and the bound that training has reached is {:.6}. `maxmargin verify MODEL DATA` \

@@ -35,6 +35,7 @@ fn a_certificate_agrees_with_itself() {
         certificate(0.0, 0.0, 0.0, exact),
         certificate(1e9, 1e9 - 0.5, 0.6, exact),
         certificate(0.25, 0.5, 0.0, found),
+        Certificate { missed: Some(0.5), ..certificate(0.5, 0.25, 0.25, found) },
     ] {
         assert_eq!(certificate_contradiction(&good), None, "{good:?}");
     }
@@ -53,6 +54,9 @@ fn a_certificate_agrees_with_itself() {
         certificate(f64::INFINITY, 0.25, f64::INFINITY, exact),
         Certificate { lambda: 0.0, ..certificate(0.5, 0.25, 0.25, exact) },
         Certificate { lambda: f64::INFINITY, ..certificate(0.5, 0.25, 0.25, exact) },
+        Certificate { missed: Some(0.5), ..certificate(0.5, 0.25, 0.25, exact) },
+        Certificate { missed: Some(-0.5), ..certificate(0.5, 0.25, 0.25, found) },
+        Certificate { missed: Some(f64::NAN), ..certificate(0.5, 0.25, 0.25, found) },
     ] {
         assert!(certificate_contradiction(&bad).is_some(), "{bad:?}");
     }

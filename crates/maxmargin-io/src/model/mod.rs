@@ -156,11 +156,6 @@ pub struct ModelMeta {
     /// How its weights were pruned after the training, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pruned: Option<Pruning>,
-    /// Where decoding was a heuristic: an upper bound of the true objective of the weights, by
-    /// [`BuiltProblem::objective_bound`](crate::BuiltProblem::objective_bound). The primal of the certificate is a
-    /// lower one then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upper_bound: Option<f64>,
 }
 
 impl Model {
@@ -219,7 +214,6 @@ impl Model {
             lambda_source: None,
             scaling: None,
             pruned: None,
-            upper_bound: None,
         };
         Self { meta, labels, attributes, weights: solution.weights, dual: Some(solution.dual) }
     }

@@ -197,7 +197,6 @@ impl PathFile {
             lambda_source: None,
             scaling: None,
             pruned: None,
-            upper_bound: None,
             from_path: Some(FromPath {
                 kind: path.kind,
                 epsilon: path.epsilon,

@@ -25,7 +25,9 @@ use maxmargin::model::potts::{Potts, PottsGraphs};
 use maxmargin::model::segment::{SegmentChain, Segmentations};
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::model::tree::{Tree, TreeExamples};
-use maxmargin::{Blocks, Bounded, Bounds, GroupBounds, Problem, Quality, SlackRescaled};
+use maxmargin::{
+    Blocks, Bounded, Bounds, Certificate, GroupBounds, Problem, Quality, SlackRescaled,
+};
 
 /// A problem of any type, and what its weights have to do with those of its model.
 ///
@@ -73,14 +75,15 @@ impl BuiltProblem {
         }
     }
 
-    /// An upper bound of the true objective of weights, λ/2 ‖w‖² + the mean of bounds of the hinges, where decoding is a
-    /// heuristic, which finds less than the hinges, and such bounds are known. On as many threads as
+    /// States in a certificate how much decoding may have missed, where it was a heuristic for graphs: messages bound the
+    /// hinge of every graph from above, and so λ/2 ‖w‖² + the mean of these bounds is at least the true objective.
+    /// Certificates of other qualities, and those that know it already, stay as they are. On as many threads as
     /// [`thread_count`](crate::thread_count) says.
     ///
     /// ```
-    /// use maxmargin::GroupBounds;
     /// use maxmargin::inference::Inference;
     /// use maxmargin::model::factor_graph::{Graphs, StateLoss};
+    /// use maxmargin::{Certificate, GroupBounds, Quality};
     /// use maxmargin_io::{Examples, FactorGraphSpec, Spec};
     ///
     /// let mut data = Graphs::new();
@@ -102,15 +105,28 @@ impl BuiltProblem {
     /// };
     /// let spec = Spec::from(spec);
     /// let problem = spec.problem(Examples::FactorGraphs(data), &GroupBounds::default())?;
-    /// let bound = problem.objective_bound(1.0, &vec![0.0; spec.dim()], 1);
-    /// assert!(bound.is_some_and(|bound| (bound - 1.0).abs() < 1e-12)); // the largest loss, at w = 0
+    ///
+    /// // A decoder that has found nothing at w = 0, where the hinge is the largest loss.
+    /// let (lambda, quality) = (1.0, Quality::Heuristic);
+    /// let mut found = Certificate { lambda, primal: 0.0, dual: 0.0, gap: 0.0, quality, missed: None };
+    /// problem.state_missed(&mut found, &vec![0.0; spec.dim()], 1);
+    /// assert!(found.missed.is_some_and(|missed| (missed - 1.0).abs() < 1e-12));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn objective_bound(&self, lambda: f64, w: &[f64], threads: usize) -> Option<f64> {
-        let n = self.blocks().examples();
-        if self.blocks().quality() != Quality::Heuristic {
-            return None;
+    pub fn state_missed(&self, certificate: &mut Certificate, w: &[f64], threads: usize) {
+        if certificate.quality != Quality::Heuristic || certificate.missed.is_some() {
+            return;
         }
+        let Some(risk) = self.risk_bound(w, threads) else { return };
+        let norm_sq: f64 = w.iter().map(|w| w * w).sum();
+        let bound = 0.5 * certificate.lambda * norm_sq + risk;
+        // What a heuristic finds is no more than the true objective, so a bound below that is rounding.
+        certificate.missed = Some((bound - certificate.primal).max(0.0)).filter(|m| m.is_finite());
+    }
+
+    /// An upper bound of the mean hinge of weights, where messages give one.
+    fn risk_bound(&self, w: &[f64], threads: usize) -> Option<f64> {
+        let n = self.blocks().examples();
         let bounds = match &self.0 {
             Built::Graphs(problem) => {
                 let start = || problem.workspace();
@@ -125,8 +141,7 @@ impl BuiltProblem {
         let weight = |i: usize| self.blocks().weight(i);
         let all: f64 = (0..n).map(weight).sum();
         let risk: f64 = bounds.iter().enumerate().map(|(i, bound)| weight(i) * bound).sum();
-        let norm_sq: f64 = w.iter().map(|w| w * w).sum();
-        Some(0.5 * lambda * norm_sq + risk / all)
+        Some(risk / all)
     }
 
     /// What its weights have to do with those of its model.

@@ -1,12 +1,13 @@
 //! Rounds of a training.
 
 use super::*;
-use crate::spec::{FactorTraining, MultilabelSpec, Rescaling, SoftSpec};
+use crate::spec::{FactorGraphSpec, FactorTraining, MultilabelSpec, Rescaling, SoftSpec};
 use crate::{Fingerprinter, Format, Names};
 use maxmargin::Trainer;
 use maxmargin::inference::Inference;
 use maxmargin::model::LabelledRows;
 use maxmargin::model::chain::Hamming;
+use maxmargin::model::factor_graph::Graphs;
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::observe::{Control, Event};
 
@@ -90,4 +91,58 @@ fn no_round_follows_one_that_was_stopped() {
 fn no_round_follows_one_that_was_interrupted() {
     let (model, begun) = rounds(false, true);
     assert_eq!((begun.len(), model.meta.status), (1, Status::Interrupted));
+}
+
+/// Triangles of three states, which max-product decodes without a promise.
+fn triangles() -> Training {
+    let mut data = Graphs::new();
+    for truth in [[0, 1, 2], [1, 1, 0], [2, 0, 0], [0, 0, 1]] {
+        for state in truth {
+            data.push_variable(3, state).unwrap();
+        }
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            data.push_factor(0, &[a, b], [(0, 1.0)]).unwrap();
+        }
+        data.end_graph(1.0).unwrap();
+    }
+    let spec = FactorGraphSpec {
+        shape: data.shape().unwrap(),
+        loss: Default::default(),
+        inference: Inference::MaxProduct,
+        training: Default::default(),
+        rescaling: Rescaling::Margin,
+        states: Vec::new(),
+        labels: Vec::new(),
+    };
+    let origin = Origin { format: Format::FactorGraph, ..training().origin };
+    Training { spec: spec.into(), examples: Examples::FactorGraphs(data), origin }
+}
+
+#[test]
+fn heuristics_of_graphs_state_what_they_may_have_missed_and_no_less() {
+    let run = |round: Round<'_>| -> Result<Solution, Anything> {
+        Ok(Trainer::new(settings()).train(round.problem)?)
+    };
+    let mut model = triangles().train(&TrainingPlan::default(), &settings(), run).unwrap();
+    let c = model.meta.certificate;
+    assert_eq!(c.quality, maxmargin::Quality::Heuristic);
+    let missed = c.missed.unwrap();
+    assert_eq!(c.proven_gap(), Some(c.gap + missed));
+
+    let findings = |model: &Model| {
+        let Training { examples, origin, .. } = triangles();
+        model.verify(examples, origin.fingerprint, "graphs", 1).unwrap().findings
+    };
+    assert_eq!(findings(&model), [""; 0]);
+    // A weaker claim holds too, and so does none at all.
+    for claimed in [Some(missed + 1.0), None] {
+        model.meta.certificate.missed = claimed;
+        assert_eq!(findings(&model), [""; 0]);
+    }
+    model.meta.certificate.missed = Some(missed - 0.01);
+    let found = findings(&model);
+    assert!(
+        found.iter().any(|text| text.starts_with("decoding is claimed to have missed")),
+        "{found:?}"
+    );
 }

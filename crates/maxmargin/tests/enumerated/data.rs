@@ -11,7 +11,8 @@ use crate::common::problems::{Enumerated, any_polytope};
 use crate::common::rows::{RowsCase, any_rows};
 use crate::common::segments::{SegmentCase, any_segments};
 use crate::common::trees::{TreeCase, any_tree};
-use crate::recipe::{log_uniform, pick};
+use crate::joint::JointCase;
+use crate::recipe::{draw_kernel, log_uniform, pick};
 use maxmargin::Rng;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -36,9 +37,13 @@ pub(crate) enum Data {
     Plain(Enumerated),
     /// The same with an oracle that overlooks outputs, and says so.
     Careless(Enumerated),
+    /// The same with an oracle that finds a share of what there is to find, and knows what it has missed.
+    Spoiled(Enumerated, f64),
+    /// The outputs of such a problem, compared by a joint kernel.
+    Joint(JointCase),
 }
 
-pub(crate) const KINDS: [&str; 12] = [
+pub(crate) const KINDS: [&str; 14] = [
     "chain",
     "binary",
     "multiclass",
@@ -51,7 +56,12 @@ pub(crate) const KINDS: [&str; 12] = [
     "plain",
     "careless",
     "segment",
+    "spoiled",
+    "joint kernel",
 ];
+
+/// Kinds that data are drawn of; the others are [made of](Data::remade) these.
+const DRAWN: usize = 12;
 
 /// A soft problem of factor graphs.
 #[derive(Debug, Clone)]
@@ -74,7 +84,7 @@ fn draw<S: Strategy>(strategy: S, rng: &mut Rng) -> S::Value {
 }
 
 pub(crate) fn draw_data(rng: &mut Rng, lambda: f64) -> Data {
-    let kind = pick(rng, &KINDS);
+    let kind = pick(rng, &KINDS[..DRAWN]);
     loop {
         let mut data = match kind {
             "chain" => {
@@ -149,8 +159,28 @@ impl Data {
             Self::Plain(_) => 9,
             Self::Careless(_) => 10,
             Self::Segments(_) => 11,
+            Self::Spoiled(..) => 12,
+            Self::Joint(_) => 13,
         };
         KINDS[at]
+    }
+
+    /// Data of a kind that is made of another one, now and then.
+    pub(crate) fn remade(self, rng: &mut Rng) -> Self {
+        match self {
+            Self::Plain(inner) if rng.below(3) == 0 => {
+                Self::Joint(JointCase { inner, kernel: draw_kernel(rng) })
+            }
+            Self::Careless(inner) if rng.below(2) == 0 => {
+                Self::Spoiled(inner, pick(rng, &[0.3, 0.7, 1.0]))
+            }
+            other => other,
+        }
+    }
+
+    /// Whether its oracle overlooks outputs, so that nobody knows what else there is.
+    pub(crate) fn is_careless(&self) -> bool {
+        matches!(self, Self::Careless(_) | Self::Spoiled(..))
     }
 
     /// Makes it small enough by leaving out examples; whether that was enough.
@@ -161,6 +191,7 @@ impl Data {
                 shorten(&mut case.sequences, |sequence| power(labels, sequence.tokens.len()))
             }
             Self::Binary(_) | Self::Multiclass(_) | Self::Plain(_) | Self::Careless(_) => true,
+            Self::Spoiled(..) | Self::Joint(_) => true,
             Self::Labels(case) => {
                 let labels = case.shape.labels;
                 shorten(&mut case.rows, |_| power(2, labels))
@@ -275,7 +306,10 @@ impl Data {
             Self::Tree(case) => case.loss.kind_cost = rng.unit_f64(),
             Self::Matching(case) => case.loss.normalise ^= true,
             Self::Segments(case) => case.normalised ^= true,
-            Self::Plain(case) | Self::Careless(case) => {
+            Self::Plain(case)
+            | Self::Careless(case)
+            | Self::Spoiled(case, _)
+            | Self::Joint(JointCase { inner: case, .. }) => {
                 let factor = 0.5 + rng.unit_f64();
                 let corners = case.blocks.iter_mut().flat_map(|block| &mut block.corners);
                 corners.for_each(|corner| corner.1 *= factor);

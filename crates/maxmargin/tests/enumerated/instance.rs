@@ -2,14 +2,14 @@
 
 use crate::common::graphs::{NeverSolves, Structure};
 use crate::common::multilabels::LabelCase;
-use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, ViaPsi};
+use crate::common::problems::{Careless, Enumerated, EnumeratedBlock, Spoiled, ViaPsi};
 use crate::data::{Data, SoftCase};
 
 use crate::recipe::{Lp, Recipe};
 use crate::truth::{Explicit, Polytope, Truth};
 use maxmargin::inference::Inference;
 use maxmargin::inference::{LinearProgram, LpError, SimplexMethod, SolveLp};
-use maxmargin::kernel::{Kernel, Kernelised, NodeInputs};
+use maxmargin::kernel::{JointProblem, Kernel, Kernelised, NodeInputs};
 use maxmargin::model::factor_graph::StateLoss;
 use maxmargin::model::soft::{SoftError, SoftGraph};
 use maxmargin::{Blocks, Bounded, Enumerable, Problem, Rng, SlackRescaled, SparseVec};
@@ -71,7 +71,8 @@ impl Recipe {
             Data::Matching(case) => case.shape.attributes,
             Data::Segments(case) => case.shape.dim(),
             Data::Soft(case) => soft(case).map_or(0, |problem| problem.dim()),
-            Data::Plain(case) | Data::Careless(case) => case.dim,
+            Data::Plain(case) | Data::Careless(case) | Data::Spoiled(case, _) => case.dim,
+            Data::Joint(case) => case.explicit().rows.len(),
         }
     }
 
@@ -84,6 +85,9 @@ impl Recipe {
         let (mut data, mut explicit) = (self.data.clone(), None);
         if let Some(kernel) = self.kernel {
             explicit = Some(data.make_explicit(kernel));
+        }
+        if let Data::Joint(case) = &data {
+            explicit = Some(case.explicit());
         }
         let dense = data.enumerate()?;
         let dense = if self.slack { rescaled(dense) } else { dense };
@@ -107,7 +111,7 @@ impl Recipe {
         let bounds = if self.bounded { None } else { self.bounds.clone() };
         match &self.data {
             Data::Chain(case) => self.with_inputs(case.build().with_bounds(bounds)),
-            Data::Binary(case) => Ok(self.enumerable(case.binary())),
+            Data::Binary(case) => self.enumerable(case.binary()),
             Data::Multiclass(case) => self.with_inputs(case.multiclass()),
             Data::Labels(case) => {
                 let problem = case.try_build(self.inference).map_err(told)?;
@@ -116,19 +120,25 @@ impl Recipe {
             Data::Graphs(case) => {
                 let problem = case.try_build(self.inference).map_err(told)?;
                 let problem = problem.with_bounds(bounds).with_solver(lp_solver(self.lp));
-                Ok(self.enumerable(problem))
+                self.enumerable(problem)
             }
             Data::Potts(case) => {
                 let problem = case.try_build(self.graph_inference).map_err(told)?;
                 let problem = problem.with_bounds(bounds).map_err(told)?;
-                Ok(self.wrapped(problem.with_solver(lp_solver(self.lp))))
+                self.searched(problem.with_solver(lp_solver(self.lp)))
             }
-            Data::Tree(case) => Ok(self.wrapped(case.build().with_bounds(bounds).map_err(told)?)),
-            Data::Matching(case) => Ok(self.wrapped(case.build().with_bounds(bounds))),
-            Data::Segments(case) => Ok(self.wrapped(case.build().with_bounds(bounds))),
+            Data::Tree(case) => self.searched(case.build().with_bounds(bounds).map_err(told)?),
+            Data::Matching(case) => self.searched(case.build().with_bounds(bounds)),
+            Data::Segments(case) => self.searched(case.build().with_bounds(bounds)),
             Data::Soft(case) => Ok(self.wrapped(soft(case).map_err(told)?)),
-            Data::Plain(case) => Ok(self.wrapped(case.clone())),
-            Data::Careless(case) => Ok(self.wrapped(Careless(case.clone()))),
+            Data::Plain(case) => self.searched(case.clone()),
+            Data::Careless(case) => self.searched(Careless(case.clone())),
+            Data::Spoiled(case, best) => {
+                Ok(self.wrapped(Spoiled { inner: case.clone(), best: *best }))
+            }
+            Data::Joint(case) => {
+                Ok(self.wrapped(JointProblem::new(case.clone(), 1 << 16).map_err(told)?))
+            }
         }
     }
 
@@ -137,18 +147,28 @@ impl Recipe {
         P: NodeInputs + Enumerable + Problem<Output: 'static, Workspace: 'static> + Send + 'static,
     {
         match self.kernel {
-            None => Ok(self.enumerable(problem)),
+            None => self.enumerable(problem),
             Some(kernel) => Ok(Box::new(Kernelised::new(problem, kernel, 1 << 16).map_err(told)?)),
         }
     }
 
-    fn enumerable<P>(&self, problem: P) -> Box<dyn Blocks + Send>
+    fn enumerable<P>(&self, problem: P) -> Result<Box<dyn Blocks + Send>, String>
     where
         P: Enumerable + Problem<Output: 'static, Workspace: 'static> + Send + 'static,
     {
+        match self.slack && !self.search {
+            true => Ok(self.wrapped(SlackRescaled::new(problem))),
+            false => self.searched(problem),
+        }
+    }
+
+    fn searched<P>(&self, problem: P) -> Result<Box<dyn Blocks + Send>, String>
+    where
+        P: Problem<Output: 'static, Workspace: 'static> + Send + 'static,
+    {
         match self.slack {
-            true => self.wrapped(SlackRescaled::new(problem)),
-            false => self.wrapped(problem),
+            true => Ok(self.wrapped(SlackRescaled::by_search(problem).map_err(told)?)),
+            false => Ok(self.wrapped(problem)),
         }
     }
 
@@ -188,7 +208,8 @@ impl Data {
             Self::Matching(case) => case.enumerate(),
             Self::Segments(case) => case.enumerate(),
             Self::Soft(case) => enumerate_soft(case, &soft(case).map_err(told)?),
-            Self::Plain(case) | Self::Careless(case) => case.clone(),
+            Self::Plain(case) | Self::Careless(case) | Self::Spoiled(case, _) => case.clone(),
+            Self::Joint(case) => case.enumerate(),
         })
     }
 
@@ -335,28 +356,29 @@ fn explicit_rows<'a>(
             distinct.push(row);
         }
     }
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let gram = |a: usize, b: usize| {
-        let (a, b) = (&distinct[a], &distinct[b]);
-        let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
-        match kernel {
-            Kernel::Linear => product(a, b),
-            Kernel::Polynomial { degree, gamma, constant } => {
-                (gamma * product(a, b) + constant).powi(degree as i32)
-            }
-            Kernel::Rbf { gamma } => (-gamma * squared).exp(),
-        }
-    };
-    let rows = factor(distinct.len(), gram);
+    let rows = factor(distinct.len(), |a, b| entry_of(kernel, &distinct[a], &distinct[b]));
     for (input, number) in inputs.into_iter().zip(numbers) {
         *input = (0..).zip(rows[number].iter().copied()).filter(|(_, x)| *x != 0.0).collect();
     }
     rows
 }
 
+/// The kernel of two inputs, from its definition.
+pub(crate) fn entry_of(kernel: Kernel, a: &[f64], b: &[f64]) -> f64 {
+    let product = || a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let distance_sq = || a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    match kernel {
+        Kernel::Linear => product(),
+        Kernel::Polynomial { degree, gamma, constant } => {
+            (gamma * product() + constant).powi(degree as i32)
+        }
+        Kernel::Rbf { gamma } => (-gamma * distance_sq()).exp(),
+    }
+}
+
 /// The rows of an L with LLᵀ = K, for a K that may be singular: column by column, always from the input
 /// of which most is left.
-fn factor(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+pub(crate) fn factor(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![0.0; n]; n];
     let mut left: Vec<f64> = (0..n).map(|i| entry(i, i)).collect();
     let enough = 1e-15 * left.iter().copied().fold(0.0, f64::max);

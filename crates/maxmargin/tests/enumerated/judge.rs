@@ -69,10 +69,25 @@ impl<'a> Judge<'a> {
                     })?;
                 }
             }
-            Quality::Heuristic => hold(off <= slack, told)?,
+            Quality::Heuristic => {
+                hold(off <= slack, told)?;
+                if let Some(missed) = c.missed {
+                    hold(missed >= 0.0 && off + missed >= -slack, told)?;
+                }
+            }
             Quality::Unfinished | Quality::Unproven => {}
         }
         self.dual(c.dual, c.quality, scale).map_err(|why| format!("{c:?}: {why}"))?;
+        if let Some(proven) = c.proven_gap() {
+            // The optimum is known from above alone, so that it may lie lower than this by its imprecision.
+            let slack = slack + NEAR * scale.min(1.0 + self.optimum().abs());
+            hold(primal - self.optimum() <= proven + slack, || {
+                format!(
+                    "{c:?} proves {proven}, but P(w) is {primal} and the optimum {}",
+                    self.optimum()
+                )
+            })?;
+        }
         // No optimum lies above any primal value, however precise the interior point method is.
         if matches!(c.quality, Quality::Exact | Quality::Heuristic) {
             hold(c.dual <= primal + slack, told)?;

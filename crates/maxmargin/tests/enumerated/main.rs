@@ -13,6 +13,7 @@ mod common;
 mod data;
 mod forge;
 mod instance;
+mod joint;
 mod judge;
 mod options;
 mod paths;
@@ -111,7 +112,10 @@ fn whatever_is_claimed_is_true() {
             ("solvers", Solver::NAMES),
             ("directions", Direction::NAMES),
             ("orders", Order::NAMES),
-            ("wrappers", &["none", "slack", "bounded", "bounds", "kernel", "psi only"]),
+            ("wrappers", &["none", "slack", "search", "bounded", "bounds", "kernel", "psi only"]),
+            ("accuracies", &["a share", "a slack"]),
+            ("gap steps", &["taken"]),
+            ("missed", &["stated"]),
             ("warm starts", &["taken", "taken in part"]),
             ("resumes", &["the same problem: went on", "a variant: refused"]),
         ] {

@@ -51,6 +51,7 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
         if settings.seed.is_multiple_of(7) {
             settings.cache = Caching::Exhaust;
         }
+        settings.gap_steps = settings.seed % 9 == 4;
         settings.cache_factor = pick(rng, &[0.0, 0.25, 1.0]);
         settings.cache_nu = pick(rng, &[0.0, 0.01, 1.0]);
         settings.gap_power = pick(rng, &[1.0, 1.0, 0.5, 2.0]);
@@ -94,4 +95,13 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
         _ => {}
     }
     settings
+}
+
+/// Asks the oracle for less than the maximum, by the seed.
+pub(crate) fn draw_accuracy(settings: &mut SettingsRecord) {
+    match settings.seed % 4 {
+        0 => settings.oracle_share = 0.4,
+        1 => settings.oracle_slack = 0.1,
+        _ => {}
+    }
 }

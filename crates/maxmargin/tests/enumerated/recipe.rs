@@ -25,6 +25,8 @@ pub(crate) struct Recipe {
     pub(crate) lp: Lp,
     pub(crate) kernel: Option<Kernel>,
     pub(crate) slack: bool,
+    /// Whether slack rescaling searches among the outputs that the decoder finds, rather than try them all.
+    pub(crate) search: bool,
     pub(crate) bounds: Option<Bounds>,
     /// Whether the bounds are put on by the wrapper, not by the model.
     pub(crate) bounded: bool,
@@ -92,6 +94,7 @@ impl Recipe {
             lp: pick(rng, &[Lp::Simplex, Lp::Simplex, Lp::Simplex, Lp::Never, Lp::Sometimes]),
             kernel: None,
             slack: false,
+            search: false,
             bounds: None,
             bounded: false,
             via_psi: false,
@@ -115,7 +118,27 @@ impl Recipe {
             6 => recipe.via_psi = recipe.data.goes_via_psi(),
             _ => {}
         }
+        // Draws on the side, so that what later draws find stays the same.
+        recipe.remake(&mut rng.clone());
         recipe
+    }
+
+    /// Searches for rescaled slacks, and kinds of data that are made of others.
+    fn remake(&mut self, rng: &mut Rng) {
+        let is_bare =
+            !self.slack && self.bounds.is_none() && self.kernel.is_none() && !self.via_psi;
+        if self.slack {
+            self.search = rng.below(2) == 0;
+        } else if is_bare && !matches!(self.data, Data::Soft(_)) && rng.below(6) == 0 {
+            (self.slack, self.search) = (true, true);
+        } else if is_bare {
+            self.data = self.data.clone().remade(rng);
+        }
+    }
+
+    /// Whether the oracle can be asked for less than the maximum.
+    pub(crate) fn takes_accuracy(&self) -> bool {
+        self.search || matches!(self.data, Data::Spoiled(..))
     }
 
     pub(crate) fn draw_bounds(&mut self, rng: &mut Rng) {
@@ -130,7 +153,8 @@ impl Recipe {
     pub(crate) fn wrapper(&self) -> String {
         let names = [
             (self.kernel.is_some(), "kernel"),
-            (self.slack, "slack"),
+            (self.slack && !self.search, "slack"),
+            (self.slack && self.search, "search"),
             (self.bounds.is_some() && self.bounded, "bounded"),
             (self.bounds.is_some() && !self.bounded, "bounds"),
             (self.via_psi, "psi only"),

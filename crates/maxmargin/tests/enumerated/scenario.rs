@@ -1,10 +1,9 @@
 //! One case: a random problem, random settings, and a random way to train.
 
-use crate::data::Data;
 use crate::forge::forge;
 use crate::instance::Instance;
 use crate::judge::{Judge, Verdict};
-use crate::options::draw_settings;
+use crate::options::{draw_accuracy, draw_settings};
 use crate::paths::{follow_grid, follow_path};
 use crate::recipe::{Lp, Recipe, log_uniform, pick};
 use crate::tally::Tally;
@@ -42,6 +41,9 @@ pub(crate) fn case(seed: u64, tally: &mut Tally, notes: &mut Notes) -> Verdict {
     while has_to_start && !settings.solver.starts_anywhere() && rng.below(20) > 0 {
         settings = draw_settings(&mut rng, lambda);
     }
+    if recipe.takes_accuracy() && settings.solver == Solver::BlockCoordinate {
+        draw_accuracy(&mut settings);
+    }
     notes.say(|| format!("{way}, {settings:?}"));
     notes.say(|| format!("{recipe:?}"));
     tally.count("kinds", recipe.data.kind());
@@ -71,7 +73,10 @@ fn settle(mut recipe: Recipe, rng: &mut Rng, tally: &mut Tally) -> (Recipe, Inst
             Err(why) => {
                 let digits = |c: char| c.is_ascii_digit() || c == '-' || c == '.';
                 tally.count("refused by constructors", why.replace(digits, ""));
-                if recipe.bounds.is_some() {
+                if recipe.search {
+                    recipe.search = false;
+                    recipe.slack = recipe.data.is_enumerable();
+                } else if recipe.bounds.is_some() {
                     recipe.bounds = None;
                 } else if recipe.kernel.is_some() {
                     recipe.kernel = None;
@@ -234,7 +239,7 @@ impl Scene<'_> {
         self.settings.max_oracle_calls = None;
         let mut is_own = true;
         // Of an oracle that overlooks outputs nobody knows whether the losses are still the same.
-        let is_careless = matches!(self.recipe.data, Data::Careless(_));
+        let is_careless = self.recipe.data.is_careless() || self.recipe.search;
         if !is_careless && self.rng.below(3) == 0 {
             let other = self.recipe.variant(&mut self.rng);
             if let Ok(built) = other.build() {
@@ -280,6 +285,18 @@ impl Scene<'_> {
             self.tally.count("directions", by_name.direction);
             self.tally.count("orders", by_name.order);
             self.tally.count("caches", by_name.cache);
+            if by_name.gap_steps {
+                self.tally.count("gap steps", "taken");
+            }
+            if by_name.oracle_share < 1.0 {
+                self.tally.count("accuracies", "a share");
+            }
+            if by_name.oracle_slack > 0.0 {
+                self.tally.count("accuracies", "a slack");
+            }
+        }
+        if c.missed.is_some() {
+            self.tally.count("missed", "stated");
         }
         let judge = Judge::new(&self.instance.truth, solution.lambda);
         let tolerance = self.settings.tolerance_at(c.dual);

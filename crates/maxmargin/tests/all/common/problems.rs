@@ -2,7 +2,7 @@
 
 use super::dot;
 use maxmargin::ProblemExt as _;
-use maxmargin::problem::Abilities;
+use maxmargin::problem::{Abilities, Accuracy, OracleWithin};
 use maxmargin::{Bounds, Problem, Quality, Rng, SparseVec, forward_problem};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -322,5 +322,63 @@ impl Problem for Careless {
     }
     fn quality(&self) -> Quality {
         Quality::Heuristic
+    }
+}
+
+/// A problem whose oracle finds the worst output that it is allowed to, and knows by how much it has missed the best.
+#[derive(Debug, Clone)]
+pub struct Spoiled {
+    pub inner: Enumerated,
+    /// The accuracy of an oracle that is asked for the maximum: a share of the way from the truth to it.
+    pub best: f64,
+}
+
+impl Spoiled {
+    pub fn new(inner: Enumerated) -> Self {
+        Self { inner, best: 1.0 }
+    }
+}
+
+impl Problem for Spoiled {
+    type Output = usize;
+    type Workspace = ();
+
+    forward_problem!(self.inner, workspace, except [oracle, quality, abilities]);
+
+    fn oracle(&self, i: usize, w: &[f64], workspace: &mut (), y: &mut usize) {
+        OracleWithin::oracle_within(self, i, w, Accuracy::Exact, workspace, y);
+    }
+    fn quality(&self) -> Quality {
+        if self.best < 1.0 { Quality::Heuristic } else { Quality::Exact }
+    }
+    fn abilities(&self) -> Abilities<'_, (), usize> {
+        Abilities { within: Some(self), ..Abilities::none() }
+    }
+}
+
+impl OracleWithin for Spoiled {
+    fn oracle_within(
+        &self,
+        i: usize,
+        w: &[f64],
+        asked: Accuracy,
+        (): &mut (),
+        y: &mut usize,
+    ) -> f64 {
+        let asked = match asked {
+            Accuracy::Exact if self.best < 1.0 => Accuracy::Share { share: self.best, above: 0.0 },
+            asked => asked,
+        };
+        let value = |y: usize| self.inner.augmented(i, y, w);
+        let all = 0..self.inner.blocks[i].corners.len();
+        let most = all.clone().map(value).fold(f64::NEG_INFINITY, f64::max);
+        let allowed = all.filter(|&y| asked.accepts(value(y), most));
+        // Rounding may leave none.
+        let worst = allowed.min_by(|&a, &b| value(a).total_cmp(&value(b)));
+        match worst {
+            Some(worst) => *y = worst,
+            None => self.inner.oracle(i, w, &mut (), y),
+        }
+        most - value(*y)
     }
 }
