@@ -1,7 +1,7 @@
 //! Oracles of a requested accuracy: the engine asks for as much as its settings say, the rates of the theorems hold, and
 //! certificates say what oracles may have missed.
 
-use crate::common::problems::{Spoiled, any_polytope, many_blocks, random_blocks};
+use crate::common::problems::{Enumerated, Spoiled, any_polytope, many_blocks, random_blocks};
 use crate::common::{bcfw, cases, norm_sq, qp, watch};
 use maxmargin::observe::Record;
 use maxmargin::problem::{Abilities, Accuracy, OracleWithin};

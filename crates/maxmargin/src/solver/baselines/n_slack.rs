@@ -23,9 +23,6 @@ pub(super) const MOST_IDLE: u8 = 50;
 /// The most sweeps between two rounds of oracles.
 const MOST_SWEEPS: usize = 1000;
 
-/// Gains below this are rounding.
-const LEAST_GAIN: f64 = 1e-14;
-
 /// Cutting planes, n-slack.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -64,8 +61,7 @@ impl Round<'_> for NSlack {
             self.sets.add(run.problem, i, corner, |_| 0.0);
         }
         run.totals.visits += answers.len() as u64;
-        let target = (ENOUGH_OF_GAP * proof.gap).max(LEAST_GAIN * (1.0 + proof.primal.abs()));
-        self.exhaustion.begin(target, MOST_SWEEPS);
+        self.exhaustion.begin(ENOUGH_OF_GAP * proof.gap, proof.dual, MOST_SWEEPS);
         if !self.exhaustion.go_on(run, &mut self.sets, None)? {
             return Ok(false);
         }

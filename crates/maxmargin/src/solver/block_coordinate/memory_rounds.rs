@@ -45,8 +45,9 @@ impl BlockCoordinate {
         // Before every block has had an oracle call, its corners would pull w towards the few that had one.
         let known = sets.cache.known_gap();
         if known.is_finite() {
-            let tolerance = run.settings.tolerance_at(run.state.dual);
-            memory.exhaustion.begin(ENOUGH_OF_GAP * known.max(tolerance), MOST_SWEEPS);
+            let dual = run.state.dual;
+            let target = ENOUGH_OF_GAP * known.max(run.settings.tolerance_at(dual));
+            memory.exhaustion.begin(target, dual, MOST_SWEEPS);
         }
     }
 
