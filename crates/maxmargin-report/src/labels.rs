@@ -69,8 +69,9 @@ impl LabelColours {
     /// assert_eq!((colours.number("dog"), colours.number("cow")), (Some(1), None));
     /// ```
     pub fn number(&self, label: &str) -> Option<usize> {
-        let subject = self.subject(label)?;
-        self.subjects.iter().position(|known| known == subject)
+        let place = |name: &str| self.subjects.iter().position(|known| known == name);
+        // Pages of segments have colours for labels, and show tags.
+        place(self.subject(label)?).or_else(|| place(chunk(label)?))
     }
 
     /// Whether no label has a colour.
@@ -117,5 +118,6 @@ mod tests {
         assert_eq!(planes.subjects, ["B-52", "I-16", "Spitfire", "O"]);
         assert_eq!(LabelColours::new(["O", "S-LOC", "E-PER"]).subjects, ["LOC", "PER"]);
         assert_eq!(LabelColours::new([""; 0]).class("x"), "");
+        assert_eq!(LabelColours::new(["NP", "VP", "O"]).number("I-VP"), Some(1));
     }
 }
