@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import decode as decode
     from . import io as io
-    from ._base import ConvergenceWarning, load
+    from ._base import ConvergenceWarning
     from ._binary import BinarySVM
     from ._certificate import Certificate, Pruning
     from ._chain import ChainSVM
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._graphs import FactorGraphSVM
     from ._grid import GridSVM, grid_edges
     from ._latent import LatentSVM
+    from ._load import load
     from ._matching import MatchingSVM
     from ._multilabel import MultilabelSVM
     from ._oracle import OracleError, Structure
@@ -97,7 +98,7 @@ _HOMES = {
     "check_structure": "_check",
     "compare_runs": "_runs",
     "grid_edges": "_grid",
-    "load": "_base",
+    "load": "_load",
     "read_alignments": "io",
     "read_columns": "io",
     "read_graphs": "io",

@@ -43,8 +43,8 @@ class Certificate:
 
     @property
     def upper_bound(self) -> float:
-        """What the true objective of the weights is proven to be at most: ``primal``, or ``primal + missed`` where decoding
-        was a heuristic; infinite if nothing is proven."""
+        """What the true objective of the weights is proven to be at most: ``primal``, or ``primal + missed`` where
+        decoding was a heuristic; infinite if nothing is proven."""
         if self.quality in ("exact", "upper-bound"):
             return self.primal
         if self.quality == "heuristic" and self.missed is not None:

@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from . import _maxmargin as native
-from ._base import BaseSVM, estimator_of
+from ._base import BaseSVM
 from ._certificate import Certificate
 from ._html import facts
+from ._load import estimator_of
 from ._oracle import Adapter
 from ._settings import as_json, group_bounds, number
 from ._structure import StructuredSVM

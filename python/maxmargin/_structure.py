@@ -13,10 +13,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _maxmargin as native
-from ._base import BaseSVM, labelled_pair, leave_time, total, warn_if_unproven
+from ._base import BaseSVM, labelled_pair, leave_time, total
 from ._oracle import Adapter, Structure, as_sparse, decode_all
 from ._runs import Report
 from ._settings import as_json, bound_arrays, is_auto, seed, threads
+from ._trained import warn_if_unproven
 from ._types import Cache, Callback, Direction, Lam, OnInterrupt, Order, Solver
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ... import _maxmargin as native
-from ..._base import load
 from ..._chain import ChainSVM
+from ..._load import load
 from ._items import labels_of, tokens_of
 
 
@@ -115,7 +115,7 @@ class Tagger:
 
     def open_inmemory(self, value: bytes) -> contextlib.closing[Tagger]:
         """Opens the content of a file."""
-        from ..._base import estimator_of
+        from ..._load import estimator_of
 
         self._take(chain_of(estimator_of(native.Model.from_bytes(value)), "the model"))
         return contextlib.closing(self)

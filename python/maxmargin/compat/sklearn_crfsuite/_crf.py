@@ -9,8 +9,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ..._base import load
 from ..._chain import ChainSVM
+from ..._load import load
 from ..pycrfsuite import LinePerIterationTrainer, Tagger, Trainer, TrainingLog
 from ..pycrfsuite._items import tokens_of
 from ..pycrfsuite._tagger import chain_of, file_size, state_features, transition_features
