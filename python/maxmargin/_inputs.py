@@ -35,6 +35,53 @@ def column_names(X: Any) -> list[str] | None:
     return [str(name) for name in (X.column_names if is_arrow_table(X) else X.columns)]
 
 
+def is_text(value: Any) -> bool:
+    """Whether it is a text, as attributes by name have."""
+    return isinstance(value, (str, bytes))
+
+
+def has_numbers_only(frame: Any) -> bool:
+    """Whether the types of all columns say that they hold numbers."""
+    if is_arrow_table(frame):
+        return all(
+            str(own).startswith(("int", "uint", "float", "double", "half", "bool"))
+            for own in frame.schema.types
+        )
+    return all(
+        getattr(own, "kind", "O") in "biuf" or _is_polars_number(own) for own in frame.dtypes
+    )
+
+
+def _is_polars_number(dtype: Any) -> bool:
+    return hasattr(dtype, "is_numeric") and (dtype.is_numeric() or str(dtype) == "Boolean")
+
+
+def frame_tokens(frame: Any) -> list[dict[str, Any]] | None:
+    """The rows of a data frame with columns of texts, as tokens: its columns are attributes, and a text that is missing
+    is no attribute. Nothing if all columns are numbers, which make a matrix."""
+    if has_numbers_only(frame):
+        return None
+    if is_arrow_table(frame):
+        rows = frame.to_pylist()
+    elif hasattr(frame, "to_dicts"):
+        rows = frame.to_dicts()
+    else:
+        rows = frame.to_dict("records")
+    texts = {name for row in rows for name, value in row.items() if is_text(value)}
+    if not texts:
+        return None
+    return [
+        {str(name): own for name, own in row.items() if name not in texts or is_text(own)}
+        for row in rows
+    ]
+
+
+def tokens_of_frame(item: Any) -> Any:
+    """A data frame with columns of texts as tokens; anything else as it is."""
+    found = frame_tokens(item) if is_frame(item) else None
+    return item if found is None else found
+
+
 def is_tokens(item: Any) -> bool:
     """Whether it is a list of attributes by name, rather than a row of numbers."""
     if isinstance(item, Mapping):
@@ -95,7 +142,7 @@ def row_parts(X: Any) -> list[Any]:
 
 class Sequences:
     """Sequences in one of three forms: lists of attributes by name, one matrix each, or one matrix
-    for all with lengths."""
+    for all with lengths. Data frames are lists of attributes if they have columns of texts, else matrices."""
 
     def __init__(self, X: Any, lengths: Any = None) -> None:
         self.stops: np.ndarray | None = None
@@ -107,6 +154,7 @@ class Sequences:
 
     def _take_stacked(self, X: Any, lengths: Any) -> None:
         self.stops = stops_of(lengths)
+        X = tokens_of_frame(X)
         if sp.issparse(X) or is_frame(X) or hasattr(X, "ndim"):
             self.form = "stacked"
             self.names = column_names(X)
@@ -125,7 +173,7 @@ class Sequences:
             raise ValueError(f"the lengths sum to {self.stops[-1]}, but X has {rows} rows")
 
     def _take_list(self, X: Any) -> None:
-        self.X = sequence_list(X)
+        self.X = [tokens_of_frame(item) for item in sequence_list(X)]
         first = next((item for item in self.X if len_of(item) > 0), None)
         self.form = "names" if first is None or is_token_list(first) else "matrices"
         if self.form == "names":

@@ -69,3 +69,31 @@ def test_nulls_are_refused(rng):
         ChainSVM().fit([[["x"], ["y"]]], [pa.array(["a", None])])
     with pytest.raises(ValueError, match="NaN"):
         ChainSVM().fit([table], [["a", "b", "a"]])
+
+
+def test_frames_with_texts_are_tokens_with_attributes():
+    words, tags = [["the", "old", "cat"], ["a", "dog"]], [["D", "A", "N"], ["D", "N"]]
+    rows = [[{"word": word, "length": float(len(word))} for word in own] for own in words]
+    expected = ChainSVM(lam=0.1).fit(rows, tags)
+    for table in (pd.DataFrame, pa.Table.from_pylist):
+        frames = [table(own) for own in rows]
+        model = ChainSVM(lam=0.1).fit(frames, tags)
+        assert model.attribute_names_ == expected.attribute_names_
+        np.testing.assert_array_equal(model.coef_, expected.coef_)
+        assert [list(own) for own in model.predict(frames)] == tags
+    stacked = pd.DataFrame([token for own in rows for token in own])
+    model = ChainSVM(lam=0.1).fit(stacked, [tag for own in tags for tag in own], lengths=[3, 2])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+def test_a_text_that_is_missing_is_no_attribute():
+    whole = [[{"word": "cat", "suffix": "t"}, {"word": "a"}], [{"word": "dog"}, {"word": "x"}]]
+    tags = [["N", "D"], ["N", "X"]]
+    frames = [
+        pd.DataFrame({"word": ["cat", "a"], "suffix": ["t", None]}),
+        pd.DataFrame({"word": ["dog", "x"]}),
+    ]
+    model, expected = ChainSVM(lam=0.1).fit(frames, tags), ChainSVM(lam=0.1).fit(whole, tags)
+    assert model.attribute_names_ == expected.attribute_names_
+    with pytest.raises(ValueError, match="sequence 0"):
+        ChainSVM().fit([pd.DataFrame({"word": ["a", "b"], "size": [1.0, np.nan]})], [["N", "V"]])
