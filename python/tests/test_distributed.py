@@ -19,9 +19,10 @@ from maxmargin import (
     StructuredSVM,
     load,
 )
+from maxmargin import _maxmargin as native
 from maxmargin.__main__ import main
 from maxmargin.distributed import ClusterError, SerialBackend, WorkerLost, write_rounds
-from maxmargin.distributed._fit import merge_names
+from maxmargin.distributed._fit import dealt, gathered_dual, merge_names
 from maxmargin.io import SequenceFile
 
 
@@ -406,3 +407,23 @@ def test_the_command_trains_on_files(tmp_path, capsys):
         assert capsys.readouterr().err.startswith("error: ")
     with pytest.raises(SystemExit):
         main([*given, "--unknown"])
+
+
+@pytest.mark.parametrize(("n", "shards"), [(1, 1), (7, 3), (10, 4), (16, 16)])
+def test_a_dual_point_that_was_dealt_out_comes_back_in_the_order_of_the_examples(rng, n, shards):
+    lengths, losses = rng.integers(0, 5, n), rng.random(n)
+    parts = [
+        np.arange(length, dtype=np.uint64) + np.uint64(10 * i) for i, length in enumerate(lengths)
+    ]
+    masses = [rng.random(length) for length in lengths]
+
+    def dual(own):
+        own = list(own)
+        ends = np.cumsum(lengths[own]).astype(np.uint64)
+        own_parts, own_masses = (np.concatenate([of[i] for i in own]) for of in (parts, masses))
+        return native.Dual(0.5, ends, own_parts, own_masses, losses[own])
+
+    found = gathered_dual([dual(own) for own in dealt(n, shards)])
+    assert found.lambda_ == 0.5
+    for got, expected in zip(found.arrays(), dual(range(n)).arrays(), strict=True):
+        np.testing.assert_array_equal(got, expected)

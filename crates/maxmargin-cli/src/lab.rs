@@ -30,6 +30,14 @@ pub fn read_training(args: &CompareArgs) -> Result<Training> {
     kind::read_training(&args.data, args.format, &args.model, args.threads)
 }
 
+/// Reads training data by the options of a model.
+///
+/// # Errors
+/// The data cannot be read, or options do not fit them.
+pub fn read_training_of(data: &str, format: Option<Format>, model: &ModelArgs) -> Result<Training> {
+    kind::read_training(data, format, model, 1)
+}
+
 /// Sets of labels to train and to test on.
 pub struct LabelSets {
     /// What is learned.

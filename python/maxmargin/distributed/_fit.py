@@ -87,6 +87,32 @@ def spread(count: int, shards: int) -> list[range]:
     return [range(a, b) for a, b in itertools.pairwise(ends)]
 
 
+def dealt(count: int, shards: int) -> list[range]:
+    """So many examples, dealt out to shards like cards. Examples that are alike often follow each other; shards that
+    have some of all kinds need fewer rounds.
+
+    >>> dealt(5, 2)
+    [range(0, 5, 2), range(1, 5, 2)]
+    """
+    return [range(shard, count, shards) for shard in range(shards)]
+
+
+def gathered_dual(duals: list[Any]) -> Any:
+    """The dual point of examples that were :func:`dealt`, in the order that they were given in."""
+    arrays = [dual.arrays() for dual in duals]
+    counts = [len(own[0]) for own in arrays]
+    lengths = np.concatenate([np.diff(own[0], prepend=np.uint64(0)) for own in arrays]).astype(int)
+    begins = np.cumsum(lengths) - lengths
+    parts, masses, losses = (np.concatenate([own[at] for own in arrays]) for at in (1, 2, 3))
+    examples = [np.array(own, dtype=int) for own in dealt(sum(counts), len(counts))]
+    order = np.argsort(np.concatenate(examples), kind="stable")
+    lengths, losses = lengths[order], losses[order]
+    ends = np.cumsum(lengths)
+    places = np.repeat(begins[order] - (ends - lengths), lengths) + np.arange(lengths.sum())
+    ends = ends.astype(np.uint64)
+    return native.Dual(duals[0].lambda_, ends, parts[places], masses[places], losses)
+
+
 def given_parts(extra: dict[str, Any], own: range) -> dict[str, Any]:
     """What belongs to some examples, of arguments that have an item for each."""
     return {
@@ -108,7 +134,7 @@ def fit_given(
         raise ValueError("lengths do not go with a backend; give a list of sequences")
     if y is None and not isinstance(estimator, FactorGraphSVM):
         raise ValueError("y is needed, unless X names files")
-    parts = spread(_num_samples(X), min(backend.num_workers, _num_samples(X)))
+    parts = dealt(_num_samples(X), min(backend.num_workers, _num_samples(X)))
     every = {**extra, "sample_weight": sample_weight}
     if len(parts) == 1:
         fields = {name: value for name, value in every.items() if value is not None}
@@ -137,6 +163,7 @@ def fit_given(
     ]
     origin = (*names, prepared.format, fingerprint, template)
     outcome = run(estimator, backend, loads, None)
+    outcome.duals = [gathered_dual(outcome.duals)]
     adopt(estimator, outcome, spec, origin, bounds, prepared.exact)
 
 
@@ -202,11 +229,12 @@ def fit_structure_on_cluster(
     """Trains a structure that is defined in Python on its backend."""
     backend = check_backend(estimator.backend)
     functions = loaders_of(X) if y is None else None
+    is_dealt = functions is None
     if functions is None:
         X, y, weights, _ = estimator._split(list(X), list(y), sample_weight, None)
-        parts = spread(len(X), min(backend.num_workers, len(X)))
+        parts = dealt(len(X), min(backend.num_workers, len(X)))
         functions = [
-            Part([X[i] for i in own], [y[i] for i in own], weights[own.start : own.stop])
+            Part([X[i] for i in own], [y[i] for i in own], weights[own.start :: own.step])
             for own in parts
         ]
     else:
@@ -220,10 +248,13 @@ def fit_structure_on_cluster(
     refuse_what_is_local(estimator, validation)
     outcome = run(estimator, backend, loads, None)
     estimator._coef = outcome.weights
-    arrays = [dual.arrays() for dual in outcome.duals]
-    ends = np.cumsum(np.concatenate([np.diff(own[0], prepend=0) for own in arrays]))
-    rest = [np.concatenate([own[at] for own in arrays]) for at in (1, 2, 3)]
-    estimator.dual_ = native.Dual(outcome.lam, ends.astype(np.uint64), *rest)
+    if is_dealt:
+        estimator.dual_ = gathered_dual(outcome.duals)
+    else:
+        arrays = [dual.arrays() for dual in outcome.duals]
+        ends = np.cumsum(np.concatenate([np.diff(own[0], prepend=0) for own in arrays]))
+        rest = [np.concatenate([own[at] for own in arrays]) for at in (1, 2, 3)]
+        estimator.dual_ = native.Dual(outcome.lam, ends.astype(np.uint64), *rest)
     passes, calls, seconds = outcome.totals
     about = {
         "solver": "bcfw",
