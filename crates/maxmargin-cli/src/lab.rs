@@ -5,6 +5,7 @@ pub use crate::args::{CompareArgs, ModelArgs, TalkArgs, format_parser};
 pub use crate::commands::compare::curves::{AtLambda, Group, Spread, by_lambda};
 pub use crate::commands::compare::method::{ALL, Method};
 pub use crate::commands::compare::page::{convergence, figures, sections};
+pub use crate::commands::compare::processor::processor_seconds;
 pub use crate::commands::compare::runner::{Row, Run};
 pub use crate::commands::compare::{Comparison, compare_what_applies};
 pub use crate::commands::{make_folder, print, print_json, write_figures, write_file};

@@ -56,6 +56,12 @@ pub struct CompareArgs {
     /// The command line as it was given.
     #[arg(skip)]
     pub(crate) line: Vec<String>,
+    /// Other folders of traces, in which runs are looked for as well.
+    #[arg(skip)]
+    pub elsewhere: Vec<PathBuf>,
+    /// Whether only runs of before count, and none is made.
+    #[arg(skip)]
+    pub finished_only: bool,
 }
 
 /// What a run may take.

@@ -126,6 +126,8 @@ impl Rule {
             let axis = match self.when {
                 When::Calls => "passes",
                 When::OwnPasses | When::Passes(_) => "own_passes",
+                // Seconds on a core, where both are known: they do not depend on what else the machine did.
+                When::SameTime if both_know(a, b, PROCESSOR) => PROCESSOR,
                 When::SameTime => "seconds",
             };
             // Runs that end together end within rounding of each other.
@@ -143,6 +145,13 @@ impl Rule {
         let all = self.better.iter().flat_map(|a| self.worse.iter().map(move |b| (a, b)));
         all.filter_map(case).collect()
     }
+}
+
+/// Seconds on a core.
+const PROCESSOR: &str = "processor_seconds";
+
+fn both_know(a: &Group<'_>, b: &Group<'_>, column: &str) -> bool {
+    a.last(column).is_some() && b.last(column).is_some()
 }
 
 fn group<'a, 'r>(at: &'a AtLambda<'r>, name: &str) -> Option<&'a Group<'r>> {

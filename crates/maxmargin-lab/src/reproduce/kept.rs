@@ -63,6 +63,7 @@ pub(super) fn number<'d, D: serde::Deserializer<'d>>(from: D) -> Result<f64, D::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::lab::Place;
     use maxmargin_cli::lab::Screen;
 
     #[test]
@@ -71,7 +72,8 @@ mod tests {
         struct Row(#[serde(deserialize_with = "number")] f64);
 
         let (folder, screen) = (tempfile::tempdir().unwrap(), Screen::new(true));
-        let lab = Lab::new(false, None, &[], folder.path(), &screen);
+        let place = Place { folder: folder.path(), others: &[], data: None };
+        let lab = Lab::new(false, false, place, &[], &screen);
         let conditions = json!({ "lambda": 0.1, "passes": u64::MAX, "share": 1.0 / 3.0 });
         let found = |name: &str, conditions: &Value| -> Option<Vec<f64>> {
             let rows: Vec<Row> = lab.find("Some data", name, conditions)?;

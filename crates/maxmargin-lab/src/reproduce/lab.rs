@@ -5,8 +5,8 @@ use clap::Parser;
 use maxmargin::Settings;
 use maxmargin_cli::lab::{ALL, CompareArgs, Comparison, Method, Screen, compare_what_applies};
 use maxmargin_report::slug;
-use std::cell::RefCell;
-use std::path::Path;
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
 
 /// A data set of the papers, or what stands in for it.
 #[derive(Clone, Copy)]
@@ -99,12 +99,26 @@ pub(super) const REUTERS: DataSet = DataSet {
 /// Where, how thoroughly, and on what experiments are made.
 pub(super) struct Lab<'a> {
     pub(super) quick: bool,
-    data: Option<&'a Path>,
+    /// Whether only runs of before count, and none is made.
+    pub(super) finished_only: bool,
+    place: Place<'a>,
     /// The data sets that are asked for; all if there are none.
     only: &'a [String],
-    folder: &'a Path,
     pub(super) screen: &'a Screen,
     notes: RefCell<Vec<String>>,
+    /// How many runs are not finished, where none is made.
+    missing: Cell<usize>,
+}
+
+/// Folders of an experiment.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Where its results go.
+    pub(super) folder: &'a Path,
+    /// Those of experiments whose runs may be used as well.
+    pub(super) others: &'a [PathBuf],
+    /// Where data sets are.
+    pub(super) data: Option<&'a Path>,
 }
 
 /// A race as one would write it after `maxmargin compare`.
@@ -117,12 +131,20 @@ struct Words {
 impl<'a> Lab<'a> {
     pub(super) fn new(
         quick: bool,
-        data: Option<&'a Path>,
+        finished_only: bool,
+        place: Place<'a>,
         only: &'a [String],
-        folder: &'a Path,
         screen: &'a Screen,
     ) -> Self {
-        let lab = Self { quick, data, only, folder, screen, notes: RefCell::default() };
+        let lab = Self {
+            quick,
+            finished_only,
+            place,
+            only,
+            screen,
+            notes: RefCell::default(),
+            missing: Cell::default(),
+        };
         if quick {
             lab.note("A quick look: few seeds, small budgets. Its figures are no more than hints.");
         }
@@ -131,7 +153,7 @@ impl<'a> Lab<'a> {
 
     /// Where results go.
     pub(super) fn folder(&self) -> &Path {
-        self.folder
+        self.place.folder
     }
 
     /// The first where there is time, the second where there is not.
@@ -148,13 +170,24 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// Counts a run that is not finished, where no run is made.
+    pub(super) fn miss(&self) {
+        self.missing.set(self.missing.get() + 1);
+    }
+
     pub(super) fn into_notes(self) -> Vec<String> {
+        match self.missing.get() {
+            0 => {}
+            missing => self.note(format!(
+                "This is what was finished so far: {missing} runs are missing, or do not apply."
+            )),
+        }
         self.notes.into_inner()
     }
 
     /// Whether a data set is at hand.
     pub(super) fn data_has(&self, set: &DataSet) -> bool {
-        let found = |file| self.data.is_some_and(|folder: &Path| folder.join(file).is_file());
+        let found = |file| self.place.data.is_some_and(|folder: &Path| folder.join(file).is_file());
         set.file.is_none_or(found)
     }
 
@@ -165,7 +198,7 @@ impl<'a> Lab<'a> {
             self.note(format!("{} was left out by --only.", set.name));
             return Ok(None);
         }
-        let folder = match (set.file, self.data) {
+        let folder = match (set.file, self.place.data) {
             (None, _) => String::new(),
             (Some(file), None) => {
                 self.note(format!("{} was skipped: {file} needs --data FOLDER.", set.name));
@@ -185,7 +218,7 @@ impl<'a> Lab<'a> {
         let words = words.split_whitespace().map(|word| word.replace("{data}", &folder));
         let mut args =
             Words::try_parse_from(words).context("an experiment is written wrongly")?.args;
-        args.out = self.folder.join(slug(set.name));
+        args.out = self.place.folder.join(slug(set.name));
         args.methods.retain(|name| match Method::parse(name, &Settings::default()) {
             Ok(_) => true,
             Err(_) if name == ALL => true,
@@ -211,7 +244,14 @@ impl<'a> Lab<'a> {
     ) -> Result<Option<Comparison>> {
         let Some(mut args) = self.args(set, options)? else { return Ok(None) };
         args.out.push(part);
-        let mut comparison = compare_what_applies(&args, self.screen)?;
+        args.finished_only = self.finished_only;
+        let own = |folder: &PathBuf| folder.join(slug(set.name)).join(part).join("traces");
+        args.elsewhere = self.place.others.iter().map(own).collect();
+        let Some(mut comparison) = compare_what_applies(&args, self.screen)? else {
+            self.note(format!("{}: no run is finished.", set.name));
+            return Ok(None);
+        };
+        self.missing.set(self.missing.get() + comparison.results.missing);
         for (method, why) in &comparison.results.skipped {
             self.note(format!("{method} was left out on {}: {why}.", set.name));
         }

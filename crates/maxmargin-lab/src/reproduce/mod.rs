@@ -2,7 +2,10 @@
 
 mod args;
 mod bcfw;
+mod boxes;
 mod claims;
+mod claims_file;
+mod experiments;
 mod gaps;
 mod kept;
 mod lab;
@@ -15,171 +18,179 @@ pub(crate) use args::ReproduceArgs;
 
 use anyhow::{Result, bail};
 use claims::Findings;
-use lab::Lab;
-use maxmargin_cli::lab::{Screen, make_folder, print, print_json, write_figures, write_file};
+use experiments::{EXPERIMENTS, Experiment};
+use lab::{Lab, Place};
+use maxmargin_cli::lab::{
+    Screen, make_folder, on_ctrl_c, print, print_json, write_figures, write_file,
+};
+use maxmargin_io::thread_count;
 use maxmargin_report::{Prose, Report, Table};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// An experiment of a paper.
-struct Experiment {
-    name: &'static str,
-    paper: &'static str,
-    what: &'static str,
-    run: fn(&Lab<'_>) -> Result<Findings>,
-}
-
-const REPORT: &str = "Lacoste-Julien, Jaggi, Schmidt, Pletscher 2012";
-const BCFW: &str = "Lacoste-Julien, Jaggi, Schmidt, Pletscher 2013";
-const GAPS: &str = "Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien 2016";
-const SOFT: &str = "Meshi, Srebro, Hazan 2015";
-
-const EXPERIMENTS: [Experiment; 17] = [
-    Experiment {
-        name: "bcfw12-fig1",
-        paper: REPORT,
-        what: "fixed steps against line search, stochastic methods against batch ones",
-        run: more::report_2012,
-    },
-    Experiment {
-        name: "bcfw-fig1",
-        paper: BCFW,
-        what: "all methods on OCR at three λ, on chunking with test errors, and on matchings",
-        run: bcfw::figure_1,
-    },
-    Experiment {
-        name: "bcfw-table1",
-        paper: BCFW,
-        what: "oracle calls to ε, for every method",
-        run: more::calls_to_gap,
-    },
-    Experiment {
-        name: "gaps-fig1",
-        paper: GAPS,
-        what: "gap sampling with gaps refreshed every 1, 5, 10, 100 passes and never",
-        run: gaps::figure_1,
-    },
-    Experiment {
-        name: "gaps-fig2",
-        paper: GAPS,
-        what: "the cache at F and ν of all sizes",
-        run: gaps::figure_2,
-    },
-    Experiment {
-        name: "gaps-fig3",
-        paper: GAPS,
-        what: "the eight variants, in short: one λ for each data set",
-        run: variants::figure_3,
-    },
-    Experiment {
-        name: "gaps-fig4",
-        paper: GAPS,
-        what: "path against grid, on horses",
-        run: paths::figure_4,
-    },
-    Experiment {
-        name: "gaps-fig5",
-        paper: GAPS,
-        what: "the eight variants at three λ, on OCR, chunking and horses",
-        run: variants::figure_5,
-    },
-    Experiment {
-        name: "gaps-fig6",
-        paper: GAPS,
-        what: "the eight variants at three λ, on poses",
-        run: variants::figure_6,
-    },
-    Experiment {
-        name: "gaps-fig7",
-        paper: GAPS,
-        what: "paths at several κ, exact and heuristic",
-        run: paths::figure_7,
-    },
-    Experiment {
-        name: "gaps-fig8",
-        paper: GAPS,
-        what: "exact and heuristic path against grids, with two solvers",
-        run: paths::figure_8,
-    },
-    Experiment {
-        name: "gaps-rate",
-        paper: GAPS,
-        what: "the linear rate of pairwise steps at large λ",
-        run: more::linear_rate,
-    },
-    Experiment {
-        name: "gaps-directions",
-        paper: GAPS,
-        what: "pairwise steps against away steps and the best direction",
-        run: more::directions,
-    },
-    Experiment {
-        name: "gaps-memory",
-        paper: GAPS,
-        what: "the memory of active sets and caches",
-        run: more::memory,
-    },
-    Experiment {
-        name: "soft-fig1",
-        paper: SOFT,
-        what: "soft constraints at several ρ: objectives against epochs",
-        run: soft::figure_1,
-    },
-    Experiment {
-        name: "soft-fig2",
-        paper: SOFT,
-        what: "soft constraints against training over linear programs, and DLPW",
-        run: soft::figure_2,
-    },
-    Experiment {
-        name: "soft-fig3",
-        paper: SOFT,
-        what: "how far soft weights are from the optimum, against the number of examples",
-        run: soft::figure_3,
-    },
-];
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
-    let Some(name) = &args.name else {
+    if args.names.is_empty() {
         list(args)?;
         return Ok(ExitCode::SUCCESS);
-    };
-    let Some(experiment) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) else {
-        let known = EXPERIMENTS.map(|experiment| experiment.name).join(", ");
-        bail!("{name}: no such experiment\nhint: there are {known}");
-    };
+    }
+    let experiments = experiments::named(&args.names)?;
     if let Some(data) = args.data.as_deref().filter(|data| !data.is_dir()) {
         bail!("--data {}: there is no such folder", data.display());
     }
     let screen = Screen::new(args.talk.quiet);
-    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduce").join(name));
-    make_folder(&folder)?;
-    let lab = Lab::new(args.quick, args.data.as_deref(), &args.only, &folder, &screen);
-    let findings = (experiment.run)(&lab)?;
-    let notes = lab.into_notes();
-    let table = table(experiment, args.quick, &findings, &notes);
-    write_file(&folder.join("table.md"), table.as_bytes())?;
-    let page = page(experiment, &findings, &notes);
-    write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
-    write_figures(&folder.join("figures"), &findings.figures)?;
-    match args.talk {
-        talk if talk.json => print_json(&json!({
-            "experiment": name, "paper": experiment.paper, "quick": args.quick,
-            "claims": findings.claims, "notes": notes,
-        }))?,
-        talk if talk.quiet => {}
-        _ => print(&table)?,
+    let desk = Desk { args, screen: &screen, experiments: &experiments };
+    let results = desk.run_all()?;
+    match (args.talk, &results[..]) {
+        (talk, [(_, value, _)]) if talk.json => print_json(value)?,
+        (talk, _) if talk.json => {
+            let all: Vec<&Value> = results.iter().map(|(_, value, _)| value).collect();
+            print_json(&json!({ "experiments": all }))?;
+        }
+        (talk, _) if talk.quiet => {}
+        (_, [(_, _, table)]) => print(table)?,
+        _ => {}
     }
-    let folder = folder.display();
-    screen.say(format!("In {folder}: report.html to look at, table.md, figures, and traces."));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where some experiments are made.
+struct Desk<'a> {
+    args: &'a ReproduceArgs,
+    screen: &'a Screen,
+    experiments: &'a [&'static Experiment],
+}
+
+/// The number of an experiment, what it has found for programs, and the same for people.
+type Told = (usize, Value, String);
+
+impl Desk<'_> {
+    /// Makes all of them, some side by side if that is asked for. One that fails does not hold up the others.
+    fn run_all(&self) -> Result<Vec<Told>> {
+        let (next, told, failed) =
+            (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        let interrupt = on_ctrl_c(self.screen)?;
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(experiment) = self.experiments.get(at) else { return };
+                if interrupt.is_raised() {
+                    return;
+                }
+                let made = self.run_one(experiment);
+                match made.and_then(|made| self.gather().map(|()| made)) {
+                    Ok((value, table)) => lock(&told).push((at, value, table)),
+                    Err(error) => lock(&failed).push((at, error)),
+                }
+            }
+        };
+        let jobs = thread_count(self.args.jobs).min(self.experiments.len());
+        if jobs <= 1 {
+            work();
+        } else {
+            std::thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+        }
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.sort_by_key(|(at, _)| *at);
+        let all = self.experiments.len();
+        for (at, error) in failed.iter().filter(|_| all > 1) {
+            self.screen.say(format!("{}: {error:#}", self.experiments[*at].name));
+        }
+        if interrupt.is_raised() && failed.is_empty() {
+            bail!("interrupted; the same command goes on with the others");
+        }
+        let count = failed.len();
+        match failed.into_iter().next() {
+            Some((_, error)) if all == 1 || interrupt.is_raised() => return Err(error),
+            Some(_) => bail!("{count} of {all} experiments have failed"),
+            None => {}
+        }
+        let mut told = told.into_inner().unwrap_or_else(PoisonError::into_inner);
+        told.sort_by_key(|(at, ..)| *at);
+        Ok(told)
+    }
+
+    /// The folder of all experiments, unless a single one has its own.
+    fn root(&self) -> Option<PathBuf> {
+        let is_alone = self.experiments.len() == 1;
+        match &self.args.out {
+            Some(_) if is_alone => None,
+            out => Some(out.clone().unwrap_or_else(|| PathBuf::from("reproduce"))),
+        }
+    }
+
+    fn folder(&self, experiment: &Experiment) -> PathBuf {
+        let own = || self.args.out.clone().unwrap_or_default();
+        self.root().map_or_else(own, |root| root.join(experiment.name))
+    }
+
+    /// Makes an experiment, and writes what it has found.
+    fn run_one(&self, experiment: &Experiment) -> Result<(Value, String)> {
+        let (args, screen, folder) = (self.args, self.screen, self.folder(experiment));
+        make_folder(&folder)?;
+        if self.experiments.len() > 1 {
+            screen.say(format!("\n{}: {}", experiment.name, experiment.what));
+        }
+        // An experiment may need runs that another one has made.
+        let others: Vec<PathBuf> = match self.root() {
+            Some(root) => EXPERIMENTS.iter().map(|other| root.join(other.name)).collect(),
+            None => Vec::new(),
+        };
+        let place = Place { folder: &folder, others: &others, data: args.data.as_deref() };
+        let lab = Lab::new(args.quick, args.finished, place, &args.only, screen);
+        let findings = (experiment.run)(&lab)?;
+        let notes = lab.into_notes();
+        let table = table(experiment, args.quick, &findings, &notes);
+        write_file(&folder.join("table.md"), table.as_bytes())?;
+        let section = claims_file::section(experiment, args.quick, &findings, &notes);
+        write_file(&folder.join(claims_file::NAME), section.as_bytes())?;
+        let page = page(experiment, &findings, &notes);
+        write_file(&folder.join("report.html"), page.to_html().as_bytes())?;
+        write_figures(&folder.join("figures"), &findings.figures)?;
+        let value = json!({
+            "experiment": experiment.name, "paper": experiment.paper, "quick": args.quick,
+            "claims": findings.claims, "notes": notes,
+        });
+        let folder = folder.display();
+        screen.say(format!("In {folder}: report.html to look at, table.md, figures, and traces."));
+        Ok((value, table))
+    }
+
+    /// Brings the claims of all experiments together, as far as they have been made.
+    fn gather(&self) -> Result<()> {
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _guard = lock(&ONE_AT_A_TIME);
+        let Some(file) = &self.args.claims else { return Ok(()) };
+        let sections = EXPERIMENTS.iter().filter_map(|experiment| {
+            let own = match self.root() {
+                Some(root) => root.join(experiment.name),
+                None if self.experiments[0].name == experiment.name => self.folder(experiment),
+                None => return None,
+            };
+            Some((experiment.name, std::fs::read_to_string(own.join(claims_file::NAME)).ok()?))
+        });
+        let sections: Vec<(&str, String)> = sections.collect();
+        let before = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                claims_file::HEAD.to_owned()
+            }
+            Err(error) => bail!("{}: {error}", file.display()),
+        };
+        write_file(file, claims_file::with_sections(&before, &sections).as_bytes())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn list(args: &ReproduceArgs) -> Result<()> {
     if args.talk.json {
-        let one = |e: &Experiment| json!({"name": e.name, "paper": e.paper, "what": e.what});
+        let one = |e: &Experiment| json!({"name": e.name, "paper": e.paper, "what": e.what, "hours": e.hours});
         return print_json(
             &json!({"experiments": EXPERIMENTS.iter().map(one).collect::<Vec<_>>()}),
         );
@@ -191,7 +202,8 @@ fn list(args: &ReproduceArgs) -> Result<()> {
             paper = experiment.paper;
             let _ = writeln!(text, "{paper}");
         }
-        let _ = writeln!(text, "  {:<15} {}", experiment.name, experiment.what);
+        let Experiment { name, what, hours, .. } = experiment;
+        let _ = writeln!(text, "  {name:<15} {hours:>4} h  {what}");
     }
     print(&text)
 }
@@ -204,14 +216,7 @@ fn table(experiment: &Experiment, quick: bool, findings: &Findings, notes: &[Str
     for note in notes {
         let _ = writeln!(text, "- {note}");
     }
-    text.push_str("\n| The paper says | On | Measured here | Holds here |\n|---|---|---|---|\n");
-    for claim in &findings.claims {
-        let _ = writeln!(
-            text,
-            "| {} ({}) | {} | {} | {} |",
-            claim.claim, claim.source, claim.on, claim.measured, claim.verdict
-        );
-    }
+    text += &claims_file::rows(findings);
     text.push_str(&findings.details);
     text
 }

@@ -8,7 +8,7 @@ use maxmargin::{
     Blocks, Breakpoint, GridSettings, GridStart, GroupBounds, Path, PathSettings, Settings,
     TrainError, lambda_grid_with, regularization_path_with,
 };
-use maxmargin_cli::lab::{Method, on_ctrl_c, read_training};
+use maxmargin_cli::lab::{Method, on_ctrl_c, processor_seconds, read_training};
 use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -66,12 +66,21 @@ impl Followed {
     }
 }
 
+/// When a path that takes too long is stopped.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// After so many seconds of all of them; what one does not take is left to the others. A path that was stopped is
+    /// followed anew the next time.
+    Together(f64),
+    /// After so many seconds on a core, for each.
+    Each(f64),
+}
+
 /// Plans about to be followed.
 struct Follow<'a> {
     plans: Vec<Named>,
     lambda_min: f64,
-    /// Seconds for all of them; what one does not take is left to the others.
-    seconds: f64,
+    limit: Limit,
     lab: &'a Lab<'a>,
     /// The name of the data, and what tells them from others.
     data: (&'a str, Value),
@@ -92,11 +101,24 @@ impl Follow<'_> {
                 all.push(found);
                 continue;
             }
-            let left = self.seconds - start.elapsed().as_secs_f64();
-            let (begin, limit) = (Instant::now(), left / (count - all.len()) as f64);
+            if self.lab.finished_only {
+                self.lab.miss();
+                continue;
+            }
+            let (limit, seconds): (f64, fn(Instant) -> f64) = match self.limit {
+                Limit::Each(limit) => (limit, |begin| {
+                    processor_seconds().unwrap_or_else(|| begin.elapsed().as_secs_f64())
+                }),
+                Limit::Together(limit) => {
+                    let left = limit - start.elapsed().as_secs_f64();
+                    (left / (count - all.len()) as f64, |begin| begin.elapsed().as_secs_f64())
+                }
+            };
+            let begin = Instant::now();
+            let before = seconds(begin);
             let mut stopped = false;
             let watch = |_: &Breakpoint, _: &[f64], _: &maxmargin::DualPoint| {
-                stopped = begin.elapsed().as_secs_f64() > limit;
+                stopped = seconds(begin) - before > limit;
                 if stopped { Control::Stop } else { Control::Continue }
             };
             let path: Result<Path, TrainError> = match plan {
@@ -122,8 +144,8 @@ impl Follow<'_> {
                 path.breakpoints.last().map_or(f64::NAN, |last| last.certificate.lambda)
             ));
             let followed = Followed::new(name, &path, stopped);
-            // One that was cut short depends on how long the others took.
-            if !stopped {
+            // One that was stopped may depend on how long the others took.
+            if !stopped || matches!(self.limit, Limit::Each(_)) {
                 self.lab.keep(self.data.0, &followed.name, &conditions, &followed)?;
             }
             all.push(followed);
@@ -146,17 +168,23 @@ fn follow(
     set: &DataSet,
     plans: Vec<Named>,
     findings: &mut Findings,
-) -> Result<Option<(f64, Vec<Followed>)>> {
+) -> Result<Option<Journeys>> {
     let Some(args) = lab.args(set, "")? else { return Ok(None) };
-    let lambda_min = lab.or_quick(2f64.powi(-15), 2f64.powi(-6));
+    let mut lambda_min = lab.or_quick(2f64.powi(-15), 2f64.powi(-6));
+    if set.name == OCR_LARGE.name {
+        // Below 1/n each breakpoint takes ever more calls.
+        lambda_min = 2f64.powi(-12);
+        lab.note(format!("{} down to λ = 2⁻¹² only, which is 1.5/n.", set.name));
+    }
     if lab.quick {
         let epsilon = epsilon(lab);
         lab.note(format!("ε = {epsilon} instead of 0.1, and down to λ = {lambda_min} only."));
     }
-    let seconds = lab.or_quick(8.0 * 3600.0, 90.0);
+    let limit = lab.or_quick(Limit::Each(3600.0), Limit::Together(90.0));
+    let count = plans.len();
     let data = read_training(&args)?;
     let own = json!({ "fingerprint": data.origin.fingerprint, "model": data.spec });
-    let plans = Follow { plans, lambda_min, seconds, lab, data: (set.name, own) };
+    let plans = Follow { plans, lambda_min, limit, lab, data: (set.name, own) };
     let n = data.examples.len() as f64;
     let problem = data.spec.problem(data.examples, &GroupBounds::default())?;
     let followed = plans.run(problem.blocks())?;
@@ -164,7 +192,18 @@ fn follow(
     for one in followed.iter().filter(|one| one.stopped) {
         lab.note(format!("{}, {} was stopped because it took too long.", set.name, one.name));
     }
-    Ok(Some((n, followed)))
+    // A path that was cut short tells nothing of the λ that matter.
+    let is_whole = followed.len() == count && !followed.iter().any(|one| one.stopped);
+    Ok(Some(Journeys { n, followed, is_whole }))
+}
+
+/// What has come of some plans on a data set.
+struct Journeys {
+    /// Number of examples.
+    n: f64,
+    followed: Vec<Followed>,
+    /// Whether all of them have come to their end.
+    is_whole: bool,
 }
 
 /// Curves, and a table.
@@ -255,8 +294,8 @@ pub(super) fn figure_4(lab: &Lab<'_>) -> Result<Findings> {
     };
     let plans = [EXACT, Plan::Grid(GridStart::Cold), Plan::Grid(GridStart::WarmPrimal)];
     let plans = plans.iter().map(|plan| named(SOLVERS[1], plan)).collect::<Result<_>>()?;
-    if let Some((n, followed)) = follow(lab, &set, plans, &mut findings)? {
-        against_grid(&mut findings, "Section 5.2", set.name, n, &followed, SOLVERS[1]);
+    if let Some(journeys) = follow(lab, &set, plans, &mut findings)? {
+        against_grid(&mut findings, "Section 5.2", set.name, &journeys, SOLVERS[1]);
     }
     Ok(findings)
 }
@@ -266,13 +305,10 @@ fn against_grid(
     findings: &mut Findings,
     source: &'static str,
     data: &str,
-    n: f64,
-    followed: &[Followed],
+    &Journeys { n, ref followed, is_whole: whole }: &Journeys,
     solver: &str,
 ) {
     let lambda = common(followed);
-    // A path that was cut short tells nothing of the λ that matter.
-    let whole = !followed.iter().any(|one| one.stopped);
     let find = |what: &str| {
         let name = format!("{what} ({solver})");
         followed.iter().find(|one| one.name == name).and_then(|one| passes_to(one, lambda, n))
@@ -328,11 +364,11 @@ pub(super) fn figure_7(lab: &Lab<'_>) -> Result<Findings> {
             }
         }
     }
-    let Some((n, followed)) = follow(lab, &OCR_SMALL, plans, &mut findings)? else {
+    let Some(journeys) = follow(lab, &OCR_SMALL, plans, &mut findings)? else {
         return Ok(findings);
     };
+    let Journeys { n, followed, is_whole: whole } = journeys;
     let lambda = common(&followed);
-    let whole = !followed.iter().any(|one| one.stopped);
     for solver in solvers {
         let find = |heuristic: &str, kappa: f64| {
             let name = format!("{heuristic}path, κ = {kappa} ({solver})");
@@ -392,9 +428,9 @@ pub(super) fn figure_8(lab: &Lab<'_>) -> Result<Findings> {
                 plans.push(named(solver, plan)?);
             }
         }
-        if let Some((n, followed)) = follow(lab, &set, plans, &mut findings)? {
+        if let Some(journeys) = follow(lab, &set, plans, &mut findings)? {
             for solver in SOLVERS {
-                against_grid(&mut findings, "Figure 8", set.name, n, &followed, solver);
+                against_grid(&mut findings, "Figure 8", set.name, &journeys, solver);
             }
         }
     }

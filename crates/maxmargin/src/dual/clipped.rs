@@ -9,6 +9,7 @@ use crate::dual::Pace;
 use crate::dual::Stride;
 use crate::problem::bounds::Bounds;
 use crate::problem::sparse_accumulator::SparseAccumulator;
+use crate::settings::Step;
 
 /// v = Aα, where w = clip(v), and the direction in which v is about to go.
 #[derive(Debug, Clone)]
@@ -45,7 +46,13 @@ impl<'p> Clipped<'p> {
         if slope <= 0.0 {
             return Some(Stride::default());
         }
-        let stride = match pace.fixed() {
+        let scheduled = match pace.rule {
+            Step::LineSearch => None,
+            Step::Fixed => pace.fixed(),
+            // The curvature of all weights, at their bounds or not. It is 0 if nothing moves.
+            Step::Short => Some(slope / (lambda * self.length_sq())),
+        };
+        let stride = match scheduled {
             Some(gamma) => self.search(lambda, slope, gamma.min(longest), true),
             None => self.search(lambda, slope, longest, false),
         };
@@ -81,6 +88,12 @@ impl<'p> Clipped<'p> {
             at = turn;
         }
         Stride { gamma: at.min(longest), gain }
+    }
+
+    /// ‖Δ‖² of the whole way.
+    fn length_sq(&self) -> f64 {
+        let change = |&feature: &usize| self.way.change[feature];
+        self.way.touched.iter().map(change).map(|change| change * change).sum()
     }
 
     /// Collects the turns between 0 and `longest`. Returns the curvature at the beginning of the way.

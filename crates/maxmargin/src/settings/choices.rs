@@ -94,6 +94,10 @@ named_enum! {
         /// The fixed schedule 2n/(k + 2n) in block visits k, or 2/(k + 2) in batch steps. The dual
         /// may fall on the way. Only for the direction `fw`.
         Fixed = "fixed",
+        /// The step γ = gᵢ/λ‖vᵢ − vₛ‖² of Osokin et al. (2016, Alg. 8 and 9) for weights with bounds, computed as if no
+        /// weight were at its bound. It is never longer than the line search, and the dual never falls. Without
+        /// bounds it is the line search. Only for the direction `fw`.
+        Short = "short",
     }
 }
 

@@ -95,7 +95,7 @@ impl SettingsRecord {
         BlockStep::new(self.direction, self.step).ok_or_else(|| SettingsError::Combination {
             first: format!("step {}", self.step),
             second: format!("direction {}", self.direction),
-            why: "the fixed schedule is one of Frank-Wolfe steps",
+            why: "only Frank-Wolfe steps have a choice of sizes",
         })
     }
 

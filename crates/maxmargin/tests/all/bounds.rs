@@ -44,7 +44,7 @@ fn methods(lambda: f64) -> Vec<Settings> {
     let base =
         Settings { lambda: Some(lambda), max_passes: 100, tolerance: 1e-9, threads: 1, ..bcfw() };
     let mut all = Vec::new();
-    for step in [Step::LineSearch, Step::Fixed] {
+    for step in [Step::LineSearch, Step::Fixed, Step::Short] {
         all.push(
             SettingsRecord { solver: Solver::FrankWolfe, step, ..base.record() }
                 .settings()
@@ -293,13 +293,17 @@ fn the_exact_line_search_goes_further_than_the_short_step() {
     let problem = Enumerated { dim: 2, blocks: vec![EnumeratedBlock { weight: 1.0, corners }] };
     let bounds = Bounds::none(2).with(0..1, f64::NEG_INFINITY, 0.0).unwrap();
     let settings = Settings { lambda: Some(1.0), max_passes: 1, ..bcfw() };
-    let solution = train(&bounded(problem, bounds), &settings).unwrap();
+    let problem = bounded(problem, bounds);
+    let solution = train(&problem, &settings).unwrap();
     let (slope, quotient) = (1.0, 5.0);
     let short: f64 = slope / quotient;
     let dual_of = |gamma: f64| gamma - 0.5 * gamma * gamma;
     assert_eq!(solution.weights, [0.0, 1.0]);
     assert_eq!(solution.certificate.dual, dual_of(1.0));
-    assert!(solution.certificate.dual > dual_of(short));
+    let settings = SettingsRecord { step: Step::Short, ..settings.record() }.settings().unwrap();
+    let held_back = train(&problem, &settings).unwrap();
+    assert_eq!(held_back.weights, [0.0, short]);
+    assert_close(held_back.certificate.dual, dual_of(short), 1e-12, 1.0);
 }
 
 #[test]

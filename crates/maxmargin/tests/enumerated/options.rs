@@ -58,19 +58,21 @@ pub(crate) fn draw_settings(rng: &mut Rng, lambda: f64) -> SettingsRecord {
     }
     let one_of_two = rng.below(2) == 0;
     if any {
-        settings.step = pick_name(rng, Step::NAMES);
+        settings.step = pick(rng, &[Step::LineSearch, Step::Fixed]);
         settings.average = pick_name(rng, Average::NAMES);
         return settings;
     }
+    // By the seed, so that what later draws find stays the same.
+    let scheduled = if settings.seed.is_multiple_of(3) { Step::Short } else { Step::Fixed };
     match solver {
-        Solver::FrankWolfe if one_of_two => settings.step = Step::Fixed,
+        Solver::FrankWolfe if one_of_two => settings.step = scheduled,
         Solver::BlockCoordinate => {
             settings.average = pick(
                 rng,
                 &[Average::None, Average::None, Average::None, Average::Uniform, Average::Weighted],
             );
             if settings.direction == Direction::FrankWolfe && one_of_two {
-                settings.step = Step::Fixed;
+                settings.step = scheduled;
             }
         }
         Solver::Auto => {

@@ -123,6 +123,7 @@ impl Group<'_> {
             "own_passes" => own_calls(row) as f64 / self.n,
             "seconds" => record.seconds,
             "own_seconds" => record.seconds - record.gap_seconds,
+            "processor_seconds" => row.processor_seconds?,
             "gap" => record.gap?,
             "subopt" => record.primal? - self.best_dual,
             "primal" => record.primal?,

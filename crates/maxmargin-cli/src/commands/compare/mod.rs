@@ -4,6 +4,7 @@ pub(crate) mod curves;
 pub(crate) mod method;
 mod on_screen;
 pub(crate) mod page;
+pub(crate) mod processor;
 pub(crate) mod runner;
 pub(crate) mod summary;
 
@@ -70,11 +71,17 @@ fn compare(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
     race_on(args, race(args)?, screen)
 }
 
-/// Runs everything that is asked for like `compare`, but leaves out methods that the data do not allow.
-pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Comparison> {
+/// Runs everything that is asked for like `compare`, but leaves out methods that the data do not allow. None if only
+/// finished runs are asked for, and there are none.
+pub fn compare_what_applies(args: &CompareArgs, screen: &Screen) -> Result<Option<Comparison>> {
     let mut race = race(args)?;
     race.methods.iter_mut().for_each(|method| method.wanted = false);
-    race_on(args, race, screen)
+    let traces = std::iter::once(&race.traces).chain(&race.elsewhere);
+    if race.finished_only && !traces.into_iter().any(|folder| folder.is_dir()) {
+        return Ok(None);
+    }
+    let comparison = race_on(args, race, screen)?;
+    Ok(Some(comparison).filter(|comparison| !comparison.results.runs.is_empty()))
 }
 
 fn race_on(args: &CompareArgs, race: Race, screen: &Screen) -> Result<Comparison> {
@@ -129,7 +136,8 @@ fn race(args: &CompareArgs) -> Result<Race> {
     }
     let seeds = args.seeds;
     let (threads, traces) = (args.threads, args.out.join("traces"));
-    Ok(Race { methods, lambdas, seeds, passes, threads, jobs, traces })
+    let (elsewhere, finished_only) = (args.elsewhere.clone(), args.finished_only);
+    Ok(Race { methods, lambdas, seeds, passes, threads, jobs, traces, elsewhere, finished_only })
 }
 
 fn compare_on(
@@ -155,7 +163,7 @@ fn compare_on(
     };
     let bounds = kind::bounds(&args.model, &data.spec)?;
     let results = runner::run(race, data, test.as_ref(), &bounds, screen)?;
-    if results.runs.is_empty() {
+    if results.runs.is_empty() && !args.finished_only {
         bail!("none of the methods applies to {}", args.data);
     }
     conditions.side_by_side = results.side_by_side;

@@ -6,6 +6,7 @@
 //! others.
 
 use super::method::Method;
+use super::processor::Stopwatch;
 use crate::commands::session::error_of;
 use crate::kind::Labelled;
 use crate::screen::{Interrupted, Screen, on_ctrl_c};
@@ -34,6 +35,10 @@ pub(super) struct Race {
     pub(super) jobs: usize,
     /// Where the traces go.
     pub(super) traces: PathBuf,
+    /// Other folders in which traces are looked for.
+    pub(super) elsewhere: Vec<PathBuf>,
+    /// Whether only runs of before count, and none is made.
+    pub(super) finished_only: bool,
 }
 
 /// What has come of it.
@@ -45,6 +50,8 @@ pub struct Results {
     pub runs: Vec<Run>,
     /// Methods that do not apply, and why.
     pub skipped: Vec<(String, String)>,
+    /// How many runs are missing, if only finished ones are asked for.
+    pub missing: usize,
     /// How many runs were found from before.
     pub(super) reused: usize,
     /// How many runs were made side by side, those from before included; 1 if each was on its own.
@@ -80,6 +87,10 @@ pub struct Row {
     /// What the order took the gap for before it was known, where block gaps are asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<f64>,
+    /// Seconds that the run has had a core so far, gap checks included and measuring errors not. They do not depend on
+    /// what else the machine does. Only of runs on one thread, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_seconds: Option<f64>,
     /// The gap of every block, where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_gaps: Option<Vec<f64>>,
@@ -278,9 +289,15 @@ impl Runner<'_> {
         let header = Header { method: name.clone(), settings, side_by_side, ..self.header.clone() };
         let trace = format!("{name}_lambda-{lambda:e}_seed-{seed}.jsonl");
         let path = self.race.traces.join(&trace);
+        let others = self.race.elsewhere.iter().map(|folder| folder.join(&trace));
+        let mut places = std::iter::once(path.clone()).chain(others);
+        let found = places.find_map(|path| read(&path, &header));
         let of = |rows, end| Box::new(Run { method: name.clone(), lambda, seed, rows, end, trace });
-        if let Some((rows, end, side_by_side)) = read(&path, &header) {
+        if let Some((rows, end, side_by_side)) = found {
             return Ok(Outcome::Run { run: of(rows, end), side_by_side, is_reused: true });
+        }
+        if self.race.finished_only {
+            return Ok(Outcome::Left);
         }
         let (rows, end) = self.train(&header)?;
         if end.status == Status::Interrupted {
@@ -295,8 +312,9 @@ impl Runner<'_> {
         let (mut rows, mut end, mut known_gap) = (Vec::new(), None, None);
         // A validation comes right before the row that it belongs to.
         let measured = Cell::new(None);
+        let stopwatch = Stopwatch::start(settings.threads);
         let mut validate = |w: &[f64]| {
-            let errors = (self.errors)(w, role);
+            let errors = stopwatch.pause(|| (self.errors)(w, role));
             measured.set(Some(errors));
             errors.1.unwrap_or(errors.0)
         };
@@ -314,6 +332,7 @@ impl Runner<'_> {
                         train_error: errors.map(|(train, _)| train),
                         test_error: errors.and_then(|(_, test)| test),
                         known_gap: known_gap.take(),
+                        processor_seconds: record.gap.and_then(|_| stopwatch.seconds()),
                         block_gaps: block_gaps.map(<[f64]>::to_vec),
                     });
                 }
@@ -348,7 +367,8 @@ impl Results {
                 return Err(error.context(format!("method {name}")));
             }
             Outcome::Failed(error) => self.skipped.push((name.clone(), format!("{error:#}"))),
-            Outcome::Interrupted | Outcome::Left => {}
+            Outcome::Left => self.missing += 1,
+            Outcome::Interrupted => {}
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use maxmargin::model::multilabel::Multilabel;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Settings, Trainer};
-use maxmargin_cli::lab::{LabelSets, Method};
+use maxmargin_cli::lab::{LabelSets, Method, processor_seconds};
 use maxmargin_io::{MultilabelSpec, Spec};
 use maxmargin_lab::dlpw::{DlpwRow, DlpwSettings, dlpw};
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,10 @@ impl<'a> Labels<'a> {
         if let Some(found) = self.lab.find(&self.name, &name, &conditions) {
             return Ok(found);
         }
+        if self.lab.finished_only {
+            self.lab.miss();
+            return Ok(Run { name, rows: Vec::new(), f1: f64::NAN });
+        }
         self.lab.screen.say(format!("{}: {name}", self.name));
         let found = run(&name)?;
         self.lab.keep(&self.name, &name, &conditions, &found)?;
@@ -224,12 +228,12 @@ impl<'a> Labels<'a> {
     ) -> Result<(Vec<Row>, Vec<f64>)> {
         // Both are measured where validation is, whose time does not count.
         let measured = RefCell::new(None);
-        let (start, judging) = (cpu_seconds(), RefCell::new(0.0));
+        let (start, judging) = (processor_seconds(), RefCell::new(0.0));
         let mut validate = |w: &[f64]| {
-            let before = cpu_seconds();
+            let before = processor_seconds();
             let (hard, test) = judge(w);
             *measured.borrow_mut() = Some((hard, test));
-            if let (Some(before), Some(now)) = (before, cpu_seconds()) {
+            if let (Some(before), Some(now)) = (before, processor_seconds()) {
                 *judging.borrow_mut() += now - before;
             }
             test
@@ -241,7 +245,7 @@ impl<'a> Labels<'a> {
             {
                 let (primal, dual) = (record.primal, Some(record.dual));
                 let epochs = record.effective_passes;
-                let cpu = cpu_seconds().zip(start).map(|(now, start)| now - start);
+                let cpu = processor_seconds().zip(start).map(|(now, start)| now - start);
                 let seconds = cpu.map_or(record.seconds, |cpu| cpu - *judging.borrow());
                 rows.push(Row { epochs, seconds, primal, dual, hard, test });
             }
@@ -275,10 +279,4 @@ impl<'a> Labels<'a> {
         let rows = found.history.iter().enumerate().map(row).collect();
         Ok(Run { name: name.to_owned(), rows, f1: self.f1(&found.weights)? })
     }
-}
-
-/// Seconds for which this thread has had a core, where the system tells. They do not depend on what else the machine does.
-fn cpu_seconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)
 }

@@ -105,6 +105,33 @@ fn a_fixed_step_gains_what_the_dual_rises_or_falls_by() {
 }
 
 #[test]
+fn a_short_step_is_the_quotient_of_all_weights_and_no_longer_than_a_line_search() {
+    let (mut rng, mut shorter) = (Rng::new(4), 0);
+    let pace = Pace { rule: Step::Short, ..Pace::EXACT };
+    for _ in 0..2000 {
+        let case = Case::draw(&mut rng);
+        let longest = [1.0, 0.25, 3.0][rng.below(3)];
+        let stride = case.search(longest, pace).1.expect("finite numbers");
+        let best = case.search(longest, Pace::EXACT).1.expect("finite numbers");
+        if case.slope() <= 0.0 {
+            assert_eq!(stride, Stride::default());
+            continue;
+        }
+        let curvature = case.lambda * case.way.iter().map(|change| change * change).sum::<f64>();
+        let gamma = (case.slope() / curvature).min(longest);
+        assert!((stride.gamma - gamma).abs() < 1e-12 * gamma, "{stride:?}, not {gamma}");
+        let gain = case.gain(gamma);
+        assert!((stride.gain - gain).abs() < 1e-12 * (1.0 + gain), "{stride:?}, not {gain}");
+        assert!(
+            gain >= -1e-12 && stride.gamma <= best.gamma * (1.0 + 1e-12),
+            "{stride:?} {best:?}"
+        );
+        shorter += usize::from(stride.gamma < 0.999 * best.gamma);
+    }
+    assert!(shorter > 200, "{shorter}");
+}
+
+#[test]
 fn weights_follow_what_they_are_clipped_from() {
     let mut rng = Rng::new(3);
     for _ in 0..100 {
