@@ -49,8 +49,11 @@ impl<'p> Clipped<'p> {
         let scheduled = match pace.rule {
             Step::LineSearch => None,
             Step::Fixed => pace.fixed(),
-            // The curvature of all weights, at their bounds or not. It is 0 if nothing moves.
-            Step::Short => Some(slope / (lambda * self.length_sq())),
+            // The curvature of all weights, at their bounds or not. (Where nothing moves, the sum of nothing is −0.)
+            Step::Short => match lambda * self.way.norm_sq() {
+                curvature if curvature > 0.0 => Some(slope / curvature),
+                _ => Some(longest),
+            },
         };
         let stride = match scheduled {
             Some(gamma) => self.search(lambda, slope, gamma.min(longest), true),
@@ -88,12 +91,6 @@ impl<'p> Clipped<'p> {
             at = turn;
         }
         Stride { gamma: at.min(longest), gain }
-    }
-
-    /// ‖Δ‖² of the whole way.
-    fn length_sq(&self) -> f64 {
-        let change = |&feature: &usize| self.way.change[feature];
-        self.way.touched.iter().map(change).map(|change| change * change).sum()
     }
 
     /// Collects the turns between 0 and `longest`. Returns the curvature at the beginning of the way.

@@ -129,6 +129,11 @@ fn a_short_step_is_the_quotient_of_all_weights_and_no_longer_than_a_line_search(
         shorter += usize::from(stride.gamma < 0.999 * best.gamma);
     }
     assert!(shorter > 200, "{shorter}");
+    // A step that changes the loss and no weight goes all the way.
+    let bounds = Bounds::none(1).with(0..1, 0.0, 1.0).expect("in order");
+    let mut clipped = Clipped::new(&bounds);
+    clipped.new_way();
+    assert_eq!(clipped.stride(1.0, 0.5, 1.0, pace), Some(Stride { gamma: 1.0, gain: 0.5 }));
 }
 
 #[test]
