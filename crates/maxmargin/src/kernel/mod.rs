@@ -17,6 +17,9 @@
 //! line searches, paths and certificates apply to it. With the linear kernel, the iterates are the same
 //! as without a kernel. [`KernelModel`] makes predictions with a trained model.
 //!
+//! Models that [`Kernelised`] does not know (labelled graphs, factor graphs, trees and matchings whose nodes or pairs have inputs) and
+//! soft training have kernels by a [`KernelMap`], which turns inputs into vectors whose inner products are kernel values.
+//!
 //! Outputs of any kind, compared as wholes together with their inputs, have a [joint kernel](JointKernel); [`JointProblem`] trains
 //! them where the outputs of each example can be listed.
 //!
@@ -46,6 +49,7 @@ mod cache;
 mod function;
 mod inputs;
 mod joint;
+mod map;
 mod model;
 mod nodes;
 mod problem;
@@ -53,6 +57,7 @@ mod support;
 
 pub use function::{Kernel, KernelError};
 pub use joint::{JointKernel, JointKernelError, JointProblem};
+pub use map::KernelMap;
 pub use model::{KernelModel, KernelModelError};
 pub use problem::{Kernelised, NodeInputs};
 pub use support::{Expander, Support};

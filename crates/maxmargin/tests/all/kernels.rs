@@ -22,7 +22,7 @@ pub(crate) const ATTRIBUTES: usize = 4;
 pub(crate) const MEGABYTE: usize = 1 << 20;
 
 /// Inputs with real values. With `repeat`, some inputs are repeated and some are empty.
-fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
+pub(crate) fn inputs(repeat: bool, rng: &mut Rng, count: usize) -> Vec<Vec<(u32, f64)>> {
     let mut all: Vec<Vec<(u32, f64)>> = Vec::new();
     for _ in 0..count {
         if repeat && !all.is_empty() && rng.below(4) == 0 {
@@ -90,7 +90,7 @@ pub(crate) fn same(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
 }
 
 /// All products of two attributes: the features of (⟨a, b⟩)².
-fn squares(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
+pub(crate) fn squares(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
     let pair = |&(a, x): &(u32, f64), &(b, y): &(u32, f64)| (a * ATTRIBUTES as u32 + b, x * y);
     row.iter().flat_map(|first| row.iter().map(move |second| pair(first, second))).collect()
 }

@@ -37,6 +37,7 @@ mod grid;
 mod identities;
 mod inexact_oracles;
 mod joint_kernels;
+mod kernel_maps;
 mod kernels;
 mod layers;
 mod matching;

@@ -1,13 +1,18 @@
 //! Slack rescaling where outputs cannot be tried one by one: the search against brute force and an independent QP.
 
 use crate::common::chains::tieless_chain;
+use crate::common::factor_graphs::any_forests;
 use crate::common::matchings::any_matchings;
+use crate::common::multilabels::any_labels;
+use crate::common::potts::any_potts;
 use crate::common::problems::Enumerated;
 use crate::common::segments::any_segments;
 use crate::common::trees::any_tree;
 use crate::common::{bcfw, cases, dot, qp};
 use maxmargin::ProblemExt as _;
 use maxmargin::doc::{soft_pictures, toy};
+use maxmargin::inference::Inference;
+use maxmargin::model::potts::PottsInference;
 use maxmargin::problem::{Accuracy, Search, SlackSearchError};
 use maxmargin::{
     Caching, Direction, Order, Problem, Quality, Rng, Settings, SettingsRecord, SlackRescaled,
@@ -136,6 +141,27 @@ proptest! {
     fn searches_in_trees_know_what_they_miss(case in any_tree(3, 3), kind in 0usize..3, seed: u64) {
         let (plain, problem) = (case.enumerate(), SlackRescaled::by_search(case.build()).unwrap());
         check(&problem, &plain, &case.weights(kind, seed));
+    }
+
+    #[test]
+    fn searches_in_labelled_graphs_know_what_they_miss(case in any_potts(2..=2), seed: u64, scale in 0.0..4.0f64) {
+        let problem = SlackRescaled::by_search(case.build(PottsInference::MaxFlow)).unwrap();
+        let plain = case.enumerate();
+        check(&problem, &plain, &case.weights(weights(plain.dim, seed, scale)));
+    }
+
+    #[test]
+    fn searches_in_graphs_without_cycles_know_what_they_miss(case in any_forests(), seed: u64, scale in 0.0..4.0f64) {
+        let (plain, problem) = (case.enumerate(), SlackRescaled::by_search(case.build(Inference::Auto)).unwrap());
+        check(&problem, &plain, &weights(plain.dim, seed, scale));
+    }
+
+    #[test]
+    fn searches_in_sets_of_labels_know_what_they_miss(case in any_labels(), seed: u64, scale in 0.0..4.0f64) {
+        let problem = SlackRescaled::by_search(case.build(Inference::Auto));
+        let Ok(problem) = problem else { return Ok(()) };
+        let plain = case.enumerate();
+        check(&problem, &plain, &weights(plain.dim, seed, scale));
     }
 
     #[test]

@@ -198,3 +198,43 @@ fn examples_that_do_not_fit_are_refused() {
         );
     }
 }
+
+/// The model of the paper's poses (GAPS-16, Appendix J): the kind of a joint is the type of the arc to its parent, with an anchor
+/// each, and the picture at the parent tells types apart. Here an arm goes left or right, its own map has a peak on both sides, and only the
+/// picture at the shoulder knows.
+#[test]
+fn maps_at_the_parent_tell_types_of_arcs_apart() {
+    let tree = |parent_maps: usize| {
+        let arm = TreeNode::root(2, 1).child_of(0).with_anchors(vec![(-2.0, 0.0), (2.0, 0.0)]);
+        let nodes = vec![TreeNode::root(1, 1), arm.with_parent_maps(parent_maps)];
+        let mut data = TreeExamples::new(TreeShape::new(nodes, 1.0).unwrap());
+        for (shoulder, kind) in [(3u32, 0u32), (3, 1), (4, 1), (4, 0), (2, 1), (5, 0)] {
+            let mut maps = vec![0.0; 8 * (2 + parent_maps)];
+            maps[shoulder as usize] = 1.0;
+            let wrist = if kind == 0 { shoulder - 2 } else { shoulder + 2 };
+            for at in [shoulder - 2, shoulder + 2] {
+                maps[8 + at as usize] = 1.0;
+            }
+            // How sure the picture at each place is of the type of an arm that begins there.
+            for type_ in 0..parent_maps as u32 {
+                maps[8 * (2 + type_ as usize) + shoulder as usize] =
+                    if type_ == kind { 0.9 } else { 0.1 };
+            }
+            let truth = vec![State { kind: 0, x: shoulder, y: 0 }, State { kind, x: wrist, y: 0 }];
+            data.push(8, 1, maps, truth, &[], 1.0, 1.0).unwrap();
+        }
+        Tree::new(data, TreeLoss::default()).unwrap()
+    };
+    let wrong = |tree: &Tree| {
+        let settings = Settings { lambda: Some(1e-3), tolerance: 1e-3, ..Settings::default() };
+        let solution = train(tree, &settings).unwrap();
+        assert!(solution.certificate.gap <= 1e-3 && solution.certificate.quality == Quality::Exact);
+        let found = tree.predict(&solution.weights);
+        (0..found.len()).filter(|&i| found[i] != tree.data().truth(i)).count()
+    };
+    assert_eq!(wrong(&tree(2)), 0);
+    assert!(wrong(&tree(0)) >= 2);
+    let root = TreeShape::new(vec![TreeNode::root(1, 1).with_parent_maps(1)], 1.0);
+    let message = "node 0 has maps of its parent, but no parent";
+    assert_eq!(root.unwrap_err(), InputError::Structure(message.to_owned()));
+}

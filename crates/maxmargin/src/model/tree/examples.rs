@@ -67,13 +67,13 @@ impl TreeExamples {
     pub fn new(shape: TreeShape) -> Self {
         let mut map_starts = vec![0];
         for node in shape.nodes() {
-            map_starts.push(map_starts[map_starts.len() - 1] + node.maps);
+            map_starts.push(map_starts[map_starts.len() - 1] + node.maps + node.parent_maps);
         }
         Self { shape, map_starts, examples: Vec::new() }
     }
 
-    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by row,
-    /// the true states, the weight of every node in the loss (empty for 1 each), the distance s from
+    /// Adds an example: the size of its grid, the maps of all nodes one after the other, each row by row (first those of a node
+    /// itself, then those that are read at the place of its parent), the true states, the weight of every node in the loss (empty for 1 each), the distance s from
     /// which on a place has the full loss, and the weight of the example.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl TreeExamples {
         (self.examples[i].width, self.examples[i].height)
     }
 
-    /// One map of one node, row by row.
+    /// One map of one node, row by row. Those that are read at the place of the parent come last.
     ///
     /// # Panics
     /// If there is no such example, node or map.

@@ -79,6 +79,7 @@ impl Tree {
             let first = search.first_kind(node);
             for kind in 0..own.kinds {
                 // For each place of the parent, sum over the places of this kind.
+                let extras = std::mem::take(&mut search.at_parent[first + kind]);
                 let row = search.row(node, kind);
                 let below = &mut sums.below[first + kind];
                 below.clear();
@@ -88,8 +89,10 @@ impl Tree {
                     };
                     sums.terms.clear();
                     sums.terms.extend(row.iter().enumerate().map(pulled));
-                    below.push(log_sum(&sums.terms));
+                    // What the maps at the parent add is the same for all places of the node.
+                    below.push(log_sum(&sums.terms) + extras.get(p).copied().unwrap_or(0.0));
                 }
+                search.at_parent[first + kind] = extras;
             }
             // Sum over the kinds, and add the result to the parent.
             let (table, above) = (&theta[shape.table(node)], shape.nodes()[parent].kinds);

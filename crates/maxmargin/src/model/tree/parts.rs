@@ -115,6 +115,10 @@ impl Tree {
         let (Some(above), Some(parent)) = (above, own.parent) else { return };
         let kinds = shape.nodes()[parent].kinds;
         visit(shape.table(node).start + kind * kinds + above.kind as usize, 1.0);
+        for map in 0..own.parent_maps {
+            let value = f64::from(self.data().map(i, node, own.maps + map)[above.place(width)]);
+            visit(shape.at_parent(node).start + kind * own.parent_maps + map, value);
+        }
         if own.deforms {
             let (x, y) = own.anchor(kind);
             let way = |from: u32, to: u32, anchor: f64| {

@@ -180,6 +180,25 @@ impl Tree {
                     terms.for_each(|(score, value)| *score += weight * f64::from(*value));
                 }
             }
+            self.fill_at_parent(i, w, node, search);
+        }
+    }
+
+    /// Fills what the maps at the places of its parent add to the scores of each kind of a node.
+    fn fill_at_parent(&self, i: usize, w: &[f64], node: usize, search: &mut Search) {
+        let (own, weights) = (&self.shape().nodes()[node], &w[self.shape().at_parent(node)]);
+        if own.parent_maps == 0 {
+            return;
+        }
+        let (first, places) = (search.first_kind(node), search.places);
+        for (kind, weights) in weights.chunks_exact(own.parent_maps).enumerate() {
+            let row = &mut search.at_parent[first + kind];
+            row.resize(places, 0.0);
+            for (map, weight) in weights.iter().enumerate() {
+                let values = self.data.map(i, node, own.maps + map);
+                let terms = row.iter_mut().zip(values);
+                terms.for_each(|(score, value)| *score += weight * f64::from(*value));
+            }
         }
     }
 

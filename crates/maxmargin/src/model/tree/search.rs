@@ -18,6 +18,8 @@ pub(super) struct Search {
     from: Vec<Vec<u32>>,
     /// The index of the first kind of each node in `best` and `from`.
     kind_starts: Vec<usize>,
+    /// For every node and kind, by place of the parent: what the maps there add. Empty for nodes without such maps.
+    pub(super) at_parent: Vec<Vec<f64>>,
     transform: DistanceTransform,
 }
 
@@ -39,7 +41,9 @@ impl Search {
         if self.best.len() < kinds {
             self.best.resize(kinds, Vec::new());
             self.from.resize(kinds, Vec::new());
+            self.at_parent.resize(kinds, Vec::new());
         }
+        self.at_parent.iter_mut().for_each(Vec::clear);
     }
 
     /// The index of the first score of a node.
@@ -109,6 +113,8 @@ impl Search {
                 &mut self.best[first + kind],
                 &mut self.from[first + kind],
             );
+            let extra = self.best[first + kind].iter_mut().zip(&self.at_parent[first + kind]);
+            extra.for_each(|(best, extra)| *best += extra);
         }
         let table = &w[shape.table(node)];
         let above = shape.nodes()[parent].kinds;

@@ -26,12 +26,22 @@ pub struct TreeNode {
     pub deforms: bool,
     /// For each kind, the expected position relative to the parent: right, down. Empty if all are (0, 0).
     pub anchors: Vec<(f64, f64)>,
+    /// Number of maps that are read at the place of the *parent*: what the picture there says about the kind of this node, such as
+    /// the direction in which an arm goes on.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub parent_maps: usize,
+}
+
+#[cfg(feature = "serde")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl TreeNode {
     /// Creates a node without a parent.
     pub fn root(kinds: usize, maps: usize) -> Self {
-        Self { parent: None, kinds, maps, deforms: false, anchors: Vec::new() }
+        Self { parent: None, kinds, maps, deforms: false, anchors: Vec::new(), parent_maps: 0 }
     }
 
     /// The same node as a child of `parent`, with a cost of its distance.
@@ -57,6 +67,17 @@ impl TreeNode {
         Self { anchors, ..self }
     }
 
+    /// The same node with so many maps that are read at the place of its parent.
+    ///
+    /// ```
+    /// use maxmargin::model::tree::TreeNode;
+    /// assert_eq!(TreeNode::root(3, 2).child_of(0).with_parent_maps(3).parent_maps, 3);
+    /// ```
+    #[must_use]
+    pub fn with_parent_maps(self, parent_maps: usize) -> Self {
+        Self { parent_maps, ..self }
+    }
+
     pub(super) fn anchor(&self, kind: usize) -> (f64, f64) {
         self.anchors.get(kind).copied().unwrap_or_default()
     }
@@ -65,8 +86,9 @@ impl TreeNode {
 /// The shape of a tree's weights: its nodes, and the unit in which deformations are measured.
 ///
 /// In w, each node in turn has its unary weights (one row of maps per kind) and its biases (one per
-/// kind). A node with a parent also has a table (a row per kind, with one weight per kind of the parent)
-/// and costs of deformation (four per kind: of δx², δy², δx, δy).
+/// kind). A node with a parent also has a table (a row per kind, with one weight per kind of the parent),
+/// costs of deformation (four per kind: of δx², δy², δx, δy), and weights of the maps that are read at the place of the parent (a
+/// row per kind).
 ///
 /// ```
 /// use maxmargin::model::tree::{TreeNode, TreeShape};
@@ -136,6 +158,10 @@ impl TreeShape {
                     unit: " nodes",
                 });
             }
+            if node.parent.is_none() && node.parent_maps > 0 {
+                let message = format!("node {at} has maps of its parent, but no parent");
+                return Err(InputError::Structure(message));
+            }
             let finite = node.anchors.iter().all(|(x, y)| x.is_finite() && y.is_finite());
             if !finite || !node.anchors.is_empty() && node.anchors.len() != node.kinds {
                 let needed = "one anchor of finite numbers per kind, or none at all";
@@ -177,19 +203,21 @@ impl TreeShape {
         let own = &self.nodes[node];
         let parent = own.parent.map_or(0, |parent| self.nodes[parent].kinds);
         // One bias and four deformation costs per kind, whether or not it deforms.
-        let per_kind = own.maps.checked_add(parent)?.checked_add(5)?;
+        let per_kind =
+            own.maps.checked_add(parent)?.checked_add(own.parent_maps)?.checked_add(5)?;
         let most = own.kinds.checked_mul(per_kind)?;
         self.starts[node].checked_add(most)?;
         Some(self.starts[node] + self.sizes(node).iter().sum::<usize>())
     }
 
-    /// Numbers of unary weights, biases, table entries and deformation costs of a node.
-    fn sizes(&self, node: usize) -> [usize; 4] {
+    /// Numbers of unary weights, biases, table entries, deformation costs and weights of maps at the parent, of a node.
+    fn sizes(&self, node: usize) -> [usize; 5] {
         let own = &self.nodes[node];
         let parent = own.parent.map_or(0, |parent| self.nodes[parent].kinds);
         let deforms = own.deforms && own.parent.is_some();
         let deformation = if deforms { 4 * own.kinds } else { 0 };
-        [own.kinds * own.maps, own.kinds, own.kinds * parent, deformation]
+        let at_parent = own.kinds * own.parent_maps;
+        [own.kinds * own.maps, own.kinds, own.kinds * parent, deformation, at_parent]
     }
 
     fn group(&self, node: usize, group: usize) -> Range<usize> {
@@ -237,6 +265,21 @@ impl TreeShape {
     /// The range of the costs of deformation. Those of kind `k` begin at `4 * k`: of δx², δy², δx and δy.
     pub fn deformation(&self, node: usize) -> Range<usize> {
         self.group(node, 3)
+    }
+
+    /// The range of the weights of maps that are read at the place of the parent. The weight of kind `k` with map `m` is at `k *
+    /// parent_maps + m` in it.
+    ///
+    /// ```
+    /// use maxmargin::model::tree::{TreeNode, TreeShape};
+    ///
+    /// let arm = TreeNode::root(2, 1).child_of(0).with_parent_maps(2);
+    /// let shape = TreeShape::new(vec![TreeNode::root(1, 1), arm], 1.0)?;
+    /// assert_eq!((shape.deformation(1), shape.at_parent(1)), (8..16, 16..20));
+    /// # Ok::<(), maxmargin::model::InputError>(())
+    /// ```
+    pub fn at_parent(&self, node: usize) -> Range<usize> {
+        self.group(node, 4)
     }
 
     /// Returns the bounds `others`, with quadratic costs of deformation ≥ 0 in addition.

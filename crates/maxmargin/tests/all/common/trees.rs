@@ -67,6 +67,12 @@ impl TreeCase {
                 let dy = (f64::from(state.y) - f64::from(y[parent].y) - ay) / self.shape.unit();
                 phi.extend([dx * dx, dy * dy, dx, dy].map(|value| -on * value));
             }
+            for kind in 0..own.kinds as u32 {
+                for map in 0..own.parent_maps {
+                    let value = self.data.map(i, node, own.maps + map)[y[parent].place(width)];
+                    phi.push(if state.kind == kind { f64::from(value) } else { 0.0 });
+                }
+            }
         }
         phi
     }
@@ -127,18 +133,19 @@ pub fn any_tree(most_nodes: usize, most_side: usize) -> impl Strategy<Value = Tr
                 let anchors = (0..kinds)
                     .map(|_| (rng.below(3) as f64 - 1.0, 2.0 * rng.unit_f64() - 1.0))
                     .collect();
-                match rng.below(4) {
+                let node = match rng.below(4) {
                     0 => node.child_of(parent).rigid(),
                     1 => node.child_of(parent),
                     _ => node.child_of(parent).with_anchors(anchors),
-                }
+                };
+                node.with_parent_maps((seed >> (at + 7)) as usize % 3)
             })
             .collect();
         let shape = TreeShape::new(nodes, 0.5 + rng.unit_f64()).unwrap();
         let mut data = TreeExamples::new(shape.clone());
         for _ in 0..1 + rng.below(2) {
             let (width, height) = (1 + rng.below(most_side), 1 + rng.below(2));
-            let maps: usize = shape.nodes().iter().map(|node| node.maps).sum();
+            let maps: usize = shape.nodes().iter().map(|node| node.maps + node.parent_maps).sum();
             let whole = rng.below(2) == 0;
             let value = |rng: &mut Rng| match whole {
                 true => rng.below(3) as f32,
