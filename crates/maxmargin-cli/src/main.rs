@@ -1,5 +1,5 @@
 //! The `maxmargin` command.
 
 fn main() -> std::process::ExitCode {
-    maxmargin_cli::main()
+    maxmargin_command::main()
 }

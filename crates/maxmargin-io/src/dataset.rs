@@ -221,6 +221,7 @@ impl Dataset {
 
 /// [`Names::intern`] for names that come from outside: running out of numbers is no reason to
 /// panic.
+#[inline(always)]
 pub(crate) fn intern(names: &mut Names, name: &str) -> Option<u32> {
     if names.len() < Names::MOST { Some(names.intern(name)) } else { names.get(name) }
 }

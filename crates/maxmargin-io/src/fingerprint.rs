@@ -317,8 +317,14 @@ impl<'a> Encoder<'a> {
 
     #[inline]
     pub(crate) fn attribute(&mut self, name: &str, value: f64) {
-        self.text(name);
-        self.to.extend_from_slice(&value.to_bits().to_le_bytes());
+        // Room for all of it is made once, because there are very many attributes.
+        let start = self.to.len();
+        self.to.resize(start + 8 + name.len() + 8, 0);
+        let (length, rest) = self.to[start..].split_at_mut(8);
+        let (text, bits) = rest.split_at_mut(name.len());
+        length.copy_from_slice(&(name.len() as u64).to_le_bytes());
+        text.copy_from_slice(name.as_bytes());
+        bits.copy_from_slice(&value.to_bits().to_le_bytes());
     }
 
     pub(crate) fn end_token(&mut self, attributes: usize) {

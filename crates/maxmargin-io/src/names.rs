@@ -151,6 +151,7 @@ impl Names {
     }
 
     /// Brings near the name with this hash, if there is one. The table is not empty.
+    #[inline(always)]
     fn fetch_hash(&self, hash: u32) {
         let slot = self.table[hash as usize & (self.table.len() - 1)];
         if slot.hash == hash && slot.index != FREE {
@@ -214,6 +215,7 @@ impl Names {
     }
 
     /// The index of a known name, or the free slot where a new one belongs. The table is not full.
+    #[inline(always)]
     fn find(&self, name: &str, hash: u32) -> Result<u32, usize> {
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
@@ -230,7 +232,7 @@ impl Names {
     }
 
     /// The name with the index `index`, without a look at where its characters begin.
-    #[inline]
+    #[inline(always)]
     fn bytes(&self, index: u32) -> &[u8] {
         let index = index as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -251,6 +253,7 @@ impl Names {
     }
 }
 
+#[inline(always)]
 fn short_hash(name: &str) -> u32 {
     (xxh3_64(name.as_bytes()) >> 32) as u32
 }

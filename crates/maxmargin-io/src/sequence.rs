@@ -140,6 +140,7 @@ impl RawSequence {
     }
 
     /// As [`push_attribute`](Self::push_attribute), for names that are best written in place.
+    #[inline(always)]
     pub(crate) fn push_attribute_with(&mut self, value: f64, write: impl FnOnce(&mut String)) {
         write(&mut self.names);
         self.entries.push(Entry { end: self.names.len(), value });

@@ -22,7 +22,9 @@ use maxmargin::model::factor_graph::{GraphShape, StateLoss};
 use maxmargin::model::multiclass::{ClassLoss, MulticlassShape};
 use maxmargin::model::multilabel::MultilabelShape;
 use maxmargin::model::segment::SegmentShape;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// The kind of structure that a model predicts: the shape of its weights, and the loss and inference
 /// it was trained with. Enough to build the problem again, given the data.
@@ -36,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!((spec.kind(), spec.dim()), ("chain", 3 * 10 + 3 * 3 + 3 * 3));
 /// assert_eq!(spec.groups()[1].name, "transition");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Spec {
@@ -59,6 +61,35 @@ pub enum Spec {
     Matching(Box<MatchingSpec>),
     /// Segments of sequences.
     Segment(SegmentSpec),
+}
+
+/// Writes what `#[serde(tag = "kind")]` would, by way of a JSON value. All kinds with all their parts are then compiled for
+/// one form of output, and not for every one that files, pages and programs need.
+impl Serialize for Spec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_object().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl Spec {
+    fn to_object(&self) -> Result<Map<String, Value>, serde_json::Error> {
+        let fields = match self {
+            Self::Chain(own) => serde_json::to_value(own),
+            Self::Binary(own) => serde_json::to_value(own),
+            Self::Multiclass(own) => serde_json::to_value(own),
+            Self::Multilabel(own) => serde_json::to_value(own),
+            Self::FactorGraph(own) => serde_json::to_value(own),
+            Self::Potts(own) => serde_json::to_value(own),
+            Self::Tree(own) => serde_json::to_value(own),
+            Self::Matching(own) => serde_json::to_value(own),
+            Self::Segment(own) => serde_json::to_value(own),
+        };
+        let mut object = Map::from_iter([("kind".to_owned(), self.kind().into())]);
+        if let Value::Object(fields) = fields? {
+            object.extend(fields);
+        }
+        Ok(object)
+    }
 }
 
 macro_rules! specs {

@@ -26,7 +26,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    maxmargin_cli::exit_code(match Cli::parse().command {
+    maxmargin_command::exit_code(match Cli::parse().command {
         Command::Dlpw(args) => train::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     })

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use maxmargin::observe::Control;
 use maxmargin::{Certificate, DualPoint, Interrupt, Quality, Settings, Solution, Status};
-use maxmargin_cli::lab::{
+use maxmargin_command::lab::{
     ModelArgs, Relaxation, Screen, TalkArgs, Trained, check_files, format_parser, on_ctrl_c, print,
     print_json, write_file,
 };

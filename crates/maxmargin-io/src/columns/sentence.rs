@@ -109,7 +109,7 @@ impl Sentence {
             }
             Value::Suffix(letters) => {
                 let word = lower();
-                let start = word.char_indices().rev().nth(letters - 1)?.0;
+                let start = last_letters(word, letters)?;
                 (start > 0).then(|| &word[start..])
             }
         }
@@ -118,7 +118,18 @@ impl Sentence {
 
 /// Where letter `n` starts, counted from 0.
 fn nth_letter(word: &str, n: usize) -> Option<usize> {
-    word.char_indices().nth(n).map(|(at, _)| at)
+    // There are no more letters than bytes, and mostly as many.
+    let before = word.as_bytes().get(..n).filter(|_| word.len() > n)?;
+    if before.is_ascii() { Some(n) } else { word.char_indices().nth(n).map(|(at, _)| at) }
+}
+
+/// Where the last `n` letters start, of which there is at least one.
+fn last_letters(word: &str, n: usize) -> Option<usize> {
+    let start = word.len().checked_sub(n)?;
+    if word.as_bytes()[start..].is_ascii() {
+        return Some(start);
+    }
+    word.char_indices().rev().nth(n - 1).map(|(at, _)| at)
 }
 
 /// Adds a word in lower case.
@@ -158,6 +169,7 @@ fn push_shape(to: &mut String, word: &str) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn sentence(words: &[&str]) -> Sentence {
         let mut sentence = Sentence::default();
@@ -175,6 +187,16 @@ mod tests {
         let shapes: Vec<_> = (0..words.len()).map(|t| sentence.value(t, Value::Shape)).collect();
         let expected = ["XxXx'x", "0,0", "X.X.", "Xx", "X", ".", "x", "x"];
         assert_eq!(shapes, expected.map(Some));
+    }
+
+    proptest! {
+        #[test]
+        fn letters_are_counted_as_characters(word in "[a-cäß中]{0,5}", n in 1usize..7) {
+            let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+            prop_assert_eq!(nth_letter(&word, n), starts.get(n).copied());
+            let last = starts.len().checked_sub(n).map(|at| starts[at]);
+            prop_assert_eq!(last_letters(&word, n), last);
+        }
     }
 
     #[test]

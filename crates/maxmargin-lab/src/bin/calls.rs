@@ -12,7 +12,7 @@
 use anyhow::{Context as _, Result};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming, Sequences};
 use maxmargin::{Problem, Rng, Settings, Solver, SparseVec, Trainer};
-use maxmargin_cli::lab::Method;
+use maxmargin_command::lab::Method;
 use maxmargin_lab::median;
 
 const MOST_CALLS: u64 = 300;

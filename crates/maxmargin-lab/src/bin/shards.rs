@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use maxmargin::distributed::{Coordinator, Effort, Proposal, ShardSolver, Whole};
 use maxmargin::{GroupBounds, Interrupt, Settings};
-use maxmargin_cli::lab::{ModelArgs, read_training_of};
+use maxmargin_command::lab::{ModelArgs, read_training_of};
 use maxmargin_io::{Format, Training};
 use maxmargin_lab::{processor_seconds, shared_data};
 

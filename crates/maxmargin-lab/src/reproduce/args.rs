@@ -1,7 +1,7 @@
 //! Options of `maxmargin-lab reproduce`.
 
 use clap::Args;
-use maxmargin_cli::lab::TalkArgs;
+use maxmargin_command::lab::TalkArgs;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

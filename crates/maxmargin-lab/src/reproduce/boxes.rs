@@ -3,7 +3,7 @@
 use super::claims::{Findings, Rule, When};
 use super::lab::{DataSet, HORSES, Lab, OCR_SMALL};
 use anyhow::Result;
-use maxmargin_cli::lab::{Comparison, Run};
+use maxmargin_command::lab::{Comparison, Run};
 use maxmargin_report::format_number;
 
 /// Each with the step of Algorithms 8 and 9, and with the exact line search.

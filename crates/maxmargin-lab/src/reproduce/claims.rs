@@ -1,6 +1,6 @@
 //! Claims of papers, judged by races.
 
-use maxmargin_cli::lab::{self as cli, AtLambda, Comparison, Group, by_lambda};
+use maxmargin_command::lab::{self as cli, AtLambda, Comparison, Group, by_lambda};
 use maxmargin_report::{Figure, Plot, Section, format_number, slug};
 use serde::Serialize;
 use std::fmt;

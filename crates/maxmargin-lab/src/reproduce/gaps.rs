@@ -5,7 +5,7 @@ use super::lab::{DataSet, Lab, OCR_LARGE, OCR_SMALL};
 use anyhow::{Result, bail};
 use maxmargin::model::chain::Chain;
 use maxmargin::{Problem as _, ProblemExt as _, SparseVec};
-use maxmargin_cli::lab::{Comparison, Row, Run, Spread, by_lambda, convergence, read_training};
+use maxmargin_command::lab::{Comparison, Row, Run, Spread, by_lambda, convergence, read_training};
 use maxmargin_io::{Examples, Spec};
 use maxmargin_report::{Heatmap, Plot, Series, XAxis, YAxis, format_number, slug};
 

@@ -3,7 +3,7 @@
 
 use super::lab::Lab;
 use anyhow::Result;
-use maxmargin_cli::lab::{make_folder, write_file};
+use maxmargin_command::lab::{make_folder, write_file};
 use maxmargin_report::slug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub(super) fn number<'d, D: serde::Deserializer<'d>>(from: D) -> Result<f64, D::
 mod tests {
     use super::*;
     use crate::reproduce::lab::Place;
-    use maxmargin_cli::lab::Screen;
+    use maxmargin_command::lab::Screen;
 
     #[test]
     fn results_are_found_again_under_the_same_conditions_only() {

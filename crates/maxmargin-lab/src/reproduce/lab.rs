@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use maxmargin::Settings;
-use maxmargin_cli::lab::{ALL, CompareArgs, Comparison, Method, Screen, compare_what_applies};
+use maxmargin_command::lab::{ALL, CompareArgs, Comparison, Method, Screen, compare_what_applies};
 use maxmargin_report::slug;
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};

@@ -20,7 +20,7 @@ use anyhow::{Result, bail};
 use claims::Findings;
 use experiments::{EXPERIMENTS, Experiment};
 use lab::{Lab, Place};
-use maxmargin_cli::lab::{
+use maxmargin_command::lab::{
     Screen, make_folder, on_ctrl_c, print, print_json, write_figures, write_file,
 };
 use maxmargin_io::thread_count;

@@ -3,7 +3,7 @@
 use super::claims::{Findings, Rule, When};
 use super::lab::{CONLL, Lab, OCR_LARGE, OCR_SMALL};
 use anyhow::Result;
-use maxmargin_cli::lab::{AtLambda, Comparison, Group, Run, Spread, by_lambda};
+use maxmargin_command::lab::{AtLambda, Comparison, Group, Run, Spread, by_lambda};
 use maxmargin_report::format_number;
 use std::fmt::Write as _;
 

@@ -8,7 +8,7 @@ use maxmargin::{
     Blocks, Breakpoint, GridSettings, GridStart, GroupBounds, Path, PathSettings, Settings,
     TrainError, lambda_grid_with, regularization_path_with,
 };
-use maxmargin_cli::lab::{Method, on_ctrl_c, processor_seconds, read_training};
+use maxmargin_command::lab::{Method, on_ctrl_c, processor_seconds, read_training};
 use maxmargin_report::{Plot, Series, Table, XAxis, YAxis, format_number, slug};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -46,9 +46,9 @@ fn its_models_are_models_without_a_proof() {
     desk.run("dlpw graphs.jsonl -q --max-passes 20 --lambda 0.05 -o d.model").ok();
     let [data, model, out] =
         ["graphs.jsonl", "d.model", "out.txt"].map(|name| desk.path(name).display().to_string());
-    let error = maxmargin_cli::run(&["verify", &model, &data]).unwrap_err().to_string();
+    let error = maxmargin_command::run(&["verify", &model, &data]).unwrap_err().to_string();
     assert!(error.contains("without its dual point"), "{error}");
-    maxmargin_cli::run(&["predict", &model, &data, "-o", &out]).unwrap();
+    maxmargin_command::run(&["predict", &model, &data, "-o", &out]).unwrap();
     assert_eq!(desk.read("out.txt"), "[0,1,1]\n[0,0]\n");
     let found = desk.model("d.model");
     assert!(found.dual.is_none() && found.meta.spec.training().unwrap().is_decoding());
@@ -83,7 +83,7 @@ fn comes_near_the_relaxation() {
         let [path, lp] = [data, "lp.model"].map(|name| desk.path(name).display().to_string());
         let options =
             ["-q", "--lambda", "0.1", "--tolerance", "1e-4", "--training", "lp", "-o", &lp];
-        maxmargin_cli::run(&[&["train", &path], &options[..]].concat()).unwrap();
+        maxmargin_command::run(&[&["train", &path], &options[..]].concat()).unwrap();
         let relaxed = desk.model("lp.model").meta.certificate;
         for smooth in ["", "--temperature 0.1"] {
             let run =

@@ -3,6 +3,7 @@
 //! Both views, by rows and by counts, are worked out here: every cell carries what it looks like in the other
 //! view, and the script only swaps the two.
 
+use super::pictures::largest_first;
 use std::fmt::Write as _;
 
 use super::plots::Cell;
@@ -213,7 +214,7 @@ fn most_frequent(out: &mut String, map: &Confusions) {
     let mut wrong: Vec<(usize, usize)> =
         (0..n).flat_map(|t| (0..n).map(move |p| (t, p))).filter(|(t, p)| t != p).collect();
     wrong.retain(|(t, p)| map.count(*t, *p) > 0.0);
-    wrong.sort_by(|a, b| map.count(b.0, b.1).total_cmp(&map.count(a.0, a.1)));
+    largest_first(&mut wrong, &|truth, predicted| map.count(truth, predicted));
     if wrong.is_empty() {
         return;
     }

@@ -294,9 +294,14 @@ fn largest_cells(map: &Heatmap) -> Vec<(usize, usize)> {
         .flat_map(|row| (0..columns).map(move |column| (row, column)))
         .filter(|&(row, column)| map.value(row, column).is_finite())
         .collect();
-    cells.sort_by(|a, b| map.value(b.0, b.1).abs().total_cmp(&map.value(a.0, a.1).abs()));
+    largest_first(&mut cells, &|row, column| map.value(row, column).abs());
     cells.truncate(12);
     cells
+}
+
+/// Sorts cells of a table by their values, the largest first; equal ones keep their order.
+pub(super) fn largest_first(cells: &mut [(usize, usize)], value: &dyn Fn(usize, usize) -> f64) {
+    cells.sort_by(|a, b| value(b.0, b.1).total_cmp(&value(a.0, a.1)));
 }
 
 /// Pictures beyond this many pixels are not drawn.

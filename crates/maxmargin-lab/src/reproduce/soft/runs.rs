@@ -11,7 +11,7 @@ use maxmargin::model::multilabel::Multilabel;
 use maxmargin::model::soft::SoftGraph;
 use maxmargin::observe::{Control, Event};
 use maxmargin::{Settings, Trainer};
-use maxmargin_cli::lab::{LabelSets, Method, processor_seconds};
+use maxmargin_command::lab::{LabelSets, Method, processor_seconds};
 use maxmargin_io::{MultilabelSpec, Spec};
 use maxmargin_lab::dlpw::{DlpwRow, DlpwSettings, dlpw};
 use serde::{Deserialize, Serialize};

@@ -90,7 +90,8 @@ pub(super) fn label_table(heading: &str, what: &str, tally: &Tally) -> Table {
 /// What is taken for what, over the names of labels and whatever else turns up.
 pub(super) fn matrix(model_labels: &[String], confusion: &Confusion, what: &str) -> Confusions {
     // Labels that neither are true nor were predicted would be empty rows and columns.
-    let seen: BTreeSet<&str> = confusion.iter().flat_map(|(t, p, _)| [t, p]).collect();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    seen.extend(confusion.iter().flat_map(|(t, p, _)| [t, p]));
     let known = model_labels.iter().filter(|label| seen.contains(label.as_str()));
     let mut labels: Vec<String> = known.cloned().collect();
     let strange = |name: &&&str| !model_labels.iter().any(|known| known == **name);
@@ -200,7 +201,8 @@ pub(super) fn pick(candidates: &[Candidate], room: Room, seed: u64) -> Picked {
             keep(examples[0], &mut kept);
         }
     }
-    let sample: BTreeSet<usize> = shuffled.iter().copied().take(third).collect();
+    let mut sample: BTreeSet<usize> = BTreeSet::new();
+    sample.extend(shuffled.iter().copied().take(third));
     for &i in &shuffled {
         keep(i, &mut kept);
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 const HEAD: &str = "\
 # The command line
 
-Made from the program itself: `UPDATE_DOCS=1 cargo test -p maxmargin-cli --lib reference` writes this page.
+Made from the program itself: `UPDATE_DOCS=1 cargo test -p maxmargin-command --lib reference` writes this page.
 `maxmargin VERB -h` shows what most people need, `maxmargin train --help chain` the options of one kind of model.
 
 DATA is a file (gz is fine), `-` for standard input, or a built-in name such as `ocr-small` or `ocr-small:test`. `FILE:train` is
@@ -129,7 +129,7 @@ fn the_reference_of_the_command_line_is_up_to_date() {
     let shown = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         shown == page(),
-        "UPDATE_DOCS=1 cargo test -p maxmargin-cli --lib reference writes {}",
+        "UPDATE_DOCS=1 cargo test -p maxmargin-command --lib reference writes {}",
         path.display()
     );
 }

@@ -184,7 +184,8 @@ fn convergence(runs: &[RunFile]) -> Plot {
 
 /// The settings in which the runs differ, a column for each run.
 fn differences(runs: &[RunFile]) -> Option<Table> {
-    let keys: BTreeSet<&String> = runs.iter().flat_map(|run| run.settings.keys()).collect();
+    let mut keys: BTreeSet<&String> = BTreeSet::new();
+    keys.extend(runs.iter().flat_map(|run| run.settings.keys()));
     let keys = keys.into_iter().filter(|key| !SHOWN.contains(&key.as_str()));
     let differing: Vec<&String> =
         keys.filter(|key| differ(runs.iter().map(|run| run.settings.get(*key)))).collect();
