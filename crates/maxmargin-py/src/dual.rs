@@ -46,11 +46,11 @@ impl Dual {
         for (at, &end) in ends.iter().enumerate() {
             let end = end as usize;
             let loss = *losses.as_slice()?.get(at).ok_or_else(damaged)?;
-            let mut block = Block { parts: SparseVec::new(), loss };
             let (own, own_masses) = (parts.get(start..end), masses.get(start..end));
             let (Some(own), Some(own_masses)) = (own, own_masses) else { return Err(damaged()) };
-            own.iter().zip(own_masses).for_each(|(&part, &mass)| block.parts.push(part, mass));
-            blocks.push(block);
+            let mut sparse = SparseVec::new();
+            own.iter().zip(own_masses).for_each(|(&part, &mass)| sparse.push(part, mass));
+            blocks.push(Block { parts: sparse.into(), loss });
             start = end;
         }
         Ok(Self { lambda, point: DualPoint { blocks } })
@@ -71,11 +71,11 @@ impl Dual {
             *end += block.parts.len() as u64;
             Some(*end)
         });
-        let entries = || blocks.iter().flat_map(|block| block.parts.entries());
+        let entries = || blocks.iter().flat_map(|block| block.parts.iter());
         (
             PyArray1::from_iter(py, ends),
-            PyArray1::from_iter(py, entries().map(|&(part, _)| part)),
-            PyArray1::from_iter(py, entries().map(|&(_, mass)| mass)),
+            PyArray1::from_iter(py, entries().map(|(part, _)| part)),
+            PyArray1::from_iter(py, entries().map(|(_, mass)| mass)),
             PyArray1::from_iter(py, blocks.iter().map(|block| block.loss)),
         )
     }

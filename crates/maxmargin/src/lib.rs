@@ -104,7 +104,7 @@ mod trainer;
 mod util;
 
 pub use certificate::{Audit, Certificate, audit};
-pub use dual::{Block, Drift, DualPoint};
+pub use dual::{Block, Drift, DualPoint, PackedVec};
 pub use error::TrainError;
 pub use observe::cache_stats::CacheStats;
 pub use observe::status::Status;

@@ -1,7 +1,7 @@
 //! Model and path files of which one thing was changed: each is refused, or `verify` says what is wrong.
 
 use crate::common::Desk;
-use maxmargin::{Quality, SparseVec, Status};
+use maxmargin::{PackedVec, Quality, Status};
 use maxmargin_io::{Fingerprint, HeldOut, Model, Names, PathFile};
 
 /// What to change in a file, and what is then said of it.
@@ -108,7 +108,7 @@ const CHANGES: [Change<Model>; 30] = [
     ("weight that is no number", |m| m.weights[4] = f64::NAN, "weight 4 is not a finite number"),
     (
         "dual block",
-        |m| m.dual.as_mut().unwrap().blocks[1].parts = SparseVec::new(),
+        |m| m.dual.as_mut().unwrap().blocks[1].parts = PackedVec::new(),
         "the dual point is not feasible: in example 1",
     ),
     (

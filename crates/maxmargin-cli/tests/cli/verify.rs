@@ -107,10 +107,10 @@ fn a_changed_dual_point_is_noticed() {
     let mass = verdict(|model| {
         let block = first_block(model);
         let mut parts = SparseVec::new();
-        for (at, &(part, mass)) in block.parts.entries().iter().enumerate() {
+        for (at, (part, mass)) in block.parts.iter().enumerate() {
             parts.push(part, if at == 0 { mass / 2.0 } else { mass });
         }
-        block.parts = parts;
+        block.parts = parts.into();
     });
     assert!(mass.starts_with("- the dual point is not feasible: in example 0, "), "{mass}");
     let loss = verdict(|model| first_block(model).loss += 0.1);
@@ -121,7 +121,12 @@ fn a_changed_dual_point_is_noticed() {
 
 #[test]
 fn a_dual_point_with_foreign_parts_is_noticed() {
-    let foreign = verdict(|model| first_block(model).parts.push(u64::MAX, 0.0));
+    let foreign = verdict(|model| {
+        let block = first_block(model);
+        let mut parts = block.parts.unpacked();
+        parts.push(u64::MAX, 0.0);
+        block.parts = parts.into();
+    });
     assert!(foreign.contains("a part that does not exist"), "{foreign}");
     let longer = verdict(|model| model.dual.as_mut().unwrap().blocks.swap(0, 2));
     assert!(longer.contains("in example 0, "), "{longer}");

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{ChainSpec, Format, Lines, ProblemRole, SeenNames, open_reader, read_training};
 use maxmargin::model::chain::{Chain, ChainShape, Hamming};
-use maxmargin::{Block, Settings, SettingsRecord, Solver, SparseVec, train};
+use maxmargin::{Block, PackedVec, Settings, SettingsRecord, Solver, train};
 
 const TEXT: &str = "noun\tcat\tend:0.25\nverb\tpurrs\n\nnoun\tdog\n\n@weight:2\nverb\n";
 
@@ -175,7 +175,7 @@ fn every_change_is_found_on_the_data() {
         (|m| m.meta.status = Status::MaxPasses, "the status is max-passes"),
         (|m| m.weights[2] += 1e-3, "the weights differ by"),
         (|m| first_block(m).loss += 0.1, "its loss is stated as"),
-        (|m| first_block(m).parts = SparseVec::new(), "the dual point is not feasible"),
+        (|m| first_block(m).parts = PackedVec::new(), "the dual point is not feasible"),
         (|m| m.dual.as_mut().unwrap().blocks.swap(0, 2), "the dual point is not feasible"),
         (|m| m.dual = None, "the model has no dual point"),
         // Right numbers that belong to another λ.

@@ -5,7 +5,7 @@
 //! earlier version, and is read as it is.
 
 use super::ModelError;
-use safetensors::tensor::{SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors};
 use xxhash_rust::xxh3::Xxh3;
 
 /// What comes before and after the digits.
@@ -16,11 +16,22 @@ const DIGITS: usize = 16;
 /// The key as it stands in JSON. Within a text, a backslash comes before the last quotation mark.
 const KEY: &str = "\"check_sum\"";
 
+/// Calls a function with all bytes of something, piece by piece.
+pub(super) type Pieces<'a> = Box<dyn Fn(&mut dyn FnMut(&[u8])) + 'a>;
+
+/// What the sum covers of a tensor.
+pub(super) struct Summed<'a> {
+    pub(super) name: &'a str,
+    pub(super) dtype: Dtype,
+    pub(super) shape: &'a [usize],
+    /// The number of its bytes.
+    pub(super) length: usize,
+    /// Calls a function with its bytes, piece by piece.
+    pub(super) each_piece: Pieces<'a>,
+}
+
 /// The metadata, an object in JSON, with the check sum as its last entry.
-pub(super) fn sealed<'a>(
-    meta: &str,
-    tensors: impl IntoIterator<Item = (&'a str, &'a TensorView<'a>)>,
-) -> String {
+pub(super) fn sealed<'a>(meta: &str, tensors: impl IntoIterator<Item = Summed<'a>>) -> String {
     let sum = sum_of(meta, tensors);
     let inside = meta.strip_suffix('}').unwrap_or(meta);
     format!("{inside}{BEFORE}{sum:016x}{AFTER}")
@@ -42,7 +53,14 @@ pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, Model
     };
     let meta = format!("{inside}}}");
     let tensors: Vec<_> = file.iter().collect();
-    let found = sum_of(&meta, tensors.iter().map(|(name, view)| (*name, view)));
+    let tensors = tensors.iter().map(|(name, view)| Summed {
+        name,
+        dtype: view.dtype(),
+        shape: view.shape(),
+        length: view.data().len(),
+        each_piece: Box::new(|take| take(view.data())),
+    });
+    let found = sum_of(&meta, tensors);
     match u64::from_str_radix(digits, 16) == Ok(found) {
         true => Ok(meta),
         false => Err(ModelError::content(
@@ -52,20 +70,21 @@ pub(super) fn opened(text: &str, file: &SafeTensors<'_>) -> Result<String, Model
 }
 
 /// The sum over metadata and tensors, whatever the order of these.
-fn sum_of<'a>(meta: &str, tensors: impl IntoIterator<Item = (&'a str, &'a TensorView<'a>)>) -> u64 {
-    let mut tensors: Vec<_> = tensors.into_iter().collect();
-    tensors.sort_by_key(|(name, _)| *name);
+fn sum_of<'a>(meta: &str, tensors: impl IntoIterator<Item = Summed<'a>>) -> u64 {
+    let mut tensors: Vec<Summed<'_>> = tensors.into_iter().collect();
+    tensors.sort_by_key(|tensor| tensor.name);
     let mut sum = Xxh3::new();
-    let mut add = |bytes: &[u8]| {
-        // With its length, so that nothing can pass from one item to the next.
+    // Everything comes with its length, so that nothing can pass from one item to the next.
+    let add = |sum: &mut Xxh3, bytes: &[u8]| {
         sum.update(&(bytes.len() as u64).to_le_bytes());
         sum.update(bytes);
     };
-    add(meta.as_bytes());
-    for (name, view) in tensors {
-        add(name.as_bytes());
-        add(format!("{:?} {:?}", view.dtype(), view.shape()).as_bytes());
-        add(view.data());
+    add(&mut sum, meta.as_bytes());
+    for Summed { name, dtype, shape, length, each_piece } in tensors {
+        add(&mut sum, name.as_bytes());
+        add(&mut sum, format!("{dtype:?} {shape:?}").as_bytes());
+        sum.update(&(length as u64).to_le_bytes());
+        each_piece(&mut |piece| sum.update(piece));
     }
     sum.digest()
 }

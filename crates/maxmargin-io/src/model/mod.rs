@@ -11,6 +11,7 @@
 
 mod check_sum;
 mod error;
+pub(crate) mod pack;
 pub(crate) mod tensors;
 mod weights;
 
@@ -280,7 +281,8 @@ impl Model {
     /// # Errors
     /// The file cannot be written; what was there before is then untouched.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
-        save_bytes(path.as_ref(), &self.to_bytes()?)
+        let tensors = tensors::tensors_of(self);
+        save(path.as_ref(), &pack::pack(tensors::META, &self.meta, &tensors)?)
     }
 
     /// Reads a model from a file. Names and counts fit the shape, and the weights are finite;
@@ -330,7 +332,8 @@ impl Model {
     /// # Panics
     /// If there are fewer weights than the shape says.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
-        tensors::write(self)
+        let tensors = tensors::tensors_of(self);
+        pack::pack(tensors::META, &self.meta, &tensors)?.into_bytes()
     }
 
     /// Reads the content of a model file, as [`load`](Self::load) does.
@@ -363,9 +366,9 @@ impl Model {
 }
 
 /// Writes a file: under a temporary name first, then renamed.
-pub(crate) fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
+pub(crate) fn save(path: &Path, file: &pack::Packed<'_, '_>) -> Result<(), ModelError> {
     atomic_write(path, |to| {
-        to.write_all(bytes).map_err(|reason| ModelError::Io { path: path.into(), reason })
+        file.write(to).map_err(|reason| ModelError::Io { path: path.into(), reason })
     })
 }
 

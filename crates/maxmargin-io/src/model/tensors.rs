@@ -1,6 +1,7 @@
 //! A model as tensors and back.
 
-use super::check_sum::{opened, sealed};
+use super::check_sum::opened;
+use super::pack::Tensor;
 use super::weights::{push_group, read_group};
 use super::{LAYOUT, Model, ModelError, ModelMeta, OLDEST_LAYOUT};
 use crate::held_out::HeldOut;
@@ -10,65 +11,17 @@ use crate::standardise::Scaling;
 use maxmargin::kernel::Support;
 use maxmargin::{Block, DualPoint, SparseVec};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
 /// Keys of our metadata in the header: of models, and of path files.
-const META: &str = "maxmargin";
+pub(super) const META: &str = "maxmargin";
 pub(crate) const PATH_META: &str = "maxmargin-path";
 
 /// The tensor of multipliers.
 const MULTIPLIERS: &str = "multipliers";
 
-/// A tensor about to be written.
-pub(crate) struct Tensor {
-    name: Cow<'static, str>,
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Tensor {
-    pub(crate) fn f64(
-        name: impl Into<Cow<'static, str>>,
-        shape: Vec<usize>,
-        values: impl IntoIterator<Item = f64>,
-    ) -> Self {
-        let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
-        Self { name: name.into(), dtype: Dtype::F64, shape, bytes }
-    }
-
-    pub(crate) fn u64(name: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
-        let bytes: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
-        Self { name: name.into(), dtype: Dtype::U64, shape: vec![bytes.len() / 8], bytes }
-    }
-
-    pub(crate) fn u32(
-        name: impl Into<Cow<'static, str>>,
-        values: impl IntoIterator<Item = u32>,
-    ) -> Self {
-        let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
-        Self { name: name.into(), dtype: Dtype::U32, shape: vec![bytes.len() / 4], bytes }
-    }
-
-    /// Whole numbers, as `u32` if all of them fit.
-    fn whole<I: Iterator<Item = u64>>(name: &'static str, values: impl Fn() -> I) -> Self {
-        let small = values().map(|value| u32::try_from(value).ok()).collect::<Option<Vec<_>>>();
-        small.map_or_else(|| Self::u64(name, values()), |small| Self::u32(name, small))
-    }
-
-    fn text(name: &'static str, text: String) -> Self {
-        Self {
-            name: name.into(),
-            dtype: Dtype::U8,
-            shape: vec![text.len()],
-            bytes: text.into_bytes(),
-        }
-    }
-}
-
-pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
+/// The tensors of a model.
+pub(super) fn tensors_of(model: &Model) -> Vec<Tensor<'_>> {
     let mut tensors = Vec::new();
     for group in model.meta.spec.groups() {
         push_group(group, &model.weights, &mut tensors);
@@ -85,33 +38,21 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, ModelError> {
     if let Some(dual) = &model.dual {
         push_dual(dual, &mut tensors);
     }
-    pack(META, &model.meta, &tensors)
-}
-
-/// A file of tensors, with metadata under `key` of its header.
-pub(crate) fn pack(
-    key: &str,
-    meta: &impl serde::Serialize,
-    tensors: &[Tensor],
-) -> Result<Vec<u8>, ModelError> {
-    let meta = serde_json::to_string(meta).map_err(damaged)?;
-    let views = tensors.iter().map(|tensor| {
-        TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
-            .map(|view| (&tensor.name, view))
-    });
-    let views = views.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-    let meta = sealed(&meta, views.iter().map(|(name, view)| (name.as_ref(), view)));
-    let header = HashMap::from([(key.to_owned(), meta)]);
-    safetensors::serialize(views, Some(header)).map_err(damaged)
+    tensors
 }
 
 /// The names of labels and attributes.
-pub(crate) fn push_alphabets(labels: &Names, attributes: &Names, tensors: &mut Vec<Tensor>) {
+pub(crate) fn push_alphabets(labels: &Names, attributes: &Names, tensors: &mut Vec<Tensor<'_>>) {
     push_names("labels", "labels.ends", labels, tensors);
     push_names("attributes", "attributes.ends", attributes, tensors);
 }
 
-fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &mut Vec<Tensor>) {
+fn push_names(
+    name: &'static str,
+    ends: &'static str,
+    names: &Names,
+    tensors: &mut Vec<Tensor<'_>>,
+) {
     let offsets = names.iter().scan(0, |end, name| {
         *end += name.len() as u64;
         Some(*end)
@@ -121,7 +62,7 @@ fn push_names(name: &'static str, ends: &'static str, names: &Names, tensors: &m
 }
 
 /// The inputs of a model with a kernel: attributes and values of one after the other.
-fn push_support(support: &Support, tensors: &mut Vec<Tensor>) {
+fn push_support(support: &Support, tensors: &mut Vec<Tensor<'_>>) {
     let ends = support.iter().scan(0, |end, input| {
         *end += input.attributes.len() as u64;
         Some(*end)
@@ -133,26 +74,21 @@ fn push_support(support: &Support, tensors: &mut Vec<Tensor>) {
     tensors.push(Tensor::f64("support.values", vec![pairs().count()], values));
 }
 
-fn push_dual(dual: &DualPoint, tensors: &mut Vec<Tensor>) {
+fn push_dual<'a>(dual: &'a DualPoint, tensors: &mut Vec<Tensor<'a>>) {
     let blocks = &dual.blocks;
-    let ends = blocks.iter().scan(0, |end, block| {
-        *end += block.parts.len() as u64;
-        Some(*end)
-    });
-    let entries = || blocks.iter().flat_map(|block| block.parts.entries());
-    tensors.push(Tensor::u64("dual.ends", ends));
-    tensors.push(Tensor::whole("dual.parts", || entries().map(|&(id, _)| id)));
-    tensors.push(Tensor::f64(
-        "dual.masses",
-        vec![entries().count()],
-        entries().map(|&(_, mass)| mass),
-    ));
-    let losses = blocks.iter().map(|block| block.loss);
-    tensors.push(Tensor::f64("dual.losses", vec![blocks.len()], losses));
-}
-
-fn damaged(error: impl std::fmt::Display) -> ModelError {
-    ModelError::content(error.to_string())
+    let ends = move || {
+        blocks.iter().scan(0, |end, block| {
+            *end += block.parts.len() as u64;
+            Some(*end)
+        })
+    };
+    let entries = move || blocks.iter().flat_map(|block| block.parts.iter());
+    let (n, count) = (blocks.len(), ends().last().unwrap_or(0) as usize);
+    tensors.push(Tensor::u64("dual.ends", ends()));
+    tensors.push(Tensor::many_whole("dual.parts", count, move || entries().map(|(id, _)| id)));
+    let masses = move || entries().map(|(_, mass)| mass);
+    tensors.push(Tensor::many_f64s("dual.masses", count, masses));
+    tensors.push(Tensor::many_f64s("dual.losses", n, || blocks.iter().map(|block| block.loss)));
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, ModelError> {
@@ -394,16 +330,14 @@ impl<'a> File<'a> {
             return Err(ModelError::content(reason));
         }
         let losses = self.f64s("dual.losses", &[n])?;
-        let mut blocks = Vec::with_capacity(n);
+        let (mut blocks, mut own) = (Vec::with_capacity(n), SparseVec::new());
         for (range, loss) in ranges.into_iter().zip(losses) {
-            let mut block = Block { parts: SparseVec::new(), loss };
-            for at in range {
-                block.parts.push(parts[at], masses[at]);
-            }
-            if !block.parts.is_normalised() {
+            own.clear();
+            range.for_each(|at| own.push(parts[at], masses[at]));
+            if !own.is_normalised() {
                 return Err(ModelError::content("the parts of a dual block are not in order"));
             }
-            blocks.push(block);
+            blocks.push(Block { parts: (&own).into(), loss });
         }
         Ok(Some(DualPoint { blocks }))
     }

@@ -110,11 +110,11 @@ fn a_small_file_cannot_ask_for_absurd_amounts_of_memory() {
     model.meta.d = model.meta.spec.dim();
     let mut all = Vec::new();
     for group in ["emission", "transition"] {
-        all.push(tensors::Tensor::u32(format!("{group}.at"), []));
-        all.push(tensors::Tensor::f64(format!("{group}.values"), vec![0], []));
+        all.push(pack::Tensor::u32(format!("{group}.at"), []));
+        all.push(pack::Tensor::f64(format!("{group}.values"), vec![0], []));
     }
     tensors::push_alphabets(&model.labels, &model.attributes, &mut all);
-    let bytes = tensors::pack("maxmargin", &model.meta, &all).unwrap();
+    let bytes = pack::pack("maxmargin", &model.meta, &all).unwrap().into_bytes().unwrap();
     let text = refusal(&bytes);
     assert!(text.contains("a file of this size has no 268435456 weights"), "{text}");
 }

@@ -5,7 +5,8 @@
 //! `emission.values` has these weights. Both forms give the same bits back; a weight of −0 counts as not zero.
 
 use super::ModelError;
-use super::tensors::{File, Tensor};
+use super::pack::Tensor;
+use super::tensors::File;
 use crate::spec::WeightGroup;
 
 /// Bytes of a weight with its place, and of a weight in a row of all of them.
@@ -16,7 +17,7 @@ const IN_ROW: usize = 8;
 const MOST_PER_BYTE: usize = 1000;
 
 /// Adds the weights of a group to the tensors of a file, in the form that takes less room.
-pub(super) fn push_group(group: WeightGroup, weights: &[f64], tensors: &mut Vec<Tensor>) {
+pub(super) fn push_group(group: WeightGroup, weights: &[f64], tensors: &mut Vec<Tensor<'_>>) {
     let WeightGroup { name, range, shape } = group;
     let weights = &weights[range];
     let stored = || weights.iter().enumerate().filter(|(_, w)| w.to_bits() != 0);

@@ -3,7 +3,8 @@
 use super::check::check;
 use super::{PATH_LAYOUT, PathFile, PathMeta};
 use crate::model::ModelError;
-use crate::model::tensors::{File, PATH_META, Tensor, pack, push_alphabets, read_meta};
+use crate::model::pack::{Packed, Tensor, pack};
+use crate::model::tensors::{File, PATH_META, push_alphabets, read_meta};
 use maxmargin::{Breakpoint, Certificate, Path, PathKind, Quality, Status};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +57,8 @@ const COLUMNS: [Column; 7] = [
     ("seconds", |b| b.seconds),
 ];
 
-pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
+/// The tensors of a path.
+pub(super) fn tensors_of(file: &PathFile) -> Vec<Tensor<'_>> {
     let path = &file.path;
     let points = || path.breakpoints.iter();
     let mut tensors = Vec::new();
@@ -74,6 +76,16 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
     let shape = vec![changes().count()];
     tensors.push(Tensor::f64("changes.weights", shape, changes().map(|(_, weight)| weight)));
     push_alphabets(&file.labels, &file.attributes, &mut tensors);
+    tensors
+}
+
+/// What else its file says, in which these tensors lie.
+pub(super) fn pack_with<'t, 'a>(
+    file: &PathFile,
+    tensors: &'t [Tensor<'a>],
+) -> Result<Packed<'t, 'a>, ModelError> {
+    let path = &file.path;
+    let points = || path.breakpoints.iter();
     let (quality, qualities) = qualities(&path.breakpoints);
     let header = Header {
         layout: PATH_LAYOUT,
@@ -90,7 +102,7 @@ pub(super) fn write(file: &PathFile) -> Result<Vec<u8>, ModelError> {
             qualities,
         },
     };
-    pack(PATH_META, &header, &tensors)
+    pack(PATH_META, &header, tensors)
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<PathFile, ModelError> {

@@ -15,7 +15,7 @@ pub use from_path::FromPath;
 
 use crate::fingerprint::Fingerprint;
 use crate::format::Format;
-use crate::model::{LAYOUT, Model, ModelError, ModelMeta, load_bytes, save_bytes};
+use crate::model::{LAYOUT, Model, ModelError, ModelMeta, load_bytes, save};
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::spec::Spec;
@@ -220,7 +220,8 @@ impl PathFile {
     /// # Errors
     /// The file cannot be written; what was there before is then untouched.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
-        save_bytes(path.as_ref(), &self.to_bytes()?)
+        let tensors = columns::tensors_of(self);
+        save(path.as_ref(), &columns::pack_with(self, &tensors)?)
     }
 
     /// Reads a path from a file. Every gap is primal − dual, grows as the weights make it grow, and is
@@ -246,7 +247,7 @@ impl PathFile {
     /// # Errors
     /// None that could occur with a path made by [`new`](Self::new).
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
-        columns::write(self)
+        columns::pack_with(self, &columns::tensors_of(self))?.into_bytes()
     }
 
     /// Reads the content of a path file, as [`load`](Self::load) does.

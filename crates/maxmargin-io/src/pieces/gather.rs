@@ -162,8 +162,10 @@ impl<G: Gather> Joiner<G> {
             (None, None) => return Ok(()),
         };
         let Parsed { gathered, bytes, lines, numbers, error } = parsed;
-        self.all.gathered.append(gathered, error, (&self.file, before))?;
+        // What the fingerprint is made of may be three times the text, so it is not kept any longer.
         self.all.fingerprinter.add_encoded(&bytes);
+        drop(bytes);
+        self.all.gathered.append(gathered, error, (&self.file, before))?;
         self.all.lines = lines;
         if opener.is_numbered() {
             self.begun.extend(numbers);

@@ -87,10 +87,11 @@ fn check_block(
     if !block.parts.is_normalised() {
         return Err("its parts are not sorted".to_owned());
     }
-    let shown = problem.check_point(i, &block.parts, block.loss, slack)?;
+    let parts = block.parts.unpacked();
+    let shown = problem.check_point(i, &parts, block.loss, slack)?;
     // A check that shows nothing may not have looked at the parts.
     let mut terms = SparseVec::new();
-    problem.scatter(i, 1.0, &block.parts, (&mut terms).into());
+    problem.scatter(i, 1.0, &parts, (&mut terms).into());
     let dim = problem.dim() as u64;
     match terms.entries().iter().any(|&(feature, _)| feature >= dim) {
         true => Err("it has features that do not exist".to_owned()),

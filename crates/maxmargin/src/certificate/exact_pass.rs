@@ -7,7 +7,18 @@ use crate::problem::Blocks;
 use crate::problem::quality::Quality;
 use crate::util::rounding::{LEAST_ROUNDING, ROUNDING};
 
-/// What an exact pass finds out about one block.
+/// What else an exact pass may have found out about a block, in one number.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) enum Told {
+    #[default]
+    Nothing,
+    /// The loss of the corner that the oracle found, which is invalid.
+    WrongLoss,
+    /// How much larger the hinge can be.
+    Missed,
+}
+
+/// What an exact pass finds out about one block. A run keeps one for every example, so it takes little memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct BlockReading {
     /// max_y Hᵢ(y; w).
@@ -17,12 +28,10 @@ pub(crate) struct BlockReading {
     /// The size of the losses and scores that hinge and gap are made of: rounding errors are relative
     /// to it.
     pub(super) size: f64,
-    /// The loss of the corner that the oracle found, if that loss is invalid.
-    pub(crate) wrong_loss: Option<f64>,
-    /// Whether that corner scored below the truth, which an exact oracle never allows.
+    pub(super) told: Told,
+    pub(super) number: f64,
+    /// Whether the corner that the oracle found scored below the truth, which an exact oracle never allows.
     pub(crate) failed: bool,
-    /// How much larger the hinge can be, if the oracle is a heuristic that knows.
-    pub(super) missed: Option<f64>,
     /// Whether the oracle was called at all. It was not if the pass was cut before.
     pub(crate) is_read: bool,
 }
@@ -31,6 +40,16 @@ impl BlockReading {
     /// The size of what it is made of.
     pub(crate) fn size(&self) -> f64 {
         self.size
+    }
+
+    /// The loss of the corner that the oracle found, if that loss is invalid.
+    pub(super) fn wrong_loss(&self) -> Option<f64> {
+        (self.told == Told::WrongLoss).then_some(self.number)
+    }
+
+    /// How much larger the hinge can be, if the oracle is a heuristic that knows, and its loss is valid.
+    fn missed(&self) -> Option<f64> {
+        (self.told == Told::Missed).then_some(self.number)
     }
 }
 
@@ -72,16 +91,17 @@ pub(crate) fn read_block(
 ) -> BlockReading {
     let missed = scratch.worker.find_corner_and_missed(i, w);
     scratch.describe_corner(i);
-    let Scratch { worker, corner, step, parts, .. } = scratch;
+    let Scratch { worker, corner, step, parts, point, .. } = scratch;
     let (loss, block) = (corner.loss, &blocks[i]);
 
     parts.clear();
     problem.truth_parts(i, parts);
     step.parts.assign_difference(&corner.parts, parts);
+    parts.forget_if_long();
     let score = worker.score(i, w, &step.parts);
     let mut hinge = loss + score;
 
-    step.go_to(block, corner);
+    step.go_to(block, corner, point);
     let mut ascent = step.loss + worker.score(i, w, &step.parts);
 
     let own = hinge - ascent;
@@ -89,17 +109,22 @@ pub(crate) fn read_block(
     let failed = hinge < own.max(0.0) - ROUNDING * (1.0 + size);
     if failed && own < 0.0 {
         scratch.fall_back_to_truth(problem, i);
-        scratch.step.go_to(block, &scratch.corner);
+        scratch.step.go_to(block, &scratch.corner, &mut scratch.point);
         (hinge, ascent) = (0.0, -own);
     } else if ascent < 0.0 {
         // Up to rounding, the block's own point is as good as the corner or better.
         step.stay();
         (hinge, ascent) = (own, 0.0);
     }
-    let wrong_loss = (loss < 0.0 && !problem.has_signed_losses()).then_some(loss);
+    let is_wrong = loss < 0.0 && !problem.has_signed_losses();
+    let (told, number) = match missed {
+        _ if is_wrong => (Told::WrongLoss, loss),
+        Some(missed) => (Told::Missed, missed),
+        None => (Told::Nothing, 0.0),
+    };
     let size = size + own.abs();
     let gap = shares.of(i) * ascent;
-    BlockReading { hinge, gap, size, wrong_loss, failed, missed, is_read: true }
+    BlockReading { hinge, gap, size, told, number, failed, is_read: true }
 }
 
 /// All blocks at one w, read by exact oracles without any cache.
@@ -127,6 +152,7 @@ pub(crate) fn exact_pass_until(
     workers.for_each_oracle(w, readings, |i, scratch, reading| {
         if !is_over() {
             *reading = read_block(problem, shares, blocks, w, i, scratch);
+            scratch.forget_if_long();
         }
     });
     readings.iter().all(|reading| reading.is_read)
@@ -188,7 +214,7 @@ pub(crate) fn from_readings(
 
 /// How much larger than its readings the risk can be, if every oracle knows what it may have missed.
 pub(crate) fn missed_in(shares: &Shares, readings: &[BlockReading]) -> Option<f64> {
-    shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed?)).sum()
+    shares.iter().zip(readings).map(|(share, reading)| Some(share * reading.missed()?)).sum()
 }
 
 /// The certificate of weights w within their bounds and a dual point α with the value `dual`, from an exact
@@ -217,7 +243,7 @@ pub(crate) fn check_readings(readings: &[BlockReading]) -> Result<(), TrainError
     if let Some(example) = readings.iter().position(|r| !(r.hinge + r.gap).is_finite()) {
         return Err(TrainError::NotFinite { example });
     }
-    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss?)));
+    let mut wrong = readings.iter().enumerate().filter_map(|(i, r)| Some((i, r.wrong_loss()?)));
     match wrong.next() {
         Some((example, loss)) => Err(TrainError::Loss { example, loss }),
         None => Ok(()),

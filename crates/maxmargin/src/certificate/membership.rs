@@ -55,7 +55,7 @@ pub(crate) fn find_outputs(
     scratch.describe_corner(i);
     column.read(problem, i, &scratch.corner.parts, scratch.corner.loss);
     let mut target = Column::default();
-    target.read(problem, i, &block.parts, block.loss);
+    target.read(problem, i, &block.parts.unpacked(), block.loss);
     let terms = size_of_terms(problem, i, scratch);
     let units = Units {
         feature: terms.max(target.features.norm_sq().sqrt()).max(LEAST_UNIT),
@@ -243,7 +243,7 @@ mod tests {
         let mut scratch = Scratch::new(&tree);
         let mut rng = Rng::new(3);
         for _ in 0..20 {
-            let mut block = Block::default();
+            let (mut point, mut loss) = (SparseVec::new(), 0.0);
             let mut parts = SparseVec::new();
             let mut rest = 1.0;
             for left in (0..4).rev() {
@@ -257,9 +257,10 @@ mod tests {
                 let y = vec![state(2), state(1)];
                 parts.clear();
                 tree.parts(0, &y, &mut parts);
-                block.parts.add_scaled(share, &parts);
-                block.loss += share * tree.loss(0, &y);
+                point.add_scaled(share, &parts);
+                loss += share * tree.loss(0, &y);
             }
+            let mut block = Block { parts: point.into(), loss };
             assert_eq!(find_outputs(&tree, 0, &block, 1e-8, &mut scratch), Membership::Inside);
             block.loss += 2.5;
             let found = find_outputs(&tree, 0, &block, 1e-8, &mut scratch);

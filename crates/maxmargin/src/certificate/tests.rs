@@ -130,13 +130,13 @@ fn a_block_is_read_with_the_size_of_its_numbers() {
     let mut parts = SparseVec::new();
     Single.parts(0, &1, &mut parts);
     for (w, share) in [(0.5, 0.25), (-4.0, 0.5), (1.0, 0.75)] {
-        let mut block = Block { parts: parts.clone(), loss: 3.0 * share };
+        let mut block = Block { parts: (&parts).into(), loss: 3.0 * share };
         block.parts.scale(share);
         let read = read_block(&Single, &shares, &[block], &[w], 0, workers.scratch());
         let hinge = 3.0 - 2.0 * w;
         assert_eq!((read.hinge, read.gap), (hinge, (1.0 - share) * hinge));
         let own = share * hinge;
         assert_eq!(read.size, 3.0 + 3.0 * share + (2.0 * w).abs() + own.abs());
-        assert!(!read.failed && read.wrong_loss.is_none());
+        assert!(!read.failed && read.wrong_loss().is_none());
     }
 }

@@ -46,15 +46,17 @@ pub(super) fn mix(block: &mut Block, points: &[(f64, &Vec<Block>)], i: usize) {
         [(1.0, point)] => block.clone_from(point),
         _ => {
             let rest = (1.0 - moved).max(0.0);
-            block.parts.scale(rest);
+            let mut parts = block.parts.unpacked();
+            parts.scale(rest);
             block.loss *= rest;
             for (share, point) in others {
-                block.parts.add_scaled(share, &point.parts);
+                parts.add_scaled(share, &point.parts.unpacked());
                 block.loss += share * point.loss;
             }
             if rest == 0.0 {
-                drop_zeros(&mut block.parts);
+                drop_zeros(&mut parts);
             }
+            block.parts.assign(&parts);
         }
     }
 }

@@ -211,7 +211,7 @@ impl<'p> ShardSolver<'p> {
         let corner = (wants_corner && is_whole).then(|| {
             let best = answers.into_iter().zip(blocks).map(|(answer, block)| {
                 match answer.reading.gap > 0.0 {
-                    true => Block { parts: answer.corner.parts, loss: answer.corner.loss },
+                    true => Block { parts: answer.corner.parts.into(), loss: answer.corner.loss },
                     false => block.clone(),
                 }
             });

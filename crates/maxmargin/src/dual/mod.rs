@@ -4,6 +4,7 @@
 //! [`DualState`] is the only place that moves blocks, w and D; everything else asks it to.
 
 mod clipped;
+mod packed;
 mod point;
 mod pool;
 mod rebuild;
@@ -12,6 +13,7 @@ mod step;
 mod workers;
 
 pub(crate) use clipped::Clipped;
+pub use packed::PackedVec;
 pub use point::{Block, DualPoint};
 pub(crate) use point::{Corner, Move, Shares, add_weights, dual_value};
 pub(crate) use rebuild::{Squares, chunk_product, has_own_length, length_sq, norm_sq};

@@ -1,5 +1,6 @@
 //! Points of the dual, block by block, and the corners and moves of a block.
 
+use super::packed::PackedVec;
 use super::rebuild::Squares;
 use crate::problem::Blocks;
 use crate::problem::sparse::SparseVec;
@@ -16,13 +17,13 @@ use std::ops::Range;
 /// // All mass on the true labelling of a chain of three: three nodes and two edges.
 /// let block = &DualPoint::at_truth(&toy()).blocks[0];
 /// assert_eq!((block.parts.len(), block.loss), (5, 0.0));
-/// assert!(block.parts.entries().iter().all(|&(_, mass)| mass == 1.0));
+/// assert!(block.parts.iter().all(|(_, mass)| mass == 1.0));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Block {
     /// The expected parts μᵢ, normalised.
-    pub parts: SparseVec,
+    pub parts: PackedVec,
     /// The expected loss, at least 0, and not divided by n.
     pub loss: f64,
 }
@@ -62,15 +63,13 @@ impl DualPoint {
     /// assert!(start.weights(&problem, 0.1).iter().all(|&w| w == 0.0));
     /// ```
     pub fn at_truth(problem: &dyn Blocks) -> Self {
-        let mut truth = SparseVec::new();
+        let (mut truth, mut scratch) = (SparseVec::new(), Vec::new());
         let blocks = (0..problem.examples())
             .map(|i| {
                 truth.clear();
                 problem.truth_parts(i, &mut truth);
-                // The first step adds about as many parts. With room for them, the block stays where it is, and
-                // leaves no hole behind that is too small for any other.
-                let mut parts = SparseVec::with_capacity(2 * truth.len());
-                parts.assign(&truth);
+                let mut parts = PackedVec::new();
+                parts.pack(&truth, &mut scratch);
                 Block { parts, loss: 0.0 }
             })
             .collect();
@@ -97,14 +96,14 @@ impl DualPoint {
     #[must_use]
     pub fn rescaled(&self, problem: &dyn Blocks, ratio: f64) -> Self {
         assert!((0.0..=1.0).contains(&ratio), "{ratio} is not in [0, 1]");
-        let mut truth = SparseVec::new();
+        let (mut truth, mut parts) = (SparseVec::new(), SparseVec::new());
         let blocks = self.blocks.iter().enumerate().map(|(i, block)| {
             truth.clear();
             problem.truth_parts(i, &mut truth);
-            let mut parts = block.parts.clone();
+            block.parts.unpack(&mut parts);
             parts.scale(ratio);
             parts.add_scaled(1.0 - ratio, &truth);
-            Block { parts, loss: ratio * block.loss }
+            Block { parts: PackedVec::from(&parts), loss: ratio * block.loss }
         });
         Self { blocks: blocks.collect() }
     }
@@ -180,11 +179,12 @@ pub(crate) fn add_weights(
     range: Range<usize>,
     w: &mut [f64],
 ) {
-    let (mut truth, mut offset) = (SparseVec::new(), SparseVec::new());
+    let (mut truth, mut point, mut offset) = (SparseVec::new(), SparseVec::new(), SparseVec::new());
     for i in range {
         truth.clear();
         problem.truth_parts(i, &mut truth);
-        offset.assign_difference(&blocks[i].parts, &truth);
+        blocks[i].parts.unpack(&mut point);
+        offset.assign_difference(&point, &truth);
         problem.scatter(i, -shares.of(i) / lambda, &offset, w.into());
     }
 }
@@ -223,10 +223,17 @@ impl Move {
         self.ends_at_corner = false;
     }
 
-    /// Turns into the move of `block` towards `corner`.
-    pub(crate) fn go_to(&mut self, block: &Block, corner: &Corner) {
-        self.parts.assign_difference(&corner.parts, &block.parts);
-        self.loss = corner.loss - block.loss;
+    /// Turns into the move of `block` towards `corner`. `point` is scratch memory for the point of the block.
+    pub(crate) fn go_to(&mut self, block: &Block, corner: &Corner, point: &mut SparseVec) {
+        block.parts.unpack(point);
+        self.go_from(point, block.loss, corner);
+        point.forget_if_long();
+    }
+
+    /// Turns into the move towards `corner` from a point with this loss.
+    pub(crate) fn go_from(&mut self, point: &SparseVec, loss: f64, corner: &Corner) {
+        self.parts.assign_difference(&corner.parts, point);
+        self.loss = corner.loss - loss;
         self.longest = 1.0;
         self.ends_at_corner = true;
     }

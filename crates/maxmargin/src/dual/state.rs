@@ -79,8 +79,10 @@ pub(crate) struct DualState<'p> {
     /// Scratch memory in which `rebuild` sums up the new w, in several parts if that pays. The first part
     /// is all zeros between rebuilds.
     pub(super) spare: Vec<Vec<f64>>,
-    /// Scratch memory for a block's new point.
+    /// Scratch memory for a block's old and new point, and its bytes.
+    point: SparseVec,
     between: SparseVec,
+    bytes: Vec<u8>,
 }
 
 impl<'p> DualState<'p> {
@@ -101,7 +103,9 @@ impl<'p> DualState<'p> {
             dual: 0.0,
             norm_sq: 0.0,
             spare: Vec::new(),
+            point: SparseVec::new(),
             between: SparseVec::new(),
+            bytes: Vec::new(),
         };
         state.rebuild(workers);
         state
@@ -203,7 +207,7 @@ impl<'p> DualState<'p> {
         // The pointer to a block's parts is in far memory too; it arrives while the example is asked for.
         prefetch(&self.blocks[i..=i]);
         self.problem.prefetch(i);
-        prefetch(self.blocks[i].parts.entries());
+        prefetch(self.blocks[i].parts.bytes());
     }
 
     /// Updates w and D for a block that goes along `way`, whose [stride](Self::stride) was computed last.
@@ -261,22 +265,30 @@ impl<'p> DualState<'p> {
         self.dual += gain;
     }
 
+    /// Puts block `i` at a point; the caller updates w with [`follow`](Self::follow).
+    pub(crate) fn set_block(&mut self, i: usize, point: &Corner) {
+        let block = &mut self.blocks[i];
+        block.parts.pack(&point.parts, &mut self.bytes);
+        block.loss = point.loss;
+    }
+
     /// Moves the block itself; the caller updates w with [`follow`](Self::follow).
     pub(crate) fn move_block(&mut self, i: usize, step: &Move, corner: &Corner, gamma: f64) {
-        let block = &mut self.blocks[i];
         if gamma == 1.0 && step.ends_at_corner {
             // Exactly the corner, without the rounding errors that a sum would leave behind.
-            block.parts.assign(&corner.parts);
-            block.loss = corner.loss;
+            self.set_block(i, corner);
         } else {
+            let Self { blocks, point, between, bytes, .. } = self;
+            let block = &mut blocks[i];
+            block.parts.unpack(point);
             let towards = step.ends_at_corner.then_some(&corner.parts);
-            let merged =
-                towards.is_some_and(|to| self.between.assign_between(&block.parts, to, gamma));
-            match merged {
-                true => block.parts.assign(&self.between),
-                false => block.parts.add_scaled(gamma, &step.parts),
+            let merged = towards.is_some_and(|to| between.assign_between(point, to, gamma));
+            if !merged {
+                point.add_scaled(gamma, &step.parts);
             }
+            block.parts.pack(if merged { between } else { point }, bytes);
             block.loss += gamma * step.loss;
+            point.forget_if_long();
         }
     }
 

@@ -110,9 +110,9 @@ fn weights_are_rebuilt_in_parts_and_pieces() {
     for (problem, w) in [(Wide(None), &v), (Wide(Some(bounds)), &clipped)] {
         let mut point = DualPoint::at_truth(&problem);
         for (i, block) in point.blocks.iter_mut().enumerate() {
-            block.parts.clear();
-            problem.parts(i, &true, &mut block.parts);
-            block.loss = 1.0;
+            let mut parts = SparseVec::new();
+            problem.parts(i, &true, &mut parts);
+            *block = Block { parts: parts.into(), loss: 1.0 };
         }
         let mut workers = Workers::new(&problem, 2);
         let mut state = DualState::new(&problem, LAMBDA, point, &mut workers);

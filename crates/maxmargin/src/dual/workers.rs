@@ -16,6 +16,8 @@ pub(crate) struct Scratch<'p> {
     pub(crate) step: Move,
     /// Scratch memory for differences that are only scored.
     pub(crate) parts: SparseVec,
+    /// The point of a block, unpacked.
+    pub(crate) point: SparseVec,
     /// The values and the masses of all parts of a block that is a simplex.
     pub(crate) values: Vec<f64>,
     pub(crate) masses: Vec<f64>,
@@ -28,6 +30,7 @@ impl<'p> Scratch<'p> {
             corner: Corner::default(),
             step: Move::default(),
             parts: SparseVec::new(),
+            point: SparseVec::new(),
             values: Vec::new(),
             masses: Vec::new(),
         }
@@ -49,6 +52,14 @@ impl<'p> Scratch<'p> {
     /// Writes the parts and the loss of the last output found to `self.corner`.
     pub(crate) fn describe_corner(&mut self, i: usize) {
         self.corner.loss = self.worker.describe(i, &mut self.corner.parts);
+    }
+
+    /// Gives the memory of long vectors back, so that the work on one long example does not add to that on w.
+    pub(crate) fn forget_if_long(&mut self) {
+        let Self { corner, step, parts, point, .. } = self;
+        for vector in [&mut corner.parts, &mut step.parts, parts, point] {
+            vector.forget_if_long();
+        }
     }
 
     /// Makes the truth the corner, as when an oracle has found nothing better.

@@ -178,7 +178,8 @@ fn block_growths(
         let block = &solution.dual.blocks[i];
         scratch.parts.clear();
         problem.truth_parts(i, &mut scratch.parts);
-        scratch.step.parts.assign_difference(&block.parts, &scratch.parts);
+        block.parts.unpack(&mut scratch.point);
+        scratch.step.parts.assign_difference(&scratch.point, &scratch.parts);
         scratch.parts.clear();
         problem.scatter(i, 1.0, &scratch.step.parts, (&mut scratch.parts).into());
         *growth = shares.of(i) * (block.loss + scratch.parts.dot_dense(&solution.weights));

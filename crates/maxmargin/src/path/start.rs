@@ -31,7 +31,7 @@ pub(super) fn first(problem: &dyn Blocks, settings: &PathSettings) -> Result<Fin
     workers.for_each(&mut blocks, |i, scratch, block| {
         scratch.find_corner(i, &zero);
         scratch.describe_corner(i);
-        (block.loss, block.parts) = (scratch.corner.loss, scratch.corner.parts.clone());
+        (block.loss, block.parts) = (scratch.corner.loss, (&scratch.corner.parts).into());
     });
     let point = DualPoint { blocks };
     let mut mean = point.weights(problem, 1.0);

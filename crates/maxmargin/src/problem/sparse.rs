@@ -184,6 +184,20 @@ impl SparseVec {
         self.entries.extend_from_slice(&other.entries);
     }
 
+    /// Removes all entries, and gives the memory back if it is much.
+    #[inline]
+    pub(crate) fn forget_if_long(&mut self) {
+        if self.entries.capacity() > MANY {
+            self.entries = Vec::new();
+        }
+    }
+
+    /// Takes these entries, which need not be in order, in place of its own, and reuses its memory.
+    pub(crate) fn assign_entries(&mut self, entries: impl Iterator<Item = (u64, f64)>) {
+        self.entries.clear();
+        self.entries.extend(entries);
+    }
+
     /// The squared Euclidean norm.
     ///
     /// ```

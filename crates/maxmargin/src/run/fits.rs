@@ -59,10 +59,10 @@ impl<'a> Fitting<'a> {
         if !parts.is_normalised() || !parts.is_finite() {
             return false;
         }
-        let mut block = Block { parts: SparseVec::new(), loss };
-        self.problem.truth_parts(i, &mut block.parts);
-        block.parts.add_scaled(1.0, parts);
-        is_point(self.problem, i, &block)
+        let mut point = SparseVec::new();
+        self.problem.truth_parts(i, &mut point);
+        point.add_scaled(1.0, parts);
+        is_point(self.problem, i, &Block { parts: point.into(), loss })
     }
 }
 

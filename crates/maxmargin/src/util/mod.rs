@@ -3,4 +3,5 @@
 pub(crate) mod names;
 pub(crate) mod prefetch;
 pub(crate) mod rng;
+pub(crate) mod room;
 pub(crate) mod rounding;

@@ -43,7 +43,7 @@ fn one(outputs: &[(f64, f64)]) -> Enumerated {
 fn at(problem: &Enumerated, y: usize) -> DualPoint {
     let mut parts = SparseVec::new();
     problem.parts(0, &y, &mut parts);
-    DualPoint { blocks: vec![Block { parts, loss: problem.loss(0, &y) }] }
+    DualPoint { blocks: vec![Block { parts: parts.into(), loss: problem.loss(0, &y) }] }
 }
 
 /// Audits weights with an oracle that answers with the last of some outputs. The point is one of the
@@ -152,19 +152,19 @@ fn invalid_lambdas_are_rejected() {
 fn invalid_blocks_are_reported_with_a_reason() {
     let problem = one(&[(1.0, 1.0), (2.0, 0.5)]);
     let said = |parts: SparseVec, loss: f64| {
-        let point = DualPoint { blocks: vec![Block { parts, loss }] };
+        let point = DualPoint { blocks: vec![Block { parts: parts.into(), loss }] };
         audit(&problem, 1.0, &[0.0], &point, 1e-9, 1).unwrap().infeasible.unwrap()
     };
     let own = at(&problem, 1).blocks.remove(0);
     let not_finite = (0, "a number is not finite".to_owned());
-    assert_eq!(said(own.parts.clone(), f64::NAN), not_finite);
-    assert_eq!(said(own.parts.clone(), f64::INFINITY), not_finite);
-    let mut parts = own.parts.clone();
+    assert_eq!(said(own.parts.unpacked(), f64::NAN), not_finite);
+    assert_eq!(said(own.parts.unpacked(), f64::INFINITY), not_finite);
+    let mut parts = own.parts.unpacked();
     parts.scale(f64::INFINITY);
     assert_eq!(said(parts, own.loss), not_finite);
     // The same point, but in two pieces.
     let mut parts = SparseVec::new();
-    for &(part, mass) in own.parts.entries() {
+    for (part, mass) in own.parts.iter() {
         parts.push(part, 0.5 * mass);
         parts.push(part, 0.5 * mass);
     }

@@ -40,7 +40,7 @@ fn finite(solution: &Solution) -> bool {
     let blocks = &solution.dual.blocks;
     solution.weights.iter().all(|w| w.is_finite())
         && [c.lambda, c.primal, c.dual, c.gap].iter().all(|x| x.is_finite())
-        && blocks.iter().all(|b| b.loss.is_finite() && b.parts.is_finite())
+        && blocks.iter().all(|b| b.loss.is_finite() && b.parts.unpacked().is_finite())
 }
 
 /// The errors of all methods, each of which must refuse the problem.

@@ -293,7 +293,7 @@ proptest! {
         let settings = Settings { max_passes: 2, tolerance: 0.0, ..bcfw() };
         let mut solution = train(&problem, &settings).unwrap();
         let parts: SparseVec = raw.into_iter().collect();
-        solution.dual.blocks[0] = Block { parts, loss };
+        solution.dual.blocks[0] = Block { parts: parts.into(), loss };
         let result = audit(&problem, solution.lambda, &solution.weights, &solution.dual, 1e-9, 1);
         prop_assert!(result.is_err() || result.unwrap().infeasible.is_some());
     }

@@ -127,7 +127,7 @@ fn a_triangle_trains_on_fractional_corners() {
         let relaxed = solve(inference);
         assert!(relaxed.certificate.dual > exact.certificate.primal + 1e-3, "strictly looser");
         let halves = |block: &Block| {
-            let masses = block.parts.entries().iter().map(|entry| entry.1);
+            let masses = block.parts.iter().map(|entry| entry.1);
             masses.filter(|mass| *mass > 0.01 && *mass < 0.99).count()
         };
         assert!(relaxed.dual.blocks.iter().any(|block| halves(block) > 0));

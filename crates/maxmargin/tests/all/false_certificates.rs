@@ -209,8 +209,11 @@ fn a_start_without_a_feasible_block_is_refused() {
         let nodes = (0..8).map(|part| (part, 0.5));
         let pairs = (0..6).flat_map(|pair| [(9 + 4 * pair, 0.5), (10 + 4 * pair, 0.5)]);
         let parts: SparseVec = nodes.chain(pairs).collect();
-        *block = Block { parts, loss: 0.5 };
-        assert_eq!(exact.check_point(i, &block.parts, 0.5, 1e-9), Ok(PointCheck::Relaxed));
+        *block = Block { parts: parts.into(), loss: 0.5 };
+        assert_eq!(
+            exact.check_point(i, &block.parts.unpacked(), 0.5, 1e-9),
+            Ok(PointCheck::Relaxed)
+        );
     }
     let error = warm(&exact, half).unwrap_err();
     assert!(matches!(error, TrainError::Start { example: 0, .. }), "{error}");

@@ -39,7 +39,7 @@ fn parts(chain: &Chain, i: usize, y: &[u32]) -> SparseVec {
 fn complaint(chain: &Chain, parts: SparseVec, loss: f64) -> String {
     let mut solution = solved(chain);
     assert_eq!(audit_of(chain, &solution).infeasible, None);
-    solution.dual.blocks[0] = Block { parts, loss };
+    solution.dual.blocks[0] = Block { parts: parts.into(), loss };
     let (block, why) = audit_of(chain, &solution).infeasible.expect("a complaint");
     assert_eq!(block, 0);
     why
@@ -127,7 +127,7 @@ fn a_part_that_does_not_exist_is_noticed() {
     let chain = case(true).build();
     // The parts of the long sequence are not parts of the short one.
     let mut solution = solved(&chain);
-    solution.dual.blocks[1].parts = parts(&chain, 0, &[0, 1, 2]);
+    solution.dual.blocks[1].parts = parts(&chain, 0, &[0, 1, 2]).into();
     let (block, why) = audit_of(&chain, &solution).infeasible.expect("a complaint");
     assert!(block == 1 && why.contains("does not exist"), "{why}");
     // Edges are not parts of a chain without transitions.
@@ -203,7 +203,7 @@ proptest! {
             parts.normalise();
         }
         let mut solution = solved(&chain);
-        solution.dual.blocks[0] = Block { parts, loss };
+        solution.dual.blocks[0] = Block { parts: parts.into(), loss };
         let result = audit(&chain, solution.lambda, &solution.weights, &solution.dual, 1e-9, 1);
         prop_assert!(result.is_err() || result.unwrap().infeasible.is_some());
     }

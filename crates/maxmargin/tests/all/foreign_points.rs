@@ -26,7 +26,7 @@ fn share(problem: &Enumerated, i: usize, share: f64) -> Block {
     let mut parts = SparseVec::new();
     problem.parts(i, &1, &mut parts);
     parts.scale(share);
-    Block { parts, loss: share * problem.loss(i, &1) }
+    Block { parts: parts.into(), loss: share * problem.loss(i, &1) }
 }
 
 /// The report of a run about the point that it starts from.

@@ -274,7 +274,7 @@ proptest! {
         let alpha: Vec<[f64; 3]> = (0..n).map(|i| {
             let mut alpha = [0.0; 3];
             alpha[data.labels(i)[0] as usize] = 1.0;
-            solution.dual.blocks[i].parts.entries().iter().for_each(|&(y, mass)| alpha[y as usize] -= mass);
+            solution.dual.blocks[i].parts.iter().for_each(|(y, mass)| alpha[y as usize] -= mass);
             alpha.map(|a| a * data.weight(i) / (total * 0.02))
         }).collect();
         let score = |i: usize, y: usize| (0..n).map(|j| alpha[j][y] * k(j, i)).sum::<f64>();

@@ -186,7 +186,7 @@ proptest! {
         let (w, alpha) = coordinate_descent(&case, c, passes);
         assert_all_close(&solution.weights, &w, 1e-9);
         for ((block, alpha), row) in solution.dual.blocks.iter().zip(&alpha).zip(&case.rows) {
-            let mass = block.parts.entries().first().map_or(0.0, |entry| entry.1);
+            let mass = block.parts.iter().next().map_or(0.0, |entry| entry.1);
             assert_close(mass, alpha / (c * row.weight), 1e-9, 1.0);
         }
     }

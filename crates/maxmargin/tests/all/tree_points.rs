@@ -91,9 +91,10 @@ fn complaints_say_what_is_wrong() {
     // The block, with something added to one mass.
     let complaint = |at: u64, change: f64, loss: f64| {
         let mut solution = solution.clone();
-        let Block { mut parts, loss: own } = solution.dual.blocks[0].clone();
+        let Block { parts, loss: own } = &solution.dual.blocks[0];
+        let (mut parts, own) = (parts.unpacked(), *own);
         parts.add_scaled(1.0, &[(at, change)].into_iter().collect());
-        solution.dual.blocks[0] = Block { parts, loss: own + loss };
+        solution.dual.blocks[0] = Block { parts: parts.into(), loss: own + loss };
         audit_of(&tree, &solution).infeasible.expect("a complaint").1
     };
     let says = |at: u64, change: f64, what: &str| {

@@ -20,9 +20,9 @@ pub(crate) fn forge(
     match rng.below(9) {
         0 if !block.parts.is_empty() => {
             let change = rng.below(block.parts.len());
-            let entries = block.parts.entries().iter().enumerate();
+            let entries = block.parts.iter().enumerate();
             block.parts = entries
-                .map(|(entry, &(id, mass))| (id, if entry == change { mass + by } else { mass }))
+                .map(|(entry, (id, mass))| (id, if entry == change { mass + by } else { mass }))
                 .collect();
             "a mass"
         }
@@ -31,7 +31,7 @@ pub(crate) fn forge(
             "a loss"
         }
         2 => {
-            *block = Block { parts: SparseVec::new(), loss: by.abs() };
+            *block = Block { loss: by.abs(), ..Block::default() };
             "a loss without parts"
         }
         3 => {
@@ -49,7 +49,7 @@ pub(crate) fn forge(
         }
         6 => {
             // Mass moves from one part to another, so that sums stay.
-            let mut entries = block.parts.entries().to_vec();
+            let mut entries: Vec<_> = block.parts.iter().collect();
             if let [first, .., last] = entries.as_mut_slice() {
                 first.1 -= by.abs();
                 last.1 += by.abs();
@@ -81,7 +81,7 @@ pub(crate) fn forge(
             let (mut worker, mut parts) = (problem.worker(), SparseVec::new());
             worker.find_corner(at, &w);
             let loss = worker.describe(at, &mut parts);
-            point.blocks[at] = Block { parts, loss };
+            point.blocks[at] = Block { parts: parts.into(), loss };
             "a corner of the relaxation"
         }
     }

@@ -14,6 +14,9 @@ use crate::problem::quality::PointCheck;
 use crate::problem::sparse::{Sink, SparseVec};
 use crate::problem::{Abilities, CheckPoints, Parts, Problem, ScaledLosses, Target, Truths};
 
+/// The memory for the scores of more tokens than this is given back after an oracle call.
+const MOST_SAVED: usize = 1 << 17;
+
 /// Chain-structured training data under a Hamming loss.
 ///
 /// ```
@@ -388,8 +391,11 @@ impl ScaledLosses for Chain {
             row[label as usize] -= factor * cost;
         }
         scores.decode(&self.shape, w, y);
-        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(saved) {
+        for ((row, &label), saved) in scores.nodes.chunks_exact_mut(k).zip(truth).zip(&*saved) {
             row[label as usize] = *saved;
+        }
+        if saved.len() > MOST_SAVED {
+            *saved = Vec::new();
         }
     }
 }

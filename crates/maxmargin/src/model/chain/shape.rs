@@ -198,6 +198,9 @@ fn add(row: &mut [f64], other: &[f64]) {
     }
 }
 
+/// The memory of decoding is given back if it has more numbers than this, which is 8 MB.
+const MOST_KEPT: usize = 1 << 20;
+
 /// The scores of one sequence and the memory to decode it, for prediction.
 ///
 /// ```
@@ -298,6 +301,11 @@ impl ChainScores {
     /// # Panics
     /// If [`fill`](Self::fill) has not been called.
     pub fn decode(&mut self, shape: &ChainShape, w: &[f64], labels: &mut Vec<u32>) -> f64 {
-        viterbi(&self.nodes, &w[shape.transition()], shape.labels, &mut self.forward, labels)
+        let (transition, forward) = (&w[shape.transition()], &mut self.forward);
+        let score = viterbi(&self.nodes, transition, shape.labels, forward, labels);
+        if forward.capacity() > MOST_KEPT {
+            *forward = Vec::new();
+        }
+        score
     }
 }

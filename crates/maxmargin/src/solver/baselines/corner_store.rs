@@ -1,7 +1,7 @@
 //! The corners of one example that planes use, each stored once.
 
 use crate::certificate::is_point;
-use crate::dual::Block;
+use crate::dual::{Block, PackedVec};
 use crate::problem::Worker;
 use crate::problem::sparse::SparseVec;
 use crate::run::fits::Fitting;
@@ -29,8 +29,9 @@ impl CornerStore {
 
     /// The place of a corner, which gets one more user.
     pub(super) fn take(&mut self, parts: &SparseVec, loss: f64) -> u32 {
+        let parts = PackedVec::from(parts);
         let is_it = |(corner, users): (&Block, &u32)| {
-            *users > 0 && corner.loss == loss && corner.parts == *parts
+            *users > 0 && corner.loss == loss && corner.parts == parts
         };
         let known = self.corners.iter().zip(&self.users).position(is_it);
         let at = known.or_else(|| self.users.iter().position(|users| *users == 0));
@@ -40,8 +41,7 @@ impl CornerStore {
             self.users.len() - 1
         });
         if known.is_none() {
-            self.corners[at].parts.assign(parts);
-            self.corners[at].loss = loss;
+            self.corners[at] = Block { parts, loss };
         }
         self.users[at] += 1;
         at as u32
@@ -65,17 +65,24 @@ impl CornerStore {
     pub(super) fn size(&self) -> (u64, u64) {
         let used = self.corners.iter().zip(&self.users).filter(|(_, users)| **users > 0);
         used.fold((0, 0), |(count, bytes), (corner, _)| {
-            let own = size_of::<Block>() + corner.parts.len() * size_of::<(u64, f64)>();
+            let own = size_of::<Block>() + corner.parts.heap_bytes();
             (count + 1, bytes + own as u64)
         })
     }
 
-    /// The corner with the largest L + ⟨w, Bp⟩, and that value, for a prepared worker.
-    pub(super) fn best(&self, i: usize, w: &[f64], worker: &dyn Worker) -> (u32, f64) {
+    /// The corner with the largest L + ⟨w, Bp⟩, and that value, for a prepared worker. `parts` is scratch memory.
+    pub(super) fn best(
+        &self,
+        i: usize,
+        w: &[f64],
+        worker: &dyn Worker,
+        parts: &mut SparseVec,
+    ) -> (u32, f64) {
         let mut best = (0, f64::NEG_INFINITY);
         for (at, corner) in (0..).zip(&self.corners).filter(|(at, _)| self.users[*at as usize] > 0)
         {
-            let value = corner.loss + worker.score(i, w, &corner.parts);
+            corner.parts.unpack(parts);
+            let value = corner.loss + worker.score(i, w, parts);
             if value > best.1 {
                 best = (at, value);
             }

@@ -9,7 +9,7 @@
 //! All masses are positive, so a block keeps all of its parts and takes the memory of the whole tables.
 
 use super::sweep::Sweeper;
-use crate::dual::{Block, DualPoint, DualState, Pace};
+use crate::dual::{Block, Corner, DualPoint, DualState, Pace};
 use crate::error::TrainError;
 use crate::problem::SparseVec;
 use crate::run::Run;
@@ -53,13 +53,13 @@ fn start(
     let potentials = potentials(run, i)?;
     run.state_and_scratch().1.worker.prepare(i, origin);
     let mut at = |beta: f64| {
-        let (mut theta, mut block) = (vec![0.0; potentials], Block::default());
-        block.loss = run.instead_of_oracle(|_, worker| {
+        let (mut theta, mut parts) = (vec![0.0; potentials], SparseVec::new());
+        let loss = run.instead_of_oracle(|_, worker| {
             worker.add_values(i, origin, -beta, &mut theta);
-            worker.expect(i, &theta, &mut block.parts)
+            worker.expect(i, &theta, &mut parts)
         });
-        match block.loss.is_finite() {
-            true => Ok((theta, block)),
+        match loss.is_finite() {
+            true => Ok((theta, Block { parts: parts.into(), loss })),
             false => Err(TrainError::NotFinite { example: i }),
         }
     };
@@ -92,7 +92,7 @@ pub(in crate::solver) struct ExponentiatedGradient {
     #[cfg_attr(feature = "serde", serde(skip))]
     trial: Vec<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    next: Block,
+    next: Corner,
     #[cfg_attr(feature = "serde", serde(skip))]
     way: SparseVec,
 }
@@ -139,7 +139,8 @@ impl<'p> Sweeper<'p> for ExponentiatedGradient {
             });
             let (state, scratch) = run.state_and_scratch();
             let block = &state.blocks[i];
-            way.assign_difference(&next.parts, &block.parts);
+            block.parts.unpack(&mut scratch.point);
+            way.assign_difference(&next.parts, &scratch.point);
             let score = scratch.worker.score(i, &state.w, way);
             let share = state.shares.of(i);
             let slope = share * (next.loss - block.loss + score);
@@ -149,7 +150,7 @@ impl<'p> Sweeper<'p> for ExponentiatedGradient {
             };
             if stride.gain > 0.0 {
                 state.follow(i, way, stride);
-                std::mem::swap(&mut state.blocks[i], next);
+                state.set_block(i, next);
                 std::mem::swap(theta, trial);
                 run.note_step(*rate, f64::INFINITY);
                 *rate *= GROWTH;

@@ -16,6 +16,9 @@ use crate::run::fits::Fitting;
 pub(super) struct Means {
     sums: Vec<Block>,
     counts: Vec<u32>,
+    /// Scratch memory for a sum and its bytes.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    scratch: (SparseVec, Vec<u8>),
 }
 
 /// How far to go from the truth towards a point with the expected loss ℓ and λ/2 ‖Aα‖² = `length`, and
@@ -27,7 +30,7 @@ pub(super) fn best_share(loss: f64, length: f64) -> (f64, f64) {
 
 impl Means {
     pub(super) fn new(n: usize) -> Self {
-        Self { sums: vec![Block::default(); n], counts: vec![0; n] }
+        Self { sums: vec![Block::default(); n], counts: vec![0; n], scratch: Default::default() }
     }
 
     pub(super) fn fits(&self, to: &Fitting<'_>) -> bool {
@@ -42,8 +45,11 @@ impl Means {
     }
 
     pub(super) fn add(&mut self, i: usize, parts: &SparseVec, loss: f64) {
-        self.sums[i].parts.add_scaled(1.0, parts);
-        self.sums[i].loss += loss;
+        let (sum, (point, bytes)) = (&mut self.sums[i], &mut self.scratch);
+        sum.parts.unpack(point);
+        point.add_scaled(1.0, parts);
+        sum.parts.pack(point, bytes);
+        sum.loss += loss;
         self.counts[i] += 1;
     }
 
@@ -73,7 +79,9 @@ impl Means {
         let mean = |(i, (sum, &count)): (usize, (&Block, &u32))| {
             let mut block = sum.clone();
             if count == 0 {
-                problem.truth_parts(i, &mut block.parts);
+                let mut truth = SparseVec::new();
+                problem.truth_parts(i, &mut truth);
+                block.parts.assign(&truth);
                 return block;
             }
             let factor = 1.0 / f64::from(count);

@@ -92,8 +92,9 @@ impl<'p> Round<'p> for OneSlack<'p> {
         if self.planes.is_empty() {
             // The plane that the run starts from: the truth, unless it starts elsewhere.
             let stores = self.stores.iter_mut().zip(&run.state.blocks);
-            let take =
-                |(store, block): (&mut CornerStore, &Block)| store.take(&block.parts, block.loss);
+            let take = |(store, block): (&mut CornerStore, &Block)| {
+                store.take(&block.parts.unpacked(), block.loss)
+            };
             let corners = stores.map(take).collect();
             self.add(run, corners);
         }
@@ -172,13 +173,15 @@ impl OneSlack<'_> {
     /// Adds a plane without mass.
     fn add(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) {
         let (problem, state) = (run.problem, &run.state);
-        let (mut truth, mut way, mut loss) = (SparseVec::new(), SparseVec::new(), 0.0);
+        let (mut truth, mut point, mut way, mut loss) =
+            (SparseVec::new(), SparseVec::new(), SparseVec::new(), 0.0);
         self.dense.fill(0.0);
         for (i, (store, &corner)) in self.stores.iter().zip(&corners).enumerate() {
             let (corner, share) = (store.get(corner), state.shares.of(i));
             truth.clear();
             problem.truth_parts(i, &mut truth);
-            way.assign_difference(&corner.parts, &truth);
+            corner.parts.unpack(&mut point);
+            way.assign_difference(&point, &truth);
             problem.scatter(i, -share / state.lambda, &way, (&mut self.dense).into());
             loss += share * corner.loss;
         }
@@ -228,14 +231,16 @@ impl OneSlack<'_> {
         solved.ok_or(TrainError::Overflow)?;
         let mut blocks = std::mem::take(&mut run.state.blocks);
         let (planes, masses, stores) = (&self.planes, &self.qp.masses, &self.stores);
-        run.for_each_block(&mut blocks, |_, _, i, _, block| {
-            block.parts.clear();
+        run.for_each_block(&mut blocks, |_, _, i, scratch, block| {
+            scratch.point.clear();
             block.loss = 0.0;
             for (plane, &mass) in planes.iter().zip(masses).filter(|(_, mass)| **mass > 0.0) {
                 let corner = stores[i].get(plane.corners[i]);
-                block.parts.add_scaled(mass, &corner.parts);
+                corner.parts.unpack(&mut scratch.parts);
+                scratch.point.add_scaled(mass, &scratch.parts);
                 block.loss += mass * corner.loss;
             }
+            block.parts.assign(&scratch.point);
         });
         run.state.blocks = blocks;
         run.rebuild();
@@ -247,9 +252,10 @@ impl OneSlack<'_> {
         let stores = &self.stores;
         run.for_each_block(&mut self.picks, |_, state, i, scratch, pick| {
             scratch.worker.prepare(i, &state.w);
-            let (corner, value) = stores[i].best(i, &state.w, &*scratch.worker);
+            let (corner, value) = stores[i].best(i, &state.w, &*scratch.worker, &mut scratch.parts);
             let block = &state.blocks[i];
-            let own = block.loss + scratch.worker.score(i, &state.w, &block.parts);
+            block.parts.unpack(&mut scratch.point);
+            let own = block.loss + scratch.worker.score(i, &state.w, &scratch.point);
             *pick = Pick { corner, gap: state.shares.of(i) * (value - own) };
         });
         self.picks.iter().map(|pick| pick.gap).sum()

@@ -80,11 +80,12 @@ fn value_of_point(
     scratch: &mut Scratch<'_>,
     i: usize,
 ) -> f64 {
-    let Scratch { worker, step, parts, .. } = scratch;
+    let Scratch { worker, step, parts, point, .. } = scratch;
     let block = &state.blocks[i];
+    block.parts.unpack(point);
     worker.prepare(i, &state.w);
     parts.clear();
     problem.truth_parts(i, parts);
-    step.parts.assign_difference(&block.parts, parts);
+    step.parts.assign_difference(point, parts);
     block.loss + worker.score(i, &state.w, &step.parts)
 }

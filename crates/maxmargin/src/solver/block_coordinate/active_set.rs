@@ -7,7 +7,7 @@
 //! bounds on weights, distances no longer tell what a shift does, and w follows every shift.
 
 use crate::dual::Pace;
-use crate::dual::{Block, DualState, Scratch, Stride, has_own_length};
+use crate::dual::{Block, DualState, PackedVec, Scratch, Stride, has_own_length};
 use crate::error::TrainError;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
@@ -42,7 +42,8 @@ pub(crate) fn has_few_features(problem: &dyn Blocks) -> bool {
     d <= MOST_FEATURES && n * d <= MOST_FEATURES_OF_ALL && !has_own_length(problem)
 }
 
-/// What all blocks remember.
+/// What all blocks remember. While the sets [wait](Self::waiting) for their first use, all of them remember their truths
+/// and nothing else, and there is nothing to store.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ActiveSets {
@@ -75,6 +76,9 @@ pub(super) struct Room {
     /// The parts of a truth, and a point relative to it.
     truth: SparseVec,
     pub(super) relative: SparseVec,
+    /// The point of a block, and its bytes.
+    point: SparseVec,
+    bytes: Vec<u8>,
     /// The masses and the values before a step.
     pub(super) masses: Vec<f64>,
     pub(super) values: Vec<f64>,
@@ -94,7 +98,8 @@ impl Room {
         self.truth.clear();
         problem.truth_parts(i, &mut self.truth);
         self.truth.scale(-1.0);
-        atoms.write_to(block, &self.truth, &mut self.relative);
+        block.loss = atoms.write_to(&mut self.point, &self.truth, &mut self.relative);
+        block.parts.pack(&self.point, &mut self.bytes);
     }
 
     /// Adds a corner of block `i` to its atoms, whose values are known. `score` computes the score of its
@@ -148,10 +153,11 @@ impl ActiveSets {
     pub(crate) fn new(problem: &dyn Blocks, blocks: &[Block], mut cache: Cache) -> Self {
         let mut room = Room::default();
         // A copy takes no more memory than it needs, which is nothing at the truth.
-        let relative = blocks
-            .iter()
-            .enumerate()
-            .map(|(i, block)| Atoms::at(room.relate(problem, i, &block.parts).clone(), block.loss));
+        let mut point = SparseVec::new();
+        let relative = blocks.iter().enumerate().map(|(i, block)| {
+            block.parts.unpack(&mut point);
+            Atoms::at(room.relate(problem, i, &point).clone(), block.loss)
+        });
         let mut atoms: Vec<Atoms> = relative.collect();
         if has_few_features(problem) {
             atoms.iter_mut().enumerate().for_each(|(i, atoms)| atoms.keep_features(problem, i));
@@ -161,9 +167,52 @@ impl ActiveSets {
         Self { stale: vec![false; atoms.len()], sizes, atoms, cache, room: Room::default() }
     }
 
+    /// The sets of blocks that have not moved yet. They take no memory before [`start_from`](Self::start_from), if all
+    /// blocks are at their truths, as at the start of most runs.
+    pub(crate) fn waiting(problem: &dyn Blocks, blocks: &[Block], mut cache: Cache) -> Self {
+        let (mut truth, mut packed, mut bytes) = Default::default();
+        let is_at_truth = |(i, block): (usize, &Block)| {
+            SparseVec::clear(&mut truth);
+            problem.truth_parts(i, &mut truth);
+            PackedVec::pack(&mut packed, &truth, &mut bytes);
+            block.loss == 0.0 && block.parts == packed
+        };
+        if !blocks.iter().enumerate().all(is_at_truth) {
+            return Self::new(problem, blocks, cache);
+        }
+        let size = Size::of(&at_truth(problem, 0, has_few_features(problem)));
+        (0..blocks.len()).for_each(|_| cache.note_size(Size::default(), size));
+        let (atoms, sizes, stale) = Default::default();
+        Self { atoms, sizes, stale, cache, room: Room::default() }
+    }
+
+    /// Whether nothing is stored yet.
+    fn is_waiting(&self) -> bool {
+        self.atoms.is_empty()
+    }
+
+    /// Ends the wait, if it has not ended before.
+    fn stop_waiting(&mut self, problem: &dyn Blocks) {
+        if self.is_waiting() {
+            let few = has_few_features(problem);
+            self.atoms = (0..problem.examples()).map(|i| at_truth(problem, i, few)).collect();
+            self.sizes = self.atoms.iter().map(Size::of).collect();
+            self.stale = vec![false; self.atoms.len()];
+        }
+    }
+
+    /// As [`fits`](Fits::fits), for sets that may still wait.
+    pub(crate) fn fits_or_waits(&self, to: &Fitting<'_>) -> bool {
+        let waits = self.is_waiting() && self.sizes.is_empty() && self.stale.is_empty();
+        if waits { self.cache.fits(to) } else { self.fits(to) }
+    }
+
     /// Whether atoms keep their features.
-    pub(super) fn keep_features(&self) -> bool {
-        self.atoms.iter().any(Atoms::has_features)
+    pub(super) fn keep_features(&self, problem: &dyn Blocks) -> bool {
+        match self.is_waiting() {
+            true => problem.dim() > 0 && has_few_features(problem),
+            false => self.atoms.iter().any(Atoms::has_features),
+        }
     }
 
     /// Takes the atoms of block `i` out, to work on several blocks at once.
@@ -235,6 +284,9 @@ impl ActiveSets {
         parts: &SparseVec,
         loss: f64,
     ) -> bool {
+        if self.is_waiting() {
+            return loss == 0.0 && self.room.relate(problem, i, parts).is_empty();
+        }
         loss == self.atoms[i].losses()[0]
             && *self.room.relate(problem, i, parts) == self.atoms[i].parts()[0]
     }
@@ -242,8 +294,11 @@ impl ActiveSets {
     /// Turns the points that blocks have reached by Frank-Wolfe steps into atoms. `left` is the share of
     /// its starting point that each block still has.
     pub(crate) fn start_from(&mut self, problem: &dyn Blocks, blocks: &[Block], left: &[f64]) {
+        self.stop_waiting(problem);
+        let mut point = SparseVec::new();
         for (i, (block, &left)) in blocks.iter().zip(left).enumerate() {
-            let point = self.room.relate(problem, i, &block.parts).clone();
+            block.parts.unpack(&mut point);
+            let point = self.room.relate(problem, i, &point).clone();
             self.atoms[i].start_from(left, point, block.loss);
             if self.atoms[i].has_features() {
                 self.atoms[i].keep_features(problem, i);
@@ -261,7 +316,7 @@ impl ActiveSets {
     /// Lets all atoms of block `i` keep the share `kept` of their mass, and gives the rest to another point, which
     /// becomes an atom.
     pub(super) fn mix(&mut self, problem: &dyn Blocks, i: usize, kept: f64, other: &Block) {
-        self.room.relate(problem, i, &other.parts);
+        self.room.relate(problem, i, &other.parts.unpacked());
         let atoms = &mut self.atoms[i];
         atoms.masses.iter_mut().for_each(|mass| *mass *= kept);
         let at = atoms.insert((problem, i), &self.room.relative, other.loss, 0.0);
@@ -453,7 +508,9 @@ impl ActiveSets {
 
     /// Updates all blocks of the state from their atoms.
     pub(crate) fn refresh_all(&mut self, problem: &dyn Blocks, blocks: &mut [Block]) {
-        blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(problem, i, block));
+        if !self.is_waiting() {
+            blocks.iter_mut().enumerate().for_each(|(i, block)| self.refresh(problem, i, block));
+        }
     }
 
     /// Makes the idle corners of block `i` one round older, and forgets those that were idle for more
@@ -477,6 +534,15 @@ impl ActiveSets {
     }
 }
 
+/// The atoms of block `i`, which is at its truth.
+fn at_truth(problem: &dyn Blocks, i: usize, keeps_features: bool) -> Atoms {
+    let mut atoms = Atoms::at(SparseVec::new(), 0.0);
+    if keeps_features {
+        atoms.keep_features(problem, i);
+    }
+    atoms
+}
+
 /// What blocks remember, as corners of a joint step.
 pub(super) struct RememberedCorners<'a, 'p> {
     pub(super) problem: &'p dyn Blocks,
@@ -487,11 +553,11 @@ pub(super) struct RememberedCorners<'a, 'p> {
 }
 
 impl Corners for RememberedCorners<'_, '_> {
-    fn list(&mut self, i: usize, _: &Block, numbers: &mut Vec<u64>, masses: &mut Vec<f64>) -> f64 {
+    fn list(&mut self, i: usize, _: &Block, numbers: &mut Vec<u32>, masses: &mut Vec<f64>) -> f64 {
         let atoms = &mut self.sets.atoms[i];
         let start = numbers.len();
         for (at, &mass) in atoms.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-            numbers.push(at as u64);
+            numbers.push(at as u32);
             masses.push(mass);
         }
         // Half the mean squared distance from the first.
@@ -504,7 +570,7 @@ impl Corners for RememberedCorners<'_, '_> {
         0.5 * sum / others.len().max(1) as f64
     }
 
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>) {
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
         let atoms = &self.sets.atoms[i];
         atoms.prepare(i, w, self.worker);
         scores.extend(numbers.iter().map(|&at| {
@@ -517,7 +583,7 @@ impl Corners for RememberedCorners<'_, '_> {
         &self,
         i: usize,
         scale: f64,
-        (numbers, changes): (&[u64], &[f64]),
+        (numbers, changes): (&[u32], &[f64]),
         parts: &mut SparseVec,
         w: &mut [f64],
     ) {
@@ -540,7 +606,7 @@ impl Corners for RememberedCorners<'_, '_> {
         &mut self,
         i: usize,
         _: &mut Block,
-        numbers: &[u64],
+        numbers: &[u32],
         masses: impl Iterator<Item = f64>,
     ) {
         let atoms = &mut self.sets.atoms[i];

@@ -9,7 +9,7 @@
 //! Where all examples share few features, atoms keep their feature vectors too. On 327 horses with 97 features, a
 //! score by parts takes longer than an oracle call, and one by features a few nanoseconds.
 
-use crate::dual::{Block, chunk_product};
+use crate::dual::chunk_product;
 use crate::problem::sparse::SparseVec;
 use crate::problem::{Blocks, Worker};
 use crate::run::fits::Fitting;
@@ -358,20 +358,21 @@ impl Atoms {
     /// The block's point: Σ mass · (truth + atom), given the parts of the truth with the opposite sign.
     ///
     /// It is summed atom by atom, so that parts without mass do not get rounding errors instead. `whole`
-    /// is scratch memory.
+    /// is scratch memory. Returns the loss.
     pub(crate) fn write_to(
         &self,
-        block: &mut Block,
+        point: &mut SparseVec,
         minus_truth: &SparseVec,
         whole: &mut SparseVec,
-    ) {
-        block.parts.clear();
-        block.loss = 0.0;
+    ) -> f64 {
+        point.clear();
+        let mut all = 0.0;
         for (mass, parts, loss) in self.active() {
             whole.assign_difference(parts, minus_truth);
-            block.parts.add_scaled(mass, whole);
-            block.loss += mass * loss;
+            point.add_scaled(mass, whole);
+            all += mass * loss;
         }
+        all
     }
 }
 
@@ -540,13 +541,13 @@ mod tests {
         let mut atoms = Atoms::at(SparseVec::new(), 0.0);
         let parts: SparseVec = [(1, -1.0), (2, 1.0)].into_iter().collect();
         atoms.insert((&toy(), 0), &parts, 0.5, 0.0);
-        let (mut block, mut point) = (Block::default(), SparseVec::new());
+        let (mut whole, mut point) = (SparseVec::new(), SparseVec::new());
         for (masses, parts) in
             [([0.25, 0.75], &[(1, 0.25), (2, 0.75)][..]), ([0.0, 1.0], &[(2, 1.0)])]
         {
             atoms.masses.copy_from_slice(&masses);
-            atoms.write_to(&mut block, &minus_truth, &mut point);
-            assert_eq!((block.parts.entries(), block.loss), (parts, 0.5 * masses[1]));
+            let loss = atoms.write_to(&mut whole, &minus_truth, &mut point);
+            assert_eq!((whole.entries(), loss), (parts, 0.5 * masses[1]));
             atoms.write_relative(&mut point);
             assert_eq!(point.entries(), [(1, -masses[1]), (2, masses[1])]);
         }

@@ -12,6 +12,7 @@
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
+use crate::problem::Blocks;
 use crate::run::Run;
 use crate::settings::{Caching, Direction, Solver};
 
@@ -44,7 +45,8 @@ impl BlockCoordinate {
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
         let dear = call > DEAR_CALL && share > DEAR_SHARE;
-        let cache = self.choose_cache(run.settings.cache, dear && call > VERY_DEAR_CALL);
+        let cache =
+            self.choose_cache(run.problem, run.settings.cache, dear && call > VERY_DEAR_CALL);
         let at_once = dear || cache == Caching::Exhaust;
         let direction = if at_once { Direction::Corrective } else { direction };
         let each =
@@ -85,11 +87,11 @@ impl BlockCoordinate {
     /// The rule for remembered corners: where atoms keep their few features, looks at corners cost next to nothing,
     /// and blocks that share few features need to move together. There, and where oracle calls take very long,
     /// remembered corners are exhausted.
-    fn choose_cache(&mut self, cache: Caching, very_dear: bool) -> Caching {
+    fn choose_cache(&mut self, problem: &dyn Blocks, cache: Caching, very_dear: bool) -> Caching {
         let (Mode::Remembering(sets) | Mode::Staged { sets, .. }) = &mut self.mode else {
             return cache;
         };
-        if very_dear || sets.keep_features() {
+        if very_dear || sets.keep_features(problem) {
             sets.cache.set_rule(Caching::Exhaust);
         }
         sets.cache.rule()

@@ -6,6 +6,7 @@
 //! nothing cancels.
 
 use crate::dual::{Block, DualPoint};
+use crate::problem::SparseVec;
 use crate::run::fits::Fitting;
 use crate::settings::Average;
 
@@ -20,11 +21,35 @@ pub(crate) struct Averager {
     /// The first visit after which each block has its present value.
     since: Vec<u64>,
     average: Average,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    scratch: Scratch,
+}
+
+/// Memory for a sum, what is added to it, and its bytes.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    sum: SparseVec,
+    term: SparseVec,
+    bytes: Vec<u8>,
+}
+
+impl Scratch {
+    /// Adds `factor · term` to the parts of a block, and multiplies them by `scale` then.
+    fn add(&mut self, to: &mut Block, factor: f64, term: &Block, scale: f64) {
+        to.parts.unpack(&mut self.sum);
+        term.parts.unpack(&mut self.term);
+        self.sum.add_scaled(factor, &self.term);
+        if scale != 1.0 {
+            self.sum.scale(scale);
+        }
+        to.parts.pack(&self.sum, &mut self.bytes);
+    }
 }
 
 impl Averager {
     pub(crate) fn new(n: usize, average: Average) -> Self {
-        Self { sums: vec![Block::default(); n], since: vec![1; n], average }
+        let (sums, since) = (vec![Block::default(); n], vec![1; n]);
+        Self { sums, since, average, scratch: Scratch::default() }
     }
 
     pub(crate) fn fits(&self, to: &Fitting<'_>) -> bool {
@@ -47,7 +72,7 @@ impl Averager {
     pub(crate) fn before_change(&mut self, i: usize, k: u64, old: &Block) {
         let weight = self.weight_of(k - 1) - self.weight_of(self.since[i] - 1);
         if weight > 0.0 {
-            self.sums[i].parts.add_scaled(weight, &old.parts);
+            self.scratch.add(&mut self.sums[i], weight, old, 1.0);
             self.sums[i].loss += weight * old.loss;
         }
         self.since[i] = k;
@@ -59,15 +84,14 @@ impl Averager {
             return DualPoint { blocks: blocks.to_vec() };
         }
         let total = self.weight_of(k);
-        let mut average = self.sums.clone();
+        let (mut average, mut scratch) = (self.sums.clone(), Scratch::default());
         for (i, (sum, now)) in average.iter_mut().zip(blocks).enumerate() {
             let weight = total - self.weight_of(self.since[i] - 1);
             if weight == total {
                 sum.clone_from(now);
                 continue;
             }
-            sum.parts.add_scaled(weight, &now.parts);
-            sum.parts.scale(1.0 / total);
+            scratch.add(sum, weight, now, 1.0 / total);
             sum.loss = (sum.loss + weight * now.loss) / total;
         }
         DualPoint { blocks: average }

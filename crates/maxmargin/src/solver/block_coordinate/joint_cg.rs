@@ -18,6 +18,7 @@ use crate::problem::Simplices;
 use crate::problem::sparse::{Sink as _, SparseVec};
 use crate::run::fits::Fitting;
 use crate::solver::block_coordinate::average::Averager;
+use crate::util::room::make_room;
 use std::ops::Range;
 
 /// Rounds of conjugate gradients in the first step, and the fewest and the most in any step.
@@ -35,10 +36,16 @@ const GAP_LEFT_BY_FAST_SWEEPS: f64 = 0.8;
 const LONG_STEP: f64 = 0.9;
 
 /// The part of a truth that has no part.
-const NO_PART: u64 = u64::MAX;
+const NO_PART: u32 = u32::MAX;
 
 /// If a truth without a part has less mass than this, the mass is rounding.
 const ROUNDING_MASS: f64 = 1e-12;
+
+/// Room is made for so many corners of a block before they are listed.
+const MOST_LISTED: usize = 64;
+
+/// The memory for more corners than this is given back after a step: there are 40 bytes for each.
+const MOST_KEPT: usize = 1 << 18;
 
 /// Less mass than this counts as 0: a corner at which a step has ended must not obstruct the next step.
 pub(super) const LEAST_MASS: f64 = 1e-15;
@@ -57,12 +64,9 @@ pub(crate) struct JointCg {
     blocks: Vec<FaceBlock>,
     /// The corners of all these blocks, one after another: their parts and masses.
     #[cfg_attr(feature = "serde", serde(skip))]
-    parts: Vec<u64>,
+    parts: Vec<u32>,
     #[cfg_attr(feature = "serde", serde(skip))]
     masses: Vec<f64>,
-    /// How fast the dual grows with each mass, along the face.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    slopes: Vec<f64>,
     #[cfg_attr(feature = "serde", serde(skip))]
     solver: ConjugateGradients,
     /// The change of w that goes with a change of masses.
@@ -79,14 +83,30 @@ impl JointCg {
     }
 }
 
-/// A block with several corners that carry mass.
+/// A block with several corners that carry mass. There may be one for every example, so it takes little memory.
 #[derive(Debug, Clone)]
 struct FaceBlock {
-    i: usize,
-    corners: Range<usize>,
-    share: f64,
+    i: u32,
+    /// The number of its corners, which come after those of the block before.
+    corners: u32,
     /// The curvature of the dual in each of its masses.
     curvature: f64,
+}
+
+/// The same, with the places of its corners.
+struct Face {
+    i: usize,
+    corners: Range<usize>,
+    curvature: f64,
+}
+
+/// The blocks of the face in order.
+fn faces(blocks: &[FaceBlock]) -> impl Iterator<Item = Face> + '_ {
+    blocks.iter().scan(0, |end, block| {
+        let start = *end;
+        *end += block.corners as usize;
+        Some(Face { i: block.i as usize, corners: start..*end, curvature: block.curvature })
+    })
 }
 
 /// Vectors over all corners of the face.
@@ -97,7 +117,7 @@ struct ConjugateGradients {
     /// The slopes at its end, along the face.
     residual: Vec<f64>,
     direction: Vec<f64>,
-    /// What a step in the direction does to the slopes.
+    /// What a step in the direction does to the slopes of one block.
     image: Vec<f64>,
     /// The squared length of the residual, every block scaled by its curvature.
     squares: f64,
@@ -113,20 +133,20 @@ pub(crate) trait Corners {
         &mut self,
         i: usize,
         block: &Block,
-        numbers: &mut Vec<u64>,
+        numbers: &mut Vec<u32>,
         masses: &mut Vec<f64>,
     ) -> f64;
 
     /// Writes the score at `w` of the corners of block `i` with these numbers, and with `losses` their loss
     /// as well.
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>);
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>);
 
     /// Adds `scale` times the features of a change of masses to `w`. `parts` is scratch memory.
     fn spread(
         &self,
         i: usize,
         scale: f64,
-        changes: (&[u64], &[f64]),
+        changes: (&[u32], &[f64]),
         parts: &mut SparseVec,
         w: &mut [f64],
     );
@@ -136,7 +156,7 @@ pub(crate) trait Corners {
         &mut self,
         i: usize,
         block: &mut Block,
-        numbers: &[u64],
+        numbers: &[u32],
         masses: impl Iterator<Item = f64>,
     );
 
@@ -150,6 +170,8 @@ pub(crate) struct SimplexCorners<'a, 'p> {
     pub(crate) simplices: &'p dyn Simplices,
     /// The average of iterates, and the visit in which blocks change.
     pub(crate) averager: Option<(&'a mut Averager, u64)>,
+    /// Scratch memory for a new point and its bytes.
+    pub(crate) scratch: (SparseVec, Vec<u8>),
 }
 
 impl Corners for SimplexCorners<'_, '_> {
@@ -157,12 +179,12 @@ impl Corners for SimplexCorners<'_, '_> {
         &mut self,
         i: usize,
         block: &Block,
-        numbers: &mut Vec<u64>,
+        numbers: &mut Vec<u32>,
         masses: &mut Vec<f64>,
     ) -> f64 {
         let mut rest = 1.0;
-        for &(part, mass) in block.parts.entries().iter().filter(|(_, mass)| *mass > 0.0) {
-            numbers.push(part);
+        for (part, mass) in block.parts.iter().filter(|(_, mass)| *mass > 0.0) {
+            numbers.push(part as u32);
             masses.push(mass);
             rest -= mass;
         }
@@ -173,11 +195,14 @@ impl Corners for SimplexCorners<'_, '_> {
         self.simplices.length_sq(i)
     }
 
-    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u64], scores: &mut Vec<f64>) {
+    fn score(&mut self, i: usize, w: &[f64], losses: bool, numbers: &[u32], scores: &mut Vec<f64>) {
         scores.extend(numbers.iter().map(|&part| match part {
             NO_PART => 0.0,
-            _ if losses => self.simplices.loss(i, part) + self.simplices.score(i, w, part),
-            _ => self.simplices.score(i, w, part),
+            _ if losses => {
+                let part = u64::from(part);
+                self.simplices.loss(i, part) + self.simplices.score(i, w, part)
+            }
+            _ => self.simplices.score(i, w, u64::from(part)),
         }));
     }
 
@@ -185,14 +210,14 @@ impl Corners for SimplexCorners<'_, '_> {
         &self,
         i: usize,
         scale: f64,
-        (numbers, changes): (&[u64], &[f64]),
+        (numbers, changes): (&[u32], &[f64]),
         parts: &mut SparseVec,
         w: &mut [f64],
     ) {
         parts.clear();
         let changes = numbers.iter().zip(changes);
         for (&part, &change) in changes.filter(|(part, x)| **part != NO_PART && **x != 0.0) {
-            parts.push(part, change);
+            parts.push(u64::from(part), change);
         }
         self.problem.scatter(i, scale, parts, w.into());
     }
@@ -201,17 +226,19 @@ impl Corners for SimplexCorners<'_, '_> {
         &mut self,
         i: usize,
         block: &mut Block,
-        numbers: &[u64],
+        numbers: &[u32],
         masses: impl Iterator<Item = f64>,
     ) {
-        block.parts.clear();
+        let (point, bytes) = &mut self.scratch;
+        point.clear();
         block.loss = 0.0;
         for (&part, mass) in numbers.iter().zip(masses) {
             if part != NO_PART && mass > LEAST_MASS {
-                block.parts.push(part, mass);
-                block.loss += mass * self.simplices.loss(i, part);
+                point.push(u64::from(part), mass);
+                block.loss += mass * self.simplices.loss(i, u64::from(part));
             }
         }
+        block.parts.pack(point, bytes);
     }
 
     fn before_change(&mut self, i: usize, block: &mut Block) {
@@ -236,7 +263,6 @@ impl Default for JointCg {
             blocks: Vec::new(),
             parts: Vec::new(),
             masses: Vec::new(),
-            slopes: Vec::new(),
             solver: ConjugateGradients::default(),
             change: Vec::new(),
             scratch: SparseVec::new(),
@@ -254,6 +280,19 @@ impl JointCg {
 
     /// Moves all blocks with several corners at once.
     pub(crate) fn step<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
+        self.climb_and_go(place);
+        self.forget();
+    }
+
+    /// Gives memory back that nothing needs before the next step, unless it is little.
+    fn forget(&mut self) {
+        if self.parts.len() > MOST_KEPT {
+            let (rounds, last_gap) = (self.rounds, self.last_gap);
+            *self = Self { rounds, last_gap, ..Self::default() };
+        }
+    }
+
+    fn climb_and_go<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
         self.collect(place);
         if self.climb(place) == 0 {
             return;
@@ -285,7 +324,7 @@ impl JointCg {
 
     /// How far to go in `solver.direction`, at most 1. The step is 0 if a number is not finite.
     fn measure<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> Stride {
-        let slope = dot(&self.slopes, &self.solver.direction);
+        let slope = dot(&self.solver.residual, &self.solver.direction);
         self.spread(place);
         let state = &mut *place.state;
         let stride = match &mut state.clipped {
@@ -303,35 +342,52 @@ impl JointCg {
         stride.unwrap_or_default()
     }
 
-    /// Finds the blocks with several corners, these corners, and their slopes.
+    /// Finds the blocks with several corners, and these corners.
     fn collect<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
         let Arena { corners: all, state, .. } = place;
         self.blocks.clear();
         self.parts.clear();
         self.masses.clear();
-        for (i, block) in state.blocks.iter().enumerate() {
-            let start = self.parts.len();
+        // Blocks beyond the numbers of their places stay where they are. No machine has so many.
+        for (i, block) in (0..u32::MAX).zip(&state.blocks) {
+            let (start, number) = (self.parts.len(), i);
+            let i = i as usize;
+            make_room(&mut self.parts, MOST_LISTED);
+            make_room(&mut self.masses, MOST_LISTED);
             let length_sq = all.list(i, block, &mut self.parts, &mut self.masses);
-            let corners = start..self.parts.len();
+            let corners = self.parts.len() - start;
             let share = state.shares.of(i);
             let curvature = share * share / state.lambda * length_sq;
             // Without curvature a block is best at a corner, independently of the others.
-            if corners.len() < 2 || curvature < LEAST_CURVATURE {
+            if corners < 2 || curvature < LEAST_CURVATURE {
                 self.parts.truncate(start);
                 self.masses.truncate(start);
                 continue;
             }
-            self.blocks.push(FaceBlock { i, corners, share, curvature });
+            make_room(&mut self.blocks, 1);
+            self.blocks.push(FaceBlock { i: number, corners: corners as u32, curvature });
         }
-        self.slopes.clear();
-        score_all(all, &self.blocks, &self.parts, &state.w, true, &mut self.slopes);
-        along_face(&mut self.slopes, &self.blocks);
+    }
+
+    /// Writes how fast the dual grows with each mass, along the face, to `solver.residual`.
+    fn find_slopes<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
+        let Arena { corners: all, state, .. } = place;
+        let slopes = &mut self.solver.residual;
+        slopes.clear();
+        slopes.reserve_exact(self.parts.len());
+        for Face { i, corners, .. } in faces(&self.blocks) {
+            all.score(i, &state.w, true, &self.parts[corners.clone()], slopes);
+            let share = state.shares.of(i);
+            slopes[corners].iter_mut().for_each(|score| *score *= share);
+        }
+        along_face(slopes, &self.blocks);
     }
 
     /// Runs conjugate gradients along the face from the current point; `solver.way` is the way gone.
     /// Returns the number of rounds.
     fn climb<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> usize {
-        self.solver.start(&self.slopes, &self.blocks);
+        self.find_slopes(place);
+        self.solver.start(&self.blocks);
         let mut gap = self.solver.gap(&self.masses, &self.blocks);
         let enough = ENOUGH_OF_FIRST_GAP * gap;
         let mut round = 0;
@@ -342,12 +398,16 @@ impl JointCg {
             if !self.solver.advance(curvature) {
                 break;
             }
-            self.gather(place);
-            self.solver.turn(&self.blocks);
+            let squares = self.gather(place);
+            self.solver.turn(squares, &self.blocks);
             gap = self.solver.gap(&self.masses, &self.blocks);
         }
         // Where blocks have little curvature, rounding errors have grown.
         along_face(&mut self.solver.way, &self.blocks);
+        if round > 0 {
+            // The slopes where the way begins: finding them twice takes less than keeping them.
+            self.find_slopes(place);
+        }
         round
     }
 
@@ -366,29 +426,41 @@ impl JointCg {
         let Arena { state, corners: all, .. } = place;
         self.change.clear();
         self.change.resize(state.w.len(), 0.0);
-        for FaceBlock { i, corners, share, .. } in &self.blocks {
+        for Face { i, corners, .. } in faces(&self.blocks) {
             let changes = &self.solver.direction[corners.clone()];
-            let changes = (&self.parts[corners.clone()], changes);
-            let scale = -share / state.lambda;
-            all.spread(*i, scale, changes, &mut self.scratch, &mut self.change);
+            let changes = (&self.parts[corners], changes);
+            let scale = -state.shares.of(i) / state.lambda;
+            all.spread(i, scale, changes, &mut self.scratch, &mut self.change);
         }
     }
 
-    /// The change of the slopes for the last change of w.
-    fn gather<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) {
-        let image = &mut self.solver.image;
-        image.clear();
-        score_all(&mut place.corners, &self.blocks, &self.parts, &self.change, false, image);
+    /// Lets the slopes follow the last change of w, block by block, and returns their squared length, with every block
+    /// scaled by its own curvature.
+    fn gather<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>) -> f64 {
+        let ConjugateGradients { residual, image, step, .. } = &mut self.solver;
+        let mut squares = 0.0;
+        for Face { i, corners, curvature } in faces(&self.blocks) {
+            image.clear();
+            place.corners.score(i, &self.change, false, &self.parts[corners.clone()], image);
+            let share = place.state.shares.of(i);
+            image.iter_mut().for_each(|score| *score *= share);
+            center(image);
+            for (residual, image) in residual[corners].iter_mut().zip(&*image) {
+                *residual += *step * image;
+                squares += *residual * *residual / curvature;
+            }
+        }
+        squares
     }
 
     /// Makes `solver.direction` the way from the current masses to those nearest to the end of the
     /// way that was found.
     fn aim_at_projection(&mut self) {
         let ConjugateGradients { way, direction, .. } = &mut self.solver;
-        for FaceBlock { corners, .. } in &self.blocks {
+        for Face { corners, .. } in faces(&self.blocks) {
             let masses = &self.masses[corners.clone()];
             let ends = &mut direction[corners.clone()];
-            for ((end, mass), way) in ends.iter_mut().zip(masses).zip(&way[corners.clone()]) {
+            for ((end, mass), way) in ends.iter_mut().zip(masses).zip(&way[corners]) {
                 *end = mass + way;
             }
             project(ends);
@@ -408,13 +480,13 @@ impl JointCg {
     /// Goes `gamma` ≤ 1 of the way in `solver.direction`, which was [measured](Self::measure) last.
     fn go<C: Corners>(&mut self, place: &mut Arena<'_, '_, C>, gamma: f64) {
         let Arena { corners: all, state, .. } = place;
-        for FaceBlock { i, corners, .. } in &self.blocks {
-            let block = &mut state.blocks[*i];
-            all.before_change(*i, block);
+        for Face { i, corners, .. } in faces(&self.blocks) {
+            let block = &mut state.blocks[i];
+            all.before_change(i, block);
             let (masses, way) = (&self.masses[corners.clone()], &self.solver.direction);
             let ends = masses.iter().zip(&way[corners.clone()]);
             let ends = ends.map(|(mass, way)| mass + gamma * way);
-            all.assign(*i, block, &self.parts[corners.clone()], ends);
+            all.assign(i, block, &self.parts[corners], ends);
         }
         match &mut state.clipped {
             None => {
@@ -426,31 +498,16 @@ impl JointCg {
     }
 }
 
-/// Writes how fast the dual grows with the mass of every corner of the face at `w`.
-fn score_all<C: Corners>(
-    all: &mut C,
-    blocks: &[FaceBlock],
-    numbers: &[u64],
-    w: &[f64],
-    losses: bool,
-    scores: &mut Vec<f64>,
-) {
-    for FaceBlock { i, corners, share, .. } in blocks {
-        all.score(*i, w, losses, &numbers[corners.clone()], scores);
-        scores[corners.clone()].iter_mut().for_each(|score| *score *= share);
-    }
-}
-
 impl ConjugateGradients {
-    /// Starts where the slopes are these.
-    fn start(&mut self, slopes: &[f64], blocks: &[FaceBlock]) {
-        self.way.clear();
-        self.way.resize(slopes.len(), 0.0);
-        self.residual.clear();
-        self.residual.extend_from_slice(slopes);
-        self.direction.clear();
-        for FaceBlock { corners, curvature, .. } in blocks {
-            self.direction.extend(self.residual[corners.clone()].iter().map(|r| r / curvature));
+    /// Starts where the residual has the slopes.
+    fn start(&mut self, blocks: &[FaceBlock]) {
+        for vector in [&mut self.way, &mut self.direction] {
+            vector.clear();
+            vector.reserve_exact(self.residual.len());
+        }
+        self.way.resize(self.residual.len(), 0.0);
+        for Face { corners, curvature, .. } in faces(blocks) {
+            self.direction.extend(self.residual[corners].iter().map(|r| r / curvature));
         }
         self.squares = dot(&self.residual, &self.direction);
     }
@@ -467,22 +524,12 @@ impl ConjugateGradients {
         self.step < longest
     }
 
-    /// Turns to the next direction, after the image of the last has been found. Every block is scaled
-    /// by its own curvature.
-    fn turn(&mut self, blocks: &[FaceBlock]) {
-        along_face(&mut self.image, blocks);
-        let mut squares = 0.0;
-        for FaceBlock { corners, curvature, .. } in blocks {
-            for at in corners.clone() {
-                let residual = self.residual[at] + self.step * self.image[at];
-                self.residual[at] = residual;
-                squares += residual * residual / curvature;
-            }
-        }
+    /// Turns to the next direction, where the slopes have these squares. Every block is scaled by its own curvature.
+    fn turn(&mut self, squares: f64, blocks: &[FaceBlock]) {
         let turn = squares / self.squares;
         self.squares = squares;
-        for FaceBlock { corners, curvature, .. } in blocks {
-            for at in corners.clone() {
+        for Face { corners, curvature, .. } in faces(blocks) {
+            for at in corners {
                 self.direction[at] = self.residual[at] / curvature + turn * self.direction[at];
             }
         }
@@ -491,25 +538,27 @@ impl ConjugateGradients {
     /// The gap within the face at the end of the way: the most that the dual could still gain there, if
     /// that end lies in the blocks.
     fn gap(&self, masses: &[f64], blocks: &[FaceBlock]) -> f64 {
-        let block_gap = |FaceBlock { corners, .. }: &FaceBlock| {
+        let block_gap = |Face { corners, .. }: Face| {
             let (mut most, mut own) = (f64::NEG_INFINITY, 0.0);
-            for at in corners.clone() {
+            for at in corners {
                 most = most.max(self.residual[at]);
                 own += self.residual[at] * (masses[at] + self.way[at]);
             }
             most - own
         };
-        blocks.iter().map(block_gap).sum()
+        faces(blocks).map(block_gap).sum()
     }
 }
 
 /// Subtracts from each block its mean, so that masses keep summing to one.
 fn along_face(x: &mut [f64], blocks: &[FaceBlock]) {
-    for FaceBlock { corners, .. } in blocks {
-        let x = &mut x[corners.clone()];
-        let mean = x.iter().sum::<f64>() / x.len() as f64;
-        x.iter_mut().for_each(|x| *x -= mean);
-    }
+    faces(blocks).for_each(|Face { corners, .. }| center(&mut x[corners]));
+}
+
+/// Subtracts the mean.
+fn center(x: &mut [f64]) {
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    x.iter_mut().for_each(|x| *x -= mean);
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -112,9 +112,12 @@ impl BlockCoordinate {
         let remembers = s.direction != Direction::FrankWolfe || s.cache != Caching::Off;
         // A warm start has its plain steps behind it.
         let from_zero = run.state.norm_sq == 0.0;
-        let sets = || {
-            let cache = Cache::new(s, n);
-            let mut sets = ActiveSets::new(problem, &run.state.blocks, cache);
+        let sets = |waits: bool| {
+            let (cache, blocks) = (Cache::new(s, n), &run.state.blocks);
+            let mut sets = match waits {
+                true => ActiveSets::waiting(problem, blocks, cache),
+                false => ActiveSets::new(problem, blocks, cache),
+            };
             if let Some(gaps) = &run.block_gaps {
                 sets.cache.note_exact(gaps.iter().copied());
             }
@@ -126,9 +129,9 @@ impl BlockCoordinate {
                 Mode::Simplices(bounds_in_force(problem).is_none().then(JointCg::default))
             }
             () if s.direction == Direction::Staged && from_zero => {
-                Mode::Staged { stage: PlainStage::new(n), sets: sets() }
+                Mode::Staged { stage: PlainStage::new(n), sets: sets(true) }
             }
-            () if remembers => Mode::Remembering(sets()),
+            () if remembers => Mode::Remembering(sets(false)),
             () => Mode::Plain,
         };
         let order = if matches!(mode, Mode::Staged { .. }) { Order::Permutation } else { s.order };
@@ -159,7 +162,7 @@ impl Fits for BlockCoordinate {
     fn fits(&self, to: &Fitting<'_>) -> bool {
         let mode = match &self.mode {
             Mode::Plain => true,
-            Mode::Staged { stage, sets } => stage.fits(to) && sets.fits(to),
+            Mode::Staged { stage, sets } => stage.fits(to) && sets.fits_or_waits(to),
             Mode::Remembering(sets) => sets.fits(to),
             Mode::Simplices(joint) => {
                 let is_free = bounds_in_force(to.problem).is_none();
@@ -178,6 +181,8 @@ impl Fits for BlockCoordinate {
 
 impl<'p> Method<'p> for BlockCoordinate {
     fn pass(&mut self, run: &mut Run<'p, '_>, done: usize) -> Result<PassEnd, TrainError> {
+        // The next check reads all blocks again.
+        run.readings = Vec::new();
         if let Some(steps) = &mut self.gap_steps
             && !steps.take(run)?
         {
@@ -340,7 +345,9 @@ impl BlockCoordinate {
             sets.cache.stats.misses += 1;
             run.totals.cache = Some(sets.cache.stats);
         }
-        self.step(run, i, slope, k) //                  γ, then wᵢ, ℓᵢ, w and ℓ        (lines 6 to 9)
+        self.step(run, i, slope, k)?; //                γ, then wᵢ, ℓᵢ, w and ℓ        (lines 6 to 9)
+        run.state_and_scratch().1.forget_if_long();
+        Ok(())
     }
 
     /// Moves block `i` along the direction in the scratch, along which the dual initially rises with
@@ -443,8 +450,8 @@ fn aim_at_corner(
     let below_truth =
         !problem.quality().is_exact() && is_below_truth(problem, i, &state.w, scratch);
     let aim = |scratch: &mut Scratch<'_>| {
-        let Scratch { step, corner, worker, .. } = scratch;
-        Move::go_to(step, &state.blocks[i], corner);
+        let Scratch { step, corner, worker, point, .. } = scratch;
+        Move::go_to(step, &state.blocks[i], corner, point);
         state.slope(i, step, &**worker)
     };
     let mut slope = aim(scratch);

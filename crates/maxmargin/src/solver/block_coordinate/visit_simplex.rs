@@ -21,7 +21,8 @@ impl BlockCoordinate {
         run.evaluate(i, simplices);
         let (state, scratch) = run.state_and_scratch();
         let (share, block) = (state.shares.of(i), &state.blocks[i]);
-        let gap = share * simplex::gap(simplices, &block.parts, &scratch.values);
+        block.parts.unpack(&mut scratch.point);
+        let gap = share * simplex::gap(simplices, &scratch.point, &scratch.values);
         if !gap.is_finite() {
             return Err(TrainError::NotFinite { example: i });
         }
@@ -31,13 +32,13 @@ impl BlockCoordinate {
             return Ok(());
         }
         let curvature = share / state.lambda * simplices.length_sq(i);
-        let (mu, values, masses) = (&block.parts, &mut scratch.values, &mut scratch.masses);
+        let (mu, values, masses) = (&scratch.point, &mut scratch.values, &mut scratch.masses);
         let corner = &mut scratch.corner;
         corner.parts.clear();
         let (loss, growth) =
             simplex::optimum(simplices, i, curvature, mu, values, masses, &mut corner.parts);
         corner.loss = loss;
-        scratch.step.go_to(block, corner);
+        scratch.step.go_from(mu, block.loss, corner);
         self.step(run, i, share * growth, k)
     }
 
@@ -51,7 +52,8 @@ impl BlockCoordinate {
         }
         let (problem, k) = (run.problem, run.totals.visits);
         let averager = averager.as_mut().map(|averager| (averager, k + 1));
-        let corners = joint_cg::SimplexCorners { problem, simplices, averager };
+        let scratch = Default::default();
+        let corners = joint_cg::SimplexCorners { problem, simplices, averager, scratch };
         joint.step(&mut joint_cg::Arena { problem, state: &mut run.state, corners });
     }
 }

@@ -35,7 +35,7 @@ pub fn fingerprint(solution: &Solution) -> Vec<u64> {
     all.extend(bits(&[c.lambda, c.primal, c.dual, c.gap]));
     for block in &solution.dual.blocks {
         all.push(block.loss.to_bits());
-        all.extend(block.parts.entries().iter().flat_map(|&(id, v)| [id, v.to_bits()]));
+        all.extend(block.parts.iter().flat_map(|(id, v)| [id, v.to_bits()]));
     }
     all
 }

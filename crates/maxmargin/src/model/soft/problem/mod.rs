@@ -544,8 +544,8 @@ impl SoftGraph {
     pub fn with_losses(&self, point: &DualPoint) -> DualPoint {
         let mut point = point.clone();
         for (block, own) in self.layout.blocks.iter().zip(&mut point.blocks) {
-            let entries = own.parts.entries().iter();
-            own.loss = entries.map(|&(y, mass)| mass * self.loss_of(block, y as usize)).sum();
+            let entries = own.parts.iter();
+            own.loss = entries.map(|(y, mass)| mass * self.loss_of(block, y as usize)).sum();
         }
         point
     }

@@ -1,0 +1,418 @@
+//! Sparse vectors in few bytes: the points of blocks at rest.
+//!
+//! There is a point for every example, and most of a run's memory is theirs. As pairs of numbers a part takes 16
+//! bytes. But the parts of a point follow each other closely, and few values occur: all parts that the same corners
+//! have carry the same mass. So a part takes two or three bytes here, and ten if its mass is like no other nearby.
+//! A visit [unpacks](PackedVec::unpack) its block into scratch memory, and packs it again if it has moved.
+//!
+//! An entry is a byte that says what follows, then its coordinate, and then its value if that is new:
+//!
+//! | bits | what they say |
+//! |---|---|
+//! | 0–3 | which of the last [`VALUES`] new values it is; or that eight bytes with a new value follow |
+//! | 4–5 | how far the upper half of the coordinate is above that of the entry before: 0, 1, 2; or that all eight bytes of the coordinate follow |
+//! | 6–7 | how the lower half is written: as a byte; as two halves of a byte, of which each is 16 bits of it; as two bytes, likewise; as four bytes |
+//!
+//! (The halves belong to pairs of labels, as in the edges of chains.) The same entries always have the same bytes.
+
+use crate::problem::SparseVec;
+
+/// So many values are remembered.
+const VALUES: usize = 15;
+
+/// The code of a value that is new.
+const NEW: u8 = VALUES as u8;
+
+/// The code of a coordinate that is written in full.
+const IN_FULL: u8 = 3;
+
+/// The ways to write the lower half of a coordinate.
+const BYTE: u8 = 0;
+const HALVES: u8 = 1;
+const BYTES: u8 = 2;
+
+/// The most bytes that need no memory of their own: two or three entries.
+const INLINE: usize = 22;
+
+/// Longer bytes are not copied out of scratch memory: they are that memory.
+const MOST_COPIED: usize = 1 << 16;
+
+/// The point of a block: a [`SparseVec`] in few bytes, to be [unpacked](Self::unpacked) where it is used.
+///
+/// ```
+/// use maxmargin::{PackedVec, SparseVec};
+///
+/// let sparse = SparseVec::from_iter([(1, 0.5), (7, 0.25), (9, 0.25)]);
+/// let packed = PackedVec::from(&sparse);
+/// assert_eq!((packed.len(), packed.iter().nth(1)), (3, Some((7, 0.25))));
+/// assert_eq!(packed.unpacked(), sparse);
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct PackedVec(Bytes);
+
+#[derive(Clone)]
+enum Bytes {
+    Inline { length: u8, bytes: [u8; INLINE] },
+    Heap(Box<[u8]>),
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Inline { length, bytes } => &bytes[..usize::from(*length)],
+            Self::Heap(bytes) => bytes,
+        }
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Default for PackedVec {
+    fn default() -> Self {
+        Self(Bytes::Inline { length: 0, bytes: [0; INLINE] })
+    }
+}
+
+impl std::fmt::Debug for PackedVec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// The values that entries refer to: those that were new last. The first is 1, which most truths consist of.
+struct Values {
+    values: [u64; VALUES],
+    next: usize,
+}
+
+impl Values {
+    fn new() -> Self {
+        Self { values: [1.0f64.to_bits(); VALUES], next: 1 }
+    }
+
+    #[inline]
+    fn add(&mut self, value: u64) {
+        self.values[self.next] = value;
+        self.next = if self.next + 1 == VALUES { 0 } else { self.next + 1 };
+    }
+}
+
+impl PackedVec {
+    /// The zero vector.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The entries `(coordinate, value)` in order. Values may be 0.
+    ///
+    /// ```
+    /// let packed: maxmargin::PackedVec = [(4, 1.0), (2, 0.5)].into_iter().collect();
+    /// assert_eq!(packed.iter().collect::<Vec<_>>(), [(2, 0.5), (4, 1.0)]);
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        Entries { rest: self.0.as_slice(), upper: 0, values: Values::new() }
+    }
+
+    /// Number of entries. They are counted one by one.
+    pub fn len(&self) -> usize {
+        let (mut rest, mut count) = (self.0.as_slice(), 0);
+        while let Some((&head, _)) = rest.split_first() {
+            let coordinate = match (head >> 4 & 3, head >> 6) {
+                (IN_FULL, _) => 8,
+                (_, BYTE | HALVES) => 1,
+                (_, BYTES) => 2,
+                _ => 4,
+            };
+            let value = if head & 15 == NEW { 8 } else { 0 };
+            rest = rest.get(1 + coordinate + value..).unwrap_or_default();
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+
+    /// The bytes that it takes beside its own size.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Bytes::Inline { .. } => 0,
+            Bytes::Heap(bytes) => bytes.len(),
+        }
+    }
+
+    /// The same vector, unpacked.
+    ///
+    /// ```
+    /// let packed: maxmargin::PackedVec = [(4, 1.0)].into_iter().collect();
+    /// assert_eq!(packed.unpacked().entries(), [(4, 1.0)]);
+    /// ```
+    pub fn unpacked(&self) -> SparseVec {
+        let mut sparse = SparseVec::with_capacity(self.len());
+        self.unpack(&mut sparse);
+        sparse
+    }
+
+    /// Writes the same vector to `sparse`, and reuses its memory.
+    #[inline]
+    pub(crate) fn unpack(&self, sparse: &mut SparseVec) {
+        sparse.assign_entries(self.iter());
+    }
+
+    /// Becomes the same vector as `sparse`.
+    pub(crate) fn assign(&mut self, sparse: &SparseVec) {
+        self.pack(sparse, &mut Vec::new());
+    }
+
+    /// As [`assign`](Self::assign), with scratch memory.
+    pub(crate) fn pack(&mut self, sparse: &SparseVec, scratch: &mut Vec<u8>) {
+        scratch.clear();
+        write(sparse.entries(), scratch);
+        match &mut self.0 {
+            Bytes::Heap(bytes) if bytes.len() == scratch.len() => bytes.copy_from_slice(scratch),
+            bytes => {
+                *bytes = match scratch.len() {
+                    length @ ..=INLINE => {
+                        let mut bytes = [0; INLINE];
+                        bytes[..length].copy_from_slice(scratch);
+                        Bytes::Inline { length: length as u8, bytes }
+                    }
+                    ..=MOST_COPIED => Bytes::Heap(scratch.as_slice().into()),
+                    _ => Bytes::Heap(std::mem::take(scratch).into_boxed_slice()),
+                };
+            }
+        }
+    }
+
+    /// Multiplies every value by `factor`.
+    ///
+    /// ```
+    /// let mut packed: maxmargin::PackedVec = [(4, 1.0)].into_iter().collect();
+    /// packed.scale(0.5);
+    /// assert_eq!(packed.iter().collect::<Vec<_>>(), [(4, 0.5)]);
+    /// ```
+    pub fn scale(&mut self, factor: f64) {
+        let mut sparse = self.unpacked();
+        sparse.scale(factor);
+        self.assign(&sparse);
+    }
+
+    /// Whether every value is finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.iter().all(|(_, value)| value.is_finite())
+    }
+
+    /// Whether the coordinates ascend strictly.
+    pub(crate) fn is_normalised(&self) -> bool {
+        let mut least = Some(0);
+        self.iter().all(|(coordinate, _)| {
+            let ascends = least.is_some_and(|least| least <= coordinate);
+            least = coordinate.checked_add(1);
+            ascends
+        })
+    }
+
+    /// The bytes, to be fetched early.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+/// Writes entries, which need not be in order.
+fn write(entries: &[(u64, f64)], bytes: &mut Vec<u8>) {
+    let (mut upper, mut values) = (0u32, Values::new());
+    bytes.reserve(3 * entries.len());
+    for &(coordinate, value) in entries {
+        let (above, lower) = ((coordinate >> 32) as u32, coordinate as u32);
+        let value = value.to_bits();
+        let known = values.values.iter().position(|other| *other == value);
+        let head = known.map_or(NEW, |at| at as u8);
+        let step = above.wrapping_sub(upper);
+        upper = above;
+        let (first, second) = (lower >> 16, lower & 0xffff);
+        if step >= u32::from(IN_FULL) {
+            bytes.push(head | IN_FULL << 4);
+            bytes.extend_from_slice(&coordinate.to_le_bytes());
+        } else {
+            let head = head | (step as u8) << 4;
+            match (first, second) {
+                (0, ..256) => bytes.extend_from_slice(&[head | BYTE << 6, second as u8]),
+                (..16, ..16) => bytes
+                    .extend_from_slice(&[head | HALVES << 6, (first << 4) as u8 | second as u8]),
+                (..256, ..256) => {
+                    bytes.extend_from_slice(&[head | BYTES << 6, first as u8, second as u8]);
+                }
+                _ => {
+                    bytes.push(head | 3 << 6);
+                    bytes.extend_from_slice(&lower.to_le_bytes());
+                }
+            }
+        }
+        if known.is_none() {
+            values.add(value);
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// The entries, read one by one.
+struct Entries<'a> {
+    rest: &'a [u8],
+    upper: u32,
+    values: Values,
+}
+
+impl Iterator for Entries<'_> {
+    type Item = (u64, f64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u64, f64)> {
+        let (&head, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        let step = head >> 4 & 3;
+        let coordinate = if step == IN_FULL {
+            let coordinate = u64::from_le_bytes(self.take()?);
+            self.upper = (coordinate >> 32) as u32;
+            coordinate
+        } else {
+            self.upper = self.upper.wrapping_add(u32::from(step));
+            let lower = match head >> 6 {
+                BYTE => {
+                    let [byte] = self.take()?;
+                    u32::from(byte)
+                }
+                HALVES => {
+                    let [byte] = self.take()?;
+                    u32::from(byte >> 4) << 16 | u32::from(byte & 15)
+                }
+                BYTES => {
+                    let [first, second] = self.take()?;
+                    u32::from(first) << 16 | u32::from(second)
+                }
+                _ => u32::from_le_bytes(self.take()?),
+            };
+            u64::from(self.upper) << 32 | u64::from(lower)
+        };
+        let value = match head & 15 {
+            NEW => {
+                let value = u64::from_le_bytes(self.take()?);
+                self.values.add(value);
+                value
+            }
+            at => self.values.values[usize::from(at)],
+        };
+        Some((coordinate, f64::from_bits(value)))
+    }
+}
+
+impl Entries<'_> {
+    #[inline]
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*taken)
+    }
+}
+
+impl From<&SparseVec> for PackedVec {
+    fn from(sparse: &SparseVec) -> Self {
+        let mut packed = Self::default();
+        packed.assign(sparse);
+        packed
+    }
+}
+
+impl From<SparseVec> for PackedVec {
+    fn from(sparse: SparseVec) -> Self {
+        Self::from(&sparse)
+    }
+}
+
+/// As [`SparseVec`] does, this sorts by coordinate and adds up repeated coordinates.
+impl FromIterator<(u64, f64)> for PackedVec {
+    fn from_iter<I: IntoIterator<Item = (u64, f64)>>(iter: I) -> Self {
+        SparseVec::from_iter(iter).into()
+    }
+}
+
+/// It is written as a [`SparseVec`] is.
+#[cfg(feature = "serde")]
+impl serde::Serialize for PackedVec {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.unpacked().serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for PackedVec {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        SparseVec::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Coordinates as chains, classes and others have them, and values of which many are the same.
+    fn entries() -> impl Strategy<Value = Vec<(u64, f64)>> {
+        let coordinate = prop_oneof![
+            (0u64..6, 0u64..2, 0u64..30, 0u64..20)
+                .prop_map(|(t, edge, y, z)| t << 33 | edge << 32 | (edge * y) << 16 | z),
+            0u64..400,
+            any::<u64>(),
+        ];
+        let value = prop_oneof![
+            (0u8..20).prop_map(|x| f64::from(x) / 3.0),
+            Just(1.0),
+            any::<u64>().prop_map(f64::from_bits),
+        ];
+        proptest::collection::vec((coordinate, value), 0..60)
+    }
+
+    fn bits(entries: impl IntoIterator<Item = (u64, f64)>) -> Vec<(u64, u64)> {
+        entries.into_iter().map(|(coordinate, value)| (coordinate, value.to_bits())).collect()
+    }
+
+    proptest! {
+        /// Whatever is packed comes out with the same bits, in the same order.
+        #[test]
+        fn packing_loses_nothing(entries in entries(), before in entries()) {
+            let mut sparse = SparseVec::new();
+            before.iter().for_each(|&(coordinate, value)| sparse.push(coordinate, value));
+            let mut packed = PackedVec::from(&sparse);
+            sparse.clear();
+            entries.iter().for_each(|&(coordinate, value)| sparse.push(coordinate, value));
+            packed.pack(&sparse, &mut vec![1, 2, 3]);
+            prop_assert_eq!(bits(packed.iter()), bits(entries.iter().copied()));
+            prop_assert_eq!(bits(packed.unpacked().entries().iter().copied()), bits(entries.iter().copied()));
+            prop_assert_eq!(packed.len(), entries.len());
+            prop_assert_eq!(packed.is_empty(), entries.is_empty());
+            prop_assert_eq!(packed.is_normalised(), sparse.is_normalised());
+            prop_assert_eq!(packed.is_finite(), sparse.is_finite());
+            prop_assert_eq!(&packed, &PackedVec::from(&sparse));
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_labelling_take_two_bytes() {
+        let ids = (0..10u64).flat_map(|t| [t << 33 | t % 5, t << 33 | 1 << 32 | t << 16 | (t + 1)]);
+        let packed: PackedVec = ids.map(|id| (id, 1.0)).collect();
+        assert_eq!((packed.len(), packed.heap_bytes()), (20, 40));
+    }
+
+    #[test]
+    fn few_classes_take_no_memory_of_their_own() {
+        let packed: PackedVec = [(3, 0.25), (200, 0.75)].into_iter().collect();
+        assert_eq!((packed.len(), packed.heap_bytes(), size_of::<PackedVec>()), (2, 0, 24));
+        let packed: PackedVec = [(3, 0.25), (4, 0.5), (5, 0.25)].into_iter().collect();
+        assert_eq!((packed.len(), packed.heap_bytes()), (3, 0));
+    }
+}
