@@ -403,7 +403,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_labelling_take_two_bytes() {
-        let ids = (0..10u64).flat_map(|t| [t << 33 | t % 5, t << 33 | 1 << 32 | t << 16 | (t + 1)]);
+        let ids = (0..10u64)
+            .flat_map(|t| [(t << 33) | (t % 5), (t << 33) | (1 << 32) | (t << 16) | (t + 1)]);
         let packed: PackedVec = ids.map(|id| (id, 1.0)).collect();
         assert_eq!((packed.len(), packed.heap_bytes()), (20, 40));
     }
