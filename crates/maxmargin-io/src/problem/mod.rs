@@ -77,7 +77,7 @@ impl BuiltProblem {
 
     /// States in a certificate how much decoding may have missed, where it was a heuristic for graphs: messages bound the
     /// hinge of every graph from above, and so λ/2 ‖w‖² + the mean of these bounds is at least the true objective.
-    /// Certificates of other qualities, and those that know it already, stay as they are. On as many threads as
+    /// Other certificates, and those that know it already, stay as they are. On as many threads as
     /// [`thread_count`](crate::thread_count) says.
     ///
     /// ```
@@ -114,7 +114,9 @@ impl BuiltProblem {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn state_missed(&self, certificate: &mut Certificate, w: &[f64], threads: usize) {
-        if certificate.quality != Quality::Heuristic || certificate.missed.is_some() {
+        // An exact decoder that has failed gives no bounds either.
+        let qualities = [self.blocks().quality(), certificate.quality];
+        if qualities != [Quality::Heuristic; 2] || certificate.missed.is_some() {
             return;
         }
         let Some(risk) = self.risk_bound(w, threads) else { return };
