@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
@@ -87,17 +88,20 @@ def check(what, samples):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program", type=Path)
-    parser.add_argument("--seconds", type=float, default=60, help="for each of the two")
+    parser.add_argument("--seconds", type=float, default=60, help="for both, side by side")
     args = parser.parse_args()
     program = args.program.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "d.crf").write_text(sentences(300, 1))
         subprocess.run([program, "train", folder / "d.crf", "-q", "-o", folder / "m.model"], check=True)
-        sent, samples = soak_predict(program, folder, args.seconds)
+        with ThreadPoolExecutor() as pool:
+            labelling = pool.submit(soak_predict, program, folder, args.seconds)
+            training = pool.submit(soak_training, program, folder, args.seconds)
+        sent, samples = labelling.result()
         print(f"predict -: {sent} sentences")
         check("memory of predict -", samples)
-        check("memory of train and resume", soak_training(program, folder, args.seconds))
+        check("memory of train and resume", training.result())
 
 
 if __name__ == "__main__":
