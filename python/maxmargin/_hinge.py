@@ -145,7 +145,8 @@ class Chain(_Labelled):
         if parts.get("transitions") is not None:
             transitions = xp.array(parts["transitions"], scores)
             per_step = transitions.ndim == scores.ndim + 1
-            at = self._at(transitions, labels, labels.shape[-1] - 1 if per_step else None)
+            steps = max(labels.shape[-1] - 1, 0)
+            at = self._at(transitions, labels, steps if per_step else None)
             both = transitions[(*at, labels[..., :-1], labels[..., 1:])]
             total = total + xp.where(present[..., 1:], both, 0.0).sum(-1)
         length = present.sum(-1)

@@ -44,7 +44,10 @@ def methods(cls):
     """The public methods of a class that have something to say, in the order of their names."""
     for name, method in inspect.getmembers(cls, callable):
         ours = (getattr(method, "__module__", "") or "").startswith("maxmargin")
-        told = method.__qualname__.startswith(("BaseSVM.", "PartialFit.")) and cls is not BaseSVM
+        told = (
+            method.__qualname__.startswith(("BaseSVM.", "PartialFit.", "Trained."))
+            and cls is not BaseSVM
+        )
         if (
             not (name.startswith("_") or told or name in INHERITED)
             and ours

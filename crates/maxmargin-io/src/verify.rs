@@ -111,10 +111,8 @@ impl Model {
             }
         };
         let problem = self.meta.spec.problem(examples, &self.meta.bounds)?;
-        let state_missed = |found: &mut Certificate, weights: &[f64]| {
-            problem.state_missed(found, weights, threads);
-        };
-        let mut verdict = self.verdict(problem.blocks(), problem.role(), state_missed, threads)?;
+        let missed = |found: &Certificate, weights: &[f64]| problem.missed(found, weights, threads);
+        let mut verdict = self.verdict(problem.blocks(), problem.role(), missed, threads)?;
         verdict.findings.extend(seen.map(|seen| self.name_findings(&seen)).unwrap_or_default());
         Ok(verdict)
     }
@@ -197,15 +195,15 @@ impl Model {
         role: ProblemRole<'_>,
         threads: usize,
     ) -> Result<Verdict, TrainError> {
-        self.verdict(problem, role, |_, _| (), threads)
+        self.verdict(problem, role, |_, _| None, threads)
     }
 
-    /// What [`verify_on`](Self::verify_on) finds, where `state_missed` completes the certificate of the given weights.
+    /// What [`verify_on`](Self::verify_on) finds, where `missed` knows what decoding may have missed at some weights.
     fn verdict(
         &self,
         problem: &dyn Blocks,
         role: ProblemRole<'_>,
-        state_missed: impl FnOnce(&mut Certificate, &[f64]),
+        missed: impl FnOnce(&Certificate, &[f64]) -> Option<f64>,
         threads: usize,
     ) -> Result<Verdict, TrainError> {
         let Some(dual) = &self.dual else {
@@ -234,7 +232,9 @@ impl Model {
         }
         let lambda = self.meta.certificate.lambda;
         let mut audit = audit(problem, lambda, &weights, dual, Claim::ROUNDING, threads)?;
-        state_missed(&mut audit.certificate, &weights);
+        // Known of the weights alone, whatever the dual point is worth.
+        let c = &mut audit.certificate;
+        c.missed = c.missed.or_else(|| missed(c, &weights));
         let mut findings = claim.findings(&audit);
         if let ProblemRole::Soft(problem) = role {
             findings.extend(self.soft_findings(problem));

@@ -75,10 +75,10 @@ impl BuiltProblem {
         }
     }
 
-    /// States in a certificate how much decoding may have missed, where it was a heuristic for graphs: messages bound the
-    /// hinge of every graph from above, and so λ/2 ‖w‖² + the mean of these bounds is at least the true objective.
-    /// Other certificates, and those that know it already, stay as they are. On as many threads as
-    /// [`thread_count`](crate::thread_count) says.
+    /// How much decoding may have missed at most, where it is a heuristic for graphs, so that the true objective lies
+    /// between the primal of a certificate of weights and that much more. Messages bound the hinge of every graph from
+    /// above, and so λ/2 ‖w‖² + the mean of these bounds is at least the true objective. Nothing is known of other
+    /// decoders. On as many threads as [`thread_count`](crate::thread_count) says.
     ///
     /// ```
     /// use maxmargin::inference::Inference;
@@ -108,22 +108,26 @@ impl BuiltProblem {
     ///
     /// // A decoder that has found nothing at w = 0, where the hinge is the largest loss.
     /// let (lambda, quality) = (1.0, Quality::Heuristic);
-    /// let mut found = Certificate { lambda, primal: 0.0, dual: 0.0, gap: 0.0, quality, missed: None };
-    /// problem.state_missed(&mut found, &vec![0.0; spec.dim()], 1);
-    /// assert!(found.missed.is_some_and(|missed| (missed - 1.0).abs() < 1e-12));
+    /// let found = Certificate { lambda, primal: 0.0, dual: 0.0, gap: 0.0, quality, missed: None };
+    /// let missed = problem.missed(&found, &vec![0.0; spec.dim()], 1);
+    /// assert!(missed.is_some_and(|missed| (missed - 1.0).abs() < 1e-12));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn state_missed(&self, certificate: &mut Certificate, w: &[f64], threads: usize) {
-        // An exact decoder that has failed gives no bounds either.
-        let qualities = [self.blocks().quality(), certificate.quality];
-        if qualities != [Quality::Heuristic; 2] || certificate.missed.is_some() {
-            return;
+    pub fn missed(&self, found: &Certificate, w: &[f64], threads: usize) -> Option<f64> {
+        if self.blocks().quality() != Quality::Heuristic {
+            return None;
         }
-        let Some(risk) = self.risk_bound(w, threads) else { return };
         let norm_sq: f64 = w.iter().map(|w| w * w).sum();
-        let bound = 0.5 * certificate.lambda * norm_sq + risk;
+        let bound = 0.5 * found.lambda * norm_sq + self.risk_bound(w, threads)?;
         // What a heuristic finds is no more than the true objective, so a bound below that is rounding.
-        certificate.missed = Some((bound - certificate.primal).max(0.0)).filter(|m| m.is_finite());
+        Some((bound - found.primal).max(0.0)).filter(|missed| missed.is_finite())
+    }
+
+    /// States in a certificate what decoding may have missed, unless that is known already.
+    pub(crate) fn state_missed(&self, found: &mut Certificate, w: &[f64], threads: usize) {
+        if found.quality == Quality::Heuristic && found.missed.is_none() {
+            found.missed = self.missed(found, w, threads);
+        }
     }
 
     /// An upper bound of the mean hinge of weights, where messages give one.
