@@ -1,4 +1,7 @@
 //! Labelled examples of any kind.
+//!
+//! Some models have two variants: one with features that were made elsewhere, say in Python (`Potts`, `Trees`,
+//! `Pairs`), and one with what a reader has made of a file (`Superpixels`, `Poses`, `Alignments`).
 
 use crate::alignment::Alignments;
 use crate::held_out::HeldOut;

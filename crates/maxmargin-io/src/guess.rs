@@ -1,4 +1,8 @@
 //! Which format an input has, where its first lines leave no doubt.
+//!
+//! `evidence` asks one `looks_like_…` after the other whether a line proves its format, and the first that says yes
+//! wins. So a narrow layout has to come before a wide one that would claim the same lines. Where no line proves
+//! anything, the columns of all first lines are looked at together.
 
 use crate::columns::{Columns, is_conllu, look_at_columns};
 use crate::error::DataError;

@@ -1,4 +1,8 @@
-//! What every format's reader does.
+//! What every format's reader does, and which reader a format has.
+//!
+//! A reader of sequences or rows implements [`ReadSequences`] over [`Lines`], and `boxed` opens it for its
+//! [`Format`]. Formats of other structures have functions of their own, such as
+//! [`read_superpixels`](crate::read_superpixels).
 
 use crate::columns::BuiltInTemplate;
 use crate::crfsuite::CrfsuiteReader;

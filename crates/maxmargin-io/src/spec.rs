@@ -1,4 +1,7 @@
 //! What kind of model a file holds, and where its weights lie.
+//!
+//! A specification has everything that predicting needs beside weights and names. The structs of most kinds are
+//! declared in `specs!` below; those that also know how features are made are in `spec/structures.rs`.
 
 mod count;
 mod groups;

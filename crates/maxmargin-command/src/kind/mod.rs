@@ -1,5 +1,8 @@
 //! The kinds of models, as the commands see them: everything that depends on the structure is behind
 //! [`Kind`], so that a verb is written once for all of them.
+//!
+//! [`kind_of`] finds the kind of a specification, [`options_of`] the options that a kind knows, and [`read_training`]
+//! the kind that goes with data and options. A new kind is named in all three.
 
 mod binary;
 mod chain;

@@ -1,4 +1,7 @@
 //! Ready-made structures: [problems](crate::Problem) to train without writing an oracle.
+//!
+//! Each folder holds a model: its data, the shape of its weights, its loss, and the problem that these make up. Data of
+//! rows are shared: [`LabelledRows`].
 
 pub mod binary;
 pub mod chain;

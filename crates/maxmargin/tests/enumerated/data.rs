@@ -1,4 +1,6 @@
 //! Random data of every kind.
+//!
+//! The names in `KINDS` stand in the order of the numbers that `Data::kind` gives; the first `DRAWN` of them are drawn.
 
 use crate::common::chains::{ChainCase, any_chain};
 use crate::common::factor_graphs::{

@@ -1,4 +1,13 @@
 //! Which block is visited next.
+//!
+//! A method asks its [`Picker`] for the [`next`](Picker::next) block. Orders that follow gaps learn the gap of one
+//! block from each oracle call ([`update`](Picker::update)) and those of all blocks from each exact pass
+//! ([`refresh`](Picker::refresh)). Orders that follow curvatures learn these from oracle calls too
+//! ([`note_curvature`](Picker::note_curvature)). Visits in batches [`hide`](Picker::hide) the blocks that are
+//! already picked. A `Picker` is part of checkpoints, so new variants go last.
+//!
+//! Many matches here have a `_` for the orders that need nothing done, so the compiler does not list all of them when
+//! an order is added; CONTRIBUTING.md does.
 
 use crate::settings::Order;
 use crate::solver::block_coordinate::sum_tree::{Fold, SumTree};
