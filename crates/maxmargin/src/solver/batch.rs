@@ -205,7 +205,8 @@ pub(super) enum BatchStep {
 }
 
 impl BatchStep {
-    /// Moves all blocks of the state by the same γ towards their corners. `direction` is room for that of w.
+    /// Moves all blocks of the state by the same γ towards their corners. `direction` is scratch memory for the
+    /// direction of w.
     pub(super) fn take(
         self,
         run: &mut Run<'_, '_>,
@@ -216,6 +217,7 @@ impl BatchStep {
             Self::By(pace) => pace,
             Self::LineSearch => Pace::EXACT,
         };
+        // Add up the slopes and the directions of all blocks, and move w as far as the rule says.
         let (problem, state) = (run.problem, &mut run.state);
         let slope: f64 = answers.iter().map(|answer| answer.reading.gap).sum();
         let rates: Vec<f64> = state.shares.iter().map(|share| -share / state.lambda).collect();
@@ -241,6 +243,7 @@ impl BatchStep {
             }
             stride
         };
+        // Move the blocks and D by the same step.
         let stride = stride.ok_or(TrainError::Overflow)?;
         for (i, answer) in answers.iter().enumerate() {
             state.move_block(i, &answer.step, &answer.corner, stride.gamma);

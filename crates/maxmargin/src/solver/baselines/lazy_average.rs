@@ -3,16 +3,17 @@
 use crate::run::fits::{Fitting, is_count};
 use crate::settings::Average;
 
-/// The average of the iterates wₜ = vₜ/t, t = 1 … k, of which each step adds gₜ to vₜ.
+/// The average of the iterates wₜ = vₜ/t for t = 1 … k, where step t adds gₜ to v.
 ///
-/// With H the harmonic numbers, and a the iterates that are left out,
+/// With H the harmonic numbers, and a the number of first iterates that are left out,
 ///
 /// ```text
 /// Σ_{a<t≤k} wₜ = (H_k − H_a)·v_k − Σ_{a<s≤k} (H_{s−1} − H_a)·g_s
 /// Σ_{t≤k} t·wₜ = (k + 1)·v_k − Σ_{s≤k} s·g_s
 /// ```
 ///
-/// So each step adds one more multiple of gₜ elsewhere, and no work is O(d) until the average is wanted.
+/// So each step adds another multiple of gₜ to a second vector, and nothing takes O(d) time until the average is
+/// wanted.
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum LazyAverage {

@@ -60,7 +60,7 @@ impl Means {
         shares.iter().zip(means).map(|(share, at)| share * mean(at)).sum()
     }
 
-    /// The best point of the dual between the truth and the means, for weights that are not made of it.
+    /// The best point of the dual between the truth and the means, as a bound for weights that do not belong to it.
     pub(super) fn bound(&self, run: &mut Run<'_, '_>) -> DualPoint {
         let problem = run.problem;
         let means = run.state_at(self.point(problem));

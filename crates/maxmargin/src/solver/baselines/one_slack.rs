@@ -108,6 +108,7 @@ impl<'p> Round<'p> for OneSlack<'p> {
         answers: &[Answer],
         proof: &Certificate,
     ) -> Result<bool, TrainError> {
+        // The plane of the oracles.
         let n = answers.len() as u64;
         self.stats.misses += n;
         run.totals.visits += n;
@@ -117,6 +118,7 @@ impl<'p> Round<'p> for OneSlack<'p> {
         let corners = self.stores.iter_mut().zip(answers).map(take).collect();
         self.add_new(run, corners);
         self.solve(run, proof, proof.gap)?;
+        // Planes of remembered corners, while these promise enough.
         for _ in 0..MOST_REMEMBERED {
             if run.limit().is_some() {
                 return Ok(false);
@@ -135,6 +137,7 @@ impl<'p> Round<'p> for OneSlack<'p> {
             self.stats.hits += n;
             self.solve(run, proof, promised)?;
         }
+        // Drop idle planes, and count the corners that are left.
         self.forget();
         let sizes = self.stores.iter().map(CornerStore::size);
         (self.stats.corners, self.stats.bytes) =
@@ -157,7 +160,7 @@ impl OneSlack<'_> {
         }
     }
 
-    /// Adds a plane and returns true, unless an equal plane exists, which would only mean that the QP is
+    /// Adds a plane and returns true. Returns false if an equal plane exists, which means only that the QP is
     /// not solved precisely.
     fn add_new(&mut self, run: &Run<'_, '_>, corners: Vec<u32>) -> bool {
         let is_new = self.planes.iter().all(|plane| plane.corners != corners);

@@ -35,8 +35,8 @@ impl SimplexQp {
             && (count == 0 || (sum - 1.0).abs() <= 1e-6)
     }
 
-    /// Adds a variable: the first one gets all mass, later ones none. `products` are those with all
-    /// earlier variables, and last with itself.
+    /// Adds a variable. The first one gets all mass, and later ones none. `products` holds its inner products with all
+    /// earlier variables, and with itself last.
     pub(super) fn add(&mut self, linear: f64, products: Vec<f64>) {
         self.masses.push(f64::from(u8::from(self.masses.is_empty())));
         self.linear.push(linear);
@@ -70,7 +70,7 @@ impl SimplexQp {
             let product: f64 = row.iter().zip(&self.masses).map(|(g, mass)| g * mass).sum();
             self.values.push(linear - self.lambda * product);
         }
-        // All values, not only those that are compared: NaN compares as neither better nor worse.
+        // Look at every value: NaN is neither better nor worse than others, so comparisons would not reveal it.
         if self.values.iter().any(|value| !value.is_finite()) {
             return None;
         }

@@ -78,7 +78,7 @@ impl<'p> Clipped<'p> {
     }
 }
 
-/// Whether examples are drawn with replacement. Then w is not made of the means, which only bound it.
+/// Whether examples are drawn with replacement. If so, w does not belong to the means, which are only a bound.
 fn draws(run: &Run<'_, '_>) -> bool {
     run.settings.order == Order::Uniform
 }
@@ -103,8 +103,9 @@ impl Subgradient<'_> {
         }
     }
 
-    /// The average of the weights if the run averages, or the last ones if no point makes them; and a dual point: the
-    /// one that the last weights are made of, or the best bound.
+    /// The weights of the result and its dual point. The weights are the average if the run averages, or the last
+    /// weights if no dual point has these; the point is then the best bound. Otherwise the weights are `None`, and
+    /// the point is the one that the last weights belong to.
     fn weights_and_point(&self, run: &mut Run<'_, '_>) -> (Option<Vec<f64>>, DualPoint) {
         let t = self.t.max(1);
         let last = || self.scaled().iter().map(|tw| tw / t as f64).collect();

@@ -1,5 +1,7 @@
-//! How accurate the oracle of each visit has to be: a share ν of the block's gap (Lacoste-Julien et al., 2013, App. C), or the additive
-//! schedule of their first version (2012, Section 6).
+//! How accurate the oracle of each visit has to be.
+//!
+//! An answer has to cover a share ν of the block's gap (Lacoste-Julien et al., 2013, App. C), or its additive error
+//! has to stay within the schedule of their first version (2012, Section 6).
 
 use super::curvature_of;
 use crate::dual::{DualState, Pace, Scratch};
@@ -14,10 +16,10 @@ use crate::settings::{SettingsRecord, Step};
 pub(super) enum Accuracies {
     /// The maximum.
     Exact,
-    /// ν.
+    /// The share ν of the block's gap.
     Share(f64),
-    /// δ, and the largest curvature 4cᵢ²‖ψᵢ(y)‖²/(λC²) that each block has seen. A block that has seen none is asked for
-    /// the maximum.
+    /// The factor δ of the schedule, and the largest curvature 4cᵢ²‖ψᵢ(y)‖²/(λC²) that each block has seen. The
+    /// oracle of a block that has seen none is asked for the maximum.
     Schedule { slack: f64, curvatures: Vec<f64> },
 }
 

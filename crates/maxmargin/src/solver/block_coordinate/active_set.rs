@@ -31,8 +31,8 @@ const ENOUGH_OF_VIOLATION: f64 = 0.1;
 /// 2 a fourth more visits.)
 pub(super) const MOST_MOVES: usize = 5;
 
-/// Atoms keep their features if there are at most so many of an atom, and so many of one atom of every block
-/// together: 8 kB, and 64 MB.
+/// Atoms keep their features if an atom has at most the first number of them (8 kB), and one atom of every block
+/// together at most the second (64 MB).
 const MOST_FEATURES: usize = 1 << 10;
 const MOST_FEATURES_OF_ALL: usize = 8 << 20;
 
@@ -135,7 +135,7 @@ pub(crate) struct Added {
     pub(crate) ahead: f64,
     /// Its value, which is 0 for the truth.
     pub(crate) value: f64,
-    /// How much of these rounding may explain.
+    /// How much of either number may be rounding.
     pub(crate) rounding: f64,
 }
 
@@ -266,8 +266,8 @@ impl ActiveSets {
         }
     }
 
-    /// Σᵢ cᵢ/C·(Hᵢ at the block's own point − min Hᵢ over its corners with mass), at the present w: what the pairwise gap
-    /// has in addition to the gap.
+    /// Σᵢ cᵢ/C·(Hᵢ at the block's own point − min Hᵢ over its corners with mass) at the present w, which is the
+    /// difference between the pairwise gap and the gap.
     pub(crate) fn away_gap(&mut self, run: &mut Run<'_, '_>) -> f64 {
         let mut gaps = vec![0.0; self.atoms.len()];
         self.look_at_all(run, &mut gaps);
@@ -413,6 +413,7 @@ impl ActiveSets {
                 atoms.prepare(i, &state.w, worker);
                 atoms.evaluate_likely(i, &state.w, worker);
             }
+            // Find the two ends, and stop if little is left to gain between them.
             let (to, from) = (atoms.best(), atoms.worst_active());
             let violation = atoms.values[to] - atoms.values[from];
             if !violation.is_finite() {
@@ -424,6 +425,7 @@ impl ActiveSets {
             if violation <= enough.max(0.0) {
                 break;
             }
+            // Search along the line between them.
             let longest = atoms.masses[from];
             let slope = share * violation;
             let stride = if atoms.has_features() {
@@ -436,6 +438,7 @@ impl ActiveSets {
             if stride.gamma == 0.0 {
                 break;
             }
+            // Move the mass, and w and D with it.
             Kind::Pairwise.move_masses(atoms, to, from, stride.gamma);
             state.follow(i, &self.room.way, stride);
             self.stale[i] = true;
@@ -464,6 +467,7 @@ impl ActiveSets {
             let stride = state.stride(i, way, share * slope, longest, pace, worker)?;
             Some((kind, stride, longest))
         };
+        // Plan a step of each kind, and choose the one that gains most.
         let mut chosen = plan(kinds[0], state, &mut room.way)?;
         for &kind in &kinds[1..] {
             let other = plan(kind, state, &mut room.way)?;
@@ -471,6 +475,7 @@ impl ActiveSets {
                 chosen = other;
             }
         }
+        // `way` and the state's line search belong to the last plan, so plan the chosen step again.
         if kinds.last() != Some(&chosen.0) {
             chosen = plan(chosen.0, state, &mut room.way)?;
         }
@@ -632,9 +637,9 @@ pub(super) fn look(atoms: &mut Atoms, i: usize, state: &DualState<'_>, worker: &
     state.shares.of(i) * (best - atoms.own_value())
 }
 
-/// Shifts mass from the worst atom to the best, at most `most` times, while it pays. `rate` is cᵢ/(λC). The
-/// masses before go to `old`. Returns the first step and the gain of all, divided by cᵢ/C; nothing if no
-/// mass moves; and `None` if a number is not finite.
+/// Shifts mass from the worst atom to the best, at most `most` times, while it pays. `rate` is cᵢ/(λC). Writes
+/// the masses before to `old`. Returns the first step and the total gain divided by cᵢ/C, or `Some(None)` if no
+/// mass moves. Returns `None` if a number is not finite.
 pub(super) fn shift_masses(
     atoms: &mut Atoms,
     old: &mut Vec<f64>,
@@ -647,6 +652,7 @@ pub(super) fn shift_masses(
     let (mut enough, mut gain) = (0.0, 0.0);
     let mut outcome = None;
     for round in 0..most {
+        // Find the two ends, and stop if little is left to gain between them.
         let (to, from) = (atoms.best(), atoms.worst_active());
         let violation = atoms.values[to] - atoms.values[from];
         if !violation.is_finite() {
@@ -658,6 +664,7 @@ pub(super) fn shift_masses(
         if violation <= enough.max(0.0) {
             break;
         }
+        // Shift as much mass as is best, and update the values of all atoms.
         let curvature = rate * atoms.distance(to, from, ruler);
         let longest = atoms.masses[from];
         let stride = Pace::EXACT.stride(violation, curvature, longest)?;

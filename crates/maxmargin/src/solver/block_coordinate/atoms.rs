@@ -1,10 +1,12 @@
 //! The corners that a block remembers: those that carry its mass and, with a cache, idle ones.
 //!
 //! Atoms are points, not outputs: a block keeps the part vectors of its corners, relative to the truth, and
-//! their losses. A step needs nothing more, a fractional corner or a warm start fits in unchanged, and the
-//! problem is asked for nothing new. Keeping outputs, or hashes of them, would need both. Since atoms are
-//! relative to the truth, a remembered corner costs what it differs by: a visit that looks at remembered
-//! corners first scores only the places where some atom differs from the truth (`Problem::prepare_scores`).
+//! their losses. A step needs nothing more. A fractional corner or a warm start is a point like any other, and the
+//! problem has to offer nothing new. If atoms were outputs, or hashes of them, fractional corners and warm starts would
+//! be special cases, and the problem would have to offer more.
+//!
+//! Since atoms are relative to the truth, a remembered corner costs only what it differs by. A visit that looks at
+//! remembered corners first scores only the places where some atom differs from the truth (`Problem::prepare_scores`).
 //!
 //! Where all examples share few features, atoms keep their feature vectors too. On 327 horses with 97 features, a
 //! score by parts takes longer than an oracle call, and one by features a few nanoseconds.
@@ -20,8 +22,7 @@ use crate::util::prefetch::prefetch;
 /// Their parts are kept relative to the truth, pᵢ(y) − pᵢ(yᵢ): corners that are worth remembering have
 /// most of their parts in common with it, so there is little to store, to score and to move.
 ///
-/// Masses, values and distances lie in arrays of their own, for in-block work goes over them again
-/// and again.
+/// Masses, values and distances lie in arrays of their own, because work within a block goes over them again and again.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Atoms {

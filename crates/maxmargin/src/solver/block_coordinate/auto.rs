@@ -1,14 +1,15 @@
 //! What the solver `auto` decides after its first pass.
 //!
-//! Gap sampling with corrective steps and a cache was the fastest method, or close to it, at fine gaps in
-//! every race we ran (`benchmarks/results`), and plain steps in permuted order at coarse gaps: while most
-//! corners are new, a plain step gains as much and costs half. So `auto` starts with the direction `staged`
-//! (see `staged.rs`). Where all examples share few features, and where oracle calls take very long, it exhausts
-//! remembered corners between calls (`exhaust.rs`), because visits alone may take hundreds of times the calls.
-//! Plain steps do not pay where oracle calls are expensive. The clock decides that after the first pass, from
-//! calls that nothing disturbed, and whether calls are long enough for batches; if they take very long, batches begin
-//! after the first visits. This and the cache rule `auto` are the only places where time can steer a run. The choice
-//! is kept with the model.
+//! In every race we ran (`benchmarks/results`), gap sampling with corrective steps and a cache was the fastest
+//! method, or close to it, at fine gaps. At coarse gaps, plain steps in permuted order were: while most corners are
+//! new, a plain step gains as much and costs half. So `auto` starts with the direction `staged` (see `staged.rs`).
+//! Where all examples share few features, and where oracle calls take very long, it exhausts remembered corners
+//! between calls (`exhaust.rs`), because visits alone may need hundreds of times as many calls.
+//!
+//! Plain steps do not pay where oracle calls are expensive. After the first pass, the clock decides whether they are,
+//! by the calls that nothing disturbed. It also decides whether calls are long enough for batches; if they take very
+//! long, batches begin after the first visits. These decisions and the cache rule `auto` are the only places where
+//! time can steer a run. The choice is kept with the model.
 
 use super::{BlockCoordinate, Mode};
 use crate::observe::Choice;
@@ -41,6 +42,7 @@ impl BlockCoordinate {
             let reason = format!("order {order}, direction {direction}, cache {cache}: {why}");
             return run.announce_choice(Choice { order, direction, cache, batch: 1, reason });
         }
+        // Are oracle calls so expensive that plain steps do not pay?
         let (all, oracles) = run.seconds();
         let call = run.undisturbed_call();
         let share = oracles / all.max(f64::MIN_POSITIVE);
@@ -49,6 +51,7 @@ impl BlockCoordinate {
             self.choose_cache(run.problem, run.settings.cache, dear && call > VERY_DEAR_CALL);
         let at_once = dear || cache == Caching::Exhaust;
         let direction = if at_once { Direction::Corrective } else { direction };
+        // Say what was chosen, and why.
         let each =
             if call < 1e-3 { format!("{:.1} µs", 1e6 * call) } else { format!("{call:.3} s") };
         let share = format!("{:.0} %", 100.0 * share);

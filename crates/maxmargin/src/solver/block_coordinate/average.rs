@@ -2,8 +2,8 @@
 //!
 //! A visit changes one block, so each block keeps its own running sum and updates it only when it moves.
 //! The averaged w is rebuilt from the averaged blocks when it is wanted. The average is thus a dual point
-//! with a true gap of its own. The usual way is a second weight vector; in part space this is cheaper, and
-//! nothing cancels.
+//! with a true gap of its own. The usual way is to keep a second weight vector. Averaging in part space is cheaper,
+//! and nothing cancels.
 
 use crate::dual::{Block, DualPoint};
 use crate::problem::SparseVec;
@@ -12,7 +12,7 @@ use crate::settings::Average;
 
 /// The average Σ t·μₜ / Σ t of the dual iterates, or Σ μₜ / k, block by block.
 ///
-/// A block adds to its sum, for all the visits in which it stood still, only when it moves again. An update
+/// A block updates its sum only when it moves again, for all the visits in which it stood still. An update
 /// costs the block's own non-zeros. All terms are non-negative, so nothing cancels.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

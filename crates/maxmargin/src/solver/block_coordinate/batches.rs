@@ -5,9 +5,9 @@
 //! the newest w happens side by side: the oracle, the direction, its length, and its features. What is left
 //! to do in turn is one inner product with w and one sparse update of w.
 //!
-//! The size of batches belongs to the method and not to the number of threads, so the same seed gives the
-//! same bits on any number of threads. A size that adapts follows the share of the promised slopes that is
-//! left when the steps are taken, which does not depend on the clock either.
+//! The size of batches does not depend on the number of threads, so the same seed gives the same bits on any number of
+//! threads. An adaptive size follows the share of the promised slopes that is left when the steps are taken. That share
+//! does not depend on the clock either.
 
 use super::active_set::{ActiveSets, MOST_MOVES, Room, look, shift_masses};
 use super::atoms::{Atoms, Ruler};
@@ -26,15 +26,16 @@ use crate::run::fits::Fitting;
 use crate::settings::Direction;
 use std::time::Instant;
 
-/// The sizes of a batch that adapts.
+/// The first and the largest size of adaptive batches.
 const FIRST_SIZE: usize = 8;
 const LARGEST_SIZE: usize = 64;
 
-/// A batch takes at most this share of all blocks, and the first one this share of those that were visited before.
+/// An adaptive batch takes at most one in this many of all blocks. The first one takes one in this many of the blocks
+/// that were visited before.
 const LARGEST_SHARE: usize = 8;
 
-/// Batches grow while at least this share of the promised slopes is left when steps are taken, and shrink if
-/// it is less than the other.
+/// Batches grow if at least the first share of the promised slopes is left when steps are taken, and shrink if less
+/// than the second share is left.
 const SHARE_TO_GROW: f64 = 0.9;
 const SHARE_TO_SHRINK: f64 = 0.8;
 
@@ -57,14 +58,14 @@ pub(super) struct Batches {
     has_own_scores: bool,
     #[cfg_attr(feature = "serde", serde(skip))]
     slots: Vec<Slot>,
-    /// How many threads work on a batch. It is made with the first batch.
+    /// Chooses how many threads work on a batch. It is made with the first batch.
     #[cfg_attr(feature = "serde", serde(skip))]
     crew: Option<Crew>,
 }
 
 impl Batches {
-    /// Batches of a fixed size, or of one that adapts if `size` is 0. The first pass then begins block by
-    /// block, for everything still changes with every step.
+    /// Batches of a fixed size, or of an adaptive size if `size` is 0. With an adaptive size, the first pass begins
+    /// block by block, because everything still changes with every step.
     pub(super) fn new(size: usize, has_own_scores: bool) -> Self {
         let (adapts, size) = (size == 0, size.max(1));
         Self {
@@ -83,7 +84,7 @@ impl Batches {
         self.size <= u32::MAX as usize && self.has_own_scores == has_own_scores
     }
 
-    /// Whether batches may begin after just so many visits of a first pass.
+    /// Whether batches may begin early, after exactly this many visits of the first pass.
     pub(super) fn may_begin_after(&self, visits: usize) -> bool {
         self.wait() && visits == LARGEST_SHARE * FIRST_SIZE
     }
@@ -232,7 +233,7 @@ impl BlockCoordinate {
             let Some(i) = self.picker.next(&mut self.rng) else { break };
             if slots[..picked].iter().all(|slot| slot.i != i) {
                 slots[picked].i = i;
-                // A block is drawn once. What is known of its gap comes back with its visit.
+                // Hide the block, so that it is drawn once. Its visit brings back what is known of its gap.
                 slots[picked].hidden = self.picker.hide(i);
                 slots[picked].asks_curvature = self.picker.follows_curvature();
                 picked += 1;
@@ -270,6 +271,7 @@ impl BlockCoordinate {
         slot: &mut Slot,
         counts: bool,
     ) -> Result<(), TrainError> {
+        // Count the visit, and tell the order what the oracle has found.
         let (problem, i, k) = (run.problem, slot.i, run.totals.visits);
         run.totals.visits += 1;
         run.totals.oracle_failures += u64::from(slot.has_failed);
@@ -455,6 +457,8 @@ impl Slot {
         let in_pairs =
             !matches!(direction, Direction::FrankWolfe | Direction::Away | Direction::Best);
         change.clear();
+        // Without bounds, distances between atoms tell what shifts gain: shift once, or as often as it pays, and take
+        // the sum of all shifts as the direction.
         if in_pairs && state.clipped.is_none() {
             let most = if direction == Direction::Pairwise { 1 } else { MOST_MOVES };
             let (worker, difference) = (&mut *scratch.worker, &mut room.difference);
@@ -473,6 +477,7 @@ impl Slot {
             // Going further than to the masses that were best would amplify rounding errors.
             return Ok((1.0, Some(measured)));
         }
+        // Otherwise choose the kind of step that gains most.
         let ends = Ends::of(atoms);
         let kinds = if in_pairs { &[Kind::Pairwise] } else { ends.kinds(direction) };
         let mut best = (kinds[0], f64::NEG_INFINITY);

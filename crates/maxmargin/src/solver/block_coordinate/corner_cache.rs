@@ -1,8 +1,8 @@
 //! When a remembered corner saves an oracle call.
 //!
-//! A visit that needs no oracle is cheap even where oracles are, because only the places in which remembered
-//! corners differ from the truth are scored. So the cache pays for chains too. By default a block keeps at most ten
-//! idle corners (the code of Osokin et al. keeps 100): more of them saved no calls and were looked at in vain.
+//! A visit without an oracle call scores only the places at which remembered corners differ from the truth. So it costs
+//! little even where oracles are cheap, and the cache pays for chains too. By default a block keeps at most ten idle
+//! corners (the code of Osokin et al. keeps 100): more of them took time to look at and saved no calls.
 
 use crate::observe::CacheStats;
 use crate::run::fits::{Fitting, is_count};
@@ -61,15 +61,15 @@ impl Cache {
         self.rule = rule;
     }
 
-    /// The gap of all blocks as the last oracle calls have found it, which is rather too large. It is infinite
-    /// before every block has had its first call.
+    /// The sum of the gaps that the last oracle call of each block has found. It tends to be too large, and it is
+    /// infinite until every block has had its first call.
     pub(crate) fn known_gap(&self) -> f64 {
         self.last_gaps.iter().sum()
     }
 
     /// Decides for the rule `auto` whether the next pass calls oracles, after a pass that gained `rate`
-    /// dual per second. It does not while passes over remembered corners gain more than the last pass of
-    /// oracle calls.
+    /// dual per second. Oracles rest while passes over remembered corners gain more than the last pass of
+    /// oracle calls did.
     pub(crate) fn choose_turn(&mut self, rate: f64) {
         if self.rule != Caching::Auto {
             return;
@@ -102,15 +102,15 @@ impl Cache {
         }
     }
 
-    /// Counts a visit that a remembered corner has served, by the criterion that asked for more.
+    /// Counts a visit that a remembered corner has served, under the stricter of the two criteria.
     pub(crate) fn count_hit(&mut self, i: usize) {
         self.stats.hits += 1;
         let (local, global) = self.thresholds(i);
         self.stats.local_hits += u64::from(self.rule == Caching::On && local >= global);
     }
 
-    /// Counts a visit that has called the oracle, and which criterion its best remembered corner has failed, if
-    /// that was looked at and has the gap `remembered`.
+    /// Counts a visit that has called the oracle. If its best remembered corner was looked at, `remembered` is the
+    /// gap of that corner, and the criterion that it has failed is counted too.
     pub(crate) fn count_miss(&mut self, i: usize, remembered: Option<f64>) {
         self.stats.misses += 1;
         let Some(gap) = remembered.filter(|_| self.rule == Caching::On) else { return };
@@ -126,7 +126,7 @@ impl Cache {
     /// and ν/n of the last exact gap.
     fn thresholds(&self, i: usize) -> (f64, f64) {
         let n = self.last_gaps.len() as f64;
-        // Before the first exact pass the gap of all is infinite, and times 0 it would be no number.
+        // Before the first exact pass the gap of all blocks is infinite, and infinity times 0 would be NaN.
         let global = if self.nu > 0.0 { self.nu / n * self.full_gap } else { 0.0 };
         (self.factor * self.last_gaps[i], global)
     }
@@ -147,7 +147,7 @@ impl Cache {
 
     /// Updates the statistics for a block whose memory has changed.
     pub(crate) fn note_size(&mut self, before: Size, now: Size) {
-        // What a checkpoint says of the size before need not be true.
+        // The size before may come from a checkpoint, which need not tell the truth.
         let changed =
             |all: u64, now: u64, before: u64| all.saturating_add(now).saturating_sub(before);
         self.stats.corners = changed(self.stats.corners, now.corners, before.corners);

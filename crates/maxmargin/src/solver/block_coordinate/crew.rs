@@ -1,8 +1,8 @@
 //! How many threads work on a batch.
 //!
 //! Threads that share w pass it to and fro between their caches. Where calls are short and caches are far apart,
-//! that can take longer than the threads save. So the number of threads is tried out, by the clock: it changes
-//! when things happen and never what happens, for the outcome of a batch is the same on any number of threads.
+//! that can take longer than the threads save. So trials by the clock choose the number of threads. The choice changes
+//! how long a batch takes and never its outcome, which is the same on any number of threads.
 
 /// A number of threads is judged by at least this many seconds of work, and this many visits.
 const TRIAL_SECONDS: f64 = 4e-3;
@@ -11,7 +11,7 @@ const TRIAL_VISITS: usize = 128;
 /// Another number of threads must save this share of the time to be preferred.
 const WORTHWHILE: f64 = 0.03;
 
-/// Trials are this many times as far apart after each one that fails, up to the most.
+/// The spans of work between trials, at first and at most. They double after each trial that fails.
 const FIRST_REST: u32 = 4;
 const LONGEST_REST: u32 = 64;
 
@@ -20,7 +20,7 @@ const LONGEST_REST: u32 = 64;
 pub(super) struct Crew {
     most: usize,
     threads: usize,
-    /// The number that is on trial, with the seconds per visit of the usual number before.
+    /// The number of threads on trial, and the seconds per visit that the usual number took before.
     trial: Option<(usize, f64)>,
     /// Whether the next trial is of fewer threads.
     fewer: bool,
@@ -52,7 +52,7 @@ impl Crew {
         self.trial.map_or(self.threads, |(threads, _)| threads)
     }
 
-    /// Takes note of a batch of so many visits that took so long.
+    /// Records how long a batch of `visits` visits took, and begins or ends a trial if that is due.
     pub(super) fn note(&mut self, visits: usize, seconds: f64) {
         if self.most == 1 {
             return;
@@ -78,7 +78,7 @@ impl Crew {
         }
     }
 
-    /// Puts half or twice as many threads on trial, whichever is possible and whose turn it is.
+    /// Puts half or twice as many threads on trial: the one whose turn it is, or the one that is possible.
     fn begin_trial(&mut self, usual: f64) {
         let less = (self.threads / 2).max(1);
         let more = (2 * self.threads).min(self.most);

@@ -1,7 +1,7 @@
 //! Moves between remembered corners until these are worth no more. No oracle is called.
 //!
-//! Where many blocks share few features, visits to one block after another converge slowly: each undoes a little
-//! of what the others have done, and calls its oracle for it. Remembered corners need no oracle. So sweeps over
+//! Where many blocks share few features, visits to one block after another converge slowly: each visit undoes a little
+//! of what the others have done, and spends an oracle call on it. Remembered corners need no oracle. So sweeps over
 //! them go on until little is left to gain there, with a joint step (`joint_cg.rs`) whenever a sweep leaves most
 //! of the gap. Only then do oracles look for new corners.
 //!
@@ -50,8 +50,8 @@ impl Exhaustion {
         self.joint.fits(to)
     }
 
-    /// Begins to work until at most `target` is left to gain between remembered corners, or only what is rounding
-    /// beside a dual value of this size, for at most `most_sweeps` sweeps.
+    /// Begins a task, which ends when at most `target` is left to gain between remembered corners, when what is left is
+    /// rounding relative to the value `dual`, or after `most_sweeps` sweeps.
     pub(crate) fn begin(&mut self, target: f64, dual: f64, most_sweeps: usize) {
         let target = target.max(LEAST_GAIN * (1.0 + dual.abs()));
         self.task = Some(Task { target, sweeps_left: most_sweeps, last: f64::INFINITY });
@@ -104,8 +104,9 @@ impl Exhaustion {
     }
 }
 
-/// Moves every block once between its remembered corners. Returns what they had left to gain, each at its
-/// moment. After a first sweep over all corners, `likely` ones are enough: a look at all of them ends the work.
+/// Moves every block once between its remembered corners. Returns what the blocks had left to gain, each at the time
+/// of its visit. After a first sweep over all corners it is enough to look at `likely` ones, because the work ends
+/// only after a look at all of them.
 fn sweep(
     run: &mut Run<'_, '_>,
     sets: &mut ActiveSets,

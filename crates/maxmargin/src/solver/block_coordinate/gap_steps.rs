@@ -1,8 +1,8 @@
 //! A batch Frank-Wolfe step with every gap pass (Lacoste-Julien et al., 2013, Section 8).
 //!
-//! An exact pass has called all oracles at one w, so the direction of batch Frank-Wolfe is known, and one line search along it
-//! costs no oracle call and never lowers the dual. The certificate of the pass belongs to the point before the step, so the
-//! step is taken when the next pass begins, if there is one.
+//! An exact pass calls all oracles at one w and so finds the direction of batch Frank-Wolfe. A line search along it
+//! costs no oracle call and never lowers the dual. The certificate of the pass belongs to the point before the step,
+//! so the step is taken when the next pass begins, if there is one.
 
 use crate::error::TrainError;
 use crate::run::Run;
@@ -25,7 +25,8 @@ impl GapSteps {
         self.is_pending = true;
     }
 
-    /// Moves all blocks towards the corners of the last exact pass. Returns false if the run is to end before they are known.
+    /// Moves all blocks towards the corners of the last exact pass. Returns false if the run is to end before they are
+    /// known.
     pub(super) fn take(&mut self, run: &mut Run<'_, '_>) -> Result<bool, TrainError> {
         if !self.is_pending {
             return Ok(true);

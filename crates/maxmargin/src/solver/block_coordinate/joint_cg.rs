@@ -6,8 +6,8 @@
 //! look at the blocks with several such corners. The point they reach may lie outside of the blocks: it is
 //! projected back, block by block, and an exact line search goes towards it, so the dual never falls.
 //!
-//! The corners are those of blocks that are simplices, after a sweep of visits that leaves more than 0.8 of the
-//! gap, or those that blocks remember (`exhaust.rs`).
+//! Joint steps are taken in two places. Blocks that are simplices move together after a sweep of visits that leaves
+//! more than 0.8 of the gap. Blocks that remember corners move together between these (`exhaust.rs`).
 
 use super::simplex::{LEAST_CURVATURE, project};
 use crate::dual::Pace;
@@ -127,8 +127,8 @@ struct ConjugateGradients {
 
 /// The corners of all blocks between which a joint step moves mass. They have numbers within their block.
 pub(crate) trait Corners {
-    /// Adds the corners of block `i` that carry mass and their masses. Returns the squared length in feature
-    /// space by which a mass counts.
+    /// Appends the corners of block `i` that carry mass, and their masses. Returns the squared length in feature space
+    /// from which the curvature of the dual in each mass is computed.
     fn list(
         &mut self,
         i: usize,
@@ -160,7 +160,7 @@ pub(crate) trait Corners {
         masses: impl Iterator<Item = f64>,
     );
 
-    /// The average takes in block `i` before it changes.
+    /// Lets the average take in block `i` before it changes.
     fn before_change(&mut self, i: usize, block: &mut Block);
 }
 
@@ -412,7 +412,7 @@ impl JointCg {
     }
 
     /// The curvature of the dual at the beginning of the way that [`spread`](Self::spread) has written. Weights
-    /// that are at their bounds stay there as the way begins, so they are left out, also for the slopes to come.
+    /// at their bounds stay there when the way begins, so their changes are left out here and in the next slopes.
     fn bend<C: Corners>(&mut self, place: &Arena<'_, '_, C>) -> f64 {
         let Arena { problem, state, .. } = place;
         if let Some(clipped) = &state.clipped {
@@ -512,9 +512,9 @@ impl ConjugateGradients {
         self.squares = dot(&self.residual, &self.direction);
     }
 
-    /// Goes in the direction, along which the dual has this curvature, as far as it pays. If that surely
-    /// leads out of all blocks, it goes only until some mass has changed by 1, and returns false to end
-    /// the rounds. (Along a direction without curvature the dual may grow without end.)
+    /// Goes along the direction, in which the dual has this curvature, as far as the dual rises. If that surely leads
+    /// out of the blocks, goes only until some mass has changed by 1, and returns false to end the rounds. (Along a
+    /// direction without curvature the dual may rise forever.)
     fn advance(&mut self, curvature: f64) -> bool {
         let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let longest = (1.0 - largest(&self.way)) / largest(&self.direction);

@@ -42,7 +42,7 @@ impl BlockCoordinate {
         if !is_over || sets.cache.rule() != Caching::Exhaust {
             return;
         }
-        // Before every block has had an oracle call, its corners would pull w towards the few that had one.
+        // Until every block has had an oracle call, the few blocks that had one would pull w towards themselves.
         let known = sets.cache.known_gap();
         if known.is_finite() {
             let dual = run.state.dual;

@@ -106,6 +106,7 @@ enum Mode {
 
 impl BlockCoordinate {
     pub(crate) fn new(run: &Run<'_, '_>) -> Self {
+        // What visits do with their blocks.
         let (s, n, problem) = (&run.settings, run.examples(), run.problem);
         let corrects = matches!(s.direction, Direction::Corrective | Direction::Staged);
         let knows_optima = corrects && s.cache == Caching::Off && problem.simplices().is_some();
@@ -134,6 +135,7 @@ impl BlockCoordinate {
             () if remembers => Mode::Remembering(sets(false)),
             () => Mode::Plain,
         };
+        // The order. It knows the block gaps already if the run has them from elsewhere.
         let order = if matches!(mode, Mode::Staged { .. }) { Order::Permutation } else { s.order };
         let mut picker = Picker::new(order, n, s.gap_power);
         if let Some(gaps) = &run.block_gaps {
@@ -272,6 +274,7 @@ impl BlockCoordinate {
             let size = self.batch_size(n, n - visits);
             run.totals.passes += u64::from(visits == 0);
 
+            // Visit a batch of blocks, or a single one.
             visits += match if size > 1 { self.visit_batch(run, size)? } else { 0 } {
                 0 if self.visit_one(run)? => 1,
                 0 => return Ok(PassEnd::Early),
@@ -294,7 +297,7 @@ impl BlockCoordinate {
         }
         self.batches.adapt();
         let Mode::Staged { stage, .. } = &mut self.mode else { return Ok(PassEnd::Full) };
-        // Plain steps reduce all gaps from pass to pass, so the known ones are rather too large.
+        // Plain steps reduce all gaps from pass to pass, so the known gaps tend to be too large.
         let tolerance = run.settings.tolerance_at(run.state.dual);
         let early = !averaging && stage.known_gap() < tolerance;
         if stage.is_done(run.totals.passes, tolerance) {

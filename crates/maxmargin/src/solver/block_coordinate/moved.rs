@@ -1,4 +1,5 @@
-//! Blocks that something else has moved: a shard whose proposal was taken in part, or not at all.
+//! Blocks that something other than a visit has moved: the blocks of a shard whose proposal was taken in part, or not
+//! at all.
 
 use super::joint_cg::JointCg;
 use super::{BlockCoordinate, Mode};
@@ -35,8 +36,8 @@ impl BlockCoordinate {
         }
     }
 
-    /// Lets block `i` keep the share `kept` of where it is; the rest of its mass goes to another point, and `point` is
-    /// what comes of that. Remembered corners keep that share of their mass.
+    /// Moves block `i` to `point`, which is a mixture of its present point, with the share `kept`, and of the point
+    /// `rest`. Remembered corners keep the share `kept` of their mass.
     pub(crate) fn mix(
         &mut self,
         run: &mut Run<'_, '_>,

@@ -51,7 +51,7 @@ impl Picker {
         }
     }
 
-    /// Whether it picks among `n` blocks, as it may not if it comes from a checkpoint that was changed.
+    /// Whether this can be the picker of `n` blocks. A checkpoint that was changed may hold another one.
     pub(crate) fn fits(&self, n: usize) -> bool {
         let are_blocks = |list: &[u32]| list.iter().all(|&i| (i as usize) < n);
         match self {
@@ -225,7 +225,7 @@ pub(crate) struct LazyPicker {
     resting: Vec<bool>,
     /// All blocks wake when the known gaps sum to this or less.
     wake_at: f64,
-    /// What is left of the current sweep, from the end.
+    /// The blocks that are left in the current sweep. The last of them is visited next.
     sweep: Vec<u32>,
 }
 
@@ -279,14 +279,14 @@ pub(crate) struct GapPicker {
     n: usize,
     fold: Fold,
     power: f64,
-    /// Blocks whose gap is not known yet. They come first, from the end.
+    /// Blocks whose gap is not known yet. They are visited before all others, the last of them next.
     unvisited: Vec<u32>,
     started: bool,
     /// With many blocks, the next one is drawn one visit early, so that `peek` can return it.
     ahead: Option<u32>,
 }
 
-/// With this many blocks it does not matter that an early draw does not know the outcome of the current
+/// With at least this many blocks, it does not matter that an early draw does not know the outcome of the current
 /// visit.
 const MANY_BLOCKS: usize = 256;
 
@@ -332,7 +332,7 @@ pub(crate) struct CurvedPicker {
     /// The last known gaps, and the largest curvatures that were seen.
     gaps: Vec<f64>,
     curvatures: Vec<f64>,
-    /// Blocks that come first, from the end: those whose curvature is not known.
+    /// Blocks whose curvature is not known. They are visited before all others, the last of them next.
     unvisited: Vec<u32>,
     started: bool,
 }
@@ -356,7 +356,7 @@ impl CurvedPicker {
         (self.tree.root() > 0.0).then(|| self.tree.draw(rng.unit_f64()))
     }
 
-    /// What block `i` is drawn in proportion to. A Frank-Wolfe step of size γ gains at least γg − γ²C/2.
+    /// The weight with which block `i` is drawn. A Frank-Wolfe step of size γ gains at least γg − γ²C/2.
     fn weight(&self, i: usize) -> f64 {
         let (g, c) = (self.gaps[i], self.curvatures[i]);
         match self.by_gain {

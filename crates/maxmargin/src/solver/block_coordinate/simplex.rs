@@ -58,9 +58,8 @@ pub(crate) fn optimum(
 
 /// Moves x to the nearest point with entries ≥ 0 of sum 1: x ← max(x − τ, 0) with the fitting τ.
 ///
-/// τ is found from below: the mean excess of all that may stay positive, again and again without
-/// those that fall to zero under it (Michelot's method). Each round takes one pass, and few are
-/// needed.
+/// Michelot's method finds τ from below. Each round takes the mean excess of all entries that may stay positive, and
+/// then leaves out those that this would bring to zero. A round takes one pass, and few rounds are needed.
 pub(crate) fn project(x: &mut [f64]) {
     // Far from zero, masses would drown in rounding; only differences matter.
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -67,7 +67,7 @@ impl PlainStage {
         &self.left
     }
 
-    /// Takes note that block `i` keeps a share of where it was. Nothing is known of the rest, which may be any point.
+    /// Records that block `i` keeps a share of its point. The rest may be any point, of which nothing is known.
     pub(crate) fn keep(&mut self, i: usize, share: f64) {
         self.left[i] *= share;
     }
